@@ -1,10 +1,11 @@
 //! `lanescope arguments DUMP [--dispatch ID] [--json]`: the kernel arguments of a dump's dispatches.
 //!
-//! For each dispatch the arguments in order: offset in the kernarg segment, size, kind, type, name, value. Those that the
-//! runtime adds come last, dimmed. Bytes that were not captured are said to be so; they are never zero.
+//! For each dispatch the arguments in order: offset in the kernarg segment, size, kind, type, name, value. The
+//! runtime's own arguments come last, dimmed. Missing bytes are marked; they never print as zero.
 //!
-//! `--json` gives an array with `dispatch`, `kernel`, `kernarg`, `size`, `problem` and `arguments`: of each `name`, `type`,
-//! `offset`, `size`, `kind`, `address_space`, `hidden`, `bytes` (hex, `xx` for what was not captured) and `value`.
+//! `--json` prints an array with `dispatch`, `kernel`, `kernarg`, `size`, `problem` and `arguments`. An argument has
+//! `name`, `type`, `offset`, `size`, `kind`, `address_space`, `hidden`, `bytes` (hex, `xx` for missing bytes) and
+//! `value`.
 
 use std::io::Write;
 

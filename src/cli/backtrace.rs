@@ -1,9 +1,9 @@
-//! `lanescope backtrace DUMP [--wave ID] [--lane LANES] [--frame N]`: the call stack of a wave, or as lanes see it, from
+//! `lanescope backtrace DUMP [--wave ID] [--lane LANES] [--frame N]`: the call stack of a wave, or of its lanes, from
 //! frame N on.
 //!
-//! Callers are found through call frame information; calls that were inlined are frames of their own. A lane's stack has
-//! only the functions that the lane entered, and says where the lane itself goes on (DW_AT_LLVM_lane_pc). Where a stack
-//! ends before its kernel, the last line says why.
+//! Call frame information gives the callers; inlined calls are frames of their own. A lane's stack has only the
+//! functions that the lane entered, with the lane's own PC (DW_AT_LLVM_lane_pc). If a stack ends before its kernel,
+//! the last line gives the reason.
 
 use std::io::Write;
 
@@ -18,7 +18,8 @@ use crate::units::LaneSet;
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) of: WaveArgs,
-    /// As lanes see it, alike ones together: a number, 0,3,16-31, `active` or `all` [default: the wave as a whole]
+    /// The stacks of these lanes, equal ones merged: a number, 0,3,16-31, `active` or `all` [default: the wave as a
+    /// whole]
     #[arg(long, short, value_name = "LANES", conflicts_with = "work_item")]
     lane: Option<String>,
     /// The first frame to show, as they are numbered without it

@@ -1,8 +1,8 @@
-//! Options with fixed values: one list is what the parser takes, what the help prints and what an error names.
+//! Options with fixed values: one list for the parser, the help and the errors.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// The parser of an option that takes one of these names.
+/// The parser of an option that accepts these names.
 pub(super) fn choice<T: Clone + Send + Sync + 'static>(
     values: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {

@@ -6,7 +6,7 @@ use clap::{Arg, Command, CommandFactory as _};
 use super::super::Cli;
 use crate::debuginfo::format::Letter;
 
-/// The values of each option that has fixed ones, as docs and README name them.
+/// The values of each option with fixed values, from docs and README.
 const FIXED: [(&str, &[&str]); 8] = [
     ("serve --client", &["auto", "gdb", "lldb", "amdgcn-gdb", "amdgcn-lldb"]),
     ("serve --view", &["stack", "unit", "all", "off"]),
@@ -18,7 +18,7 @@ const FIXED: [(&str, &[&str]); 8] = [
     ("print --format", &["x", "z", "d", "u", "o", "t", "c", "f", "a", "s"]),
 ];
 
-/// What the values of other options are called: no list could name them.
+/// Value names of the other options: their values have no list.
 const FREE: [&str; 30] = [
     "ADDRESS",
     "A:B",
@@ -75,7 +75,7 @@ fn row(command: &str, argument: &Arg) -> Option<&'static [&'static str]> {
     row.copied()
 }
 
-/// An error names exactly the values that are taken, and each of them is taken.
+/// An error names exactly the accepted values, and the parser accepts each of them.
 #[test]
 fn every_option_with_fixed_values_lists_all_of_them() {
     let mut seen = 0;
@@ -90,7 +90,7 @@ fn every_option_with_fixed_values_lists_all_of_them() {
         let asked = |value: &str| {
             let words = ["lanescope", &*command, &*option, value];
             let refused = Cli::command().try_get_matches_from(words).err();
-            // Other arguments may be missing.
+            // The parse may still fail: other arguments may be missing.
             refused
                 .filter(|error| matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation))
         };

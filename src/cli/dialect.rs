@@ -1,4 +1,4 @@
-//! What the commands share about dialects of DWARF: `--dialect` by name, and the numbers of `--draft`.
+//! DWARF dialects for all commands: `--dialect` by name, and the numbers of `--draft`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,24 +8,24 @@ use super::choice::choice;
 use crate::dwarf::Dialect;
 use crate::dwarf::draft::{self, Numbers, NumbersError};
 
-/// Why the numbers of a file cannot be used: exit status 2.
+/// An error in the numbers of a file: exit status 2.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DraftError {
-    /// The file cannot be read.
+    /// The file is unreadable.
     #[error("{}: {error}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         error: std::io::Error,
     },
-    /// What is in it is wrong.
+    /// The contents are wrong.
     #[error("{}: {error}", path.display())]
     Numbers {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// Position and cause.
         #[source]
         error: NumbersError,
     },
@@ -44,7 +44,7 @@ pub(super) fn parser() -> impl TypedValueParser<Value = Dialect> {
     choice(Dialect::ALL.map(|dialect| (dialect.name(), dialect)))
 }
 
-/// Takes the numbers of a file for the draft dialect, before anything is decoded.
+/// Installs the numbers of a file for the draft dialect, before anything is decoded.
 pub(super) fn install(path: &Path) -> Result<(), DraftError> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|error| DraftError::Read { path: path.into(), error })?;

@@ -1,9 +1,11 @@
-//! `lanescope diff A B`: two dumps of the same program side by side (docs/slim.md).
+//! `lanescope diff A B`: compares two dumps of the same program (docs/slim.md).
 //!
-//! Waves are paired by their stacks (functions, whatever the lines), and by work-group and number in it. Said is which stacks
-//! only one dump has, and what differs of a pair: stop reasons, registers lane by lane, variables of every frame lane by lane.
+//! Waves are paired by their stacks (functions, not lines), by work-group and by wave number in it. The command
+//! reports stacks that only one dump has, and the differences of each pair: stop reasons, registers lane by lane,
+//! variables of every frame lane by lane.
 //!
-//! Exit status: 0 nothing differs, 1 something does, 2 the dumps cannot be compared, or nothing differs and variables were left out.
+//! Exit status: 0 without differences; 1 with differences; 2 if the dumps cannot be compared, or if no difference was
+//! found and variables were left out.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,8 +25,8 @@ pub(super) struct Args {
     /// The second dump
     #[arg(value_name = "B")]
     b: PathBuf,
-    /// Compare wave A of the first dump with wave B of the second, by their ids; may be repeated [default: as stacks and
-    /// places say]
+    /// Compare wave A of the first dump with wave B of the second, by their ids; may be repeated [default: by stack
+    /// and work-group]
     #[arg(long, short, value_name = "A:B", value_parser = pair)]
     wave: Vec<(u32, u32)>,
     /// Only waves of that kind: gfx1100, wave32 or gfx1100:wave32
@@ -33,27 +35,27 @@ pub(super) struct Args {
     /// Show all differences, not only the first of each list
     #[arg(long)]
     all: bool,
-    /// Compare at most so many values of variables, one for each lane, beyond 4096 for each wave [default: 1048576]
+    /// Maximum of compared values of variables, one for each lane, beyond 4096 for each wave [default: 1048576]
     #[arg(long, value_name = "N")]
     most_values: Option<u64>,
-    /// Print JSON, which has all
+    /// Print JSON, with all differences
     #[arg(long)]
     json: bool,
-    /// What neither dump says itself
+    /// Supplements for both dumps.
     #[command(flatten)]
     with: CaptureArgs,
-    /// What the first dump does not say itself
+    /// Supplements for the first dump.
     #[command(flatten)]
     of_a: OfA,
-    /// What the second dump does not say itself
+    /// Supplements for the second dump.
     #[command(flatten)]
     of_b: OfB,
-    /// Folders of separate debug information, given once for all commands
+    /// Folders of separate debug information, given once for all commands.
     #[arg(skip)]
     pub(super) debug_dirs: Vec<PathBuf>,
 }
 
-/// What goes with the first dump alone.
+/// Supplements for the first dump alone.
 #[derive(Clone, Debug, Default, clap::Args)]
 struct OfA {
     /// The core of the first one's host process
@@ -67,7 +69,7 @@ struct OfA {
     a_r_version: Option<u32>,
 }
 
-/// What goes with the second dump alone.
+/// Supplements for the second dump alone.
 #[derive(Clone, Debug, Default, clap::Args)]
 struct OfB {
     /// The core of the second one's host process
@@ -81,12 +83,12 @@ struct OfB {
     b_r_version: Option<u32>,
 }
 
-/// Two dumps that could not be compared: exit status 2, as `diff` has it.
+/// An error that prevents the comparison of two dumps: exit status 2 of `diff`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Failed(Failure);
 
-/// `3:7`, or `3` for the same id in both.
+/// `3:7`, or `3` for the same id in both dumps.
 fn pair(text: &str) -> Result<(u32, u32), String> {
     let id = |word: &str| {
         word.trim().parse::<u32>().map_err(|_| format!("expected ids of two waves, 3:7, not `{text}`"))
@@ -110,7 +112,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     }
     Ok(match found.is_same() {
         true => 0,
-        // What was left out may differ.
+        // Omitted variables may differ.
         false if found.differing == 0 && found.alone.iter().all(Vec::is_empty) => 2,
         false => 1,
     })
@@ -119,7 +121,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
 fn compared(args: &Args, targets: &Targets) -> Result<Diff, Failure> {
     let open = |path: &PathBuf, host: &Option<PathBuf>, code: &[Supplied], r_version: Option<u32>| {
         let mut with = args.with.clone();
-        // What is said of one dump goes before what is said of both.
+        // Supplements of one dump override those of both.
         with.host_core = host.clone().or(with.host_core);
         with.r_version = r_version.or(with.r_version);
         with.code_objects.splice(0..0, code.iter().cloned());

@@ -1,10 +1,10 @@
-//! `lanescope disassemble DUMP [--wave ID] [--frame N] [--lane N] [--address A] [--count N|--around N]`: the instructions of
-//! the function that a wave is in.
+//! `lanescope disassemble DUMP [--wave ID] [--frame N] [--lane N] [--address A] [--count N|--around N]`: the
+//! instructions of a wave's current function.
 //!
-//! The PC is marked `=>`, other places where lanes go on `->`, and the lanes stand after the instruction. With an address it is
-//! the function that holds it, with `--count` so many instructions from its start or from the address on, with `--around` so
-//! many on either side. Decoded by LLVM's llvm-objdump or llvm-mc, the newest that is installed or `--disassembler FILE`.
-//! What was not captured ends a listing with a note.
+//! `=>` marks the PC, `->` other PCs of lanes; the lanes follow the instruction. `--address` selects the function
+//! that holds an address. `--count` lists a number of instructions from the function's start or from the address;
+//! `--around` lists a number on either side. LLVM's llvm-objdump or llvm-mc decodes: the newest installed one, or
+//! `--disassembler FILE`. Missing code ends a listing with a note.
 
 use std::io::Write;
 
@@ -17,19 +17,19 @@ use crate::session::{Inspect as _, Instructions};
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) of: WaveArgs,
-    /// The frame, as `lanescope backtrace` numbers them
+    /// The frame, numbered like in `lanescope backtrace`
     #[arg(long, short, value_name = "N", default_value_t = 0)]
     frame: usize,
-    /// As that lane's stack has the frame [default: the wave as a whole]
+    /// The lane whose stack has the frame [default: the wave as a whole]
     #[arg(long, short, value_name = "N", conflicts_with = "work_item")]
     lane: Option<String>,
     /// The function that holds this address, or with --count the instructions from it on
     #[arg(long, short, value_name = "ADDRESS", value_parser = number)]
     address: Option<u64>,
-    /// So many instructions
+    /// Number of instructions
     #[arg(long, short = 'n', value_name = "N", conflicts_with = "around", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
-    /// The instruction at the PC or the address, and so many before and after it
+    /// Number of instructions before and after the PC or the address
     #[arg(long, value_name = "N")]
     around: Option<u32>,
 }

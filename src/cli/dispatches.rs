@@ -1,7 +1,7 @@
 //! `lanescope dispatches DUMP`: the kernel launches of a dump, with the columns of AMD's gdb.
 //!
-//! Grid and work-group are in work-items. Fence is B (barrier), Aa and As (acquire, of the agent or the system), Ra and Rs
-//! (release); `?` is not captured. Waves counts those in the dump, of all kinds.
+//! Grid and work-group are in work-items. Fence is B (barrier), Aa and As (acquire, of the agent or the system), Ra
+//! and Rs (release); `?` is missing. Waves counts the waves in the dump, of all kinds.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let opened = dump::open(&args.from, targets)?;
     let found = dispatches_of(&opened);
     if args.json {
-        // As a client has them whose threads are waves.
+        // The thread numbers of a client whose threads are waves.
         let thread = |wave: crate::units::WaveId| Some((u64::from(wave.0) + 1, u64::from(wave.0) + 1));
         return print_json(out, &dispatches::json(&found, &thread));
     }

@@ -1,4 +1,4 @@
-//! What the commands share: which dump, which wave, which lanes.
+//! Arguments that commands share: dump, wave, lanes.
 
 use std::io::Write;
 use std::ops::RangeInclusive;
@@ -17,10 +17,10 @@ use crate::session::work_item::{self, GridPlace, NoGridPlace};
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
 
-/// The demo that is part of the program.
+/// The embedded demo.
 static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 
-/// Which dump, and how to print.
+/// The dump and its options.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DumpArgs {
     /// The dump: a folder, a .zip or a manifest, a ROCm core, a log of ROCm's debug agent, or umr's waves (text, JSON, RADV's hang
@@ -30,30 +30,31 @@ pub struct DumpArgs {
     /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
-    /// Read all debug information in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: as each unit says]
+    /// Read all debug information in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: chosen for
+    /// each unit]
     #[arg(long, value_name = "DIALECT", value_parser = super::dialect::parser())]
     pub dialect: Option<Dialect>,
-    /// Folders of separate debug information, given once for all commands
+    /// Folders of separate debug information, given once for all commands.
     #[arg(skip)]
     pub debug_dirs: Vec<PathBuf>,
-    /// What the dump does not say itself
+    /// Supplements of the dump.
     #[command(flatten)]
     pub with: CaptureArgs,
-    /// What messages call the dump, where that is not its path
+    /// The dump's name in messages if that differs from its path.
     #[arg(skip)]
     pub called: Option<String>,
-    /// What to disassemble with, given once for all commands
+    /// The disassembler, given once for all commands.
     #[arg(skip)]
     pub disassembler: Option<PathBuf>,
 }
 
-/// What a user adds to a capture that does not say everything itself.
+/// A user's supplements to an incomplete capture.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CaptureArgs {
     /// The core of the host process, beside a GPU core
     #[arg(long, value_name = "FILE", help_heading = CAPTURES)]
     pub host_core: Option<PathBuf>,
-    /// A code object, with the address where it was loaded if it is not to be found; may be repeated
+    /// A code object, with its load address if the dump does not give it; may be repeated
     #[arg(long = "code-object", value_name = "FILE[@ADDRESS]", value_parser = supplied, help_heading = CAPTURES)]
     pub code_objects: Vec<Supplied>,
     /// A folder in which code objects are looked for, by build id or content; may be repeated
@@ -62,35 +63,35 @@ pub struct CaptureArgs {
     /// Take code objects that do not match the captured memory or the processor
     #[arg(long, help_heading = CAPTURES)]
     pub force: bool,
-    /// Whether files of this machine count that the dump names, file:// or path: auto (of a core of yours, those that the core
-    /// proves), yes (those that match) or no
+    /// Use of files on this machine that the dump names, by file:// or path: auto (for a core of yours, files that
+    /// the core proves), yes (files that match) or no
     #[arg(long, value_name = "WHEN", value_parser = choice(LOCAL_FILES), default_value = "auto", help_heading = CAPTURES)]
     pub local_files: LocalFiles,
-    /// The version of the ROCm runtime's debugger interface, where a core lacks the memory that says it
+    /// The version of the ROCm runtime's debugger interface, where a core lacks the memory that holds it
     #[arg(long, value_name = "N", help_heading = CAPTURES)]
     pub r_version: Option<u32>,
-    /// The processor, where the dump does not say: gfx90a
+    /// The processor, where the dump does not name it: gfx90a
     #[arg(long, value_name = "NAME", help_heading = CAPTURES)]
     pub processor: Option<String>,
 }
 
 pub(super) const CAPTURES: &str = "Captures that do not say everything";
 
-/// The servers that the environment names; debuginfod's own clients separate them by spaces.
+/// The servers of the environment variable, separated by spaces like in debuginfod's own clients.
 fn servers() -> Vec<String> {
     let servers = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
     servers.split_whitespace().map(str::to_owned).collect()
 }
 
 impl CaptureArgs {
-    /// Where debug information may be that was stripped off: also beside code objects, and where debuginfod's answers are kept.
+    /// Folders to search for separate debug information: also beside code objects, and in debuginfod's cache.
     fn debug_folders(&self, chosen: &[PathBuf]) -> Vec<PathBuf> {
         let servers = servers();
         let cache = (!servers.is_empty()).then(|| Debuginfod::new(&servers).cache).flatten();
         chosen.iter().chain(&self.symbols).cloned().chain(cache).collect()
     }
 
-    /// As the importers take it, with what the environment adds.
+    /// Options of the importers, with the environment's.
     fn options(&self) -> Options {
         Options {
             name: None,
@@ -110,7 +111,7 @@ impl CaptureArgs {
 const LOCAL_FILES: [(&str, LocalFiles); 3] =
     [("auto", LocalFiles::Auto), ("yes", LocalFiles::Yes), ("no", LocalFiles::No)];
 
-/// `FILE` or `FILE@ADDRESS`; a name with an `@` that no number follows is all name.
+/// `FILE` or `FILE@ADDRESS`; an `@` without a number after it is part of the name.
 pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -124,7 +125,7 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
     Ok(Supplied { file: PathBuf::from(file), address })
 }
 
-/// A work-item or a wave by its place in the grid.
+/// A work-item or a wave by its position in the grid.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct PlaceArgs {
     /// The work-item by its id in the grid, or with --workgroup in its work-group: the wave and the lane that it is; also
@@ -136,7 +137,7 @@ pub struct PlaceArgs {
     pub workgroup: Option<GridPlace>,
 }
 
-/// A work-item's place: `70,0,0`, `(70,0,0)` or `(1,0,0)[6,0,0]`.
+/// A work-item's position: `70,0,0`, `(70,0,0)` or `(1,0,0)[6,0,0]`.
 fn work_item(text: &str) -> Result<GridPlace, String> {
     match text.parse() {
         Ok(place @ (GridPlace::WorkItem(_) | GridPlace::InGroup { .. })) => Ok(place),
@@ -144,7 +145,7 @@ fn work_item(text: &str) -> Result<GridPlace, String> {
     }
 }
 
-/// A work-group's place, with or without the number of a wave: `2,0,0`, `(2,0,0)/1`.
+/// A work-group's position, with or without the number of a wave: `2,0,0`, `(2,0,0)/1`.
 fn workgroup(text: &str) -> Result<GridPlace, String> {
     match text.parse() {
         Ok(GridPlace::WorkItem(group)) => Ok(GridPlace::Wave { group, number: None }),
@@ -154,7 +155,7 @@ fn workgroup(text: &str) -> Result<GridPlace, String> {
 }
 
 impl PlaceArgs {
-    /// The place that the options name; `None` without them.
+    /// The position from the options; `None` without them.
     fn place(&self) -> Result<Option<GridPlace>, Failure> {
         Ok(Some(match (self.work_item, self.workgroup) {
             (None, place) => return Ok(place),
@@ -173,7 +174,7 @@ impl PlaceArgs {
         }))
     }
 
-    /// The session that shows that place first.
+    /// The session with that position in focus.
     pub(super) fn in_session(&self, session: Session, near: WaveId) -> Result<Session, Failure> {
         match self.place()? {
             None => Ok(session),
@@ -187,7 +188,7 @@ impl PlaceArgs {
     }
 }
 
-/// That a place is in a wave of the dump which is not among those that were chosen; `None`: no wave has it.
+/// A note that a position is in a wave of the dump outside the chosen ones; `None` if no wave has it.
 fn left_out(dump: &Arc<Dump>, place: &GridPlace) -> Option<String> {
     let found = dump.kinds().find_map(|(kind, _)| {
         let kind = format!("{}:{}", kind.target.name, kind.wave_size);
@@ -202,7 +203,7 @@ fn left_out(dump: &Arc<Dump>, place: &GridPlace) -> Option<String> {
     ))
 }
 
-/// Which dump and which of its waves.
+/// The dump and one of its waves.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WaveArgs {
     #[command(flatten)]
@@ -226,7 +227,7 @@ pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
     })
 }
 
-/// Opens the dump and says on standard error what is wrong with it.
+/// Opens the dump and reports its problems on standard error.
 pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let dump = open_quietly(args, targets)?;
     for problem in dump.problems() {
@@ -235,7 +236,7 @@ pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Fail
     Ok(dump)
 }
 
-/// Opens the dump; what is wrong with it is for the caller to say.
+/// Opens the dump; the caller reports its problems.
 pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let opened = match &args.dump {
         Some(path) => {
@@ -251,7 +252,7 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 
-/// A session over a dump's waves, with the wave that the user named in focus; with --work-item its lane, too.
+/// A session over a dump's waves, with the user's wave in focus, and with `--work-item` its lane.
 pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId), Failure> {
     let (session, near) = session_near(args, targets)?;
     let session = args.at.in_session(session, near)?;
@@ -264,7 +265,7 @@ pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, Wa
     Ok((session, wave))
 }
 
-/// A session with the wave of `--wave`; one of another kind than the default is found by its id.
+/// A session with the wave of `--wave`; a wave of a kind other than the default is found by its id.
 fn session_near(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId), Failure> {
     let dump = open(&args.from, targets)?;
     let Some(id) = args.wave else {
@@ -285,7 +286,7 @@ fn session_near(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId),
     Ok((session, wave))
 }
 
-/// Ids of waves as `--wave 3,7-9` lists them.
+/// Ids of waves in the form of `--wave 3,7-9`.
 pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
     let wrong = || format!("--wave takes ids of waves, 3 or 3,7-9, not `{text}`");
     let id = |word: &str| word.trim().parse::<u32>().map_err(|_| wrong());
@@ -297,7 +298,7 @@ pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
     ranges.collect()
 }
 
-/// A session over the waves of a kind, or those of some ids only, which say the kind where the user does not.
+/// A session over the waves of a kind, or over waves by id, whose kind applies if the user gives none.
 pub(super) fn served(
     dump: &Arc<Dump>,
     kind: Option<&str>,
@@ -312,16 +313,16 @@ pub(super) fn served(
     })
 }
 
-/// The kind of the first of those waves; `None` where there is none.
+/// The kind of the first of those waves; `None` without a wave.
 fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
     let is_chosen = |id: u32| ids.iter().any(|ids| ids.contains(&id));
     let wave = dump.capture().waves.iter().find(|wave| is_chosen(wave.id))?;
     Some(format!("{}:{}", wave.kind.target.name, wave.kind.wave_size))
 }
 
-/// The lanes that `--lane` names: numbers and ranges, `active`, `all`, or the focused one.
+/// The lanes of `--lane`: numbers and ranges, `active`, `all`, or the focused one.
 ///
-/// `frame`: the one whose active lanes are meant.
+/// `frame`: the frame whose active lanes apply.
 pub(super) fn lanes(
     session: &Session,
     wave: WaveId,
@@ -351,7 +352,7 @@ pub(super) fn lanes(
     }
 }
 
-/// One lane of the list that `--lane` gives.
+/// One lane in the list of `--lane`.
 fn lane(number: &str, list: &str, all: LaneSet) -> Result<LaneId, Failure> {
     let wrong = |_| format!("--lane takes lanes, 3 or 0,8-15, `active` or `all`, not `{list}`");
     let number: u32 = number.trim().parse().map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! `lanescope export DUMP [--wave ID]`: all that a dump holds, as one JSON document (docs/export-format.md).
+//! `lanescope export DUMP [--wave ID]`: the whole contents of a dump as one JSON document (docs/export-format.md).
 
 use std::io::Write;
 

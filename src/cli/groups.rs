@@ -1,7 +1,7 @@
 //! `lanescope groups DUMP [--lanes] [--by function|line|pc]`: the waves of a dump by call stack, the most common first.
 //!
-//! Stacks are the same where their functions and source lines are. A group with a wave that faulted comes first. With
-//! `--lanes` each lane counts with the stack that it has itself (see `lanescope backtrace`); lanes without a work-item do not.
+//! Stacks are equal if their functions and source lines are equal. A group with a faulted wave comes first. With
+//! `--lanes` each lane counts with its own stack (see `lanescope backtrace`); lanes without a work-item do not count.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ pub(super) struct Args {
     /// Group lanes instead of waves
     #[arg(long)]
     lanes: bool,
-    /// What makes two stacks the same: their functions, their functions and lines, or their PCs
+    /// Criterion for equal stacks: their functions, their functions and lines, or their PCs
     #[arg(long, value_name = "WHAT", default_value = "line", value_parser = choice(GroupBy::ALL.map(|(by, name)| (name, by))))]
     by: GroupBy,
     /// Print JSON
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let kinds: Vec<String> =
         shown.map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size)).collect();
     if kinds.is_empty() {
-        // The session knows what to say of a kind that is not there, and of a dump without waves.
+        // The session reports an unknown kind and a dump without waves.
         Session::new(opened, asked)?;
         return Ok(());
     }

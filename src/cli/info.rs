@@ -1,4 +1,4 @@
-//! `lanescope info DUMP`: what was found, what is missing and what is wrong.
+//! `lanescope info DUMP`: the contents, the gaps and the problems of a dump.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Source files that are listed for people.
+/// The maximum of listed source files in text.
 const MAX_SOURCES: usize = 32;
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -54,7 +54,7 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     for (kind, count) in dump.kinds() {
         writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
     }
-    // A problem may say why.
+    // A problem may give the reason.
     if capture.waves.is_empty() && !dump.problems().iter().any(|problem| problem.contains("no waves: ")) {
         let why = match dump.problems() {
             [] => "the dump lists none",
@@ -81,7 +81,7 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     }
     if !capture.code_objects.is_empty() {
         let objects = dump.code_objects();
-        // Of a dump that names its files there is nothing to say.
+        // A dump that names its files needs no note.
         let is_found = objects.iter().any(|object| object.origin.is_some());
         let mut table = match is_found {
             true => Table::new(["Code object", "Loaded at", "From", "State"]),
@@ -115,13 +115,13 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A problem in the row of its code object, whose name stands there already.
+/// A problem without the name of its code object, which the row already has.
 fn without_name(problem: &str, name: &str) -> String {
     let problem = problem.strip_prefix(&format!("{name}: ")).unwrap_or(problem);
     problem.replace(&format!("; {name}: "), "; ")
 }
 
-/// What a user would expect and not find, and why: what was not captured, and what there never was.
+/// Missing parts that a user expects, with reasons: parts not captured and parts that never existed.
 fn missing(capture: &Capture) -> Vec<String> {
     let mut missing = capture.missing();
     let no_scratch = capture.waves.iter().filter(|wave| wave.private_size == Some(0)).count();

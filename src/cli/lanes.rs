@@ -1,4 +1,4 @@
-//! `lanescope lanes DUMP [--wave ID]`: the lanes of a wave, whether they run, and which work-item each is.
+//! `lanescope lanes DUMP [--wave ID]`: the lanes of a wave, their states and their work-items.
 
 use std::io::Write;
 

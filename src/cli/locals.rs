@@ -1,8 +1,9 @@
 //! `lanescope locals DUMP [--wave ID] [--lane LANES] [--frame N]`: the variables in scope of a frame, lane by lane.
 //!
-//! Frames are those of `lanescope backtrace`, 0 the innermost. A caller's registers are where its callees saved them.
+//! Frames are numbered like in `lanescope backtrace`, 0 the innermost. A caller's registers come from its callees'
+//! save slots.
 //!
-//! What the compiler kept nowhere is `<optimized out>`; what was not captured is `<unavailable: ...>`, with the reason.
+//! A variable without storage prints `<optimized out>`; missing data prints `<unavailable: ...>`, with the reason.
 
 use std::io::Write;
 
@@ -18,7 +19,7 @@ pub(super) struct Args {
     /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
     #[arg(long, short, value_name = "LANES", conflicts_with = "work_item")]
     lane: Option<String>,
-    /// The frame, as `lanescope backtrace` numbers them
+    /// The frame, numbered like in `lanescope backtrace`
     #[arg(long, short, value_name = "N", default_value_t = 0)]
     frame: usize,
 }

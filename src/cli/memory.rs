@@ -1,7 +1,7 @@
 //! `lanescope memory DUMP --at PLACE [-n BYTES]`: captured bytes of any address space.
 //!
-//! PLACE is `private_lane#0x10`, `local#0`, a plain global or generic address, or an address as clients write it.
-//! Where a captured run ends, so does the answer: what is missing is said, never shown as zero.
+//! PLACE is `private_lane#0x10`, `local#0`, a plain global or generic address, or an address in a client's form. The
+//! output ends where a captured run ends; missing bytes are reported, never printed as zero.
 
 use std::io::Write;
 
@@ -11,17 +11,17 @@ use crate::codeobject::hex;
 use crate::report::{Style, json, spaces, text};
 use crate::session::{Inspect as _, Unreadable};
 
-/// The most bytes that are printed.
+/// The maximum of printed bytes.
 const MOST: u64 = 1 << 24;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) of: WaveArgs,
-    /// Where: `private_lane#0x10`, `local#0`, `0x7f0000200000`
+    /// The address: `private_lane#0x10`, `local#0`, `0x7f0000200000`
     #[arg(long, short, value_name = "PLACE")]
     at: String,
-    /// How many bytes
+    /// Number of bytes
     #[arg(long, short = 'n', value_name = "BYTES", default_value = "64")]
     length: String,
     /// The lane, for private_lane [default: the first active lane]
@@ -31,7 +31,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
-    // Without --lane an address that names its lane keeps it, and another takes the focused one.
+    // Without --lane an address that names its lane keeps it; other addresses use the focused lane.
     let lane = match args.lane.as_deref() {
         None => args.of.at.work_item.map(|_| session.focus(wave)),
         some => match dump::lanes(&session, wave, some, 0)? {

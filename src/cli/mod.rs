@@ -40,7 +40,7 @@ use crate::slim::SlimError;
 
 pub use dump::{CaptureArgs, DumpArgs, PlaceArgs, WaveArgs};
 
-/// What a command can fail with: a sentence for the user.
+/// A command's failure: a sentence for the user.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Serve captured AMDGPU waves to gdb and lldb, or print what a dump holds. No GPU needed.
@@ -69,7 +69,7 @@ struct Cli {
 enum Command {
     /// Serve a dump to gdb and lldb (the default command)
     Serve(serve::Args),
-    /// Say what a dump holds and what is wrong with it
+    /// List the contents and the problems of a dump
     Info(info::Args),
     /// List the waves of a dump
     Waves(waves::Args),
@@ -91,7 +91,7 @@ enum Command {
     Dispatches(dispatches::Args),
     /// Print the kernel arguments of a dump's dispatches
     Arguments(arguments::Args),
-    /// Say what a code object, a bundle of them or a host program holds
+    /// Describe a code object, a bundle of them or a host program
     CodeObject(code_object::Args),
     /// Print what a path names, lane by lane: body.at.x, p->next, (local int *) 0x10
     Print(print::Args),
@@ -99,13 +99,13 @@ enum Command {
     Export(export::Args),
     /// Compare two dumps of the same program
     Diff(diff::Args),
-    /// Write a small dump of a large one: chosen waves with what is needed to look at them again
+    /// Write a small dump of a large one: chosen waves with the data that their queries need
     Slim(slim::Args),
     /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
     Eval(eval::Args),
-    /// List every DWARF expression of a code object, or of those that a dump holds
+    /// List every DWARF expression of a code object, or of all code objects of a dump
     Dwarf(dwarf::Args),
-    /// Write code objects as stock debuggers load them, for clients on other machines
+    /// Write code objects in a form that stock debuggers load, for clients on other machines
     View(view::Args),
     /// List the known GPUs, or print one
     Targets {
@@ -118,7 +118,7 @@ enum Command {
 }
 
 impl Command {
-    /// Hands on the folders of separate debug information, and the disassembler.
+    /// Passes on the folders of separate debug information and the disassembler.
     fn look_in(&mut self, folders: Vec<PathBuf>, disassembler: Option<PathBuf>) {
         let from = match self {
             Self::Serve(serve::Args { from, .. })
@@ -159,7 +159,7 @@ impl Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let say = std::panic::take_hook();
-    // What is awaited is told in words where it happens.
+    // The caller reports an expected panic as an error of its own.
     std::panic::set_hook(Box::new(move |panic| {
         if crate::view::is_guarded() {
             log::debug!("{panic}");
@@ -170,13 +170,13 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // clap's own words for --help, --version and mistakes; a closed pipe is nobody's error.
+            // clap's own text for --help, --version and mistakes; a closed pipe is not an error.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
     let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
-    // The server says so in its answers.
+    // The server reports a changed file in its answers.
     let is_server = matches!(cli.command, None | Some(Command::Serve(_)));
     let result = run(cli, &mut out).and_then(|status| {
         out.flush()?;
@@ -227,7 +227,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails where a file has changed while it was read: what was printed may be wrong, and so may another error be.
+/// Fails if a file changed during reading: the output may be wrong, and so may another error.
 fn unchanged(result: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     let Some(name) = crate::mapping::first_changed() else { return result };
     match result {
@@ -239,7 +239,7 @@ fn unchanged(result: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Whether it is slim's own error for a changed file.
+/// Whether the error is slim's own for a changed file.
 fn is_of_slim(error: &(dyn std::error::Error + 'static)) -> bool {
     matches!(error.downcast_ref(), Some(SlimError::Write(WriteError::Changed(_))))
 }
@@ -249,7 +249,7 @@ fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Writes a JSON answer, readable by people too.
+/// Writes a JSON answer in readable form.
 fn print_json(out: &mut dyn Write, value: &(impl serde::Serialize + ?Sized)) -> Result<(), Failure> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     out.write_all(b"\n")?;

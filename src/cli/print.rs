@@ -1,16 +1,16 @@
-//! `lanescope print DUMP [--wave ID] [--lane N|active|all] [--frame N] 'PATH'`: what a path names, lane by lane.
+//! `lanescope print DUMP [--wave ID] [--lane N|active|all] [--frame N] 'PATH'`: the value at a path, lane by lane.
 //!
 //! Paths are C's: `x`, `ns::x`, `body.at.x`, `p->next`, `a[i]`, `*p`, `&x`, `p[1].x + 1`, `(float *) p`,
-//! `(local int *) 0x10`, `local#0x10`, `$v3`, `$v3[17]`, and gdb's `*p@8`. A name is looked for in the frame, then among
-//! the members of `this`, then around the function, then in the whole code object. References are followed.
+//! `(local int *) 0x10`, `local#0x10`, `$v3`, `$v3[17]`, and gdb's `*p@8`. The search for a name covers the frame, then the
+//! members of `this`, then the scopes around the function, then the whole code object. References are followed.
 //! `--format` is the letter of gdb's `print/x`.
 //!
-//! `--explain` says, before the values, what tells where each variable of the path is, operation by operation: why it has no
-//! value, or where its value comes from.
+//! `--explain` prints, before the values, how the debug information locates each variable of the path, operation by
+//! operation: why it has no value, or the source of its value.
 //!
-//! Each lane follows its own pointers: in the address space that the pointer's type names, generic ones through the
-//! apertures. What cannot be shown says why. The exit status is 0 where a lane that was asked for has a value, if only in part,
-//! and 1 where none has.
+//! Each lane follows its own pointers, in the address space of the pointer's type; generic ones go through the
+//! apertures. A value that cannot be printed is replaced by its reason. The exit status is 0 if at least one
+//! requested lane has a value, even a partial one, and 1 if none has.
 
 use std::io::Write;
 
@@ -32,13 +32,13 @@ pub(super) struct Args {
     /// The lanes: 3, 0,8-15, `active` or `all` [default: the first active lane]
     #[arg(long, short, value_name = "LANES", conflicts_with = "work_item")]
     lane: Option<String>,
-    /// The frame, as `lanescope backtrace` numbers them
+    /// The frame, numbered like in `lanescope backtrace`
     #[arg(long, short, value_name = "N", default_value_t = 0)]
     frame: usize,
-    /// How to write numbers: x, z, d, u, o, t, c, f, a or s, as gdb's print/x
+    /// Number format: x, z, d, u, o, t, c, f, a or s, like gdb's print/x
     #[arg(long, value_name = "LETTER", value_parser = letter)]
     format: Option<Letter>,
-    /// Say where the variables of the path are and why, operation by operation
+    /// Print where the variables of the path are and why, operation by operation
     #[arg(long)]
     explain: bool,
 }
@@ -49,7 +49,7 @@ fn letter(text: &str) -> Result<Letter, String> {
 
 /// The command's exit status: 1 where no lane has a value.
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
-    // What could be the name of a file.
+    // Text that may be the name of a file.
     let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c));
     let only = args.of.from.dump.as_ref().map(|only| only.to_string_lossy());
     let is_only = args.path.is_none() && only.as_deref().is_some_and(is_name);

@@ -1,4 +1,4 @@
-//! `lanescope registers DUMP [--wave ID] [-r NAMES]`: a wave's registers; without names all that were captured.
+//! `lanescope registers DUMP [--wave ID] [-r NAMES]`: a wave's registers; without names all captured ones.
 
 use std::io::Write;
 

@@ -1,12 +1,12 @@
-//! `lanescope serve [DUMP]`: serves a dump to gdb and lldb until it is interrupted.
+//! `lanescope serve [DUMP]`: serves a dump to gdb and lldb until an interrupt.
 //!
-//! Listens on 127.0.0.1:1234 unless told otherwise. Clients may come one after another or several at once; each has a
-//! session of its own over the one dump. `--stdio` serves the one client at the other end of a pipe:
-//! `target remote | lanescope serve --stdio DUMP`. `--port 0` takes a free port and prints it.
+//! Listens on 127.0.0.1:1234 by default. Clients may connect one after another or several at once; each has a session
+//! of its own over the one dump. `--stdio` serves one client at the other end of a pipe: `target remote | lanescope
+//! serve --stdio DUMP`. `--port 0` takes a free port and prints it.
 //!
-//! Threads are waves. With `--threads lanes` each active lane of each wave is one, at most 20,000; with `--threads focus` the
-//! lanes of the wave that faulted are, beside the other waves. `--wave 3,7-9` serves those waves only; `--work-item X,Y,Z` shows
-//! that work-item's wave and lane first.
+//! Threads are waves. With `--threads lanes` each active lane of each wave is a thread, at most 20,000; with
+//! `--threads focus` the lanes of the faulted wave are threads, beside the other waves. `--wave 3,7-9` serves those
+//! waves only; `--work-item X,Y,Z` selects that work-item's wave and lane first.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -22,7 +22,7 @@ use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
 use crate::session::{Inspect, Session};
 use crate::view::{Extent, Views};
 
-/// The port that debuggers' manuals use in their examples.
+/// The port in the examples of the debuggers' manuals.
 const PORT: u16 = 1234;
 
 #[derive(Debug, Default, clap::Args)]
@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// A unix socket to listen on instead
     #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
     unix: Option<PathBuf>,
-    /// Speak on standard input and output: `target remote | lanescope serve --stdio DUMP`
+    /// Serve one client on standard input and output: `target remote | lanescope serve --stdio DUMP`
     #[arg(long)]
     stdio: bool,
     /// End when the first client leaves
@@ -50,18 +50,18 @@ pub(super) struct Args {
     /// [default: 60]
     #[arg(long, value_name = "SECONDS")]
     silence: Option<u64>,
-    /// What to take clients for: auto, gdb, lldb, amdgcn-gdb or amdgcn-lldb [default: auto, by their handshake]
+    /// Type of all clients: auto, gdb, lldb, amdgcn-gdb or amdgcn-lldb [default: auto, by their handshake]
     #[arg(long, value_name = "CLIENT", value_parser = choice(clients()))]
     client: Option<Taken>,
-    /// What stock debuggers see of variables: stack (of functions on stacks of waves), unit (all of their units), all or
-    /// off
+    /// Functions with variables in stock debuggers: stack (functions on stacks of waves), unit (all of their units),
+    /// all or off
     #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = choice(views()))]
     view: Shown,
-    /// What a thread is: waves, lanes (the active ones of every wave) or focus (the lanes of the wave that faulted, beside the
-    /// other waves)
+    /// Meaning of threads: waves, lanes (the active ones of every wave) or focus (the lanes of the wave that faulted,
+    /// beside the other waves)
     #[arg(long, value_name = "WHAT", default_value = "waves", value_parser = choice(ThreadsAs::NAMES))]
     threads: ThreadsAs,
-    /// The most threads [default: 20000 where lanes are threads]
+    /// Maximum number of threads [default: 20000 where lanes are threads]
     #[arg(long, value_name = "N")]
     max_threads: Option<usize>,
     /// Serve only these waves, by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 3,7-9 [default: all]
@@ -71,7 +71,7 @@ pub(super) struct Args {
     at: PlaceArgs,
 }
 
-/// How much of the code objects stock debuggers are shown; `None`: nothing.
+/// The extent of the code objects in a stock debugger's view; `None`: no view.
 #[derive(Clone, Copy, Debug)]
 struct Shown(Option<Extent>);
 
@@ -87,7 +87,7 @@ fn views() -> impl Iterator<Item = (&'static str, Shown)> {
     extents.chain([("off", Shown(None))])
 }
 
-/// What clients are taken for; `None`: what their handshake says.
+/// The type of all clients; `None`: by their handshake.
 #[derive(Clone, Copy, Debug)]
 struct Taken(Option<Facade>);
 
@@ -100,7 +100,7 @@ fn clients() -> impl Iterator<Item = (&'static str, Taken)> {
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
     let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
-    // What cannot be served fails here, in words, and not in a client's thread.
+    // An error of the dump appears here, not in a client's thread.
     let first = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
     let near = first.first_wave();
     let first = args.at.in_session(first, near)?;
@@ -121,10 +121,10 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
     };
     let map = args.sources.map()?;
-    // Who comes from elsewhere has no files of this machine.
+    // A remote client has no files of this machine.
     let is_local = args.listen.is_none_or(|address| address.to_canonical().is_loopback());
     let client = args.client.and_then(|taken| taken.0);
-    // A gdb with amdgcn gets no view, and reads the code objects' files from the same place.
+    // A gdb with amdgcn gets no view; it reads the code objects' files from the same place.
     let extent = args.view.0.or((client == Some(Facade::AmdgcnGdb)).then(Extent::default));
     let views = extent.map(|extent| {
         Arc::new(Views::new(opened.clone(), first.another(), extent).with_sources(map, is_local))
@@ -141,7 +141,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     let other = first.another();
     let make_session = move |interrupt| -> Box<dyn Inspect> { Box::new(other.another().ended_by(interrupt)) };
     let ready = |endpoints: &[Endpoint]| {
-        // Standard output is the protocol's with --stdio. A closed pipe is no reason not to serve.
+        // With --stdio the protocol owns standard output. A closed pipe does not stop the server.
         if !args.stdio {
             let _ = announce(&first, &threads, client, endpoints, out);
         }
@@ -153,7 +153,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     })
 }
 
-/// Says what is served, where, and what to type.
+/// Prints the served dump, the address and the commands to type.
 fn announce(
     session: &Session,
     threads: &Threads,

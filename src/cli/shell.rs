@@ -1,4 +1,4 @@
-//! Commands for the user to type: words as a POSIX shell and the debuggers' own command lines take them.
+//! Commands for the user to type: words in the syntax of a POSIX shell and of the debuggers' command lines.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || "/._-+=:@%,".contains(character)
 }
 
-/// A word of a POSIX shell, in single quotes where it needs them.
+/// A word of a POSIX shell, in single quotes if it needs them.
 pub(super) fn word(text: &str) -> Cow<'_, str> {
     match !text.is_empty() && text.chars().all(is_plain) {
         true => Cow::Borrowed(text),
@@ -14,7 +14,7 @@ pub(super) fn word(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// An argument of a command of gdb or lldb: both take a backslash before a character that means something to them.
+/// An argument of a gdb or lldb command: both escape a special character by a backslash.
 pub(super) fn argument(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);

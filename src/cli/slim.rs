@@ -1,7 +1,7 @@
-//! `lanescope slim DUMP -o FILE`: a small dump of a large one (docs/slim.md).
+//! `lanescope slim DUMP -o FILE`: writes a small dump of a large one (docs/slim.md).
 //!
-//! Without `--wave` or `--all-waves` it holds the waves that faulted, and one of each distinct stack. With them go their
-//! registers, the LDS of their work-groups, private memory, the code objects that they take, and the global memory that
+//! Without `--wave` or `--all-waves` it holds the faulted waves, and one wave of each distinct stack. It also holds
+//! their registers, the LDS of their work-groups, private memory, their code objects, and the global memory that
 //! their variables reach.
 
 use std::io::Write;
@@ -20,10 +20,10 @@ use crate::slim::{self, Choice, Patience, Progress, Report, Spooled};
 
 mod bar;
 
-/// Of a core from standard input so many bytes are kept at a time, and its writer is waited for so many seconds.
+/// Limits for a core from standard input: bytes kept at a time, and seconds of waiting for its writer.
 const SPOOL_LIMIT: u64 = 8 << 30;
 const STALL: u64 = 60;
-/// Steps that pointers are followed, and where following ends: bytes of global memory, pointers, seconds.
+/// Depth of followed pointers, and limits: bytes of global memory, pointers, seconds.
 const FOLLOW: u32 = 2;
 const MOST_GLOBAL: u64 = 1 << 30;
 const MOST_POINTERS: u64 = 1_000_000;
@@ -33,7 +33,7 @@ const MOST_SECONDS: u64 = 60;
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) from: DumpArgs,
-    /// Put source files below that folder of this machine into the dump, which line tables name; may be repeated
+    /// Put source files below this folder into the dump, if line tables name them; may be repeated
     #[arg(long = "sources", value_name = "DIR")]
     folders: Vec<PathBuf>,
     #[command(flatten)]
@@ -44,10 +44,10 @@ pub(super) struct Args {
     /// Write into that folder under a new name, which is printed
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     dir: Option<PathBuf>,
-    /// Of a core that comes from standard input (DUMP is -) keep at most so much at a time [default: 8G]
+    /// Maximum of kept bytes at a time of a core from standard input (DUMP is -) [default: 8G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     spool_limit: Option<u64>,
-    /// Wait at most so many seconds in all for its writer, beside what the bytes take at 4 MiB/s [default: 60]
+    /// Maximum seconds of waiting for its writer in total, beyond the time of its bytes at 4 MiB/s [default: 60]
     #[arg(long, value_name = "SECONDS")]
     stall: Option<u64>,
     /// These waves, by their ids: 3,7-9 [default: those that faulted, and one of each distinct stack]
@@ -59,7 +59,7 @@ pub(super) struct Args {
     /// All waves, all memory and all code objects: the capture as a lanescope dump
     #[arg(long, conflicts_with_all = ["wave", "all_waves", "memory", "no_global"])]
     whole: bool,
-    /// How many pointers are followed one after the other, from kernel arguments and variables on [default: 2]
+    /// Number of pointers followed in a chain, from kernel arguments and variables on [default: 2]
     #[arg(long, value_name = "N")]
     follow: Option<u32>,
     /// Keep this global memory too: START-END (without END) or START+SIZE; may be repeated
@@ -68,16 +68,16 @@ pub(super) struct Args {
     /// Leave all global memory out
     #[arg(long)]
     no_global: bool,
-    /// Follow pointers until there is so much global memory [default: 1G]
+    /// Maximum of global memory from followed pointers [default: 1G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     most_global: Option<u64>,
-    /// Follow at most so many pointers [default: 1000000]
+    /// Maximum of followed pointers [default: 1000000]
     #[arg(long, value_name = "N")]
     most_pointers: Option<u64>,
-    /// Look at at most so many values of variables, one for each lane, beyond 4096 for each wave [default: 1048576]
+    /// Maximum of inspected values of variables, one for each lane, beyond 4096 for each wave [default: 1048576]
     #[arg(long, value_name = "N")]
     most_values: Option<u64>,
-    /// Follow pointers for at most so many seconds [default: 60]
+    /// Maximum seconds of following pointers [default: 60]
     #[arg(long, value_name = "SECONDS")]
     most_seconds: Option<u64>,
     /// Print the report as JSON
@@ -85,7 +85,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// `START-END` or `START+SIZE` as first and last address.
+/// `START-END` or `START+SIZE`, converted to first and last address.
 fn range(text: &str) -> Result<(u64, u64), String> {
     let wrong = || format!("expected START-END or START+SIZE, 0x7f0000200000+0x1000, not `{text}`");
     let number = |word: &str| spaces::number(word.trim()).map_err(|_| wrong());
@@ -95,7 +95,7 @@ fn range(text: &str) -> Result<(u64, u64), String> {
             let Some(more) = length.checked_sub(1) else {
                 return Err(format!("`{text}` is empty: SIZE is 0"));
             };
-            // The last byte of memory is one that can be asked for.
+            // A range may include the last byte of memory.
             let last = start.checked_add(more).ok_or_else(|| {
                 let left = u128::from(u64::MAX - start) + 1;
                 format!("`{text}` passes the end of memory, 2^64; expected at most {left:#x} bytes from {start:#x} on")
@@ -121,7 +121,7 @@ fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
-/// Where the dump goes: what the user says, or a name made of time and process.
+/// The path of the new dump: the user's, or a name made of time and process.
 fn target(args: &Args) -> Result<PathBuf, Failure> {
     match (&args.output, &args.dir) {
         (Some(output), _) if output.as_os_str() == "-" => Err("-o -: a dump is a folder, or a zip whose parts are written \
@@ -136,7 +136,7 @@ fn target(args: &Args) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The core on standard input, in a file beside the dump that is to be made.
+/// The core on standard input, in a file beside the new dump.
 fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failure> {
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let patience = Patience {
@@ -148,7 +148,7 @@ fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failur
     Ok(slim::spool(std::io::stdin(), folder, patience, &mut reading)?)
 }
 
-/// Options that are given and change nothing, each with why and with what would have a use for it.
+/// Options without an effect, each with the reason and the option that gives it one.
 fn idle(args: &Args) -> Vec<String> {
     let streams = args.from.dump.as_ref().is_some_and(|path| path.as_os_str() == "-");
     let unused = match (args.whole, args.no_global) {
@@ -172,7 +172,7 @@ fn idle(args: &Args) -> Vec<String> {
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let to = target(args)?;
-    // Before long work, and before a stream that comes once only.
+    // Checked before long work, and before a stream that comes only once.
     slim::is_free(&to)?;
     for idle in idle(args) {
         writeln!(anstream::stderr(), "warning: {}", clean_lines(idle.to_string()))?;
@@ -199,7 +199,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     bar.clear();
     let (report, to) = match (made, &spooled) {
         (Ok(report), _) => (report, clean(to.to_string_lossy()).into_owned()),
-        // A stream comes once.
+        // A stream comes only once.
         (Err(error), Some(spooled)) => return Err(kept(spooled, &to, &error).into()),
         (Err(error), None) => return Err(error),
     };
@@ -246,7 +246,8 @@ fn made(
     Ok(slim::slim(&opened, &options, to, &mut |progress| bar.show(progress))?)
 }
 
-/// Keeps what came of a core of which no dump can be made; the error with what became of it.
+/// Keeps the received part of a core if no dump can be made of it; returns the error with the path or the loss of
+/// that part.
 fn kept(spooled: &Spooled, to: &Path, error: &Failure) -> String {
     let to = match to.extension() {
         Some(extension) if extension == "zip" => to.with_extension("core"),

@@ -1,4 +1,4 @@
-//! `--source-map OLD=NEW`: where source files are that were elsewhere when they were compiled.
+//! `--source-map OLD=NEW`: new locations of source files that moved after compilation.
 
 use super::Failure;
 use crate::capture::SourceMap;
@@ -12,10 +12,10 @@ pub(super) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The map. A relative NEW counts from the working directory.
+    /// The map. A relative NEW is relative to the working directory.
     ///
     /// # Errors
-    /// A pair is no OLD=NEW.
+    /// A pair does not have the form OLD=NEW.
     pub(super) fn map(&self) -> Result<SourceMap, Failure> {
         let mut map = SourceMap::default();
         for pair in &self.pairs {

@@ -1,14 +1,14 @@
-//! `lanescope targets [NAME]`: which processors lanescope knows, or all that it knows of one.
+//! `lanescope targets [NAME]`: the list of known processors, or all facts of one.
 //!
-//! Without a name: one line for each target, with its EF_AMDGPU_MACH value (the low byte of a code object's `e_flags`),
-//! wave sizes, how private memory is reached, features and products. Targets of the user's own, which `--targets DIR`
-//! adds, are marked with their file.
+//! Without a name: one line for each target, with its EF_AMDGPU_MACH value (the low byte of a code object's
+//! `e_flags`), wave sizes, access path of private memory, features and products. The user's own targets, which
+//! `--targets DIR` adds, are marked with their file.
 //!
-//! With a name: everything about it, for each wave size where that matters: registers with width, DWARF numbers and the
-//! numbers of AMD's debugger library; DWARF numbers that mean no register here and why; named bits; address spaces;
-//! address classes; stop reasons with the signal that a debugger is given and the register bits that they follow from.
+//! With a name: all facts of it, by wave size if they depend on it: registers with width, DWARF numbers and the
+//! numbers of AMD's debugger library; DWARF numbers without a register and why; named bits; address spaces; address
+//! classes; stop reasons with the debugger's signal and the register bits that imply them.
 //!
-//! `--json` gives the same as JSON: an array of targets, or one object.
+//! `--json` prints the same as JSON: an array of targets, or one object.
 //!
 //! ```text
 //! $ lanescope targets
@@ -25,21 +25,21 @@ use std::io::{self, Write};
 
 use crate::arch::{TargetError, Targets};
 
-/// Why nothing can be shown.
+/// An error of the command.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetsError {
-    /// There is no such target, or its file is wrong.
+    /// The target is unknown, or its file is wrong.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// The output is gone: a closed pipe, a full disk.
+    /// The output is closed or the disk is full.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
-    /// The output is gone while JSON was written, or a value has no JSON form.
+    /// The output closed during JSON, or a value has no JSON form.
     #[error("cannot write JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// Prints all targets, or the one of that name.
+/// Prints all targets, or the one with that name.
 ///
 /// # Errors
 /// The target is unknown or its file is wrong, or the output cannot be written.

@@ -1,7 +1,9 @@
-//! `lanescope view DUMP -o DIR`: the code objects as stock debuggers load them, for clients on other machines.
+//! `lanescope view DUMP -o DIR`: writes the code objects in the form that stock debuggers load, for clients on other
+//! machines.
 //!
-//! `lanescope serve` hands these files to gdb by itself, and to lldb on the same machine. An lldb elsewhere needs them
-//! copied; the command says what to type there. The variables are in none of the files: a server has to run for them.
+//! `lanescope serve` passes these files to gdb, and to lldb on the same machine. An lldb on another machine needs
+//! copies; the command prints what to type there. None of the files has the variables' values: a running server
+//! provides them.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -26,10 +28,10 @@ pub(super) struct Args {
     pub(super) from: DumpArgs,
     #[command(flatten)]
     sources: SourceArgs,
-    /// The folder to write to; it is made where it is missing, and no file in it is overwritten
+    /// The folder to write to; it is created if missing, and no file in it is overwritten
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
-    /// What has variables: stack (functions on stacks of waves), unit (all of their units) or all
+    /// Functions with variables: stack (functions on stacks of waves), unit (all of their units) or all
     #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = choice(EXTENTS))]
     view: Extent,
     /// Look at the stacks of these waves only, by their ids: 3 or 3,7-9 [default: all]
@@ -64,7 +66,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
     }
     fs::create_dir_all(&args.output).map_err(|error| fail(&args.output.display().to_string(), error))?;
-    // The folder may be the dump's own: a file that is there may be the code object that is being read.
+    // The folder may be the dump's own: an existing file may be the source code object.
     let files = || view.objects().iter().map(|object| (object, args.output.join(&object.name)));
     let stub = args.output.join(STUB);
     let all = files().map(|(_, path)| path).chain([stub.clone()]);

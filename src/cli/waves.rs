@@ -1,4 +1,4 @@
-//! `lanescope waves DUMP`: the waves of a dump, with their place, PC, active lanes and why they stopped.
+//! `lanescope waves DUMP`: the waves of a dump, with their positions, PCs, active lanes and stop reasons.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let kinds: Vec<String> =
         shown.map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size)).collect();
     if let (true, Some(asked)) = (kinds.is_empty(), asked) {
-        // The session knows what to say of a kind that is not there.
+        // The session reports an unknown kind.
         Session::new(opened.clone(), Some(asked))?;
     }
     let mut waves = Vec::new();

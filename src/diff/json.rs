@@ -1,4 +1,4 @@
-//! Differences as JSON, all of them; docs/slim.md says the keys.
+//! All differences as JSON; docs/slim.md documents the keys.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use super::wave::{FrameDifference, LaneDifference, WaveDifference};
 use super::{Alone, Diff, DiffError, Lacks, LeftOut};
 use crate::report::stack;
 
-/// What differs, without bounds: each pair is compared when it is written.
+/// The differences, without bounds: each pair is compared when it is written.
 #[derive(Debug)]
 pub struct Json<'d> {
     diff: RefCell<&'d mut Diff>,
@@ -17,13 +17,13 @@ pub struct Json<'d> {
 }
 
 impl<'d> Json<'d> {
-    /// What differs between two dumps of which nothing was compared yet.
+    /// The differences of two dumps before any comparison.
     #[must_use]
     pub fn new(diff: &'d mut Diff) -> Self {
         Self { diff: RefCell::new(diff), failed: RefCell::default() }
     }
 
-    /// Why it could not be written to its end, where that is no fault of the output.
+    /// The error that ended the output early, if it is not an error of the output.
     #[must_use]
     pub fn failed(self) -> Option<DiffError> {
         self.failed.into_inner()

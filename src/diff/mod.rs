@@ -1,10 +1,10 @@
-//! Two dumps of one program side by side: which stacks only one of them has, and what differs in the waves that both have.
+//! Compares two dumps of one program: stacks that only one of them has, and differences in the waves of both.
 //!
-//! Waves are paired within a stack: the same functions, inlined calls among them, whatever the lines. There the one with the
-//! same place (work-group and number in it) is a wave's counterpart, of what is left the one with the same id, and at last the
-//! waves are paired in order. A pair is compared by stop reasons, source lines of its frames, registers, and the variables of
-//! every frame for every lane. What one dump has captured and the other has not differs. Each pair is compared when its difference is
-//! printed, so that memory holds one.
+//! Waves are paired within a stack: the same functions, inlined calls among them, at any lines. A wave's counterpart
+//! is the one at the same position (work-group and number in it); of the rest, the one with the same id; the
+//! remaining waves are paired in order. A pair is compared by stop reasons, source lines of its frames, registers,
+//! and the variables of every frame for every lane. Data that only one dump has is a difference. Each pair is
+//! compared when its difference is printed, which limits memory to one pair.
 
 mod json;
 mod pair;
@@ -22,25 +22,25 @@ use crate::dwarf::limits::MAX_QUESTION_VALUES;
 use crate::session::{Dump, Inspect as _, NoSession, Session, Stack, Unreadable};
 use crate::units::WaveId;
 
-/// What is compared.
+/// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Only these pairs, by the waves' ids in the first and the second dump.
     pub pairs: Vec<(u32, u32)>,
-    /// Only waves of that kind, as [`Session::new`] takes it.
+    /// Only waves of that kind, in the form of [`Session::new`].
     pub kind: Option<String>,
     /// Values of variables to compare beyond those that each wave adds; `None`:
     /// `dwarf::limits::MAX_QUESTION_VALUES`.
     pub values: Option<u64>,
 }
 
-/// Why two dumps cannot be compared.
+/// An error that prevents the comparison of two dumps.
 #[derive(Debug, thiserror::Error)]
 pub enum DiffError {
-    /// There are no such waves.
+    /// The requested waves do not exist.
     #[error(transparent)]
     NoSession(#[from] NoSession),
-    /// A wave cannot be read.
+    /// A wave is unreadable.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
     /// They have no kind of wave in common.
@@ -51,7 +51,7 @@ pub enum DiffError {
     NoCommonKind {
         /// The dumps.
         dumps: [String; 2],
-        /// The kinds of wave of each, in words.
+        /// The kinds of wave of each, as text.
         kinds: [String; 2],
     },
     /// A dump has no wave of that id.
@@ -72,24 +72,24 @@ pub enum DiffError {
 pub struct Alone {
     /// Their ids in the dump's order.
     pub waves: Vec<u32>,
-    /// What their stacks have in common: no PC, line, file, CFA or problem of a frame in which they differ.
+    /// The common part of their stacks: no PC, line, file, CFA or problem of a frame in which they differ.
     pub stack: Stack,
-    /// What the other dump lacks.
+    /// The missing counterpart in the other dump.
     pub lacks: Lacks,
 }
 
-/// What a dump lacks for waves of the other one.
+/// A dump's missing counterpart for waves of the other one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacks {
-    /// Waves of their kind, which is named: `gfx90a:wave64`.
+    /// Waves of their kind, named: `gfx90a:wave64`.
     Kind(String),
     /// Waves with their stack.
     Stack,
-    /// As many waves with their stack.
+    /// Enough waves with their stack.
     Counterpart,
 }
 
-/// Variables that were not compared, because the bound on values was reached.
+/// Variables left out of the comparison because of the bound on values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Variables of frames, each counted once for a pair.
@@ -98,23 +98,23 @@ pub struct LeftOut {
     pub pairs: usize,
 }
 
-/// What differs: first the waves without a counterpart, then pair by pair.
+/// The differences: first the waves without a counterpart, then pair by pair.
 #[derive(Debug)]
 pub struct Diff {
-    /// What was opened, as the user named it: the first dump and the second.
+    /// The names of the dumps from the user: the first and the second.
     pub names: [String; 2],
-    /// Waves of either that the other has no counterpart of.
+    /// Waves of each dump without a counterpart in the other.
     pub alone: [Vec<Alone>; 2],
     /// Pairs, compared or not yet.
     pub pairs: usize,
-    /// Pairs that differ, of those that were compared so far.
+    /// Differing pairs among those compared up to now.
     pub differing: usize,
-    /// What was left out so far.
+    /// Variables left out up to now.
     pub left_out: LeftOut,
     /// The bound on values of variables.
     pub values: u64,
     sessions: Vec<[Session; 2]>,
-    /// Pairs that were not compared yet, with the index of their sessions.
+    /// Pairs still to compare, with the index of their sessions.
     waiting: VecDeque<(usize, WaveId, WaveId)>,
 }
 
@@ -157,7 +157,7 @@ impl Diff {
             });
         }
         for kind in kinds {
-            // A kind that one dump lacks has no session over it.
+            // Without waves of the kind a dump has no session.
             let of = |dump: &Arc<Dump>| match pair::has_kind(dump, &kind) {
                 true => Session::new(Arc::clone(dump), Some(&kind)).map(Some),
                 false => Ok(None),
@@ -180,10 +180,10 @@ impl Diff {
         self.waiting.extend(pairs.iter().map(|(one, other)| (index, *one, *other)));
     }
 
-    /// Compares pairs up to the next one that differs; `None`: no other does.
+    /// Compares pairs up to the next one that differs; `None` if no other pair differs.
     ///
     /// # Errors
-    /// [`DiffError`]; what cannot be shown of a frame in either is compared as the reason for it.
+    /// [`DiffError`]. If one dump cannot show a frame's variables, the comparison uses the reason.
     pub fn next_difference(&mut self) -> Result<Option<WaveDifference>, DiffError> {
         while let Some((index, one, other)) = self.waiting.pop_front() {
             let Some([a, b]) = self.sessions.get(index) else { continue };
@@ -199,14 +199,14 @@ impl Diff {
         Ok(None)
     }
 
-    /// Whether nothing differs, once all pairs were compared; what was left out may differ.
+    /// Whether all pairs were compared without a difference; omitted variables may differ.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.differing == 0 && self.alone.iter().all(Vec::is_empty) && self.left_out.pairs == 0
     }
 }
 
-/// A session over the kind of the wave of that id, with the wave.
+/// A session over the kind of the wave with that id, and the wave.
 fn by_id(dump: &Arc<Dump>, id: u32) -> Result<(Session, WaveId), DiffError> {
     let capture = dump.capture();
     let found = (0u32..).zip(&capture.waves).find(|(_, wave)| wave.id == id);

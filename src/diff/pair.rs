@@ -1,4 +1,4 @@
-//! Which wave of one dump is compared with which of the other.
+//! Pairs the waves of one dump with those of the other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::session::{
 };
 use crate::units::WaveId;
 
-/// The kinds that either dump has, as sessions name them.
+/// The kinds in either dump, by the sessions' names.
 pub(super) fn kinds(dumps: [&Arc<Dump>; 2], asked: Option<&str>) -> Result<Vec<String>, NoSession> {
     let mut kinds = Vec::new();
     for dump in dumps {
@@ -21,7 +21,7 @@ pub(super) fn kinds(dumps: [&Arc<Dump>; 2], asked: Option<&str>) -> Result<Vec<S
         }
     }
     if kinds.is_empty() {
-        // The session knows what to say of that.
+        // The session reports that error.
         for dump in dumps {
             Session::new(Arc::clone(dump), asked)?;
         }
@@ -29,7 +29,7 @@ pub(super) fn kinds(dumps: [&Arc<Dump>; 2], asked: Option<&str>) -> Result<Vec<S
     Ok(kinds)
 }
 
-/// The kinds of wave that a dump has, in words.
+/// The kinds of wave in a dump, as text.
 pub(super) fn words(dump: &Dump) -> String {
     let each = dump.kinds().map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size));
     let each: Vec<String> = each.collect();
@@ -41,14 +41,14 @@ pub(super) fn has_kind(dump: &Dump, kind: &str) -> bool {
     dump.kinds().any(|(known, _)| is_kind(known, kind))
 }
 
-/// Waves with their counterparts, and those of either dump that have none.
+/// Waves with their counterparts, and the waves of each dump without one.
 #[derive(Debug, Default)]
 pub(super) struct Matched {
     pub(super) pairs: Vec<(WaveId, WaveId)>,
     pub(super) alone: [Vec<Alone>; 2],
 }
 
-/// What two stacks must share: functions, inlined or not, and how the stack ends. Addresses and lines may differ.
+/// The common key of two stacks: functions, inlined or not, and the end of the stack. Addresses and lines may differ.
 type Key = (Vec<(Option<String>, bool)>, &'static str);
 
 fn key(stack: &Stack) -> Key {
@@ -60,12 +60,12 @@ fn key(stack: &Stack) -> Key {
 #[derive(Default)]
 struct Side {
     waves: Vec<WaveId>,
-    /// The same with their stacks: PCs and lines may be several.
+    /// The same waves by stacks: PCs and lines may differ.
     places: Vec<(Vec<WaveId>, Stack)>,
 }
 
 impl Side {
-    /// What the stacks of those waves have in common.
+    /// The common part of the stacks of those waves.
     fn common(&self, waves: &[WaveId]) -> Option<Stack> {
         let waves: HashSet<&WaveId> = waves.iter().collect();
         let with = |(members, _): &&(Vec<WaveId>, Stack)| members.iter().any(|wave| waves.contains(wave));
@@ -95,7 +95,7 @@ impl Side {
     }
 }
 
-/// Pairs the waves of two sessions of that kind; where one dump lacks the kind all are alone.
+/// Pairs the waves of two sessions of that kind; if one dump lacks the kind, all waves are alone.
 pub(super) fn matched(sessions: [Option<&Session>; 2], kind: &str) -> Result<Matched, DiffError> {
     let mut order = Vec::new();
     let mut stacks: HashMap<Key, [Option<Side>; 2]> = HashMap::new();
@@ -145,14 +145,14 @@ pub(super) fn matched(sessions: [Option<&Session>; 2], kind: &str) -> Result<Mat
     Ok(matched)
 }
 
-/// The place of a wave in its grid, where that is known.
+/// The position of a wave in its grid, if known.
 type Position = ([u32; 3], u32);
 
 fn position(info: &WaveInfo) -> Option<Position> {
     Some((info.workgroup?, info.wave_in_group?))
 }
 
-/// Pairs waves of one stack; what is left of either.
+/// Pairs waves of one stack; returns the rest of each dump.
 fn pairs(
     sides: [(&Session, &Vec<WaveId>); 2],
     found: &mut Vec<(WaveId, WaveId)>,
@@ -161,12 +161,12 @@ fn pairs(
         waves.iter().map(|wave| session.wave(*wave)).collect::<Result<Vec<WaveInfo>, _>>()
     };
     let (mut a, mut b) = (infos(sides[0])?, infos(sides[1])?);
-    // Places that several waves have, of two dispatches say, tell none of them.
+    // A position of several waves, such as those of two dispatches, identifies none of them.
     take(&mut a, &mut b, found, |info| position(info).map(|at| (info.dispatch, at)));
     take(&mut a, &mut b, found, position);
-    // A place may be known in one dump alone.
+    // One dump alone may know a position.
     take(&mut a, &mut b, found, |info| Some(info.id));
-    // Of those that nothing tells apart the first one left is as good as any.
+    // The remaining waves are indistinguishable: the first one left is as good as any.
     let waves = |infos: Vec<WaveInfo>| infos.iter().map(|info| info.wave).collect::<Vec<WaveId>>();
     let (mut one, mut other) = (waves(a), waves(b));
     let both = one.len().min(other.len());
@@ -174,7 +174,7 @@ fn pairs(
     Ok([one, other])
 }
 
-/// Pairs what has the same key in both and once in each; those are taken out.
+/// Pairs and removes the waves whose key occurs once in each dump.
 fn take<K: std::hash::Hash + Eq>(
     a: &mut Vec<WaveInfo>,
     b: &mut Vec<WaveInfo>,

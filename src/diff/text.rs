@@ -1,4 +1,4 @@
-//! Differences as text for people: bounded, and what is beyond the bounds is counted.
+//! The text form of differences: bounded, with a count of the items beyond the bounds.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -8,7 +8,7 @@ use super::{Alone, Diff, DiffError, Lacks, LeftOut};
 use crate::report::text::lane_list;
 use crate::report::{Style, stack};
 
-/// How many of each list are shown.
+/// The maximum of printed items of each list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Most {
     items: usize,
@@ -18,10 +18,10 @@ struct Most {
 const FEW: Most = Most { items: 20, lanes: 4 };
 const EVERYTHING: Most = Most { items: usize::MAX, lanes: usize::MAX };
 
-/// Writes what differs; `all`: without bounds.
+/// Writes the differences; `all`: without bounds.
 ///
 /// # Errors
-/// As [`Diff::next_difference`], and [`DiffError::Output`].
+/// The errors of [`Diff::next_difference`], and [`DiffError::Output`].
 pub fn text(diff: &mut Diff, all: bool, style: Style, out: &mut dyn Write) -> Result<(), DiffError> {
     let most = if all { EVERYTHING } else { FEW };
     let mut head = String::new();
@@ -65,7 +65,7 @@ pub fn text(diff: &mut Diff, all: bool, style: Style, out: &mut dyn Write) -> Re
     Ok(())
 }
 
-/// Items up to a bound, and how many there are beyond.
+/// Items up to a bound, and the number of items beyond it.
 fn list<T>(text: &mut String, items: &[T], most: usize, mut each: impl FnMut(&mut String, &T)) {
     for item in items.iter().take(most) {
         each(text, item);
@@ -121,7 +121,7 @@ fn register(text: &mut String, of: &DifferentRegister, most: usize) {
     lanes(text, &of.lanes, most, captured);
 }
 
-/// Neighbours with the same two values together.
+/// Merges neighbours with the same two values.
 fn lanes(
     text: &mut String,
     each: &[LaneDifference<Option<String>>],
@@ -184,7 +184,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `waves 1-3, 7`; of many the first.
+/// `waves 1-3, 7`; of many waves the first ones.
 fn ids(ids: &[u32]) -> String {
     let runs: Vec<&[u32]> = ids.chunk_by(|one, next| one.checked_add(1) == Some(*next)).collect();
     let run = |run: &&[u32]| match run {

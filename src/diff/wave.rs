@@ -1,4 +1,4 @@
-//! What differs between two waves.
+//! The differences between two waves.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ use crate::units::{LaneId, LaneSet, WaveId};
 pub struct WaveDifference {
     /// Their ids in the first and the second dump.
     pub ids: [u32; 2],
-    /// What the wave does: the function of its innermost frame in the first dump.
+    /// The function of its innermost frame in the first dump.
     pub function: Option<String>,
-    /// Why they stopped, where that differs: names of stop reasons, `None` where they were not captured.
+    /// The stop reasons, if they differ: names of them, `None` if they were not captured.
     pub stop: Option<[Option<Vec<String>>; 2]>,
-    /// Registers of either, in the first one's order.
+    /// Registers of either wave, in the first one's order.
     pub registers: Vec<DifferentRegister>,
-    /// Frames from the innermost on that differ in their place or their variables.
+    /// Differing frames, innermost first: other source line or other variables.
     pub frames: Vec<FrameDifference>,
 }
 
@@ -38,7 +38,7 @@ pub struct DifferentRegister {
 pub struct LaneDifference<T> {
     /// The lane.
     pub lane: LaneId,
-    /// What the first and the second dump have.
+    /// The values in the first and the second dump.
     pub values: [T; 2],
 }
 
@@ -47,11 +47,11 @@ pub struct LaneDifference<T> {
 pub struct FrameDifference {
     /// Its number, 0 innermost.
     pub frame: usize,
-    /// Functions, where they differ: of waves that the user paired.
+    /// Functions, if they differ: in a pair that the user chose.
     pub functions: Option<[Option<String>; 2]>,
-    /// `file:line` of both, where they differ.
+    /// `file:line` of both, if they differ.
     pub lines: Option<[Option<String>; 2]>,
-    /// Why its variables cannot be shown, where only one can or the reasons differ.
+    /// The reasons for missing variables, if only one dump has some or the reasons differ.
     pub problems: Option<[Option<String>; 2]>,
     /// Variables that differ.
     pub variables: Vec<DifferentVariable>,
@@ -62,15 +62,15 @@ pub struct FrameDifference {
 pub struct DifferentVariable {
     /// Its name.
     pub name: String,
-    /// Its type in the first dump, or in the second where only that has it.
+    /// Its type in the first dump, or in the second if only that has it.
     pub type_name: String,
-    /// Lanes that differ, with both values as text; `None`: there is no such variable.
+    /// Lanes that differ, with both values as text; `None`: the variable does not exist.
     pub lanes: Vec<LaneDifference<Option<String>>>,
 }
 
 type Both<'s> = [(&'s Session, WaveId); 2];
 
-/// Compares two waves; `None` where nothing differs. And how many variables were left out.
+/// Compares two waves; `None` without a difference. Also returns the number of variables left out.
 pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<(Option<WaveDifference>, u64), DiffError> {
     let infos = [both[0].0.wave(both[0].1)?, both[1].0.wave(both[1].1)?];
     let stops = infos.each_ref().map(|info| info.stop.clone());
@@ -87,7 +87,7 @@ fn registers(both: Both<'_>) -> Result<Vec<DifferentRegister>, DiffError> {
         register.map(|register| session.register(wave, register.id)).transpose()
     };
     let mut found = Vec::new();
-    // Of waves of two GPUs, which only the user pairs, what has the same name.
+    // Waves of two GPUs, which only the user pairs, are compared by register name.
     let only_second = kinds[1].registers().iter().filter(|register| kinds[0].named(&register.name).is_none());
     for register in kinds[0].registers().iter().chain(only_second) {
         let [one, other] = kinds.each_ref().map(|kind| kind.named(&register.name));
@@ -104,7 +104,7 @@ fn registers(both: Both<'_>) -> Result<Vec<DifferentRegister>, DiffError> {
     Ok(found)
 }
 
-/// What is known of a register, to be compared: most are the same.
+/// The known part of a register, for a comparison: most registers are equal.
 fn contents(value: &Option<RegisterValue>) -> Option<(u64, &[u8])> {
     value.as_ref().map(|value| (value.known(), value.bytes()))
 }
@@ -163,7 +163,7 @@ fn frames(both: Both<'_>) -> Result<Differences, DiffError> {
             frame,
             functions: (functions[0] != functions[1]).then_some(functions),
             lines: (lines[0] != lines[1]).then_some(lines),
-            // Why there are none is mostly an address; that there are none in either is no difference.
+            // The reason mostly contains an address; a lack of variables in both is no difference.
             problems: problems.iter().any(Option::is_none).then_some(problems).filter(|why| why[0] != why[1]),
             variables,
         };
@@ -180,7 +180,7 @@ fn variables(a: &Locals, b: &Locals) -> Vec<DifferentVariable> {
     let mut found = Vec::new();
     for (variable, key) in a.variables.iter().zip(keys(a)) {
         let other = of_b.get(&key).copied();
-        // What was left out of a dump may be in it.
+        // A variable left out of a dump may exist in it.
         if other.is_some() || b.left_out == 0 {
             found.extend(compared(Some(variable), other));
         }
@@ -193,7 +193,8 @@ fn variables(a: &Locals, b: &Locals) -> Vec<DifferentVariable> {
     found
 }
 
-/// Names of variables with numbers: of two with the same name, one of which hides the other, the n-th of one frame is that of the other.
+/// Names of variables with ordinals: among variables of the same name, which hide each other, the n-th of one frame
+/// pairs with the n-th of the other.
 fn keys(locals: &Locals) -> impl Iterator<Item = (&str, usize)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     locals.variables.iter().map(move |variable| {
@@ -228,7 +229,7 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
             if bytes[0] == bytes[1] || words[0].is_none() {
                 return None;
             }
-            // Padding, or what is beyond what is shown.
+            // Padding, or bytes beyond the printed part.
             for (words, bytes) in words.iter_mut().flatten().zip(bytes.iter().flatten()) {
                 words.push_str(&format!(" [{}]", digits(bytes, &bytes_of(&values))));
             }
@@ -250,7 +251,7 @@ fn bytes_of<'v>(values: &[Option<&'v LaneValue>; 2]) -> [&'v [Byte]; 2] {
     values.map(|value| value.map_or(&[][..], |value| &value.bytes))
 }
 
-/// The first byte in which two values differ, with its place: `byte 4: 2a`.
+/// The first byte in which two values differ, with its offset: `byte 4: 2a`.
 fn digits(bytes: &[Byte], both: &[&[Byte]; 2]) -> String {
     let length = both[0].len().max(both[1].len());
     let at = (0..length).find(|at| both[0].get(*at) != both[1].get(*at)).unwrap_or(0);

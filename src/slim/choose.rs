@@ -1,4 +1,4 @@
-//! Which waves go in: those that the user names, or those that one looks at first.
+//! The choice of waves: the user's, or the ones worth a first look.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -8,27 +8,27 @@ use super::{Options, Progress, SlimError};
 use crate::session::{Dump, Grouping, NoSession, Session, is_kind, wave_signal};
 use crate::units::WaveId;
 
-/// The most faulting waves of one stack that are chosen unless the user says more: a page fault may stop thousands alike.
+/// The default maximum of faulting waves of one stack: a page fault may stop thousands of equal waves.
 pub const MOST_FAULTED: usize = 64;
 
-/// Which waves are wanted.
+/// The wanted waves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// Those that faulted, and one of each distinct stack.
+    /// The faulted waves, and one of each distinct stack.
     #[default]
     Telling,
-    /// Those with these ids.
+    /// Waves with these ids.
     Ids(Vec<RangeInclusive<u32>>),
-    /// All of them.
+    /// All waves.
     All,
 }
 
-/// Why a wave was chosen.
+/// The reason for choosing a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It faulted.
     Faulted,
-    /// It stands for those with the same stack.
+    /// It represents the waves with the same stack.
     Stack,
     /// The user named it.
     Named,
@@ -43,7 +43,7 @@ pub(super) fn choose(
     let capture = dump.capture();
     let asked = options.kind.as_deref();
     if !dump.kinds().any(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked))) {
-        // The session knows what to say of a kind that is not there, and of a dump without waves.
+        // The session reports an unknown kind and a dump without waves.
         return match Session::new(Arc::clone(dump), asked) {
             Err(error) => Err(error.into()),
             Ok(_) => Err(NoSession::NoWaves(capture.name.clone()).into()),

@@ -1,8 +1,8 @@
 //! Puts the debug sections of a separate file into a code object's file.
 //!
-//! The file stays as it is up to its end, so that what its headers and segments say of it stays true; behind it come the
-//! sections, a new table of section names and a new table of section headers, which the file header then names.
-//! gABI chapter 4, "Sections".
+//! The original file stays unchanged up to its end, which keeps its headers and segments valid. The sections follow
+//! it, then a new table of section names and a new table of section headers, which the file header then names. gABI
+//! chapter 4, "Sections".
 
 use crate::elf::{
     FileHeader, LE, SHN_LORESERVE, SHT_NOBITS, SectionHeader, bytes_of, bytes_of_slice, read, write::Strings,
@@ -14,10 +14,10 @@ struct Section<'a> {
     header: &'a SectionHeader,
 }
 
-/// The file of `code` with the debug sections of `debug` that it lacks.
+/// The file of `code`, with those debug sections of `debug` that it lacks.
 ///
 /// # Errors
-/// Which table of which file does not say what it must, in words.
+/// The malformed table and its file.
 pub(super) fn merge(code: &[u8], debug: &[u8]) -> Result<Vec<u8>, String> {
     let (header, own) = sections(code).map_err(|why| format!("the code object: {why}"))?;
     let (_, more) = sections(debug).map_err(|why| format!("the debug file: {why}"))?;
@@ -47,7 +47,7 @@ pub(super) fn merge(code: &[u8], debug: &[u8]) -> Result<Vec<u8>, String> {
         headers.push(SectionHeader {
             sh_name: names.add(section.name).into(),
             sh_offset: aligned(&mut file).into(),
-            // Links and infos are indexes of the other file; debug sections of a linked file need none.
+            // Links and infos are indexes in the other file; debug sections of a linked file need none.
             sh_link: 0.into(),
             sh_info: 0.into(),
             ..*section.header
@@ -65,7 +65,7 @@ pub(super) fn merge(code: &[u8], debug: &[u8]) -> Result<Vec<u8>, String> {
     Ok(file)
 }
 
-/// Pads to 16 bytes; where the file now ends.
+/// Pads to 16 bytes; returns the new end of the file.
 fn aligned(file: &mut Vec<u8>) -> u64 {
     file.resize(file.len().next_multiple_of(16), 0);
     file.len() as u64

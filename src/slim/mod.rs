@@ -1,12 +1,11 @@
-//! A small dump of a large capture: chosen waves with all that is needed to look at them again, and nothing else.
+//! A small dump of a large capture: chosen waves with all data that their queries need.
 //!
-//! *You give* an opened dump and what is wanted of it.
-//! *You get* a lanescope dump in which the chosen waves answer as before: stack, lanes and the variables of every frame, and
-//! a [`Report`] of what went in and what stayed out.
-//! *Not for* making captures: nothing is read that the capture does not hold.
+//! *You give* an opened dump and [`Options`].
+//! *You get* a lanescope dump in which the chosen waves give the same answers: stack, lanes and the variables of every
+//! frame; and a [`Report`] of its contents and omissions.
+//! *Not for* making captures: it reads only data in the capture.
 //!
-//! Which memory the answers take is not guessed: the questions are asked of a reader that notes what it reads
-//! ([`crate::session::reach`]).
+//! The needed memory is not guessed: a reader that records its reads answers the queries ([`crate::session::reach`]).
 
 mod choose;
 mod merge;
@@ -38,50 +37,50 @@ use crate::session::{Bounds, Dump, NoSession, Reader, Unreadable, reach};
 use crate::units::WaveId;
 use report::bytes_are;
 
-/// The most bytes of a code object's writable segments that are kept: the source's global variables.
+/// The maximum of kept bytes of a code object's writable segments: the source's global variables.
 pub const MOST_STATIC: u64 = 16 << 20;
 
-/// The most packets of a queue that are kept: four times the largest ring that ROCm makes.
+/// The maximum of kept packets of a queue: four times ROCm's largest ring.
 pub const MOST_PACKETS: u64 = 1 << 16;
 
-/// What is wanted.
+/// The wanted contents of a slim dump.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which waves.
+    /// The wanted waves.
     pub choice: Choice,
-    /// Only waves of that kind, as [`crate::session::Session::new`] takes it.
+    /// Only waves of that kind, in the form of [`crate::session::Session::new`].
     pub kind: Option<String>,
-    /// How far pointers are followed.
+    /// Bounds for following pointers.
     pub bounds: Bounds,
-    /// Runs of global memory to keep besides, by first and last address.
+    /// Additional runs of global memory to keep, by first and last address.
     pub memory: Vec<(u64, u64)>,
-    /// Whether global memory is kept at all.
+    /// Whether any global memory is kept.
     pub global: bool,
-    /// Whether all memory of the waves and all global memory is kept, and all code objects.
+    /// Whether all memory of the waves, all global memory and all code objects are kept.
     pub whole: bool,
-    /// What is to be said besides, of how the capture came.
+    /// Additional notes on the capture's origin.
     pub notes: Vec<String>,
-    /// Where source files are that go into the dump, beside those of the capture.
+    /// Locations of source files that go into the dump, beside those of the capture.
     pub sources: Sources,
 }
 
-/// What is being done, for a bar.
+/// The current step, for a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// That many bytes came from standard input.
+    /// Bytes that arrived from standard input.
     Reading(u64),
-    /// That many of so many waves were put to those with the same stack.
+    /// Waves sorted into groups with the same stack, of all.
     Grouping(u64, u64),
-    /// That many of so many waves were asked for their variables.
+    /// Waves whose variables were read, of all.
     Asking(u64, u64),
-    /// That many of about so many bytes were written.
+    /// Bytes written, of an estimated total.
     Writing(u64, u64),
 }
 
-/// Why there is no slim dump.
+/// An error that prevents a slim dump.
 #[derive(Debug, thiserror::Error)]
 pub enum SlimError {
-    /// There are no such waves.
+    /// The requested waves do not exist.
     #[error(transparent)]
     NoSession(#[from] NoSession),
     /// No wave has that id.
@@ -89,10 +88,10 @@ pub enum SlimError {
     NoSuchWaves {
         /// The dump.
         dump: String,
-        /// The ids that were asked for: `7` or `7-9`.
+        /// The requested ids: `7` or `7-9`.
         ids: String,
     },
-    /// A wave cannot be read.
+    /// A wave is unreadable.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
     /// The dump cannot be written.
@@ -100,10 +99,10 @@ pub enum SlimError {
     Write(#[from] WriteError),
 }
 
-/// Writes a slim dump of `dump` to `to`: a new folder, or a new zip where the name ends in `.zip`.
+/// Writes a slim dump of `dump` to `to`: a new folder, or a new zip if the name ends in `.zip`.
 ///
 /// # Errors
-/// [`SlimError`]; then nothing was written. What cannot be read of the capture is told in the report.
+/// [`SlimError`], with nothing written. The report lists unreadable parts of the capture.
 pub fn slim(
     dump: &Arc<Dump>,
     options: &Options,
@@ -118,7 +117,7 @@ pub fn slim(
     let follows = options.global && !options.whole;
     let bounds = Bounds { steps: if follows { options.bounds.steps } else { 0 }, ..options.bounds };
     let all = waves.len() as u64;
-    // Who keeps all need not ask what is needed.
+    // A whole dump needs no search for the needed memory.
     let asked = if options.whole { &[][..] } else { &waves };
     let mut reached =
         reach(&reader, asked, &bounds, &mut |done| progress(Progress::Asking(done.min(all), all)))?;
@@ -145,7 +144,7 @@ pub fn slim(
         plan.global.extend(&options.memory);
         plan.global = capture::joined(std::mem::take(&mut plan.global));
     } else {
-        // Code is no data of the program. Not looking is no limit.
+        // Code is not data of the program. An omitted search is not a limit.
         plan.global = capture::joined(nearby::code(&reader, &waves, &mut notes)?);
         reached.limits.clear();
     }
@@ -166,7 +165,7 @@ pub fn slim(
     Ok(draft.with(written))
 }
 
-/// A wave with the private memory that its dispatch asked for, and what its variables read beyond.
+/// A wave with the private memory that its dispatch requested, and the memory beyond it that its variables read.
 fn planned(capture: &Capture, id: WaveId, read: u64) -> PlannedWave {
     let wave = capture.wave(id);
     let asked =
@@ -180,7 +179,7 @@ fn planned(capture: &Capture, id: WaveId, read: u64) -> PlannedWave {
     PlannedWave { wave: id, private_end }
 }
 
-/// Where the source's global variables are: writable segments of the code objects that have a part in the answers.
+/// Runs of the source's global variables: writable segments of the code objects that the answers use.
 fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u64)> {
     let capture = dump.capture();
     let mut runs = Vec::new();
@@ -210,7 +209,7 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
     runs
 }
 
-/// Where the packets lie that the waves' queues were given and have not done with; of all queues where all waves are wanted.
+/// Runs of unprocessed packets in the waves' queues; of all queues if all waves are wanted.
 fn packets(capture: &Capture, waves: &[WaveId]) -> Vec<(u64, u64)> {
     let of_waves = waves.iter().filter_map(|wave| capture.wave(*wave)?.workgroup);
     let queues: BTreeSet<usize> = if waves.len() == capture.waves.len() {
@@ -223,7 +222,7 @@ fn packets(capture: &Capture, waves: &[WaveId]) -> Vec<(u64, u64)> {
     rings.flat_map(|ring| ring.packets(MOST_PACKETS)).collect()
 }
 
-/// The code objects that the waves' agents see: with their files where an answer took them.
+/// The code objects that the waves' agents see, with their files if an answer used them.
 fn objects(
     dump: &Dump,
     waves: &[WaveId],
@@ -247,9 +246,9 @@ fn objects(
         .collect()
 }
 
-/// What of a code object's image the program cannot have written: the ELF header, the program headers and the unwritable
-/// segments. All else is zero: writable segments, which are global memory as it was at the crash, and what lies between the
-/// segments, which is whatever memory held there. The dynamic section, which leads to the symbols, stays.
+/// The parts of a code object's image that the program cannot have written: the ELF header, the program headers and
+/// the unwritable segments. The rest is zero: writable segments, which are global memory at the time of the crash,
+/// and the gaps between segments, whose memory is arbitrary. The dynamic section, which leads to the symbols, stays.
 fn unwritten(object: &CodeObject) -> Vec<u8> {
     let captured: &[u8] = object.bytes();
     let mut image = vec![0; captured.len()];
@@ -279,8 +278,8 @@ fn unwritten(object: &CodeObject) -> Vec<u8> {
     image
 }
 
-/// The file of a code object, and debug information that is in a file of its own: put into the file, or, where its image in
-/// memory is all there is, to be stored beside that.
+/// The file of a code object, with debug information from a separate file: merged into it, or stored beside it if the
+/// code object has only an image in memory.
 fn file(
     dump: &Dump,
     index: usize,

@@ -1,4 +1,4 @@
-//! What of global memory is looked at where no code object says what is needed: the code around PCs, and kernel arguments.
+//! Global memory to keep without a code object that describes it: the code around PCs, and kernel arguments.
 
 use std::collections::HashSet;
 
@@ -8,20 +8,20 @@ use crate::import::write;
 use crate::session::{Dump, PAGE, Reader, Unreadable, wave_stack};
 use crate::units::WaveId;
 
-/// Captured runs of memory up to that size are kept whole where a PC lies in them: what logs show of a shader.
+/// The maximum size of a captured run that is kept whole around a PC: a shader's excerpt in a log.
 pub const MOST_SHOWN: u64 = 64 << 10;
 
-/// The most bytes of code that are kept in all.
+/// The maximum of kept bytes of code in total.
 pub const MOST_CODE: u64 = 64 << 20;
 
-/// Bytes of kernel arguments that are kept where nobody says how many there are: the largest segment that compilers accept.
+/// Kept bytes of kernel arguments of unknown size: the largest segment that compilers accept.
 pub const MOST_ARGUMENTS: u64 = 4096;
 
-/// Runs around the PCs of the waves' frames that lie in no code object, by first and last address; not all of them need be
-/// captured.
+/// Runs around the PCs of the waves' frames outside of all code objects, by first and last address; parts of them may
+/// be missing in the capture.
 ///
 /// # Errors
-/// As reading a stack.
+/// The errors of reading a stack.
 pub(super) fn code(
     reader: &Reader,
     waves: &[WaveId],
@@ -62,7 +62,7 @@ pub(super) fn code(
     Ok(runs)
 }
 
-/// The page of a PC and those beside it, and the captured run that holds the PC where it is small.
+/// The page of a PC and its neighbours, and the captured run that holds the PC if it is small.
 fn around(global: &MemoryMap, pc: u64) -> (u64, u64) {
     let page = pc - pc % PAGE;
     let (first, last) = (page.saturating_sub(PAGE), page.saturating_add(2 * PAGE - 1));
@@ -72,8 +72,8 @@ fn around(global: &MemoryMap, pc: u64) -> (u64, u64) {
     }
 }
 
-/// Where the kernel arguments of the waves' dispatches begin that nothing was read of, since no code object says what they
-/// are; `read` is what was, in order.
+/// Start addresses of the kernel arguments of the waves' dispatches without a read, because no code object describes
+/// them; `read` has the reads, sorted.
 pub(super) fn arguments(dump: &Dump, waves: &[WaveId], read: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let capture = dump.capture();
     let is_read = |address: u64| {

@@ -1,4 +1,4 @@
-//! What a slim dump says of where it comes from: what its source lacked, and what was asked for and is not there.
+//! A slim dump's notes on its source: parts that the source lacked, and requested parts that do not exist.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use crate::import::MOST_PROBLEMS;
 use crate::import::write;
 use crate::session::Dump;
 
-/// The most notes that are taken over from the source: its own, and what is wrong or missing in it.
+/// The maximum of notes taken from the source: its own, its problems and its gaps.
 pub const MOST_CARRIED: usize = 100;
 
-/// What `lanescope info` says of the source that a reader of the small dump cannot see there, but for what `known` has.
+/// Facts of `lanescope info` on the source that the small dump no longer shows, except those in `known`.
 pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
     let capture = dump.capture();
     let without_bytes = capture.code_objects.iter().enumerate().filter(|(_, object)| object.extent.is_none());
@@ -32,7 +32,7 @@ pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
         }
     }
     if more > 0 {
-        // The last of so many problems counts others.
+        // The last of so many problems counts the others.
         let least = if dump.problems().len() > MOST_PROBLEMS { "at least " } else { "" };
         let more = counted(more, "more note");
         carried.push(format!("{least}{more} on {}, which `lanescope info` of it lists", capture.name));
@@ -40,7 +40,7 @@ pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
     carried
 }
 
-/// Ranges that were asked for of which not all was captured.
+/// Requested ranges that the capture holds only in part or not at all.
 pub(super) fn not_captured(global: &MemoryMap, ranges: &[(u64, u64)]) -> Vec<String> {
     let note = |(first, last): &(u64, u64)| {
         let all = u128::from(*last) - u128::from(*first) + 1;

@@ -1,4 +1,4 @@
-//! What went into a slim dump and what stayed out, for people and for programs.
+//! The report on a slim dump's contents and omissions, as text and JSON.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,17 @@ use crate::import::write::{CONTAINS, Plan, Written};
 use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
 use crate::units::WaveId;
 
-/// Runs of wave ids that a line lists; JSON has all.
+/// The maximum of runs of wave ids in a line; JSON has all.
 const MAX_RUNS: usize = 16;
 
-/// What went in and what stayed out.
+/// Contents and omissions of a slim dump.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What was opened.
+    /// The name of the opened dump.
     pub from: String,
     /// Its format.
     pub format: String,
-    /// The chosen waves by their ids in the dump, with why.
+    /// The chosen waves by their ids in the dump, with the reasons.
     pub waves: Vec<(u32, Why)>,
     /// Work-groups whose LDS was copied, code objects with their files, bytes of all.
     pub written: Written,
@@ -29,34 +29,34 @@ pub struct Report {
     pub code_objects: usize,
     /// Source files in the dump.
     pub sources: usize,
-    /// What stayed out.
+    /// The omissions.
     pub left: Left,
-    /// Whether global memory was kept at all.
+    /// Whether any global memory was kept.
     pub global: bool,
     /// Whether all of it was kept.
     pub whole: bool,
-    /// How many pointer steps were allowed.
+    /// The allowed number of pointer steps.
     pub follow: u32,
-    /// What was reached.
+    /// The reached memory.
     pub reach: Reach,
-    /// Things to know: debug information that was put in, bytes that could not be read.
+    /// Notes: added debug information, unreadable bytes.
     pub notes: Vec<String>,
 }
 
-/// What stayed out.
+/// The omissions of a slim dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
     /// Waves.
     pub waves: usize,
-    /// Of those, the ones that faulted: more than [`MOST_FAULTED`] of one stack.
+    /// Faulted waves among them: more than [`MOST_FAULTED`] of one stack.
     pub faulted: usize,
-    /// Code objects that are listed without their files.
+    /// Code objects listed without their files.
     pub code_objects: usize,
-    /// Of those, the ones whose bytes the capture does not have, or that cannot be read, whoever may need them.
+    /// Code objects among them whose bytes are missing in the capture or unreadable, needed or not.
     pub absent: usize,
     /// Bytes of captured global memory.
     pub global: u64,
-    /// Bytes of captured private memory of the chosen waves, beyond what their dispatches asked for.
+    /// Bytes of captured private memory of the chosen waves, beyond the size that their dispatches requested.
     pub private: u64,
 }
 
@@ -105,7 +105,7 @@ impl Report {
         }
     }
 
-    /// The same, now that it is known what was written.
+    /// The same report, with the written contents.
     pub(super) fn with(mut self, written: Written) -> Self {
         self.left.global = self.left.global.saturating_sub(written.global_named);
         self.notes.extend(written.losses.iter().cloned());
@@ -116,7 +116,7 @@ impl Report {
         self
     }
 
-    /// What the dump's provenance says.
+    /// The text for the dump's provenance.
     pub(super) fn note(&self) -> String {
         let mut note = format!("slimmed from {}: {}", self.format, self.waves_words());
         let _ = write!(note, "{CONTAINS}their registers");
@@ -146,7 +146,7 @@ impl Report {
         format!("{} of {}", self.waves.len(), counted(all as u64, "wave"))
     }
 
-    /// For people: `to` is the dump that was written.
+    /// The text form; `to` is the path of the written dump.
     #[must_use]
     pub fn text(&self, to: &str) -> String {
         let mut text = format!("{to}: {} of {}\n", self.waves_words(), self.from);
@@ -234,7 +234,7 @@ impl Report {
         words
     }
 
-    /// For programs; docs/slim.md says the keys.
+    /// The JSON form; docs/slim.md documents the keys.
     #[must_use]
     pub fn json(&self) -> Value {
         let why = |why: Why| match why {
@@ -299,7 +299,7 @@ fn limit_words(limit: Limit, follow: u32) -> String {
     }
 }
 
-/// Bytes that a map holds below an address.
+/// Bytes of a map below an address.
 fn below(map: &MemoryMap, end: u64) -> u64 {
     let segments = map.segments().iter().take_while(|segment| segment.address < end);
     segments.map(|segment| segment.extent.length.min(end - segment.address)).sum()
@@ -329,7 +329,7 @@ pub(super) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", plural(count, "", ending))
 }
 
-/// The word for one or that for many.
+/// The singular or the plural word.
 pub(super) fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
@@ -339,7 +339,7 @@ pub(super) fn bytes_are(count: u64) -> String {
     format!("{} {}", counted(count, "byte"), plural(count, "is", "are"))
 }
 
-/// What so many bytes do: `1 byte stays`, `2.0 KiB stay`.
+/// The verb for a number of bytes: `1 byte stays`, `2.0 KiB stay`.
 fn stays(bytes: u64) -> &'static str {
     plural(bytes, "stays", "stay")
 }

@@ -1,4 +1,4 @@
-//! Source files for a small dump: those that the capture holds, and those below folders that the user names.
+//! Source files for a small dump: the capture's, and those below the user's folders.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read as _;
@@ -12,31 +12,31 @@ use crate::import::beneath::{Beneath, BeneathError};
 use crate::import::write::PlannedSource;
 use crate::session::Dump;
 
-/// Bytes of all source files of a dump.
+/// The maximum of bytes of a dump's source files.
 pub const MAX_SOURCES: u64 = 256 << 20;
-/// Source files that notes name one by one.
+/// The maximum of source files that notes name one by one.
 const MAX_NAMED: usize = 8;
 
-/// Where source files are.
+/// Locations of source files.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// Folders below which files are taken.
+    /// Folders whose files may go into the dump.
     pub folders: Vec<PathBuf>,
-    /// Where files are that were elsewhere when they were compiled.
+    /// New locations of files that moved after compilation.
     pub map: SourceMap,
 }
 
-/// Why a file is not taken.
+/// The reason for leaving a file out.
 enum Refusal {
-    /// It is below none of the folders.
+    /// It is outside of all folders.
     Elsewhere,
-    /// It cannot be read, in words.
+    /// It is unreadable, with the cause.
     Unreadable(String),
-    /// Its text is not the one that was compiled.
+    /// Its text differs from the compiled one.
     Differs,
 }
 
-/// The source files that go into a dump; `used`: code objects whose line tables name those of this machine.
+/// The source files of a new dump; `used`: code objects whose line tables name files of this machine.
 pub(super) fn gather(
     dump: &Dump,
     used: &[usize],
@@ -91,7 +91,7 @@ pub(super) fn gather(
     planned
 }
 
-/// Those that the capture holds, up to so many bytes: they may share theirs.
+/// The capture's source files, up to a total size: files may share bytes.
 fn carried(capture: &Capture, left: &mut u64, notes: &mut Vec<String>) -> Vec<PlannedSource> {
     let (mut planned, mut too_many) = (Vec::new(), 0);
     for source in &capture.sources {
@@ -137,7 +137,7 @@ fn names(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> BTreeMap<Strin
 
 /// A folder of the user's.
 struct Folder {
-    /// Absolute, as the user names it and with its links resolved.
+    /// Absolute: the user's path, and the path with resolved links.
     names: [PathBuf; 2],
     beneath: Beneath,
 }
@@ -148,7 +148,7 @@ impl Folder {
         Ok(Self { names, beneath: Beneath::new(folder)? })
     }
 
-    /// The name of a file below it; a relative path counts from it.
+    /// The relative name of a file below it; a relative path starts at it.
     fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         if path.is_relative() {
             return Some(path);

@@ -1,5 +1,5 @@
-//! `.debug_frame` of a view. Every function's frame begins at `rsp`, ends a stride above it, and has its return address
-//! in the last eight bytes; kernels have no caller.
+//! `.debug_frame` of a view. Every function's frame begins at `rsp` and ends a stride above it; its last eight bytes
+//! are the return address. Kernels have no caller.
 //!
 //! DWARF 5 section 6.4 and 7.24; register numbers of the x86-64 psABI.
 
@@ -9,20 +9,20 @@ use super::layout::STRIDE;
 
 const RSP: u8 = 7;
 const RETURN_ADDRESS: u8 = 16;
-/// LLDB's number of the register `$lane`, which is the same in all frames.
+/// LLDB's number of the register `$lane`, which has one value in all frames.
 pub(crate) const LANE: u64 = 2000;
 
-/// Code with its way to the caller.
+/// A range of code and whether it has a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     /// ELF addresses.
     pub(super) range: Range<u64>,
-    /// Whether there is no caller.
+    /// Whether it has no caller.
     pub(super) is_outermost: bool,
 }
 
-/// The section. The code must not overlap; debuggers find one entry for an address. Code that begins at `entry` has a caller in
-/// any case; the section is as long without it.
+/// The section. The code must not overlap; debuggers expect one entry for an address. Code that begins at `entry` has
+/// a caller in any case, which does not change the section's length.
 pub(super) fn debug_frame(code: &[Code], entry: Option<u64>) -> Vec<u8> {
     let mut cie = vec![0xff; 4];
     // Version 1, no augmentation, code alignment 1, data alignment -8.
@@ -66,9 +66,9 @@ fn uleb(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Parts an executable range among functions, in the order of their addresses. What no function claims is code with a
-/// caller like any other, because a debugger that finds no entry for an address guesses. Neighbours with callers are one
-/// entry: all their frames are alike.
+/// Divides an executable range among functions, in the order of their addresses. Code outside of functions gets a
+/// caller too, because a debugger guesses for an address without an entry. Neighbours with callers form one entry:
+/// their frames have equal rules.
 pub(super) fn cover(text: Range<u64>, functions: &[Code]) -> Vec<Code> {
     let mut sorted: Vec<&Code> = functions.iter().filter(|code| !code.range.is_empty()).collect();
     sorted.sort_by_key(|code| (code.range.start, std::cmp::Reverse(code.range.end)));

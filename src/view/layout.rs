@@ -1,17 +1,18 @@
-//! Where in a window things are. A window belongs to a frame of a lane; `rsp` of the frame is its first address.
+//! The layout of a window. A window belongs to a frame of a lane; `rsp` of the frame is its first address.
 //!
 //! ```text
-//! 0          nothing
+//! 0          unused
 //! 0x200      pointers to the function's variables, 8 bytes each
-//! ...        rooms for its variables that are not in memory, each on a boundary of 512 bytes
-//! 0x80_0000  pointers to variables outside of functions, then their rooms
-//! 0xff_fe00  nothing, up to
-//! 0xff_fff8  8 bytes: the return address of the frame, where DW_CFA_offset(16, -8) looks for it
+//! ...        spill slots of its variables that are not in memory, each on a boundary of 512 bytes
+//! 0x80_0000  pointers to variables outside of functions, then their spill slots
+//! 0xff_fe00  unused, up to
+//! 0xff_fff8  8 bytes: the return address of the frame, at the position of DW_CFA_offset(16, -8)
 //! ```
 //!
-//! What is for nothing cannot be read. The boundaries are LLDB's: it reads 512 bytes at a time, and of a line that does not
-//! come whole it knows less than it was given, so that a line that something is in comes with zeros in the rest of it. gdb
-//! reads just what it wants, but for return addresses: 64 bytes at a time, or, where it does not get them, one by one.
+//! Unused ranges are not readable. The boundaries are LLDB's: it reads 512 bytes at a time, and discards part of a
+//! line that arrives incomplete. A line with any contents therefore arrives whole, with zeros in the rest. gdb reads
+//! exactly the wanted bytes, except around return addresses: there it reads 64 bytes at a time or, if that fails,
+//! single bytes.
 
 use std::collections::HashMap;
 
@@ -20,11 +21,11 @@ use crate::units::DieOffset;
 
 /// Bytes from a frame's window to that of its caller.
 pub const STRIDE: u32 = 1 << 24;
-/// Frames that a token can name, of the wave's stack and as many of the lane's own.
+/// The maximum of frames that a token can name: of the wave's stack, and the same number of the lane's own.
 pub const MAX_FRAMES: usize = 128;
-/// Set in the frame of a token of the lane's own stack.
+/// Set in the frame number of a token for the lane's own stack.
 pub(super) const OWN_STACK: u32 = 0x80;
-/// Where the return address is.
+/// The offset of the return address.
 pub(super) const RETURN_ADDRESS: u32 = STRIDE - 8;
 
 /// LLDB's line of memory.
@@ -33,75 +34,75 @@ pub(super) const LINE: u32 = 512;
 const STACK_LINE: u32 = 64;
 /// The first pointer.
 const POINTERS: u32 = LINE;
-/// What belongs to variables outside of functions.
+/// The start of the part for variables outside of functions.
 const GLOBALS: u32 = STRIDE / 2;
-/// What no variable may reach.
+/// The end of the part for variables.
 const END: u32 = STRIDE - LINE;
 /// Bytes of a pointer.
 pub(super) const POINTER: u32 = 8;
-/// The room of a variable whose size only an object tells.
+/// The spill slot's size for a variable whose size only an object determines.
 const UNSIZED: u32 = 4096;
 
-/// What a variable is to a pointer's reader.
+/// The sort of a variable for a reader of pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// Its bytes are what they are.
+    /// The bytes need no conversion.
     Plain,
-    /// A pointer or reference of 4 bytes, which the client takes for one of 8.
+    /// A pointer or reference of 4 bytes, which has 8 bytes for the client.
     SmallPointer,
-    /// One of 8 bytes, which may lead to memory of a lane or a work-group.
+    /// A pointer of 8 bytes, which may lead to memory of a lane or a work-group.
     Pointer,
 }
 
-/// A variable with its places in the window.
+/// A variable with its positions in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     /// Its DIE, in `.debug_info` of the code object.
     pub(super) variable: DieOffset,
     /// Its type.
     pub(super) of: Option<TypeId>,
-    /// What it is.
+    /// Its sort.
     pub(super) sort: Sort,
-    /// Its size in bytes; as a client sees it.
+    /// Its size in bytes, as the client has it.
     pub(super) size: u32,
-    /// Where its room begins, from the window's first address.
+    /// The offset of its spill slot from the window's first address.
     pub(super) room: u32,
 }
 
-/// What an address in a window is for.
+/// The use of an address in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// Byte `at` of a pointer to a variable.
     Pointer {
-        /// Which.
+        /// The variable.
         slot: Slot,
         /// 0 to 7.
         at: u32,
     },
-    /// Byte `at` of the room of a variable.
+    /// Byte `at` of a variable's spill slot.
     Room {
-        /// Which.
+        /// The variable.
         slot: Slot,
-        /// From the first on; less than the variable's size.
+        /// From 0; less than the variable's size.
         at: u32,
     },
-    /// The return address, or what comes before it in its line.
+    /// The return address, or the bytes before it in its line.
     ReturnAddress,
-    /// The rest of a line that something is in.
+    /// The rest of a line with contents.
     Rest,
 }
 
-/// How a client reads memory.
+/// A client's way of reading memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// As many bytes as something has; of a stack in lines of 64 bytes.
+    /// Exactly the bytes of an object; lines of 64 bytes for a stack.
     Exact,
     /// In lines of 512 bytes.
     Lines,
 }
 
 impl Reading {
-    /// Whole lines of what there is.
+    /// Rounds a size up to whole lines.
     fn whole(self, bytes: u32) -> u32 {
         match self {
             Self::Exact => bytes,
@@ -109,7 +110,7 @@ impl Reading {
         }
     }
 
-    /// Where the line of the return address begins.
+    /// The start of the line with the return address.
     fn return_line(self) -> u32 {
         match self {
             Self::Exact => STRIDE - STACK_LINE,
@@ -121,11 +122,11 @@ impl Reading {
 /// The variables of a function, or those outside of functions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// What each view added, after what was there before.
+    /// The variables of each view, later ones behind earlier ones.
     blocks: Vec<Block>,
 }
 
-/// Variables that came to a window together: pointers, then rooms.
+/// Variables added to a window together: pointers, then spill slots.
 #[derive(Clone, Debug)]
 struct Block {
     /// The first pointer.
@@ -133,10 +134,10 @@ struct Block {
     slots: Vec<Slot>,
 }
 
-/// Gives variables their places.
+/// Assigns variables their positions.
 #[derive(Debug)]
 pub(super) struct Planner {
-    /// What is where it was, with the pointers by variable.
+    /// The earlier layout, with its pointers by variable.
     before: Layout,
     pointers: HashMap<DieOffset, u32>,
     first: u32,
@@ -146,12 +147,12 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    /// For the variables of a function, of which an earlier view has some.
+    /// A planner for the variables of a function, some of which an earlier view may have.
     pub(super) fn of_function(before: Option<&Layout>) -> Self {
         Self::after(before, POINTERS, GLOBALS)
     }
 
-    /// For variables outside of functions, of which an earlier view has some.
+    /// A planner for variables outside of functions, some of which an earlier view may have.
     pub(super) fn of_globals(before: Option<&Layout>) -> Self {
         Self::after(before, GLOBALS, END)
     }
@@ -167,7 +168,7 @@ impl Planner {
         Self { before, pointers, first, end, slots: Vec::new(), bytes: 0 }
     }
 
-    /// The offset of the pointer to one more variable; `None` where the window is full.
+    /// The offset of the pointer to one more variable; `None` if the window is full.
     pub(super) fn add(
         &mut self,
         variable: DieOffset,
@@ -183,7 +184,7 @@ impl Planner {
             (Sort::Plain, None) => UNSIZED,
             (Sort::SmallPointer | Sort::Pointer, _) => POINTER,
         };
-        // What is larger than can be put together is shown from memory, or not at all.
+        // An object too large for composition is read from memory, or not at all.
         let size = size.min(crate::session::print::MAX_COMPOSED_BYTES as u32);
         let bytes = self.bytes.checked_add(rounded(size.max(1)))?;
         let count = u32::try_from(self.slots.len()).ok()?.checked_add(1)?;
@@ -226,8 +227,8 @@ pub(super) fn is_global(offset: u32) -> bool {
 }
 
 impl Layout {
-    /// What an offset in the window is for, and the offset where that which it is a part of ends: all pointers, one room, or
-    /// the line of the return address. `None` where it is for nothing.
+    /// The use of an offset in the window, and the end of its part: all pointers, one spill slot, or the line of the
+    /// return address. `None` for an unused offset.
     pub(super) fn at(&self, offset: u32, reading: Reading) -> Option<(Use, u32)> {
         let line = reading.return_line();
         if (line..STRIDE).contains(&offset) {
@@ -237,14 +238,14 @@ impl Layout {
         self.blocks.get(after.checked_sub(1)?)?.at(offset, reading)
     }
 
-    /// How many variables it has.
+    /// The number of its variables.
     pub(super) fn len(&self) -> usize {
         self.blocks.iter().map(|block| block.slots.len()).sum()
     }
 }
 
 impl Block {
-    /// Where the next may begin.
+    /// The start of the next block.
     fn end(&self) -> u32 {
         let last = self.slots.last();
         last.map_or(self.first, |slot| slot.room + rounded(slot.size.max(1)))

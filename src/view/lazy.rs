@@ -1,4 +1,4 @@
-//! Views that are built when a client first asks, for all clients.
+//! Views built at the first request of a client, for all clients.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -11,27 +11,27 @@ use super::{Extent, Growth, STUB, SourcePlaces, View, ViewObject, elf, native};
 use crate::capture::SourceMap;
 use crate::session::{Dump, Inspect, Session};
 
-/// The views of a dump, once they are wanted, and where they lie as files, once somebody wants that.
+/// The views of a dump, built on demand, and their files, written on demand.
 #[derive(Debug)]
 pub struct Views {
     dump: Arc<Dump>,
     session: Session,
     extent: Extent,
     map: SourceMap,
-    /// Whether debuggers run on this machine, and find its files.
+    /// Whether debuggers run on this machine and find its files.
     is_local: bool,
     sources: OnceLock<Option<tempfile::TempDir>>,
     built: OnceLock<View>,
     natives: OnceLock<Vec<Option<Arc<ViewObject>>>>,
     folder: OnceLock<Result<tempfile::TempDir, String>>,
-    /// Whether the files of the views are in the folder.
+    /// Whether the folder has the files of the views.
     filled: OnceLock<Result<(), String>>,
-    /// Files that were added to the folder.
+    /// The number of files added to the folder.
     added: AtomicUsize,
 }
 
 impl Views {
-    /// Views for a dump's clients. The stacks of the waves that the session serves decide what is in them. Nothing is built
+    /// Views for a dump's clients. The stacks of the session's waves determine their contents. This builds nothing
     /// yet.
     #[must_use]
     pub fn new(dump: Arc<Dump>, session: Session, extent: Extent) -> Self {
@@ -50,14 +50,14 @@ impl Views {
         }
     }
 
-    /// The same for debuggers that find source files where `map` says; `is_local`: they run on this machine, and get those of
-    /// the capture from a folder of this process.
+    /// The same for debuggers that find source files by `map`. `is_local`: they run on this machine, and get the
+    /// capture's files from a folder of this process.
     #[must_use]
     pub fn with_sources(self, map: SourceMap, is_local: bool) -> Self {
         Self { map, is_local, ..self }
     }
 
-    /// Where source files are. Those of the capture are written.
+    /// Locations of source files. Writes those of the capture.
     fn source_places(&self) -> SourcePlaces {
         let capture = self.dump.capture();
         let folder = self.sources.get_or_init(|| {
@@ -82,23 +82,24 @@ impl Views {
         })
     }
 
-    /// The code objects for a gdb with amdgcn, in the capture's order, without windows; `None` where only memory holds the
-    /// object, or it is damaged.
+    /// The code objects for a gdb with amdgcn, in the capture's order, without windows; `None` for an object that is
+    /// damaged or only in memory.
     #[must_use]
     pub fn natives(&self) -> &[Option<Arc<ViewObject>>] {
         self.natives.get_or_init(|| native::all(&self.dump, &self.session))
     }
 
-    /// What a client's view lacks of the stacks that its session has now; `room`: how many objects may be added.
+    /// The missing parts of a client's view for the current stacks of its session; `room`: the maximum of objects to
+    /// add.
     #[must_use]
     pub fn grown(&self, view: &View, session: &dyn Inspect, room: usize) -> Option<Growth> {
         view.grown(&self.dump, session, room)
     }
 
-    /// Writes one more file into the folder, for one client; its path.
+    /// Writes one more file into the folder, for one client; returns its path.
     ///
     /// # Errors
-    /// As [`Self::folder`].
+    /// The errors of [`Self::folder`].
     pub fn add(&self, object: &ViewObject) -> Result<PathBuf, String> {
         let folder = self.folder()?;
         loop {
@@ -106,18 +107,17 @@ impl Views {
             let path = folder.join(format!("{number}.{}", object.name));
             match write(&path, |out| object.file.write_to(out)) {
                 Ok(()) => return Ok(path),
-                // A code object of such a name; there are only so many.
+                // A code object has that name; their number is finite.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(format!("cannot write the view of {}: {error}", object.name)),
             }
         }
     }
 
-    /// A folder of this process with the views in it as files; nobody else can look into it, and it goes when the views
-    /// do.
+    /// A folder of this process with the files of the views; private to the user, and removed with the views.
     ///
     /// # Errors
-    /// What the operating system says, in words.
+    /// The operating system's error.
     pub fn folder(&self) -> Result<&Path, String> {
         let folder = self.folder.get_or_init(|| {
             private_folder().map_err(|error| format!("cannot make a folder for views: {error}"))
@@ -134,7 +134,7 @@ impl Views {
         filled.clone().map(|()| folder)
     }
 
-    /// Removes the folders, whoever still holds the views: the process is about to end.
+    /// Removes the folders although the views are in use: the process is about to end.
     pub fn remove_files(&self) {
         let views = self.folder.get().and_then(|folder| folder.as_ref().ok());
         for folder in views.into_iter().chain(self.sources.get().into_iter().flatten()) {
@@ -147,13 +147,13 @@ impl Views {
     }
 }
 
-/// A new folder that only this user can look into.
+/// A new folder with access for this user only.
 fn private_folder() -> io::Result<tempfile::TempDir> {
     let only_us = fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix("lanescope-").permissions(only_us).tempdir()
 }
 
-/// Writes a file that was not there before.
+/// Writes a new file; fails if it exists.
 pub(super) fn write(
     path: &Path,
     contents: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,

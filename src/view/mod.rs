@@ -1,25 +1,26 @@
-//! Views: code objects as a stock debugger can load them.
+//! Views: code objects in a form that a stock debugger loads.
 //!
 //! *You give* a session over a dump.
-//! *You get* for each code object an x86-64 ELF file with its sections, symbols, lines and types, in which every variable
-//! is a *window*: memory below a token in `rsp` that nobody has, and that [`read`] answers when a client asks for it.
-//! *Not for* packets: how a view reaches a client is the server's.
+//! *You get* for each code object an x86-64 ELF file with its sections, symbols, lines and types. Every variable is in a
+//! *window*: memory from a token in `rsp` on that the capture does not have; [`read`] answers a client's reads of it.
+//! *Not for* packets: the server sends a view to a client.
 //!
 //! ```text
 //! dwarf/    .debug_info and its kin rewritten: locations to windows, AMDGPU's types to x86's
 //! frames    .debug_frame: every function's caller is in its window
-//! elf, file the ELF file around both; what the code object has already is not copied
-//! layout    where in a window a variable is
-//! stacks    which functions are on stacks: only they have variables
-//! windows   answers for addresses in windows
+//! elf, file the ELF file around both; the code object's own bytes are not copied
+//! layout    positions of variables in a window
+//! stacks    the functions on stacks: only they have variables
+//! windows   reads and writes of addresses in windows
 //! native    code objects for a gdb that knows AMDGPU: no windows
-//! typed     which bytes of private memory and LDS are pointers
-//! tagged    pointers as clients are shown them, and back
+//! typed     pointers in private memory and LDS, by type
+//! tagged    pointers: the program's form to the client's, and back
 //! ```
 //!
-//! A debugger takes the frame's `rsp` (a token that names wave, lane and frame), adds what the location says (the slot of
-//! the variable's pointer), and reads eight bytes: the address of the variable. That is the real, tagged address where
-//! the variable is in memory, and else a place in the same window where the server puts its bytes together.
+//! A debugger adds the offset from a location (the slot of the variable's pointer) to the frame's `rsp` (a token that
+//! names wave, lane and frame). There it reads eight bytes: the address of the variable. That is the real, tagged
+//! address of a variable in memory. For other variables it is the spill slot in the same window, where the server
+//! composes the variable's bytes.
 
 mod build;
 mod dwarf;

@@ -1,8 +1,8 @@
-//! Code objects for a gdb with amdgcn: the captured files, without what makes that gdb fail.
+//! Code objects for a gdb with amdgcn: the captured files, without parts that make that gdb fail.
 //!
-//! Measured with GNU gdb 16.3: it aborts in call frame information of clang 22, and takes a file of an unknown processor for
-//! another architecture. Its reader rejects code object version 2 (bfd/elf64-amdgcn.c). The served files differ from the captured ones in
-//! the ELF header, and in headers of sections that are zero (`SHT_NULL`).
+//! Measured with GNU gdb 16.3: it aborts in call frame information of clang 22, and takes a file of an unknown
+//! processor for another architecture. Its reader rejects code object version 2 (bfd/elf64-amdgcn.c). The served
+//! files differ from the captured ones in the ELF header, and in zeroed section headers (`SHT_NULL`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::session::{Dump, Inspect};
 
 /// `ELFABIVERSION_AMDGPU_HSA_V3`: the oldest version that gdb reads.
 const ABI_VERSION_3: u8 = 1;
-/// Sections of a served file; linkers make some dozens.
+/// The maximum of sections in a served file; linkers make some dozens.
 const MAX_SECTIONS: usize = 1 << 14;
-/// Beginnings of names of sections that gdb must not see: call frame information, and scripts that gdb would run.
+/// Name prefixes of sections to hide from gdb: call frame information, and scripts that gdb would run.
 const HIDDEN: [&str; 6] = [
     ".debug_frame",
     ".zdebug_frame",
@@ -28,7 +28,8 @@ const HIDDEN: [&str; 6] = [
     ".debug_gdb_scripts",
 ];
 
-/// The files of the capture's code objects, in the capture's order; `None` where only memory holds the object, or it is damaged.
+/// The files of the capture's code objects, in the capture's order; `None` for an object that is damaged or only in
+/// memory.
 pub(super) fn all(dump: &Dump, session: &dyn Inspect) -> Vec<Option<Arc<ViewObject>>> {
     let kind = session.kind();
     let mut taken = HashSet::new();
@@ -46,13 +47,13 @@ pub(super) fn all(dump: &Dump, session: &dyn Inspect) -> Vec<Option<Arc<ViewObje
 /// `EF_AMDGPU_MACH` that gdb knows for an object of the served processor; an object of another one keeps its own.
 fn machine(object: &CodeObject, target: &Target) -> u8 {
     let own = object.processor().map_or(object.header().mach(), |processor| processor.mach);
-    // Those of gfx940 have a number that was taken back.
+    // Objects of gfx940 have a withdrawn number.
     let is_served = object.processor().is_none_or(|processor| processor.runs_on_target(target));
     let known = target.gdb.as_deref().filter(|_| is_served).and_then(Processor::named);
     known.map_or(own, |known| known.mach)
 }
 
-/// The file of a code object for that `EF_AMDGPU_MACH`; `None` where its section headers cannot be read.
+/// The file of a code object for that `EF_AMDGPU_MACH`; `None` if its section headers are unreadable.
 pub(super) fn file(object: &CodeObject, machine: u8) -> Option<ViewFile> {
     let (bytes, sections) = (object.bytes(), object.sections());
     if !object.problems().is_empty() || sections.len() > MAX_SECTIONS {

@@ -1,4 +1,4 @@
-//! Where debuggers find source files: in a folder that holds those of the capture, or where the user says.
+//! Locations of source files for debuggers: a folder with the capture's files, or the user's mapping.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,10 +8,10 @@ use super::lazy;
 use crate::capture::{Capture, MAX_SOURCE, SourceFile, SourceMap};
 use crate::clean::clean_text;
 
-/// Bytes of source text that are written for debuggers.
+/// The maximum of source bytes written for debuggers.
 const MAX_WRITTEN: u64 = 256 << 20;
 
-/// Places of source files, by the paths that line tables record.
+/// Locations of source files, by the paths that line tables record.
 #[derive(Debug, Default)]
 pub struct SourcePlaces {
     map: SourceMap,
@@ -20,25 +20,26 @@ pub struct SourcePlaces {
     held: HashMap<String, [u8; 16]>,
 }
 
-/// Where a source file is instead of where its path leads.
+/// A new location of a source file, in place of its path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SourcePlace {
     /// At this absolute path.
     At(String),
     /// In the folder of [`SourcePlaces::folder`], under this relative path.
     Held(String),
-    /// The capture holds a file of that path and other text than was compiled.
+    /// The capture has a file of that path whose text differs from the compiled one.
     Differs,
 }
 
 impl SourcePlaces {
-    /// No files but those that the map leads to.
+    /// The map's files only.
     #[must_use]
     pub fn mapped(map: SourceMap) -> Self {
         Self { map, ..Self::default() }
     }
 
-    /// Writes the capture's source files into an empty folder, and leads to them. What cannot be written is left out.
+    /// Writes the capture's source files into an empty folder, and maps paths to them. Files that cannot be written
+    /// are left out.
     #[must_use]
     pub fn written(map: SourceMap, capture: &Capture, folder: &Path) -> Self {
         let mut held = HashMap::new();
@@ -55,7 +56,7 @@ impl SourcePlaces {
                 Err(why) => log::info!("source file {}: {why}", source.path),
             }
         }
-        // A debugger that cannot be given the name finds nothing.
+        // A debugger finds nothing in a folder whose name is not UTF-8.
         Self { map, folder: folder.to_str().map(str::to_owned), held }
     }
 
@@ -64,12 +65,12 @@ impl SourcePlaces {
         self.folder.as_deref()
     }
 
-    /// Whether all files are where their paths lead.
+    /// Whether all files keep their paths.
     pub(super) fn is_empty(&self) -> bool {
         self.map.is_empty() && (self.folder.is_none() || self.held.is_empty())
     }
 
-    /// The place of a file by its normal path and the MD5 that the line table records; `None`: where its path leads.
+    /// The new location of a file by its normal path and the MD5 in the line table; `None` if it keeps its path.
     pub(super) fn find(&self, path: &str, md5: Option<&[u8; 16]>) -> Option<SourcePlace> {
         if let Some(place) = self.map.apply(path) {
             return Some(SourcePlace::At(place));
@@ -82,7 +83,8 @@ impl SourcePlaces {
     }
 }
 
-/// Writes one file; MD5 of its captured text. Debuggers print source text as it is, so that what terminals obey is escaped.
+/// Writes one file; returns the MD5 of its captured text. Debuggers print source text unchanged, thus terminal
+/// control characters are escaped.
 fn write(capture: &Capture, source: &SourceFile, folder: &Path) -> Result<[u8; 16], String> {
     let extent = source.extent;
     if extent.length > MAX_SOURCE {

@@ -1,4 +1,4 @@
-//! Which functions are on the stacks of waves.
+//! The functions on the stacks of waves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,16 +12,16 @@ use super::layout::MAX_FRAMES;
 pub struct OnStacks {
     /// The functions of each code object.
     pub functions: BTreeMap<usize, BTreeSet<DieOffset>>,
-    /// Those of them that call frame information says to have no caller.
+    /// Functions without a caller in call frame information.
     pub outermost: BTreeSet<(usize, DieOffset)>,
-    /// The code object of the wave to look at first.
+    /// The code object of the wave in focus.
     pub first: Option<usize>,
-    /// The outermost function of that wave's stack, where it is whole and in that code object.
+    /// The outermost function of that wave's stack, if the stack is complete and the function is in that code object.
     pub entry: Option<(usize, DieOffset)>,
 }
 
 impl OnStacks {
-    /// Walks the stacks of all served waves; what cannot be walked is on none.
+    /// Unwinds the stacks of all served waves; a failure ends only that wave's stack.
     #[must_use]
     pub fn of(session: &dyn Inspect) -> Self {
         let mut on = Self::default();
@@ -49,7 +49,7 @@ impl OnStacks {
         on
     }
 
-    /// Adds what is on other stacks; the functions that were on none before.
+    /// Adds the functions of other stacks; returns the new ones.
     pub(super) fn add(&mut self, other: Self) -> BTreeMap<usize, BTreeSet<DieOffset>> {
         let mut new: BTreeMap<usize, BTreeSet<DieOffset>> = BTreeMap::new();
         for (object, functions) in other.functions {

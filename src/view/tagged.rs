@@ -1,4 +1,4 @@
-//! Pointers as the program has them, and as a client is shown them: with the wave and the lane whose memory they lead to.
+//! Pointers in the program's form and in the client's form, which adds the wave and the lane of the memory.
 
 use std::ops::Range;
 
@@ -18,17 +18,19 @@ pub(super) struct Holder {
 }
 
 impl Holder {
-    /// Those of the place that a pointer is at; where it names no lane, the lane in focus.
+    /// The wave and lane of a pointer's own place; the lane in focus if the place has none.
     pub(super) fn of(session: &dyn Inspect, place: Place) -> Self {
         let wave = place.wave.unwrap_or_default();
         Self { wave, lane: place.lane.unwrap_or_else(|| session.focus(wave)) }
     }
 }
 
-/// Where in private memory, LDS or another space of a wave a pointer leads to, and the address that a client is shown. `None`: to
-/// global memory, to nothing, or to what has no such address; the client is shown the number as it is.
+/// The target of a pointer in private memory, LDS or another space of a wave, and its address in the client's form.
+/// `None` for a pointer to global memory, to nothing, or to memory without such an address; the client then reads the
+/// number unchanged.
 ///
-/// Where other members of a union stand in the same bytes, the number decides whether the pointer is the active one: it leads to memory.
+/// If other members of a union share the bytes, the number decides whether the pointer is the active member: it is if
+/// it leads to memory.
 pub(super) fn target(
     session: &dyn Inspect,
     holder: Holder,
@@ -48,16 +50,16 @@ pub(super) fn target(
     (!pointer.is_shared || session.exists(place)).then_some((place, shown))
 }
 
-/// The address that a client is shown for a place in a space of a wave; `None` for global memory.
+/// The client's address of a place in a space of a wave; `None` for global memory.
 pub(super) fn shown(place: Place) -> Option<u64> {
     address::encode(place.space, place.wave, place.lane, u32::try_from(place.address.0).ok()?)
 }
 
-/// What to write in place of the bytes `part` of a pointer, which is shown as `shown` and with what a client writes becomes `new`. `None`: the
-/// bytes as they are, which are those of another member of a union.
+/// The number to write in place of the bytes `part` of a pointer; `shown` is its client form, and `new` is that form
+/// with the client's bytes. `None`: write the bytes unchanged, because they belong to another member of a union.
 ///
 /// # Errors
-/// As [`hardware`], and a part of a pointer is written.
+/// The errors of [`hardware`], and a write to a part of a pointer.
 pub(super) fn stored(
     session: &dyn Inspect,
     holder: Holder,
@@ -70,7 +72,8 @@ pub(super) fn stored(
     if new == shown || is_whole && (!pointer.is_shared || names_object(session, new)) {
         return hardware(session, holder, pointer, new).map(Some);
     }
-    // What is written goes back to what was read: lane and low bits of the wave stay, and the bits above them change. A bit-field.
+    // A bit-field: the write returns the bytes of an earlier read. Lane and low bits of the wave stay, and the bits
+    // above them change.
     let [.., lane, wave, above, tag] = (shown ^ new).to_le_bytes();
     let keeps_lane = [lane, wave] == [0; 2] && [above, tag] != [0; 2] && part.start <= 4;
     if !pointer.is_shared || keeps_lane && names_object(session, shown) {
@@ -79,11 +82,12 @@ pub(super) fn stored(
     Ok(None)
 }
 
-/// The pointer as the program has it for the address that a client writes. Other numbers may be those of another member of a union.
+/// The pointer in the program's form for an address that a client writes. Other numbers may belong to another member
+/// of a union.
 ///
 /// # Errors
-/// The address names what the pointer cannot: memory of another wave, lane or work-group, a variable outside of
-/// memory, a space that the pointer has no number for.
+/// The address names an object outside of the pointer's reach: memory of another wave, lane or work-group, a variable
+/// outside of memory, a space that the pointer has no number for.
 pub(super) fn hardware(
     session: &dyn Inspect,
     holder: Holder,
@@ -137,11 +141,11 @@ pub(super) fn hardware(
     number.ok_or_else(|| refused("the pointer has no number for that address space"))
 }
 
-/// Refuses bytes with the address of an object as clients are shown it, where no pointer is known to stand. `first`: the address of the
-/// bytes, for their alignment.
+/// Rejects bytes with an object's address in the client's form at a place without a known pointer. `first`: the
+/// address of the bytes, for their alignment.
 ///
 /// # Errors
-/// 8 bytes name an object of a served wave; among more bytes those on a boundary of 8 that lead to memory do.
+/// 8 bytes name an object of a served wave; in a longer write any aligned 8 bytes that lead to memory do.
 pub(super) fn refuse_addresses(session: &dyn Inspect, first: u64, bytes: &[u8]) -> Result<(), Unwritable> {
     let is_one = bytes.len() as u64 == POINTER;
     let skipped = if is_one { 0 } else { (first.wrapping_neg() % POINTER) as usize };
@@ -157,7 +161,7 @@ pub(super) fn refuse_addresses(session: &dyn Inspect, first: u64, bytes: &[u8]) 
     Ok(())
 }
 
-/// Whether a number is an address as clients are shown those of objects, of a served wave and one of its lanes.
+/// Whether a number is an object's address in the client's form, of a served wave and one of its lanes.
 fn names_object(session: &dyn Inspect, number: u64) -> bool {
     address::object(number).is_some_and(|(wave, lane)| {
         wave.is_none_or(|wave| session.has_wave(wave))
@@ -165,7 +169,7 @@ fn names_object(session: &dyn Inspect, number: u64) -> bool {
     })
 }
 
-/// Whether such an address leads to memory, or into the variables of a window.
+/// Whether such an address leads to memory, or to the variables of a window.
 fn leads_to_memory(session: &dyn Inspect, number: u64) -> bool {
     /// Windows are sparse: their variables are at their beginning.
     const NEAR: u32 = 1 << 16;

@@ -1,11 +1,11 @@
-//! Which bytes of private memory and LDS are pointers, as far as a client has the addresses of objects there.
+//! Pointers in private memory and LDS, in objects whose addresses a client has.
 //!
-//! A pointer of the program holds the same number in every wave and lane: an address in an aperture. A client reads it as the
-//! address that `&object` has, which names wave and lane. The types of variables, and of what their pointers lead to, say where pointers
-//! are; no number is taken for a pointer because of its value. What has no known type stays as it is.
+//! A pointer of the program has the same number in every wave and lane: an address in an aperture. A client reads it
+//! as the address of `&object`, which names wave and lane. The types of variables, and of their pointers' targets,
+//! locate pointers; no number counts as a pointer because of its value. Bytes without a known type stay unchanged.
 //!
-//! LLDB keeps lines of memory, so that the pointers of a line are known before the line goes out: the first pointer of a
-//! stack that is asked for brings all variables of the stack, and each pointer brings what it leads to.
+//! LLDB caches lines of memory, thus the pointers of a line must be known before the line is sent. The first pointer
+//! that a client requests of a stack brings all variables of the stack, and each pointer brings its target.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,32 +17,33 @@ use crate::session::print::ObjectAt;
 use crate::session::{Inspect, Place, PointerAt, Unwritable};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
-/// Pointers and variables that are remembered; all are forgotten where there are more.
+/// The maximum of recorded pointers and variables; beyond it all are dropped.
 const MAX_KNOWN: usize = 1 << 16;
-/// Passes over one read: each may find what the pointers in it lead to, in the same bytes.
+/// Passes over one read: each may find targets of its pointers in the same bytes.
 const MAX_PASSES: usize = 16;
-/// Pointers that are looked at for one object: its own, and those in what they lead to.
+/// The maximum of pointers to follow for one object: its own, and those in their targets.
 const MAX_FOLLOWED: usize = 1 << 12;
-/// Bytes of a pointer that is shown as another address; smaller ones are numbers to a client, but for variables.
+/// Bytes of a pointer with an address in the client's form; smaller ones are numbers to a client, except in
+/// variables.
 pub(super) const POINTER: u64 = 8;
 
-/// What is known of one client's memory.
+/// Known types of one client's memory.
 #[derive(Debug, Default)]
 pub struct TypedMemory(RefCell<Known>);
 
 /// An object of a type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Typed {
-    /// The code object that the type is of.
+    /// The code object of the type.
     pub(super) code_object: usize,
     pub(super) type_id: TypeId,
     /// In bytes.
     pub(super) size: u64,
-    /// Whether it is there only if a union's pointer, which leads to it, is the active member.
+    /// Whether it exists only if a union's pointer to it is the active member.
     pub(super) is_shared: bool,
 }
 
-/// Whose memory: LDS is a wave's here, as an address names one.
+/// The owner of memory: LDS belongs to a wave here, like in an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Owner {
     space: AddressSpace,
@@ -58,7 +59,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// What it leads to, where its type says so.
+    /// Its target, if its type gives one.
     fn target(&self) -> Option<Typed> {
         let Self { pointer, code_object } = *self;
         let (type_id, size) = pointer.to?;
@@ -70,7 +71,7 @@ impl Cell {
 #[derive(Debug, Default)]
 struct Cells {
     pointers: BTreeMap<u64, Cell>,
-    /// Variables: where each begins and ends.
+    /// Variables: start and end of each.
     variables: BTreeMap<u64, u64>,
 }
 
@@ -85,16 +86,16 @@ struct Known {
     owners: HashMap<Owner, Cells>,
     /// Pointers and variables of all owners.
     count: usize,
-    /// Stacks whose variables were looked at in that generation of the session.
+    /// Stacks whose variables are recorded for that generation of the session.
     stacks: HashSet<(WaveId, LaneId, bool)>,
     generation: u64,
 }
 
-/// A pointer whose target is to be looked at: where it is, who holds it, and what it is.
+/// A pointer whose target is still to be recorded: its place, its holder and its type.
 type Found = (Place, Cell);
 
 impl TypedMemory {
-    /// Learns where the variables of a stack are, once.
+    /// Records the variables of a stack, once.
     pub(super) fn stack(&self, session: &dyn Inspect, wave: WaveId, lane: LaneId, own_stack: bool) {
         {
             let mut known = self.0.borrow_mut();
@@ -114,12 +115,12 @@ impl TypedMemory {
         }
     }
 
-    /// Learns where a variable is. What was known of its bytes before holds no longer.
+    /// Records a variable. It replaces earlier types of its bytes.
     pub(super) fn variable(&self, session: &dyn Inspect, place: Place, typed: Typed) {
         self.0.borrow_mut().learn(session, place, typed, true);
     }
 
-    /// Learns what a pointer leads to. What variables say of these bytes goes before.
+    /// Records a pointer's target. Types from variables take precedence for these bytes.
     pub(super) fn target(
         &self,
         session: &dyn Inspect,
@@ -130,11 +131,11 @@ impl TypedMemory {
         self.0.borrow_mut().learn_target(session, place, Cell { pointer: *pointer, code_object });
     }
 
-    /// Shows the pointers in bytes that were read from a place on.
+    /// Converts the pointers in bytes that were read from a place on to the client's form.
     pub fn show(&self, session: &dyn Inspect, place: Place, bytes: &mut [u8]) {
         let mut known = self.0.borrow_mut();
         let Some(owner) = owner(session, place) else { return };
-        // What a pointer leads to may have pointers in the same bytes.
+        // A pointer's target may have pointers in the same bytes.
         for _ in 0..MAX_PASSES {
             let before = known.count;
             for (at, cell) in known.within(owner, place.address.0, bytes.len() as u64) {
@@ -151,11 +152,11 @@ impl TypedMemory {
         }
     }
 
-    /// The bytes to write at a place for those that a client wrote: pointers as the program has them.
+    /// The bytes to write at a place for a client's bytes: with pointers in the program's form.
     ///
     /// # Errors
-    /// A pointer that only another wave or lane has; a part of a pointer; the address of an object where the type is
-    /// not known.
+    /// A pointer that only another wave or lane has; a part of a pointer; the address of an object at a place without
+    /// a known type.
     pub fn written(&self, session: &dyn Inspect, place: Place, bytes: &[u8]) -> Result<Vec<u8>, Unwritable> {
         let known = self.0.borrow();
         let mut written = bytes.to_vec();
@@ -185,7 +186,7 @@ impl TypedMemory {
 }
 
 impl Known {
-    /// The pointers that lie in some bytes, or reach into them.
+    /// The pointers that overlap some bytes.
     fn within(&self, owner: Owner, at: u64, length: u64) -> Vec<(u64, Cell)> {
         let Some(cells) = self.owners.get(&owner) else { return Vec::new() };
         let range = at.saturating_sub(POINTER - 1)..at.saturating_add(length);
@@ -214,7 +215,7 @@ impl Known {
         }
     }
 
-    /// Adds the pointers of an object; those that are new to `found`. How many it has.
+    /// Adds the pointers of an object, the new ones also to `found`; returns their number.
     fn add(
         &mut self,
         session: &dyn Inspect,
@@ -278,8 +279,7 @@ impl Known {
         pointers.len()
     }
 
-    /// What a client is shown for a pointer, and the place in private memory or LDS that it leads to. `None` where its bytes were
-    /// not captured.
+    /// The client form of a pointer, and its target in private memory or LDS. `None` if its bytes were not captured.
     fn follow_one(&self, session: &dyn Inspect, from: Place, cell: Cell) -> Option<(u64, Option<Place>)> {
         let mut raw = [0; POINTER as usize];
         if session.read(from, &mut raw).ok()? < raw.len() {
@@ -294,12 +294,12 @@ impl Known {
     }
 }
 
-/// Pointers that are shown as other addresses.
+/// Pointers with another address in the client's form.
 pub(super) fn shown(pointers: &[PointerAt]) -> impl Iterator<Item = &PointerAt> {
     pointers.iter().filter(|pointer| u64::from(pointer.bytes) == POINTER)
 }
 
-/// Copies what of `from`, which begins at `at`, lies in `bytes`, which begin at `start`.
+/// Copies the part of `from`, which begins at `at`, that overlaps `bytes`, which begin at `start`.
 pub(super) fn overlay(bytes: &mut [u8], start: u64, at: u64, from: &[u8]) {
     for (index, byte) in from.iter().enumerate() {
         let to = at.checked_add(index as u64).and_then(|at| at.checked_sub(start));
@@ -309,7 +309,7 @@ pub(super) fn overlay(bytes: &mut [u8], start: u64, at: u64, from: &[u8]) {
     }
 }
 
-/// Whose memory a place is in; `None` where it is neither private memory of a lane nor LDS.
+/// The owner of the memory at a place; `None` outside of a lane's private memory and LDS.
 fn owner(session: &dyn Inspect, place: Place) -> Option<Owner> {
     let wave = place.wave?;
     let lane = match session.kind().target.space(place.space)?.scope {

@@ -1,4 +1,4 @@
-//! Reads and writes in windows: a token says wave, lane and frame, and an offset says what of the frame.
+//! Reads and writes in windows: a token names wave, lane and frame, and an offset the part of the frame.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::session::{
 };
 use crate::units::{Address, LaneId, WaveId};
 
-/// What a write that no variable takes goes to.
+/// The target of a write outside of all variables.
 const NO_ROOM: &str = "that place of the frame, which holds no variable outside of memory,";
 
-/// A frame of a window's address.
+/// The frame of an address in a window.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     wave: WaveId,
@@ -25,8 +25,8 @@ struct Window {
     level: usize,
 }
 
-/// The token of a lane's frame 0: what `rsp` holds. With `explicit` it names the lane; without it means whichever lane is
-/// in focus. `None` where the wave's number is too large for an address.
+/// The token of a lane's frame 0: the value of `rsp`. With `explicit` it names the lane; without it means the lane in
+/// focus. `None` if the wave's number is too large for an address.
 ///
 /// # Errors
 /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
@@ -37,17 +37,18 @@ pub fn stack_pointer(
     explicit: bool,
 ) -> Result<Option<u64>, Unreadable> {
     let own = session.has_own_stack(wave, lane)?;
-    // A stack of its own holds for one lane only.
+    // A lane's own stack is valid for that lane only.
     let named = (explicit || own).then_some(lane);
     Ok(address::window(wave, named, if own { OWN_STACK * STRIDE } else { 0 }))
 }
 
-/// Reads from a window; how many bytes. A read ends where what it begins in ends, a variable's room or all pointers, or
-/// where what is known of it ends. `wave`: the one that the client looks at; `typed`: what it knows of memory.
+/// Reads from a window; returns the number of bytes. A read ends at the end of its part (a variable's spill slot or
+/// all pointers), or at the end of the known bytes. `wave`: the client's current wave; `typed`: the client's known
+/// types of memory.
 ///
 /// # Errors
-/// The address is in no window, names no wave, lane, frame or variable, or what is there is not known: in words that
-/// name the variable.
+/// The address is in no window, names no wave, lane, frame or variable, or its contents are unknown: a text with the
+/// variable's name.
 pub fn read(
     view: &View,
     session: &dyn Inspect,
@@ -67,14 +68,15 @@ pub fn read(
         }
     }
     let (used, end) = frame.used(offset, reading).ok_or_else(|| frame.nothing(offset))?;
-    // Each pointer asks for its variable: one answer is a line of them, and a client that wants more asks again.
+    // Each pointer queries its variable: one answer is a line of pointers, and a client reads further ones in another
+    // request.
     let end = match used {
         Use::Pointer { .. } => end.min(offset.saturating_add(layout::LINE)),
         _ => end,
     };
     let count = count.min(end - offset) as usize;
     let into = into.get_mut(..count).unwrap_or_default();
-    // LLDB's expressions take the rest of a line that came short for zeros.
+    // LLDB's expressions take the missing rest of a line for zeros.
     let is_line =
         reading == Reading::Lines && offset.is_multiple_of(layout::LINE) && count >= layout::LINE as usize;
     let mut done = 0;
@@ -94,7 +96,8 @@ pub fn read(
     Ok(done)
 }
 
-/// Whether a debugger reads what x86-64's rules take for the return address, of code that has a view: it has not loaded the view.
+/// Whether a debugger reads x86-64's position of the return address, for code that has a view: it has not loaded the
+/// view.
 #[must_use]
 pub fn is_read_without(view: &View, session: &dyn Inspect, at: u64, wave: WaveId) -> bool {
     let Ok((window, 0)) = window(session, at, wave) else { return false };
@@ -102,10 +105,11 @@ pub fn is_read_without(view: &View, session: &dyn Inspect, at: u64, wave: WaveId
     Frame::find(view, session, &typed, window, false).is_ok_and(|frame| frame.object.is_some())
 }
 
-/// Writes into a window: a variable that is not in memory, or a part of it, wherever the parts are kept.
+/// Writes into a window: a variable that is not in memory, or a part of it, in all its pieces.
 ///
 /// # Errors
-/// The address is in no variable's room, the bytes run out of it, or the variable cannot be written; nothing was.
+/// The address is in no variable's spill slot, the bytes exceed the slot, or the variable cannot be written; nothing
+/// is written.
 pub fn write(
     view: &View,
     session: &mut dyn Inspect,
@@ -144,7 +148,7 @@ struct Frame<'a> {
     window: Window,
     object: Option<&'a ViewObject>,
     function: Option<&'a Layout>,
-    /// The frames from the innermost to this one, and to its caller where that was asked for.
+    /// The frames from the innermost to this one, and to its caller on request.
     stack: Activations,
 }
 
@@ -168,7 +172,7 @@ impl<'a> Frame<'a> {
         Ok(Self { session, typed, window, object, function, stack })
     }
 
-    /// The variable that a write goes to, the first of its bytes, and what to write there: pointers as the program has them.
+    /// The variable of a write, the first of its bytes, and the bytes to write, with pointers in the program's form.
     fn written(&self, offset: u32, bytes: &[u8]) -> Result<(VariableIn, u64, Vec<u8>), Unwritable> {
         let Some((Use::Room { slot, at }, _)) = self.used(offset, Reading::Exact) else {
             return Err(Unwritable::NoMemory(NO_ROOM.to_owned()));
@@ -196,7 +200,7 @@ impl<'a> Frame<'a> {
                 continue;
             }
             let mut current = [0; typed::POINTER as usize];
-            // A pointer that is not known is written as a whole.
+            // An unknown pointer is written as a whole.
             let known = self.bytes(slot, start, &mut current).unwrap_or(0);
             let number = if known == current.len() { u64::from_le_bytes(current) } else { 0 };
             let shown =
@@ -219,13 +223,13 @@ impl<'a> Frame<'a> {
         Holder { wave: self.window.wave, lane: self.window.lane }
     }
 
-    /// Where pointers are in a variable.
+    /// The pointers in a variable.
     fn pointers(&self, slot: Slot) -> Arc<[PointerAt]> {
         let of = self.object.zip(slot.of);
         of.map_or_else(Arc::default, |(object, of)| self.session.pointers_in(object.index, of))
     }
 
-    /// What an offset is for, and where that ends.
+    /// The use of an offset, and the end of that part.
     fn used(&self, offset: u32, reading: Reading) -> Option<(Use, u32)> {
         let none = Layout::default();
         let layout =
@@ -238,7 +242,7 @@ impl<'a> Frame<'a> {
         Unreadable::NoVariables(words)
     }
 
-    /// Reads what begins at an offset; at least one byte, and not beyond one thing.
+    /// Reads from an offset on; at least one byte, and not beyond one part.
     fn read(&self, offset: u32, reading: Reading, into: &mut [u8]) -> Result<usize, Unreadable> {
         match self.used(offset, reading) {
             Some((Use::Pointer { slot, at }, _)) => {
@@ -256,7 +260,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Where the caller goes on, or the function that says why there is none.
+    /// The caller's PC, or the function whose name gives the reason for its absence.
     fn return_address(&self) -> u64 {
         let caller = self.window.level + 1;
         if let Some(frame) = self.stack.frames.get(caller) {
@@ -267,8 +271,8 @@ impl<'a> Frame<'a> {
         self.object.zip(end).and_then(|(object, end)| object.end(end)).unwrap_or(0)
     }
 
-    /// The function that says why a stack ends at a PC that no code object holds. The view has no rules for such a frame, and
-    /// debuggers look for the return address where x86-64 has it, at `rsp`.
+    /// The function whose name gives the reason for the end of a stack at a PC outside of all code objects. The view
+    /// has no rules for such a frame, and debuggers look for the return address at x86-64's position, `rsp`.
     fn end_without_rules(&self, view: &View) -> Option<u64> {
         if self.object.is_some() {
             return None;
@@ -283,7 +287,7 @@ impl<'a> Frame<'a> {
         VariableIn { wave, lane, own_stack, level, variable: slot.variable }
     }
 
-    /// The address that a client is told of a variable: where it is in memory, or else its room.
+    /// A variable's address for the client: its address in memory, or its spill slot.
     fn pointer(&self, slot: Slot, reading: Reading) -> u64 {
         let Window { wave, lane, own_stack, level } = self.window;
         let frame = level as u32 | if own_stack { OWN_STACK } else { 0 };
@@ -304,8 +308,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Whether LLDB can read a variable by whole lines: they are known from the beginning of its first line to its end, and
-    /// after that to the end of the line or of memory.
+    /// Whether LLDB can read a variable by whole lines: these are known from the start of its first line to its end,
+    /// and from there to the end of the line or of memory.
     fn is_in_lines(&self, place: Place, slot: Slot) -> bool {
         const LINE: u64 = layout::LINE as u64;
         let first = place.address.0 / LINE * LINE;
@@ -326,7 +330,7 @@ impl<'a> Frame<'a> {
         true
     }
 
-    /// A place as a client is told of it; `None` where no address can say it.
+    /// A place in the client's form; `None` if no address can express it.
     fn told(&self, place: Place) -> Option<u64> {
         if place.space == address::GLOBAL {
             let tag = place.address.0 >> 56;
@@ -335,7 +339,7 @@ impl<'a> Frame<'a> {
         tagged::shown(Place { wave: Some(self.window.wave), ..place })
     }
 
-    /// Reads what a variable's room holds.
+    /// Reads a variable's spill slot.
     fn room(&self, slot: Slot, at: u32, into: &mut [u8]) -> Result<usize, Unreadable> {
         let left = (slot.size - at) as usize;
         let count = left.min(into.len());
@@ -371,7 +375,7 @@ impl<'a> Frame<'a> {
         Ok(done)
     }
 
-    /// Reads bytes of a variable as the program has them.
+    /// Reads bytes of a variable in the program's form.
     fn bytes(&self, slot: Slot, first: u64, into: &mut [u8]) -> Result<usize, Unreadable> {
         match self.session.locate(self.asked(slot))? {
             Whereabouts::Memory(place) => {
@@ -386,8 +390,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// What a client is shown for a variable that is a pointer: another address than the pointer has where it is smaller than the
-    /// client takes it for, or leads to memory of the wave.
+    /// The client form of a variable that is a pointer, if it differs: because the client assumes a larger pointer,
+    /// or because the pointer leads to memory of the wave.
     fn shown_target(&self, slot: Slot) -> Result<Option<u64>, Unreadable> {
         if slot.sort == Sort::Plain {
             return Ok(None);
@@ -410,7 +414,7 @@ impl<'a> Frame<'a> {
         told.map(Some).ok_or_else(|| unreadable(&ValueState::Error("no address says it".to_owned())))
     }
 
-    /// Notes what a pointer leads to.
+    /// Records a pointer's target.
     fn leads_to(&self, pointer: &PointerAt, place: Place) {
         if let Some(object) = self.object {
             self.typed.target(self.session, place, object.index, pointer);
@@ -418,7 +422,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Copies bytes as far as they are known.
+/// Copies the known bytes, up to the first unknown one.
 fn known(bytes: &[Byte], into: &mut [u8]) -> Result<usize, Unreadable> {
     let known = bytes.iter().map_while(|byte| match byte {
         Byte::Known(byte) => Some(*byte),
@@ -435,14 +439,14 @@ fn known(bytes: &[Byte], into: &mut [u8]) -> Result<usize, Unreadable> {
     Err(unreadable(&ValueState::Unavailable("that part of it was not captured".to_owned())))
 }
 
-/// Fills what belongs to nothing in a line that something is in.
+/// Fills unused bytes with zeros, in a line with contents.
 fn zeros(into: &mut [u8], count: usize) -> usize {
     let count = count.min(into.len());
     into.get_mut(..count).unwrap_or_default().fill(0);
     count
 }
 
-/// Copies what is left of a thing from byte `at` on.
+/// Copies the remaining bytes of a part from byte `at` on.
 fn copy(bytes: &[u8], at: u32, into: &mut [u8]) -> usize {
     let bytes = bytes.get(at as usize..).unwrap_or_default();
     let mut done = 0;

@@ -1,4 +1,4 @@
-//! What `code-object` shows, before it is text or JSON. Optional facts that a file does not have are left out.
+//! The model of `code-object`'s output, shared by text and JSON. Facts that a file lacks are left out.
 
 use std::sync::Arc;
 
@@ -24,11 +24,11 @@ pub(super) struct Listed {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) target_id: Option<String>,
     pub(super) offset: u64,
-    /// Offset in the file of the compressed bundle; `offset` then counts in what it unpacks to.
+    /// Offset of the compressed bundle in the file; `offset` then counts in the uncompressed bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) compressed_at: Option<u64>,
     pub(super) size: usize,
-    /// What its bytes are.
+    /// The format of its bytes.
     pub(super) what: String,
 }
 
@@ -128,7 +128,7 @@ fn dwarf(debug: &Result<DebugInfo, DebugInfoError>, problems: &mut Vec<String>) 
             return DwarfFacts { present: false, units: Vec::new(), problem: Some(error.to_string()) };
         }
     };
-    // Units that cannot be read are among the problems.
+    // Unreadable units are among the problems.
     let known = (0..debug.unit_count()).filter_map(|id| debug.unit(UnitId(id)).ok());
     let line = |unit: &UnitFacts| {
         let name = unit.name.as_deref().unwrap_or("<unnamed>");

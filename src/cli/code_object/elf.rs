@@ -1,4 +1,4 @@
-//! What `code-object` shows of the ELF file: its header, segments, sections, symbols, relocations and notes.
+//! The ELF part of `code-object`: header, segments, sections, symbols, relocations and notes.
 
 use serde::Serialize;
 
@@ -56,12 +56,12 @@ pub(super) struct SectionRow {
 pub(super) struct SymbolRow {
     pub(super) name: String,
     pub(super) kind: &'static str,
-    /// Its section, by name; absent for a number and for what no section of this file has.
+    /// Its section, by name; absent for a number and for a symbol without a section in this file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) section: Option<String>,
-    /// ELF address, in a relocatable file an offset in the section; or a number.
+    /// ELF address; in a relocatable file an offset in the section; or a number.
     pub(super) value: Option<String>,
-    /// What a variable in LDS must be aligned to: it has no address before it is linked.
+    /// The alignment of a variable in LDS, which has no address before it is linked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) alignment: Option<u64>,
     pub(super) size: u64,
@@ -70,7 +70,7 @@ pub(super) struct SymbolRow {
 
 #[derive(Debug, Serialize)]
 pub(super) struct RelocationRow {
-    /// The section whose bytes it changes; absent where it speaks of addresses of the loaded image.
+    /// The section whose bytes it changes; absent if its offset is an address of the loaded image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) section: Option<String>,
     /// Offset in the section, or ELF address.
@@ -80,7 +80,7 @@ pub(super) struct RelocationRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) symbol: Option<String>,
     pub(super) addend: i64,
-    /// Whether the section is loaded: those of debug sections are counted in text, not listed.
+    /// Whether the section is loaded. Relocations of debug sections are counted in the text, not listed.
     #[serde(skip)]
     pub(super) is_loaded: bool,
 }
@@ -164,7 +164,7 @@ pub(super) fn relocations(object: &CodeObject) -> Vec<RelocationRow> {
     let sections = object.sections();
     let rows = object.relocations().map(|one| {
         let section = sections.get(one.section as usize).filter(|_| one.section != 0);
-        // Those of a loaded image name the dynamic symbols, which are another table than what is listed here.
+        // Relocations of a loaded image name dynamic symbols, a different table than the listed one.
         let listed = object.header().is_relocatable();
         let symbol = (one.symbol as usize).checked_sub(1).filter(|_| listed).and_then(|at| symbols.get(at));
         RelocationRow {

@@ -1,4 +1,4 @@
-//! What `code-object` shows of kernels: their descriptors, what the metadata says of them, and their arguments.
+//! The kernel part of `code-object`: descriptors, metadata and arguments.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) struct KernelFacts {
     pub(super) source_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) descriptor: Option<DescriptorRow>,
-    /// What the metadata says: numbers, words, lists of numbers.
+    /// The metadata's facts: numbers, words, lists of numbers.
     pub(super) metadata: BTreeMap<&'static str, serde_json::Value>,
     pub(super) arguments: Vec<ArgumentRow>,
 }
@@ -50,12 +50,12 @@ pub(super) struct ArgumentRow {
     pub(super) size: u64,
     pub(super) kind: String,
     pub(super) address_space: Option<String>,
-    /// `access`, `const`, `restrict`, `volatile`, `pipe`, the alignment of what it points to.
+    /// `access`, `const`, `restrict`, `volatile`, `pipe`, the alignment of the pointee.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) qualifiers: Vec<String>,
 }
 
-/// Kernels by their symbols, each with its metadata, then those that only the metadata has.
+/// Kernels by their symbols, each with its metadata; then the kernels that only the metadata has.
 pub(super) fn kernels(
     object: &CodeObject,
     known: &[Kernel],
@@ -118,7 +118,7 @@ fn descriptor_row(
     }
 }
 
-/// The metadata's facts about a kernel, by the names that AMDGPUUsage gives them.
+/// The metadata's facts about a kernel, by their names in AMDGPUUsage.
 fn facts_of(kernel: &Kernel) -> BTreeMap<&'static str, serde_json::Value> {
     let numbers = [
         ("kernarg_segment_size", kernel.kernarg_segment_size),
@@ -178,10 +178,10 @@ fn argument(argument: &Argument) -> ArgumentRow {
     }
 }
 
-/// Name, type and size of a kernel's parameter, as the debug information has it.
+/// Name, type and size of a kernel's parameter, from the debug information.
 pub(super) type Parameter = (Option<String>, Option<String>, Option<u64>);
 
-/// The parameters that source text wrote of a kernel; none where a file is too large to look for it.
+/// A kernel's parameters in source; empty if the file is too large to search.
 pub(super) fn parameters(debug: &DebugInfo, kernel: &str) -> Vec<Parameter> {
     let units = (0..debug.unit_count()).map(UnitId);
     let bytes = units.clone().filter_map(|unit| debug.unit_span(unit)).map(|span| span.len()).sum::<usize>();
@@ -202,8 +202,8 @@ pub(super) fn parameters(debug: &DebugInfo, kernel: &str) -> Vec<Parameter> {
     written.map(parameter).collect()
 }
 
-/// What metadata leave out (the compiler of HIP writes no types) is what debug information says, if it has as many
-/// parameters, of the same sizes.
+/// Fills gaps of the metadata (the HIP compiler writes no types) from debug information, if that has as many
+/// parameters of the same sizes.
 fn name_arguments(arguments: &mut [ArgumentRow], parameters: impl FnOnce() -> Vec<Parameter>) {
     let mut visible: Vec<&mut ArgumentRow> =
         arguments.iter_mut().filter(|argument| !argument.kind.starts_with("hidden_")).collect();

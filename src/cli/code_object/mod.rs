@@ -1,15 +1,17 @@
-//! `lanescope code-object FILE [--entry E] [--json]`: what a code object, a bundle of them or a host program holds.
+//! `lanescope code-object FILE [--entry E] [--json]`: the contents of a code object, a bundle of them or a host
+//! program.
 //!
-//! FILE is an AMDGPU ELF file, an offload bundle (compressed or not, several in a row), a host program with a `.hip_fatbin`
-//! section, or a URI as loaders write them: `file:///tmp/a.out#offset=4096&size=8192`.
+//! FILE is an AMDGPU ELF file, an offload bundle (compressed or not, several in a row), a host program with a
+//! `.hip_fatbin` section, or a URI in the loaders' form: `file:///tmp/a.out#offset=4096&size=8192`.
 //!
-//! Of several code objects the entries are listed, with index, place, size and target ID; `--entry` takes an index, a
-//! bundle entry ID or a target ID and prints that one. Of one code object: what its header says, segments, sections,
-//! kernels with what they need, the fields of their descriptors and their arguments, symbols, relocations, notes, whether
-//! there is DWARF, and what is wrong with it. Types and names of arguments that metadata leave out are those of the DWARF.
+//! If FILE holds several code objects, the command lists the entries with index, place, size and target ID. `--entry`
+//! takes an index, a bundle entry ID or a target ID and prints that one. For one code object it prints the header,
+//! segments, sections, kernels with their resources, the fields of their descriptors and their arguments, symbols,
+//! relocations, notes, whether it has DWARF, and its problems. Types and names of arguments that the metadata lacks
+//! come from the DWARF.
 //!
-//! `--json` gives the same as JSON: `entries`, or `header`, `segments`, `sections`, `kernels`, `symbols`, `relocations`,
-//! `notes`, `dwarf` and `problems`.
+//! `--json` prints the same as JSON: `entries`, or `header`, `segments`, `sections`, `kernels`, `symbols`,
+//! `relocations`, `notes`, `dwarf` and `problems`.
 //!
 //! ```text
 //! $ lanescope code-object saxpy.hsaco
@@ -38,7 +40,7 @@ pub(super) struct Args {
     /// The file, or a file:// URI
     #[arg(value_name = "FILE")]
     file: String,
-    /// Which code object of several: an index, a bundle entry ID or a target ID
+    /// One of several code objects: an index, a bundle entry ID or a target ID
     #[arg(long, short, value_name = "ENTRY")]
     entry: Option<String>,
     /// Print JSON

@@ -1,4 +1,4 @@
-//! `code-object` for people.
+//! The text form of `code-object`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -111,7 +111,7 @@ fn descriptor(text: &mut String, row: &DescriptorRow) {
         number("kernargs", Some(row.kernarg_size)),
     ];
     let _ = writeln!(text, "    {}", known.into_iter().flatten().collect::<Vec<_>>().join(", "));
-    // Most fields are 0; JSON has those too.
+    // Most fields are 0; JSON has the zero fields too.
     let set: Vec<String> = row
         .fields
         .iter()

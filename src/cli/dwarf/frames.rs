@@ -11,7 +11,7 @@ use crate::dwarf::print::Names;
 use crate::dwarf::{Dialect, Encoding, Program};
 use crate::units::Pc;
 
-/// The entries that have expressions, and what cannot be read.
+/// The entries with expressions, and the unreadable ones.
 pub(super) struct Frames {
     entries: Vec<FrameEntry>,
     dialect: Option<Dialect>,
@@ -25,7 +25,7 @@ impl Frames {
         Self { entries: frames.entries().to_vec(), dialect, problems }
     }
 
-    /// Shows each entry that has expressions with its expressions.
+    /// Visits the expressions of each entry that has any.
     fn each<T>(
         &self,
         mut show: impl FnMut(&FrameEntry, Dialect, Vec<(FrameExpression<'_>, Decoded)>) -> T,
@@ -50,7 +50,7 @@ impl Frames {
         all
     }
 
-    /// Why the instructions of entries end early.
+    /// The reasons of entries whose instructions end early.
     pub(super) fn cut(&self) -> Vec<String> {
         let cut = |entry: &FrameEntry| {
             let (_, problem) = expressions(&entry.instructions, Pc(0), entry.cie.code_factor);

@@ -1,28 +1,30 @@
 //! `lanescope dwarf FILE [--function NAME] [--dialect D] [--json]`: every DWARF expression of a code object.
 //!
-//! FILE is an AMDGPU ELF file or a dump, which is told by what it holds: of a dump every code object is listed under its
-//! name and load address. One that cannot be read is told of on standard error, and is no reason not to list the others.
+//! FILE is an AMDGPU ELF file or a dump, recognized by its contents. For a dump the command lists every code object
+//! under its name and load address. An unreadable code object is reported on standard error; the others are listed.
 //!
-//! For each unit: the dialect that its expressions are read in, then for each function and for what is outside of
-//! functions the DIEs with an expression, the attribute, the PCs (ELF addresses) that it is for, the operations, and
-//! after `#` the bytes. The operations are in the form that `lanescope eval` takes. `all` stands for an expression that
-//! is no part of a location list, `else` for a list's default entry. An expression that cannot be decoded is shown with
-//! the offset, the operation and the cause.
+//! For each unit: the dialect of its expressions; then for each function, and for the entries outside of functions,
+//! the DIEs with an expression, the attribute, its PCs (ELF addresses), the operations, and after `#` the bytes. The
+//! operations have the form that `lanescope eval` accepts. `all` stands for an expression outside a location list,
+//! `else` for a list's default entry. A malformed expression is listed with the offset, the operation and the cause.
 //!
-//! The dialect is chosen for each unit by its augmentation string and, where that leaves two, by which one decodes all
-//! expressions of the unit; `--dialect` says it for all. In units of the draft dialect (augmentation `[draft:v0.0]`) tags,
-//! attributes and operations of the drafts have their names too, by the built-in numbers or those of `--draft FILE`.
+//! The augmentation string of a unit selects its dialect. If that leaves two, the one that decodes all expressions of
+//! the unit applies; `--dialect` overrides it for all units. In units of the draft dialect (augmentation
+//! `[draft:v0.0]`) the drafts' tags, attributes and operations have their names too, by the built-in numbers or those
+//! of `--draft FILE`.
 //!
-//! After the units come the expressions of call frame information: the first PC of the row, the instruction, its register.
+//! The expressions of call frame information follow the units: the first PC of the row, the instruction, its
+//! register.
 //!
-//! `--function` takes a name as the source or the symbol table has it, and shows that function and what is in it, no
-//! call frames.
+//! `--function` takes a name from the source or the symbol table. It limits the listing to that function and its
+//! contents, without call frames.
 //!
-//! `--json` gives the same as JSON: `units`, each with `offset`, `name`, `dialect` and `expressions`; of an expression `die`, `tag`, `name`, `function`, `attribute`, `pcs` (`"all"`, `"else"` or an array of the first PC and
-//! the one past the last), `bytes`, and either `text` and `operations` (names, those within `DW_OP_entry_value` after it)
-//! or `error`. `frames` has the entries of `.debug_frame` with expressions: `offset`, `pcs` (null for a CIE), `dialect` and
-//! `expressions` with `pc`, `instruction`, `register` (null for the CFA), `bytes` and the rest as above. Of a dump it is `code_objects`, each with `name`, `address`
-//! and either `units` and `frames` or `problem`.
+//! `--json` prints the same as JSON: `units`, each with `offset`, `name`, `dialect` and `expressions`. An expression
+//! has `die`, `tag`, `name`, `function`, `attribute`, `pcs` (`"all"`, `"else"` or an array of the first PC and the
+//! one past the last), `bytes`, and either `text` and `operations` (names, those within `DW_OP_entry_value` after it)
+//! or `error`. `frames` has the entries of `.debug_frame` with expressions: `offset`, `pcs` (null for a CIE),
+//! `dialect` and `expressions` with `pc`, `instruction`, `register` (null for the CFA), `bytes` and the rest like
+//! above. For a dump it is `code_objects`, each with `name`, `address` and either `units` and `frames` or `problem`.
 //!
 //! ```text
 //! $ lanescope dwarf saxpy.hsaco --function saxpy
@@ -65,16 +67,16 @@ pub(super) struct Args {
     /// Only this function and what is in it: a source name, a qualified or a mangled one
     #[arg(long, short, value_name = "NAME")]
     function: Option<String>,
-    /// How the operations of the extensions are encoded [default: chosen for each unit]
+    /// Encoding of the extensions' operations [default: chosen for each unit]
     #[arg(long, value_name = "D", value_parser = parser())]
     dialect: Option<Dialect>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Folders of separate debug information, given once for all commands
+    /// Folders of separate debug information, given once for all commands.
     #[arg(skip)]
     pub(super) debug_dirs: Vec<PathBuf>,
-    /// What the dump does not say itself
+    /// Supplements of the dump.
     #[command(flatten)]
     with: CaptureArgs,
 }
@@ -100,7 +102,7 @@ fn no_function(path: &str, function: &str) -> Failure {
     format!("{path}: no function `{function}` with an expression").into()
 }
 
-/// Whether a file begins as an ELF file does that is no core; whatever else there is may be a dump.
+/// Whether a file begins like an ELF file other than a core; every other file may be a dump.
 fn is_object(path: &Path) -> std::io::Result<bool> {
     if !std::fs::metadata(path)?.is_file() {
         return Ok(false);
@@ -110,17 +112,17 @@ fn is_object(path: &Path) -> std::io::Result<bool> {
     Ok(start.starts_with(&ELFMAG) && u16_at(&start, offset_of!(FileHeader, e_type)) != Some(ET_CORE.0))
 }
 
-/// What is shown of a code object: as text, or as JSON.
+/// The listing of a code object: text or JSON.
 struct Listing {
     text: String,
     units: Vec<Value>,
     frames: Vec<Value>,
-    /// Whether there is a unit with something to show.
+    /// Whether a unit has something to list.
     found: bool,
 }
 
 impl Listing {
-    /// Reads a code object; what is wrong with parts of it goes to standard error.
+    /// Reads a code object; problems of its parts go to standard error.
     fn read(label: &str, code: Arc<CodeObject>, args: &Args, targets: &Targets) -> Result<Self, Failure> {
         let kind = kind(&code, targets);
         let names: &dyn Names = match &kind {
@@ -162,7 +164,7 @@ impl Listing {
     }
 }
 
-/// The processor and the wave size of a code object, as far as registers' names need them.
+/// The processor and the wave size of a code object, which register names need.
 fn kind(code: &CodeObject, targets: &Targets) -> Option<Arc<Kind>> {
     let target = targets.by_elf_machine(code.header().flags)?;
     let kernels = code.metadata().ok().flatten().map_or(&[][..], |metadata| &metadata.kernels);
@@ -194,10 +196,10 @@ impl Names for KindNames<'_> {
     }
 }
 
-/// An expression, or why it is none.
+/// An expression, or its error.
 type Decoded = Result<Program, Error>;
 
-/// What is shown of a unit.
+/// The listing of a unit.
 struct Unit<'d> {
     facts: &'d UnitFacts,
     dialect: Dialect,

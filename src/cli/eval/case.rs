@@ -1,4 +1,4 @@
-//! A case's view of the state: what the evaluator asks, with entries decoded in the case's dialect.
+//! A case's view of the state for the evaluator, with entries decoded in the case's dialect.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::dwarf::{
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 
-/// The state as one case sees it.
+/// The state from the view of one case.
 #[derive(Debug)]
 pub(super) struct CaseContext<'f> {
     pub(super) state: &'f State<'f>,

@@ -1,13 +1,13 @@
-//! What a case file may not say, although each part of it can be read.
+//! Contradictions in a case file whose parts are readable one by one.
 
 use std::collections::BTreeSet;
 
 use super::file::{CaseText, File};
 
-/// The lanes' own memory, the only space of which memory names its lane.
+/// The lanes' own memory, the only space whose memory names its lane.
 const PRIVATE_LANE: u64 = 5;
 
-/// Says what in a file contradicts itself, or could be meant in more than one way.
+/// Returns an error if parts of a file contradict each other or are ambiguous.
 pub(super) fn contradictions(file: &File) -> Result<(), String> {
     let state = &file.state;
     for memory in &state.memory {
@@ -46,7 +46,7 @@ pub(super) fn contradictions(file: &File) -> Result<(), String> {
     })
 }
 
-/// A case is of call frame instructions or of an expression, as `want` says.
+/// A case has call frame instructions or an expression, by its `want`.
 fn instructions_or_expression(case: &CaseText) -> Result<(), &'static str> {
     let instructions = case.cie.is_some() || case.fde.is_some();
     match (case.want.is_call_frame(), case.bytes.is_some(), instructions) {

@@ -1,11 +1,11 @@
-//! Compares a result with what a case expects of it.
+//! Compares a result with a case's expectation.
 //!
-//! An expectation is a table of the parts that matter, or JSON text, which alone can say `null`. What it does not
-//! mention is free, so a case may leave out the words of an error message.
+//! An expectation is a table of the parts that matter, or JSON text, the only form with `null`. Parts that it does
+//! not mention are free: a case may leave out the words of an error message.
 
 use serde_json::Value;
 
-/// How a result differs; `None` if it has all that is expected. Fails if the expectation is not JSON.
+/// The difference of a result; `None` if it has all expected parts. Fails if the expectation is not JSON.
 pub(super) fn difference(expected: &toml::Value, result: &Value) -> Result<Option<String>, String> {
     let expected = match expected {
         toml::Value::String(text) => {

@@ -1,4 +1,4 @@
-//! The schema of a case file, as `docs/evaluator.md` documents it.
+//! The schema of a case file; `docs/evaluator.md` documents it.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub(super) struct MemoryText {
     pub(super) lane: Option<u8>,
 }
 
-/// A debugging information entry that operations name.
+/// A debugging information entry that operations refer to.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProcedureText {
@@ -142,7 +142,7 @@ pub(super) struct CaseText {
     pub(super) register: Option<Int>,
     /// The result, or the parts of it that matter: a table, or JSON text where it has nulls.
     pub(super) expect: Option<toml::Value>,
-    /// Where the expectation comes from; for people.
+    /// The source of the expectation; for readers.
     #[serde(default, rename = "source")]
     pub(super) _source: Option<String>,
 }
@@ -168,7 +168,7 @@ impl TryFrom<String> for DialectText {
     }
 }
 
-/// What is wanted of a case.
+/// The wanted result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Want {
@@ -183,13 +183,13 @@ pub(super) enum Want {
 }
 
 impl Want {
-    /// Whether call frame instructions say it.
+    /// Whether call frame instructions give it.
     pub(super) fn is_call_frame(self) -> bool {
         matches!(self, Self::Cfa | Self::Caller | Self::CallerValue)
     }
 }
 
-/// Where an expression stands.
+/// The position of an expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ContextText {

@@ -1,6 +1,6 @@
-//! Bytes as people write them in case files: hexadecimal digits, spaces where they like.
+//! Bytes in case files: hexadecimal digits with free spaces.
 
-/// The bytes, or what is wrong with the text.
+/// The bytes, or an error in the text.
 pub(super) fn bytes(text: &str) -> Result<Vec<u8>, String> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     if !digits.len().is_multiple_of(2) {

@@ -1,33 +1,33 @@
-//! `lanescope eval [DUMP] EXPRESSION`: evaluate a DWARF expression in a captured wave; `lanescope eval --cases FILE.toml`:
-//! evaluate many in a machine state given as text.
+//! `lanescope eval [DUMP] EXPRESSION`: evaluates a DWARF expression in a captured wave; `lanescope eval --cases
+//! FILE.toml`: evaluates many in a machine state given as text.
 //!
-//! EXPRESSION is in the form that `lanescope dwarf` prints; `--bytes HEX` gives its bytes instead. It is evaluated in frame
-//! 0 of the wave: its registers, its memory of every address space, its PC, and the function and unit there with their
-//! frame base, base types and other entries, for the lane in focus or the lanes of `--lane`. A wave without PC, code object
-//! or debug information has the rest; what an expression lacks is said where it asks.
+//! EXPRESSION has the form that `lanescope dwarf` prints; `--bytes HEX` gives its bytes instead. The context is frame
+//! 0 of the wave: its registers, its memory of every address space, its PC, and the function and unit at the PC with
+//! their frame base, base types and other entries, for the lane in focus or the lanes of `--lane`. A wave without PC,
+//! code object or debug information has the remaining parts; an expression that needs a missing part reports it.
 //!
-//! Prints a line for each run of lanes that find the same: the location and the bytes there, `xx` what was not captured and
-//! `..` what is nowhere. A register, a constant and a composite have their size; of a vector register it is the lane's dword.
-//! Memory has none: `--size N` reads N bytes. `--value` prints the value that the expression computes. An expression that
-//! fails is a result: class, operation, its offset, cause. Exit status 0: evaluated; 1: there is no such dump, wave or
-//! lane; 2: the expression cannot be read, and where.
+//! Prints a line for each run of lanes with the same result: the location and its bytes, `xx` for missing bytes and
+//! `..` for bytes without a location. A register, a constant and a composite have their size; the size of a vector
+//! register is the lane's dword. Memory has none: `--size N` reads N bytes. `--value` prints the computed value. A
+//! failed expression is a result: class, operation, its offset, cause. Exit status 0: evaluated; 1: the dump, wave or
+//! lane does not exist; 2: the expression is malformed, with the position.
 //!
-//! `--legacy` reads compilers' idioms as `lanescope locals` does; by the book they are something else.
+//! `--legacy` reads compilers' idioms like `lanescope locals`; by the specification they mean something else.
 //!
 //! ```text
 //! $ lanescope eval --wave 1 --lane 15-17 'DW_OP_regx VGPR3; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset'
 //! lane 15: VGPR3 lane 15  dc 0f 00 00
 //! ```
 //!
-//! A file of cases describes one state (registers, memory, debugging information entries) and any number of cases; each is an
-//! expression with what is wanted of it: a location, a value, the whole stack, the mask of active lanes, the program
-//! location of every lane, or what call frame instructions say. `docs/evaluator.md` has the format.
+//! A file of cases describes one state (registers, memory, debugging information entries) and any number of cases.
+//! Each case is an expression with the wanted result: a location, a value, the whole stack, the mask of active lanes,
+//! the program location of every lane, or the result of call frame instructions. `docs/evaluator.md` has the format.
 //!
-//! Prints a line for each case, or with `--json` one object. The exit status is 0 if every case was evaluated (an error
-//! of DWARF is a result like any other), 1 if a case has an `expect` that its result differs from, 2 if the file cannot
-//! be read. `--explain` says of every operation what it did, with the stack before and after it, and where and why an
-//! object became undefined or its expression failed. `--dialect` decodes every case in one dialect, whatever it says;
-//! `lanescope --draft FILE` gives the draft dialect other numbers, in the form of `evaluator/src/draft.toml`.
+//! Prints a line for each case, or with `--json` one object. Exit status 0: every case was evaluated (a DWARF error
+//! is a result too); 1: a result differs from the `expect` of its case; 2: the file is unreadable. `--explain`
+//! reports the effect of every operation, with the stack before and after it, and the position and reason of an
+//! undefined object or a failed expression. `--dialect` decodes every case in one dialect and overrides the case's
+//! own; `lanescope --draft FILE` gives the draft dialect other numbers, in the form of `evaluator/src/draft.toml`.
 //!
 //! ```text
 //! $ lanescope eval --cases tests/eval/locations.toml
@@ -87,7 +87,7 @@ pub struct Args {
     /// Compute a value, not a location
     #[arg(long, conflicts_with_all = ["cases", "size", "legacy"])]
     pub value: bool,
-    /// How many bytes to read at the location
+    /// Number of bytes to read at the location
     #[arg(long, value_name = "BYTES", conflicts_with = "cases")]
     pub size: Option<u64>,
     /// Read clang's xderef idiom as clang means it
@@ -99,59 +99,59 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Folders of separate debug information, given once for all commands
+    /// Folders of separate debug information, given once for all commands.
     #[arg(skip)]
     pub debug_dirs: Vec<PathBuf>,
-    /// Say of every operation what it did, and why the result is what it is
+    /// Report the effect of every operation, and the reason of the result
     #[arg(long, conflicts_with = "json")]
     pub explain: bool,
     /// Read every expression in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: that of the unit
     /// at the PC, of the case]
     #[arg(long, value_name = "DIALECT", value_parser = parser())]
     pub dialect: Option<Dialect>,
-    /// What the dump does not say itself
+    /// Supplements of the dump.
     #[command(flatten)]
     pub with: CaptureArgs,
 }
 
-/// Why nothing could be evaluated: exit status 2.
+/// An error that prevents all evaluation: exit status 2.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
-    /// The file cannot be read.
+    /// The file is unreadable.
     #[error("{}: {error}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         error: std::io::Error,
     },
-    /// The file is not of the format.
+    /// The file has another format.
     #[error("{}: {error}", path.display())]
     Syntax {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// Position and cause.
         #[source]
         error: Box<toml::de::Error>,
     },
-    /// The state or a case says what cannot be.
+    /// The state or a case is contradictory.
     #[error("{}: {what}", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What, and where in the file.
+        /// The contradiction, and its position in the file.
         what: String,
     },
-    /// The expression cannot be read.
+    /// The expression is malformed.
     #[error("{0}")]
     Expression(String),
-    /// The output is gone.
+    /// The output is closed.
     #[error("cannot write: {0}")]
     Write(#[from] std::io::Error),
 }
 
-/// What became of one case.
+/// The outcome of one case.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Its name.
@@ -160,27 +160,27 @@ pub struct Outcome {
     pub result: Value,
     /// The result in words.
     pub words: String,
-    /// What each operation did and why the result is what it is, where that was asked for.
+    /// The effect of each operation and the reason of the result, if requested.
     pub explained: Vec<String>,
-    /// How the result differs from what the case expects.
+    /// The difference between the result and the case's expectation.
     pub difference: Option<String>,
-    /// The failure, where the result is one.
+    /// The failure, if the result is one.
     pub error: Option<Error>,
 }
 
-/// How cases are evaluated beyond what they say themselves.
+/// Options of an evaluation beside those of the cases.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Manner {
-    /// Say what each operation did.
+    /// Report the effect of each operation.
     pub explain: bool,
-    /// The dialect of every case, whatever the case says.
+    /// The dialect of every case; overrides the case's own.
     pub dialect: Option<Dialect>,
 }
 
 /// Evaluates the cases of a file.
 ///
 /// # Errors
-/// The file cannot be read, is not of the format, or contradicts itself.
+/// The file is unreadable, has another format, or contradicts itself.
 pub fn outcomes(path: &Path, targets: &Targets, manner: Manner) -> Result<Vec<Outcome>, EvalError> {
     let text = std::fs::read_to_string(path).map_err(|error| EvalError::Read { path: path.into(), error })?;
     outcomes_of(&text, path, targets, manner)
@@ -202,10 +202,10 @@ fn outcomes_of(
     file.cases.iter().map(run).collect()
 }
 
-/// Evaluates an expression in a dump's wave or the cases of a file, and prints; the answer is the exit status, 0 or 1.
+/// Evaluates an expression in a dump's wave or the cases of a file, and prints; returns the exit status, 0 or 1.
 ///
 /// # Errors
-/// The dump or the wave is not there; or an [`EvalError`], exit status 2.
+/// The dump or the wave does not exist; or an [`EvalError`], exit status 2.
 pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
     match &args.cases {
         Some(cases) => Ok(run_cases(cases, args, targets, out)?),

@@ -1,4 +1,4 @@
-//! Runs one case: evaluates what it wants and puts the result into JSON and words.
+//! Runs one case: computes the wanted result and formats it as JSON and text.
 
 use serde_json::{Value, json};
 
@@ -27,14 +27,14 @@ pub(super) struct Runner<'f> {
     explain: bool,
 }
 
-/// Who is told of the operations, if anybody.
+/// The receiver of the operations' explanations, if any.
 type Explain<'a, 'n> = Option<&'a mut Explainer<'n>>;
 
-/// A result before it is JSON and words.
+/// A result before its JSON and text forms.
 struct Answer {
     json: Value,
     words: String,
-    /// What of it is undefined and why.
+    /// The undefined parts and their reasons.
     undefined: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl Answer {
 }
 
 impl<'f> Runner<'f> {
-    /// Checks what a case says beside its bytes.
+    /// Checks a case's fields other than its bytes.
     pub(super) fn new(state: &'f State<'f>, case: &'f CaseText, manner: Manner) -> Result<Self, String> {
         let dialect = manner.dialect.or(case.dialect.map(|dialect| dialect.0)).unwrap_or(Dialect::LlvmUser);
         let encoding = Encoding { dialect, dwarf64: case.dwarf64 };
@@ -115,7 +115,7 @@ impl<'f> Runner<'f> {
                 let number = only(groups.into_iter().map(|group| group.result))?;
                 Ok(number_answer(&number.at(lane.unwrap_or_default())))
             }
-            // The attributes' own evaluation cannot be listened to, so it is told by one like it.
+            // The attribute's own evaluation has no observer; an equal one explains it.
             Want::ActiveLane => {
                 if explainer.is_some() {
                     self.evaluator(explainer).stack(program, lane.into(), &[]);
@@ -146,7 +146,7 @@ impl<'f> Runner<'f> {
             let buffer = self.state.kind.target.buffer_scratch;
             let scratch = if buffer { Scratch::Buffer } else { Scratch::Flat };
             let reading = Reading { clang: true, scratch };
-            // A case has no object, and so no size.
+            // A case has no object, thus no size.
             if let Some(meant) = legacy::recognise(&self.context, program, reading, None, focus) {
                 let location = only(meant.groups.into_iter().map(|group| group.result))?;
                 return Ok((location, Some(meant.idiom)));
@@ -165,7 +165,7 @@ impl<'f> Runner<'f> {
         if self.case.context == ContextText::Cfi { evaluator.for_call_frames() } else { evaluator }
     }
 
-    /// What call frame instructions say. The outer error is a mistake in the case, the inner one a result.
+    /// The result of call frame instructions. The outer error is a mistake in the case, the inner one a result.
     fn call_frame(&self, explainer: Explain<'_, '_>) -> Result<Result<Answer, Error>, String> {
         let case = self.case;
         let pc = || self.state.kind.named("pc").and_then(|register| register.dwarf);
@@ -232,7 +232,7 @@ fn number_answer(number: &Number) -> Answer {
 
 fn lanes_answer(pcs: &[Option<Pc>]) -> Answer {
     let json: Vec<Value> = pcs.iter().map(|pc| pc.map_or(Value::Null, |pc| json!(pc.to_string()))).collect();
-    // Lanes in a row that are at the same place are told together.
+    // Consecutive lanes at the same place form one range.
     let mut words: Vec<String> = Vec::new();
     let mut first = 0;
     while let Some(pc) = pcs.get(first) {

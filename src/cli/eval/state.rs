@@ -1,4 +1,4 @@
-//! The machine state of a case file, checked and ready to be asked.
+//! The machine state of a case file, checked and ready for queries.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::dwarf::{
 };
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
 
-/// A register's width where the file gives it, and its contents.
+/// A register's width, if the file gives it, and its contents.
 #[derive(Debug)]
 struct Contents {
     bits: Option<BitSize>,
     bytes: RegisterBytes,
 }
 
-/// Which store a byte is in: private memory of the wave is one, however it is addressed.
+/// The store of a byte: all addressings of a wave's private memory share one.
 const GLOBAL: AddressSpace = AddressSpace(0);
 const PRIVATE_WAVE: AddressSpace = AddressSpace(6);
 
@@ -36,7 +36,7 @@ pub(super) struct State<'f> {
 }
 
 impl<'f> State<'f> {
-    /// Checks a state and reads it in.
+    /// Checks and reads a state.
     pub(super) fn new(text: &'f StateText, targets: &Targets) -> Result<Self, String> {
         let wave_size = match text.wave_size {
             Some(lanes) => {
@@ -95,7 +95,7 @@ impl<'f> State<'f> {
         Ok(())
     }
 
-    /// Why memory of the file has no place.
+    /// The reason why memory of the file has no store.
     fn no_place(&self, space: AddressSpace, lane: Option<LaneId>, address: Address) -> String {
         let wave = self.kind.wave_size;
         let of_lane = matches!(self.kind.space(space).map(|space| space.scope), Ok(SpaceScope::Lane));
@@ -119,7 +119,7 @@ impl<'f> State<'f> {
         format!("state.memory: no memory of address space {space} at {address}: {why}")
     }
 
-    /// The store of a byte and its address there; `None` where the state has no such memory.
+    /// The store of a byte and its address in it; `None` if the state has no such memory.
     fn place(&self, at: MemoryAt) -> Option<(AddressSpace, Address)> {
         let space = self.kind.space(at.space).ok()?;
         let private = |lane, address| {
@@ -145,7 +145,7 @@ impl<'f> State<'f> {
         }
     }
 
-    /// The lanes, registers, memory and types as the evaluator asks for them.
+    /// The lanes, registers, memory and types for the evaluator.
     pub(super) fn space_info(&self, space: AddressSpace) -> Option<SpaceInfo> {
         let space = self.kind.target.space(space)?;
         let lane = match space.scope {
@@ -157,7 +157,7 @@ impl<'f> State<'f> {
         Some(SpaceInfo { address_bits: space.address_bits, lane })
     }
 
-    /// A width that the file gives comes first, so that tests may have registers of their own.
+    /// A width from the file takes precedence: tests may define registers of their own.
     pub(super) fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
         let given =
             |map: &BTreeMap<DwarfReg, Contents>| map.get(&register).and_then(|contents| contents.bits);
@@ -197,7 +197,7 @@ impl<'f> State<'f> {
         self.base_types.get(&die).copied()
     }
 
-    /// A place of the file as a location.
+    /// A place of the file, converted to a location.
     pub(super) fn location(&self, place: PlaceText) -> Result<Location, String> {
         let space = AddressSpace(place.space.0);
         let address = Address(place.address.0);
@@ -211,7 +211,7 @@ impl<'f> State<'f> {
         })
     }
 
-    /// A number of a register's name or of an address space, for words.
+    /// Names of registers and address spaces, for text.
     pub(super) fn names(&self) -> Names<'_> {
         Names(&self.kind)
     }
@@ -252,7 +252,7 @@ fn registers(
     texts.iter().map(register).collect()
 }
 
-/// Contents of a register, of which `known` are the bits if the target has it.
+/// Contents of a register; `known` is its width in bits if the target has it.
 fn contents(text: &RegisterText, known: Option<u64>, wave: WaveSize) -> Result<Contents, String> {
     let lanes_of = u64::from(wave.lanes());
     let is_vector = known.is_none_or(|bits| bits == lanes_of * 32);
@@ -282,7 +282,7 @@ fn contents(text: &RegisterText, known: Option<u64>, wave: WaveSize) -> Result<C
     }
 }
 
-/// Bytes at the start of a register of which that many dwords are known.
+/// Bytes at the start of a register, of which that many dwords are known.
 fn filled(bytes: &[u8], dwords: usize) -> RegisterBytes {
     let mut register = RegisterBytes::unknown();
     for (to, from) in register.bytes.iter_mut().zip(bytes) {

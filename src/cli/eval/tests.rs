@@ -1,4 +1,4 @@
-//! Every case file of the repository through the runner: its expectations come from the texts, not from this code.
+//! Runs every case file of the repository: its expectations come from the specifications, not from this code.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::{EvalError, Manner, Outcome, outcomes, outcomes_of};
 use crate::arch::Targets;
 use crate::dwarf::{Cause, ContextError, Error};
 
-/// The outcomes of every case with the name of its file.
+/// The outcomes of every case, with the name of its file.
 fn all() -> Vec<(String, Outcome)> {
     let targets = Targets::builtin();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval");
@@ -37,7 +37,7 @@ fn every_case_file_gives_what_it_expects() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// The variants of an enumeration in the evaluator's source, where its derived `Debug` writes these names first.
+/// The variants of an enumeration in the evaluator's source; their derived `Debug` begins with these names.
 fn variants(of: &str) -> BTreeSet<String> {
     let source = include_str!("../../../evaluator/src/error.rs");
     let (_, rest) = source.split_once(&format!("pub enum {of} {{\n")).unwrap();
@@ -51,7 +51,7 @@ fn name(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric()).collect()
 }
 
-/// What there may be too much of, as far as the bytes of a case can say it; the evaluator's tests have them all.
+/// The limits that the bytes of a case can exceed; the evaluator's tests cover all limits.
 const LIMITS: &[&str] = &[
     "steps",
     "stack entries",
@@ -66,7 +66,7 @@ const LIMITS: &[&str] = &[
     "rules inside one another",
 ];
 
-/// The names of an error's causes, those of expressions that it ran among them.
+/// The names of an error's causes, with those of nested expressions.
 fn causes(error: &Error, into: &mut BTreeSet<String>) {
     into.insert(name(&format!("{:?}", error.cause)));
     match &error.cause {
@@ -85,7 +85,7 @@ fn causes(error: &Error, into: &mut BTreeSet<String>) {
 #[test]
 fn every_way_to_fail_is_reached_by_a_case_that_expects_it() {
     let mut reached = BTreeSet::new();
-    // tests/suite/operations.rs holds that every case expects something.
+    // tests/suite/operations.rs checks that every case has an expectation.
     for (_, outcome) in all() {
         if let (Some(error), None) = (&outcome.error, &outcome.difference) {
             causes(error, &mut reached);
@@ -99,7 +99,7 @@ fn every_way_to_fail_is_reached_by_a_case_that_expects_it() {
     assert!(unreached.is_empty(), "no case in tests/eval reaches {unreached:?}");
 }
 
-/// The outcomes of a file with this in its state and a case.
+/// The outcomes of a file with this text in its state and a case.
 fn of(state: &str, case: &str) -> Result<Vec<Outcome>, EvalError> {
     let text = format!("[state]\ntarget = \"gfx90a\"\nwave_size = 64\nlane = 3\n{state}\n{case}");
     outcomes_of(&text, Path::new("case.toml"), &Targets::builtin(), Manner::default())
@@ -110,7 +110,7 @@ const ANY: &str = "[[case]]\nname = \"any\"\nbytes = \"30\"\nwant = \"value\"\n"
 #[test]
 fn a_file_that_is_not_of_the_format_is_refused_with_words() {
     let state = [
-        // Bytes that are no hexadecimal digits, although nothing asks for them.
+        // Bytes with invalid hexadecimal digits, although no operation reads them.
         ("frame_base = \"9g\"", "frame_base"),
         ("lanes = \"123\"", "lanes"),
         ("[[state.procedure]]\noffset = 1\nlocation = \"zz\"", "location"),
@@ -120,7 +120,7 @@ fn a_file_that_is_not_of_the_format_is_refused_with_words() {
         ),
         ("[[state.procedure]]\noffset = 1\nconst_value = \"3\"", "const_value"),
         ("[[state.memory]]\nspace = 0\naddress = 0\nbytes = \"0\"", "bytes"),
-        // Entries that are not what the format has.
+        // Entries outside the format.
         ("[[state.procedure]]\noffset = 1\ntag = \"formal_parameter\"", "dwarf_procedure"),
         ("[[state.procedure]]\noffset = 1\nlocation = \"\"\nconst_value = \"\"", "at most one"),
         ("[[state.procedure]]\noffset = 1\n[[state.procedure]]\noffset = 1", "another DIE"),

@@ -1,14 +1,14 @@
-//! How integers, bytes and registers are written in case files.
+//! Integers, bytes and registers in case files.
 
 use serde::Deserialize;
 
 use super::hex;
 use crate::dwarf::RegisterBytes;
 
-/// What an integer may look like; TOML's own are signed and have 64 bits.
+/// The forms of an integer; TOML's own are signed and have 64 bits.
 const INTEGER: &str = "an integer, or { bits = 64, bytes = \"..\" } from 2^63 on";
 
-/// An integer of up to 64 bits; a negative one in two's complement.
+/// An integer of up to 64 bits; a negative one is in two's complement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub(super) struct Int(pub(super) u64);
@@ -106,7 +106,7 @@ impl TryFrom<toml::Value> for InitialText {
 pub(super) enum RegisterText {
     /// A scalar in its architectural size.
     Scalar(i64),
-    /// A dword for each lane, lane 0 first; lanes beyond the list were not captured.
+    /// A dword for each lane, lane 0 first; lanes beyond the list are missing.
     Lanes(Vec<u32>),
     /// A register of a given width.
     Abstract(Wide),
@@ -142,7 +142,7 @@ impl TryFrom<toml::Value> for RegisterText {
 pub(super) struct Wide {
     /// Its width, from 1 to that of a vector register.
     pub(super) bits: u64,
-    /// Its bytes, least significant first; what is not there is 0.
+    /// Its bytes, least significant first; missing bytes are 0.
     pub(super) bytes: Vec<u8>,
 }
 
@@ -183,7 +183,7 @@ impl TryFrom<toml::Table> for Wide {
     }
 }
 
-/// The bytes of a number that some bits hold, signed or not.
+/// The bytes of a number of a given width in bits, signed or not.
 pub(super) fn number_in(number: i64, bits: u64) -> Result<Vec<u8>, String> {
     let wide = i128::from(number);
     let limit = 1i128 << bits.min(64);

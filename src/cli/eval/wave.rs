@@ -1,4 +1,4 @@
-//! `lanescope eval [DUMP] EXPRESSION`: an expression in the frame 0 of a captured wave.
+//! `lanescope eval [DUMP] EXPRESSION`: an expression in frame 0 of a captured wave.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::arch::Targets;
 use crate::report::{Style, evaluation, json, text};
 use crate::session::{Expression, Inspect as _, NotEvaluated, Question, Want};
 
-/// Evaluates the expression for the lanes asked for and prints what they find.
+/// Evaluates the expression for the requested lanes and prints the results.
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (from, expression) = asked(args)?;
     let (kind, dialect, debug_dirs) = (args.kind.clone(), args.dialect, args.debug_dirs.clone());
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// The dump and the expression: of one argument, that is the expression and the dump is the demo.
+/// The dump and the expression. A single argument is the expression, and the dump is the demo.
 fn asked(args: &Args) -> Result<(Option<PathBuf>, Expression), EvalError> {
     let wrong = |words: String| Err(EvalError::Expression(words));
     match (&args.dump, &args.expression, &args.bytes) {

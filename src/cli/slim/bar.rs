@@ -1,16 +1,16 @@
-//! A line on the terminal that says how far long work has come: one line, four times a second, nothing where nobody looks.
+//! The progress line of long work: one line on the terminal, four times a second; no output without a terminal.
 //!
-//! Written here rather than taken from a library: it is one line of text, and draws nothing in the first second.
+//! Own code, not a library: it is one line of text, and prints nothing in the first second.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use crate::slim::Progress;
 
-/// Between two lines.
+/// The pause between two lines.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// What is over before that needs no bar.
+/// Shorter work needs no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Characters of the bar.
@@ -23,24 +23,24 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    /// A bar on standard error, if that is a terminal.
+    /// A bar on standard error if that is a terminal.
     pub(super) fn on_terminal() -> Self {
         let next = Instant::now() + PATIENCE;
         Self { shown: std::io::stderr().is_terminal().then_some(next), next }
     }
 
-    /// Says how far the work has come.
+    /// Prints the progress of the work.
     pub(super) fn show(&mut self, progress: Progress) {
         let now = Instant::now();
         if self.shown.is_none() || now < self.next {
             return;
         }
         self.next = now + PAUSE;
-        // Who cannot be told has no use for a reason either.
+        // A failed write to the terminal has no other place for a message.
         let _ = write!(anstream::stderr(), "\r{}\x1b[K", line(progress));
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     pub(super) fn clear(&self) {
         if self.shown.is_some() {
             let _ = write!(anstream::stderr(), "\r\x1b[K");

@@ -38,7 +38,7 @@ fn a_bar_says_how_far() {
     assert_eq!(line(Progress::Asking(7, 7)), "asking waves [##############################] 100% 7 of 7");
     let grouping = line(Progress::Grouping(1, 4));
     assert_eq!(grouping, "grouping stacks [#######.......................]  25% 1 of 4");
-    // What was estimated too low, and nothing at all.
+    // An estimate that was too low, and an estimate of nothing.
     assert_eq!(line(Progress::Asking(9, 7)), line(Progress::Asking(7, 7)));
     assert!(line(Progress::Writing(0, 0)).contains("  0% 0 of 0 MiB"));
 }

@@ -1,4 +1,4 @@
-//! A target as people and programs are told of it; the JSON form is these structures.
+//! The model of a target's output; the JSON form is these structures.
 
 use serde::Serialize;
 
@@ -42,11 +42,11 @@ pub(super) struct Description {
 pub(super) struct KindDescription {
     pub(super) wave_size: u8,
     pub(super) registers: Vec<Run>,
-    /// DWARF numbers that mean no register of such a wave.
+    /// DWARF numbers without a register in such a wave.
     pub(super) no_register: Vec<NoRegister>,
 }
 
-/// Consecutive registers that differ in number only.
+/// Consecutive registers that differ only in their number.
 #[derive(Debug, Serialize)]
 pub(super) struct Run {
     pub(super) first: String,
@@ -60,7 +60,7 @@ pub(super) struct Run {
     pub(super) dwarf: Option<u64>,
     /// Number of the first in AMD's debugger library.
     pub(super) dbgapi: Option<u16>,
-    /// Slots from the end of the SGPR allocation, where it is such an alias.
+    /// Slots from the end of the SGPR allocation, if it is such an alias.
     pub(super) sgprs_from_end: Option<u16>,
     /// The block of named bits.
     pub(super) fields: Option<String>,
@@ -71,7 +71,7 @@ pub(super) struct Run {
 pub(super) struct NoRegister {
     pub(super) first: u64,
     pub(super) last: u64,
-    /// What they name in AMDGPUUsage, first and last.
+    /// Their names in AMDGPUUsage, first and last.
     pub(super) names: Option<(String, String)>,
     pub(super) why: String,
 }
@@ -94,7 +94,7 @@ pub(super) struct Space {
     pub(super) aperture: Option<u64>,
 }
 
-/// What address classes mean.
+/// The meaning of address classes.
 #[derive(Debug, Serialize)]
 pub(super) struct Classes {
     /// Absent: all units that no other table claims.
@@ -124,16 +124,16 @@ pub(super) struct Reason {
     pub(super) follows_from: Vec<Fault>,
 }
 
-/// A register bit from which a stop reason follows.
+/// A register bit that implies a stop reason.
 #[derive(Debug, Serialize)]
 pub(super) struct Fault {
     pub(super) register: String,
     pub(super) bit: u8,
-    /// Register and bit without which it means nothing.
+    /// The register and bit that enable it; without them it means nothing.
     pub(super) enabled_by: Option<(String, u8)>,
-    /// A bit of the same register that overrules it.
+    /// A bit of the same register that overrides it.
     pub(super) unless: Option<u8>,
-    /// Whether AMD's debugger library concludes so too.
+    /// Whether AMD's debugger library has the same rule.
     pub(super) dbgapi: bool,
 }
 
@@ -207,7 +207,7 @@ fn kind(kind: &Kind) -> KindDescription {
     KindDescription { wave_size: kind.wave_size.lanes(), registers, no_register: no_register.collect() }
 }
 
-/// Whether the register goes on where the run ends: same name but for the number, same facts, next numbers.
+/// Whether the register continues the run: same name but for the number, same facts, next numbers.
 fn follows(run: &Run, register: &Register) -> bool {
     let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let digits = |name: &str| name.get(stem(name)..).and_then(|digits| digits.parse::<u32>().ok());

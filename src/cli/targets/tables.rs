@@ -1,10 +1,10 @@
-//! Targets as tables for people.
+//! The text form of targets: tables.
 
 use std::io::{self, Write};
 
 use super::describe::{Description, Fault, KindDescription, Run, Summary, wave_sizes};
 
-/// Prints rows in columns as wide as they need; the last column is not padded.
+/// Prints rows in columns of the necessary width; the last column is not padded.
 fn table(out: &mut dyn Write, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     let mut widths: Vec<usize> = header.iter().map(|title| title.chars().count()).collect();
     for row in rows {
@@ -139,7 +139,7 @@ fn fields(target: &Description, out: &mut dyn Write) -> io::Result<()> {
 
 fn spaces(target: &Description, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nAddress spaces")?;
-    // One lane stands for all of its family.
+    // One lane represents all of its family.
     let lane = |scope: &str| scope.starts_with("lane ") && scope != "lane in focus" && scope != "lane 0";
     let rows: Vec<_> = target
         .spaces

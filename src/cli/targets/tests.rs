@@ -1,4 +1,4 @@
-//! The command's output, for people and for programs.
+//! The command's output, as text and as JSON.
 
 use serde_json::Value;
 

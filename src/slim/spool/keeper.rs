@@ -1,5 +1,5 @@
-//! What is kept of a stream as it comes: by rank, within the limit, with holes for pages of zeros; and the headers of a file
-//! that has that and no more.
+//! The kept parts of a stream: by rank, within the limit, with holes for pages of zeros; and the headers of a file
+//! with exactly these parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -11,37 +11,37 @@ use super::ranks::{Rank, Run, Runs};
 use super::{Came, PAGE};
 use crate::import::stream::{self, Layout, Segment};
 
-/// What is kept is remembered, and given up for what is worth more, in pieces of about so many bytes.
+/// The approximate size of a piece: the unit in which kept bytes are recorded, and dropped for more valuable ones.
 const PIECE: u64 = 16 << 20;
 
-/// The most places within segments at which something is kept again after something was dropped: each takes a header.
+/// The maximum of gaps within segments: each continuation after a gap needs a header.
 pub(super) const MOST_GAPS: u64 = 1 << 16;
 
 pub(super) struct Keeper<'f> {
     file: &'f File,
     layout: Layout,
     limit: u64,
-    /// Bytes of the stream so far, without those of `begun`.
+    /// Bytes of the stream up to now, without those of `begun`.
     position: u64,
-    /// The first bytes of a page whose others are to come.
+    /// The first bytes of an incomplete page.
     begun: Vec<u8>,
-    /// Bytes that take room.
+    /// Bytes with storage in the file.
     stored: u64,
     runs: Runs,
-    /// Where in the stream queues say where their scratch is; the last one comes first.
+    /// Offsets in the stream of the queues' scratch descriptors; the last one comes first.
     descriptors: Vec<u64>,
-    /// Where in the stream scratch is, as far as that is known: to the ends of its segments.
+    /// Known ranges of scratch in the stream, up to the ends of their segments.
     scratch: Vec<(u64, u64)>,
     /// Queues whose descriptors were not kept.
     unplaced: u64,
-    /// By first offset.
+    /// Kept pieces by first offset.
     kept: BTreeMap<u64, Piece>,
-    /// What may be given up, the least worth last: rank, size of the segment, first offset.
+    /// Pieces that may be dropped, the least valuable last: rank, size of the segment, first offset.
     least: BTreeSet<(Rank, u64, u64)>,
     gaps: u64,
-    /// By rank.
+    /// Dropped bytes by rank.
     dropped: BTreeMap<Rank, u64>,
-    /// Bytes of padding before each segment, where it is not known whether the writer left it out.
+    /// Bytes of padding before each segment, while it is unknown whether the writer omits it.
     padding: Option<u64>,
 }
 
@@ -69,19 +69,19 @@ impl<'f> Keeper<'f> {
         }
     }
 
-    /// Whether all came that the headers announce.
+    /// Whether all bytes arrived that the headers announce.
     pub(super) fn is_complete(&self) -> bool {
         self.came() >= self.layout.end()
     }
 
-    /// Bytes of the stream so far.
+    /// Bytes of the stream up to now.
     pub(super) fn came(&self) -> u64 {
         self.position + self.begun.len() as u64
     }
 
     /// The next bytes of the stream.
     pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
-        // What comes behind the last segment is no memory.
+        // Bytes behind the last segment are not memory.
         let bytes = first_of(bytes, within(bytes, self.layout.end().saturating_sub(self.came())));
         if self.begun.is_empty() {
             let used = self.pages(bytes, false)?;
@@ -96,7 +96,8 @@ impl<'f> Keeper<'f> {
         Ok(())
     }
 
-    /// Takes whole pages, because a page tells whether it is zeros or begins a code object; how many bytes that were.
+    /// Takes whole pages, because only a page shows whether it is zeros or begins a code object; returns the number
+    /// of bytes taken.
     fn pages(&mut self, bytes: &[u8], is_end: bool) -> io::Result<usize> {
         let mut used = 0;
         while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
@@ -112,7 +113,7 @@ impl<'f> Keeper<'f> {
                 let next = self.runs.next(self.position).unwrap_or(u64::MAX);
                 let count = within(rest, next - self.position);
                 if self.padding.is_some() {
-                    // It may prove to be a segment's first bytes.
+                    // It may be a segment's first bytes.
                     let run = Run { end: next, rank: Rank::Needed, size: 0, shift: 0 };
                     self.keep(first_of(rest, count), &run)?;
                 } else {
@@ -124,7 +125,7 @@ impl<'f> Keeper<'f> {
             let address = self.position.wrapping_add(run.shift);
             let page = (PAGE - address % PAGE) as usize;
             let is_whole = is_end || rest.len() as u64 >= run.end - self.position;
-            // A page that begins earlier than the headers announce passes the end of the one before it.
+            // A page at an offset before the announced one reaches past the end of the previous one.
             let ahead = if self.padding.is_some() && !is_whole { PAGE as usize } else { 0 };
             let whole = within(rest, run.end - self.position).saturating_sub(ahead);
             if !is_whole && whole < page {
@@ -157,7 +158,7 @@ impl<'f> Keeper<'f> {
         Ok(used)
     }
 
-    /// Decides whether padding was written: where it was not, all segments lie elsewhere.
+    /// Decides whether padding was written: without it all segments have other offsets.
     fn settle(&mut self, is_padded: bool) -> io::Result<()> {
         self.padding = None;
         if self.layout.settle(is_padded) { self.moved() } else { Ok(()) }
@@ -172,7 +173,7 @@ impl<'f> Keeper<'f> {
         self.plan_scratches()
     }
 
-    /// Bytes that may be written for that rank.
+    /// Capacity in bytes for that rank.
     fn room(&self, rank: Rank) -> u64 {
         self.limit.saturating_sub(self.stored).saturating_sub(self.runs.before(rank))
     }
@@ -183,7 +184,7 @@ impl<'f> Keeper<'f> {
         if part.len() as u64 <= self.room(run.rank) && self.gaps < MOST_GAPS {
             return self.keep(part, run);
         }
-        // Near the limit a page at a time: each may be zeros.
+        // Near the limit one page at a time: each may be zeros.
         let mut rest = part;
         while !rest.is_empty() {
             let address = self.position.wrapping_add(run.shift);
@@ -206,8 +207,8 @@ impl<'f> Keeper<'f> {
         Ok(())
     }
 
-    /// Makes room by giving up what is worth less than that rank: only code and scratch, whose coming nobody could foresee,
-    /// and what is needed more than the limit allows for are worth that.
+    /// Frees storage by dropping less valuable pieces. It does so only for code and scratch, whose arrival is not
+    /// predictable, and for needed parts beyond the limit.
     fn give_up(&mut self, need: u64, rank: Rank) -> io::Result<()> {
         while rank <= Rank::Scratch && self.room(rank) < need {
             let Some(least) = self.least.last().copied().filter(|(least, ..)| *least > rank) else { break };
@@ -215,7 +216,7 @@ impl<'f> Keeper<'f> {
             self.least.remove(&least);
             let Some(piece) = self.kept.get(&first).copied() else { continue };
             if !punch(self.file, first, piece.end - first)? {
-                // What cannot be given up stays.
+                // Pieces that cannot be dropped stay.
                 self.least.clear();
                 break;
             }
@@ -231,7 +232,7 @@ impl<'f> Keeper<'f> {
         let (first, end) = (self.position, self.position + part.len() as u64);
         let (mut at, mut rest, mut stored) = (first, part, 0);
         while !rest.is_empty() {
-            // Pages of zeros are holes; what lies between two of them is written at once. Holes are pages of the file.
+            // Pages of zeros are holes; the bytes between two holes are written at once. Holes are pages of the file.
             let page = |at: u64, bytes: &[u8]| within(bytes, PAGE - at % PAGE);
             let mut count = page(at, rest);
             let hole = is_zero(first_of(rest, count));
@@ -256,7 +257,7 @@ impl<'f> Keeper<'f> {
         self.plan_scratches()
     }
 
-    /// Ranks the scratch of queues whose descriptors came.
+    /// Ranks the scratch of queues whose descriptors arrived.
     fn plan_scratches(&mut self) -> io::Result<()> {
         while self.descriptors.last().is_some_and(|at| at.saturating_add(8) <= self.position) {
             let at = self.descriptors.pop().unwrap_or_default();
@@ -265,7 +266,7 @@ impl<'f> Keeper<'f> {
         Ok(())
     }
 
-    /// Remembers what was kept.
+    /// Records kept bytes.
     fn note(&mut self, first: u64, end: u64, stored: u64, run: &Run) {
         let mut last = self.kept.last_entry();
         let follows = last.as_ref().is_some_and(|last| last.get().end == first);
@@ -294,7 +295,7 @@ impl<'f> Keeper<'f> {
         }
     }
 
-    /// Ranks the segment in which a queue's scratch lies, what of it has come and what is to come.
+    /// Ranks the segment of a queue's scratch: both its received part and its remaining part.
     fn plan_scratch(&mut self, offset: u64) -> io::Result<()> {
         if self.kept_of(offset, offset.saturating_add(8)) < 8 {
             self.unplaced += 1;
@@ -318,7 +319,7 @@ impl<'f> Keeper<'f> {
         Ok(())
     }
 
-    /// Bytes between two offsets that are kept.
+    /// Kept bytes between two offsets.
     fn kept_of(&self, first: u64, end: u64) -> u64 {
         let begin = self.kept.range(..first).next_back().map_or(first, |(begin, _)| *begin);
         let inside = self
@@ -328,7 +329,7 @@ impl<'f> Keeper<'f> {
         inside.fold(0, u64::saturating_add)
     }
 
-    /// Takes what is there of a page that was begun, and writes headers that speak of what is there.
+    /// Takes the received part of an incomplete page, and writes headers for exactly the received parts.
     pub(super) fn finish(mut self, came: &mut Came) -> io::Result<Kept> {
         let begun = std::mem::take(&mut self.begun);
         self.pages(&begun, true)?;
@@ -360,7 +361,8 @@ impl<'f> Keeper<'f> {
     }
 }
 
-/// Whether padding was written, by a code object at the start of a page in `bytes` before `count`; `None`: there is none.
+/// Whether padding was written, by a code object at the start of a page in `bytes` before `count`; `None` without a
+/// code object.
 fn is_padded(bytes: &[u8], count: usize, address: u64, padding: u64) -> Option<bool> {
     let first = |padding: u64| ((PAGE - address.wrapping_add(padding) % PAGE) % PAGE) as usize;
     let begins = |first: usize| {
@@ -376,7 +378,8 @@ fn is_padded(bytes: &[u8], count: usize, address: u64, padding: u64) -> Option<b
     }
 }
 
-/// Where in the stream queues say where their scratch is, the last one first, and how many of them lie nowhere in it.
+/// Offsets in the stream of the queues' scratch descriptors, the last one first, and the number of descriptors
+/// outside of it.
 fn descriptors(layout: &Layout) -> (Vec<u64>, u64) {
     let mut found: Vec<u64> =
         layout.scratch.iter().filter_map(|at| Some(offset_of(layout, *at)?.0)).collect();
@@ -385,7 +388,7 @@ fn descriptors(layout: &Layout) -> (Vec<u64>, u64) {
     (found, unplaced)
 }
 
-/// Gives the file's room for those bytes back; whether that is possible where the file lies.
+/// Releases the storage of those bytes of the file; returns whether its file system supports that.
 #[cfg(target_os = "linux")]
 fn punch(file: &File, first: u64, length: u64) -> io::Result<bool> {
     use nix::errno::Errno;
@@ -399,7 +402,7 @@ fn punch(file: &File, first: u64, length: u64) -> io::Result<bool> {
     }
 }
 
-/// As above: nowhere.
+/// Systems without this call: unsupported.
 #[cfg(not(target_os = "linux"))]
 fn punch(_: &File, _: u64, _: u64) -> io::Result<bool> {
     Ok(false)
@@ -409,7 +412,7 @@ fn holds(segment: &Segment, offset: u64) -> bool {
     offset.checked_sub(segment.offset).is_some_and(|skip| skip < segment.size)
 }
 
-/// Where an address comes in the stream, and in which segment.
+/// The offset of an address in the stream, and its segment.
 fn offset_of(layout: &Layout, address: u64) -> Option<(u64, Segment)> {
     let holds =
         |segment: &&Segment| address.checked_sub(segment.address).is_some_and(|skip| skip < segment.size);
@@ -417,12 +420,12 @@ fn offset_of(layout: &Layout, address: u64) -> Option<(u64, Segment)> {
     Some((segment.offset.checked_add(address - segment.address)?, *segment))
 }
 
-/// So many bytes, or as many as there are.
+/// The smaller of a count and the available bytes.
 fn within(bytes: &[u8], count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX).min(bytes.len())
 }
 
-/// The first bytes, at most so many.
+/// The first bytes, up to a count.
 fn first_of(bytes: &[u8], count: usize) -> &[u8] {
     bytes.get(..count).unwrap_or(bytes)
 }

@@ -1,4 +1,4 @@
-//! What was kept of a stream as a core: its pieces, and program headers that name those alone.
+//! The kept parts of a stream as a core: its pieces, and program headers for exactly those.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::elf::{
 };
 use crate::import::stream::Layout;
 
-/// The most program headers that are written: as many as the reader of cores takes.
+/// The maximum of written program headers: the limit of the core reader.
 const MAX_HEADERS: usize = 1 << 18;
 
 /// Bytes that are copied at a time; whole pages.
@@ -23,20 +23,20 @@ const CHUNK: usize = 1 << 20;
 /// A page of zeros.
 static ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
 
-/// A part of the stream that is kept.
+/// A kept part of the stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) end: u64,
-    /// Bytes that take room.
+    /// Bytes with storage in the file.
     pub(super) stored: u64,
     pub(super) rank: Rank,
     /// Bytes of its segment.
     pub(super) size: u64,
-    /// As of its run: what makes an address of an offset.
+    /// The `shift` of its run: maps an offset to an address.
     pub(super) shift: u64,
 }
 
-/// The pieces of a core that are kept.
+/// The kept pieces of a core.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) layout: Layout,
@@ -44,7 +44,7 @@ pub(super) struct Kept {
     pub(super) pieces: BTreeMap<u64, Piece>,
 }
 
-/// Bytes of the stream and where they lie in a file.
+/// Bytes of the stream and their position in a file.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: u64,
@@ -53,20 +53,20 @@ struct Run {
 }
 
 impl Kept {
-    /// Writes headers into the file that has the pieces where the stream had them.
+    /// Writes headers into the file, whose pieces keep their offsets in the stream.
     pub(super) fn write_headers(&self, file: &File) -> io::Result<()> {
         let runs = runs(self.pieces.iter().map(|(first, piece)| (*first, piece.end)), |first, _| first);
         self.headers_of(file, &runs)
     }
 
-    /// Copies pieces of up to `most` bytes, what waves need first, side by side into a file with headers of its own; how many
-    /// bytes of memory were left out.
+    /// Copies pieces of up to `most` bytes, those that waves need first, side by side into a file with headers of its
+    /// own; returns the omitted bytes of memory.
     pub(super) fn copy(&self, from: &File, to: &File, most: u64) -> io::Result<u64> {
         let mut pieces: Vec<(&u64, &Piece)> = self.pieces.iter().collect();
         pieces.sort_by_key(|(first, piece)| (piece.rank, piece.size, **first));
         let (mut left, mut left_out, mut chosen) = (most, 0, Vec::new());
         for (first, piece) in pieces {
-            // Headers and notes say what there was.
+            // Headers and notes describe the original core.
             let is_start = *first < self.layout.start;
             match left.checked_sub(piece.stored) {
                 Some(less) => left = less,
@@ -140,7 +140,7 @@ impl Kept {
             })
         };
         let notes = self.layout.notes.iter().flat_map(|(offset, size)| {
-            // A note whose segment was cut short still says how long it is.
+            // A note in a truncated segment still contains its full length.
             let first = within(*offset, *size).next();
             first.map(|(_, at, _)| program_header(PT_NOTE, at, 0, *size))
         });
@@ -152,7 +152,7 @@ impl Kept {
     }
 }
 
-/// Pieces that follow each other as one run; `place` says where each run goes.
+/// Merges consecutive pieces into runs; `place` gives the position of each run.
 fn runs(pieces: impl Iterator<Item = (u64, u64)>, mut place: impl FnMut(u64, u64) -> u64) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (first, end) in pieces {
@@ -167,7 +167,7 @@ fn runs(pieces: impl Iterator<Item = (u64, u64)>, mut place: impl FnMut(u64, u64
     runs
 }
 
-/// Compared page by page, which the processor does faster than looking at each byte.
+/// Compares page by page, which is faster than byte by byte.
 pub(super) fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(ZEROS.len()).all(|page| ZEROS.starts_with(page))
 }

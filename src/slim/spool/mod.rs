@@ -1,9 +1,9 @@
-//! A core that comes as a stream, put into a file so that it can be read by range: what fits, what is needed first.
+//! A core from a stream, stored in a file for reads by range: as much as fits, the needed parts first.
 //!
-//! The file lies where the user says, has no name, is nobody else's to read, and is gone at the end. Pages of
-//! zeros take no room in it. What is beyond the limit is dropped, the least worth first ([`ranks`]); so that nobody takes it
-//! for zeros the file gets program headers of its own, which speak of what is there ([`keeper`]). A writer is waited for
-//! only so long in all ([`wait`]).
+//! The file is in the user's folder, has no name, is readable by its owner alone, and disappears at the end. Pages of
+//! zeros need no storage in it. Parts beyond the limit are dropped, the least valuable first ([`ranks`]); program
+//! headers of the file's own describe only the stored parts, which keeps a reader from taking dropped parts for zeros
+//! ([`keeper`]). The total waiting time for a writer is bounded ([`wait`]).
 
 mod keeper;
 mod kept;
@@ -24,110 +24,111 @@ use super::report::{counted, plural};
 use crate::elf::ELFMAG;
 use crate::import::stream::{self, Layout, Start};
 
-/// Bytes that are read at a time, and how many such reads may wait to be written.
+/// Bytes per read, and the maximum of reads that wait for the writing thread.
 const CHUNK: usize = 1 << 20;
 const WAITING: usize = 16;
 
 /// Bytes of memory, beside headers and notes, that stay of a core of which no dump can be made.
 pub const MAX_REMAINS: u64 = 64 << 20;
 
-/// Bytes behind a core that are read and left out: section headers of a core with 2^18 segments.
+/// Bytes behind a core that are read and discarded: section headers of a core with 2^18 segments.
 const MAX_DRAINED: u64 = 16 << 20;
-/// How long those are waited for.
+/// The maximum waiting time for those bytes.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 
-/// What zeros take no room by.
+/// The unit of holes for zeros.
 const PAGE: u64 = 4096;
 
 /// A core in a file of its own.
 #[derive(Debug)]
 pub struct Spooled {
-    /// The file, which has no name: it is gone when this is, or the process is ended.
+    /// The file, without a name: it disappears with this value or at the end of the process.
     file: File,
-    /// What came of the stream.
+    /// Statistics of the received stream.
     pub came: Came,
-    /// Why it cannot be read as a core, though it begins as one; then the file has its first bytes as they came.
+    /// The reason why the stream is unreadable as a core although it begins like one; the file then has its first
+    /// bytes unchanged.
     pub broken: Option<SpoolError>,
     kept: Option<Kept>,
 }
 
-/// What came of a stream.
+/// Statistics of a received stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Came {
-    /// Bytes that were read.
+    /// Bytes read.
     pub read: u64,
-    /// Bytes of memory that were not kept, because the limit was reached.
+    /// Bytes of memory dropped because of the limit.
     pub dropped: u64,
-    /// Of those, bytes that are needed to see all waves.
+    /// Dropped bytes that some wave needs.
     pub needed: u64,
-    /// Of the dropped ones, bytes of code objects.
+    /// Dropped bytes of code objects.
     pub code: u64,
-    /// Of the dropped ones, bytes of segments that hold private memory, from where that begins.
+    /// Dropped bytes in segments with private memory, from its beginning on.
     pub scratch: u64,
-    /// Queues of which nobody knows where their private memory is.
+    /// Queues with an unknown position of their private memory.
     pub unplaced: u64,
-    /// The note on queues came too late to tell what to keep.
+    /// The note on queues came too late for the choice of kept parts.
     pub blind: bool,
-    /// Bytes of memory that never came.
+    /// Bytes of memory that did not arrive.
     pub missing: u64,
-    /// Whether the writer was given up.
+    /// Whether the writer stalled for too long.
     pub stalled: bool,
-    /// What was wrong with the headers, which the file has anew, so that nobody finds it there.
+    /// Problems of the original headers: the file has new ones, which hide them.
     pub problems: Vec<String>,
 }
 
-/// How much is kept, and how long is waited.
+/// Limits on storage and waiting time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Bytes that the file may take.
+    /// Maximum bytes of the file.
     pub limit: u64,
-    /// How long the writer is waited for in all, beyond what the bytes that come take at 4 MiB a second.
+    /// Maximum total waiting time for the writer, beyond the time of the received bytes at 4 MiB a second.
     pub stall: Duration,
 }
 
-/// Why there is no core.
+/// An error that prevents a core.
 #[derive(Debug, thiserror::Error)]
 pub enum SpoolError {
-    /// Something else came.
+    /// The stream is not a core.
     #[error("standard input: {0}; expected a core")]
     NotACore(String),
-    /// It ended too early, or nothing came any more.
+    /// The stream ended too early or stalled.
     #[error(
         "standard input: {why} after {read} bytes, before its headers and notes, which end at {end}; expected a core"
     )]
     Short {
-        /// Bytes that came.
+        /// Received bytes.
         read: u64,
-        /// Bytes that say what there is.
+        /// Bytes of headers and notes.
         end: u64,
-        /// Ended, or stalled.
+        /// The event: ended or stalled.
         why: &'static str,
     },
-    /// The operating system refused.
+    /// The operating system rejected the file.
     #[error("{folder}: cannot keep standard input there: {source}")]
     Io {
-        /// Where it was to be kept.
+        /// The intended folder of the file.
         folder: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// It cannot be read.
+    /// Standard input is unreadable.
     #[error("standard input: {0}")]
     Read(io::Error),
 }
 
 impl Spooled {
-    /// By which this process can open the file.
+    /// A path by which this process can open the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         format!("/dev/fd/{}", self.file.as_raw_fd()).into()
     }
 
-    /// Makes a core of it that stays, readable by its owner alone: headers and notes, and memory of up to [`MAX_REMAINS`] bytes,
-    /// what waves need first; how many bytes of memory were left out.
+    /// Makes a permanent core of it, readable by its owner alone: headers and notes, and memory of up to
+    /// [`MAX_REMAINS`] bytes, the parts that waves need first. Returns the omitted bytes of memory.
     ///
     /// # Errors
-    /// `AlreadyExists`, or what the operating system reports.
+    /// `AlreadyExists`, or the operating system's error.
     pub fn keep(&self, to: &Path) -> io::Result<u64> {
         use std::os::unix::fs::OpenOptionsExt as _;
         let file = File::options().write(true).create_new(true).mode(0o600).open(to)?;
@@ -143,7 +144,7 @@ impl Spooled {
 }
 
 impl Came {
-    /// What a person should know of it, each a sentence.
+    /// Notes for the user, each a sentence.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -189,23 +190,23 @@ impl Came {
     }
 }
 
-/// Makes a pipe as wide as one read, where the system lets it: of the usual 64 KiB writer and reader wake each other too often.
-/// What is no pipe stays as it is.
+/// Widens a pipe to one read if the system allows it: with the usual 64 KiB writer and reader wake each other too
+/// often. Other files stay unchanged.
 #[cfg(target_os = "linux")]
 pub fn widen(pipe: impl std::os::fd::AsFd) {
     use nix::fcntl::{FcntlArg, fcntl};
-    // It works as well without.
+    // A failure costs only speed.
     let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(CHUNK as i32));
 }
 
-/// As above: nothing.
+/// Systems without this call: nothing.
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_: impl std::os::fd::AsFd) {}
 
 /// Reads a core from `from` into a file in `folder`.
 ///
 /// # Errors
-/// [`SpoolError`]; of a core that ends early, or stalls, what came is kept, and so it is of one that cannot be understood.
+/// [`SpoolError`]. Received bytes are kept of a core that ends early or stalls, and of a malformed one.
 pub fn spool(
     from: impl Read + Send + 'static,
     folder: &Path,
@@ -236,7 +237,7 @@ pub fn spool(
                 keeper.take(chunk.bytes()).map_err(io)?;
                 source.give_back(chunk);
             }
-            // A writer that breaks off leaves what came, as one that stops does.
+            // A writer that breaks off leaves its bytes, like one that stalls.
             Next::End(_) => break,
             Next::Nothing => came.stalled = true,
         }
@@ -248,7 +249,7 @@ pub fn spool(
     Ok(Spooled { file, came, broken: None, kept: Some(kept) })
 }
 
-/// Reads as much as tells what comes where.
+/// Reads until the headers and notes describe the rest of the stream.
 fn begin(source: &mut Source, first: &mut Vec<u8>, stalled: &mut bool) -> Result<Layout, SpoolError> {
     loop {
         let end = match stream::start(first, false) {
@@ -256,7 +257,7 @@ fn begin(source: &mut Source, first: &mut Vec<u8>, stalled: &mut bool) -> Result
             Start::NotACore(why) => return Err(SpoolError::NotACore(why)),
             Start::More(end) => end,
         };
-        // To look at headers anew for every piece that comes would be slow.
+        // Parsing the headers again for every received piece would be slow.
         let mut stopped = None;
         while stopped.is_none() && (first.len() as u64) < end {
             match source.next() {
@@ -272,7 +273,7 @@ fn begin(source: &mut Source, first: &mut Vec<u8>, stalled: &mut bool) -> Result
             }
         }
         let Some((why, error)) = stopped else { continue };
-        // What the headers promise and did not come may be what is wrong with them.
+        // The missing part may be the reason why the headers are malformed.
         return match (stream::start(first, true), error) {
             (Start::Layout(layout), _) => Ok(layout),
             (Start::NotACore(why), _) => Err(SpoolError::NotACore(why)),
@@ -282,7 +283,7 @@ fn begin(source: &mut Source, first: &mut Vec<u8>, stalled: &mut bool) -> Result
     }
 }
 
-/// Takes the first bytes of a stream as they come.
+/// Takes the first bytes of a stream unchanged.
 fn raw(file: File, mut first: Vec<u8>, source: &mut Source, came: &mut Came) -> io::Result<File> {
     let most = usize::try_from(MAX_REMAINS).unwrap_or(usize::MAX);
     while first.len() < most && !came.stalled {
@@ -301,7 +302,7 @@ fn raw(file: File, mut first: Vec<u8>, source: &mut Source, came: &mut Came) -> 
     Ok(file)
 }
 
-/// Bytes that were read: the first `count` of a buffer.
+/// Read bytes: the first `count` of a buffer.
 struct Chunk {
     buffer: Vec<u8>,
     count: usize,
@@ -313,19 +314,20 @@ impl Chunk {
     }
 }
 
-/// What comes of waiting.
+/// The result of waiting.
 enum Next {
     Bytes(Chunk),
-    /// The stream's end, and why where it should not have ended.
+    /// The stream's end, with the error if it is not a regular end.
     End(Option<io::Error>),
-    /// Nothing in time.
+    /// No bytes in time.
     Nothing,
 }
 
-/// A stream that is read by a thread of its own: a read of standard input cannot be given up; the thread that waits in it can.
+/// A stream with a reading thread of its own: a read of standard input cannot be cancelled, but the thread can be
+/// abandoned.
 struct Source {
     chunks: Receiver<io::Result<Chunk>>,
-    /// Buffers to read into again.
+    /// Buffers for reuse.
     free: Sender<Vec<u8>>,
     waiting: Waiting,
 }
@@ -338,7 +340,7 @@ impl Source {
         Self { chunks, free, waiting: Waiting::new(stall) }
     }
 
-    /// The next bytes; only time in which none are there counts.
+    /// The next bytes; only time without available bytes counts.
     fn next(&mut self) -> Next {
         let came = match self.chunks.try_recv() {
             Ok(came) => came,
@@ -363,7 +365,7 @@ impl Source {
         }
     }
 
-    /// Takes what comes behind the core, such as section headers, so that its writer ends well; but not without end.
+    /// Takes the bytes behind the core, such as section headers, so that its writer ends without an error; bounded.
     fn drain(&mut self) {
         let mut left = MAX_DRAINED;
         self.waiting = Waiting::new(self.waiting.left().min(DRAIN_TIME));
@@ -375,7 +377,7 @@ impl Source {
     }
 
     fn give_back(&self, chunk: Chunk) {
-        // Who reads no more needs none.
+        // A finished reader needs no buffer.
         let _ = self.free.send(chunk.buffer);
     }
 }

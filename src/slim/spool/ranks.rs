@@ -1,52 +1,52 @@
-//! What of a stream is kept before what: runs of it, by rank.
+//! The ranks of a stream's runs: their order of preference.
 
 use std::collections::BTreeMap;
 
 use crate::import::stream::{Layout, Segment};
 
-/// The most parts of segments that are ranked as needed, in all: each queue has four.
+/// The maximum of needed parts of segments in total: each queue has four.
 pub(super) const MOST_PARTS: usize = 1 << 20;
 
-/// What becomes of a run of the stream, from what is kept first on.
+/// The rank of a run, the most preferred first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
-    /// What all waves need: save areas, descriptors, rings, notes.
+    /// Needed by all waves: save areas, descriptors, rings, notes.
     Needed,
     /// A code object.
     Code,
-    /// Private memory, as far as a queue has said where.
+    /// Private memory, if a queue gives its position.
     Scratch,
-    /// There is room for it beside all that: whole segments, from the smallest on.
+    /// Fits beside all those: whole segments, the smallest first.
     Planned,
-    /// There may be room left over.
+    /// Kept if capacity remains.
     Spare,
 }
 
 /// A run of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Behind its last byte.
+    /// One past its last byte.
     pub(super) end: u64,
     pub(super) rank: Rank,
     /// Bytes of its segment.
     pub(super) size: u64,
-    /// What makes an address of an offset, wrapping.
+    /// The difference from offset to address, wrapping.
     pub(super) shift: u64,
 }
 
-/// Runs by first offset, apart from one another; what lies in none is no memory.
+/// Disjoint runs by first offset; bytes outside of them are not memory.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     all: BTreeMap<u64, Run>,
-    /// Bytes of each rank that are still to come.
+    /// Remaining bytes of each rank.
     left: BTreeMap<Rank, u64>,
 }
 
 impl Runs {
-    /// The runs of a layout, of which `limit` bytes are to be kept.
+    /// The runs of a layout, with `limit` bytes to keep.
     pub(super) fn new(layout: &Layout, limit: u64) -> Self {
         let mut runs = Self::default();
-        // Where segments lie over each other in the file the first one counts.
+        // If segments overlap in the file, the first one counts.
         let mut at = layout.start;
         let mut own: Vec<(u64, u64, Segment)> = Vec::new();
         for segment in &layout.segments {
@@ -60,7 +60,7 @@ impl Runs {
         }
         for (offset, size) in layout.notes.iter().filter(|(offset, _)| *offset >= layout.start) {
             let end = offset.saturating_add(*size);
-            // Notes that lie between segments, or where nobody says that memory is.
+            // Notes between segments, or in a range without memory.
             if runs.at(*offset).is_none()
                 && runs.next(*offset).is_none_or(|next| next >= end)
                 && *offset < end
@@ -73,7 +73,7 @@ impl Runs {
         runs.need(layout, &own);
         let needed = runs.left.get(&Rank::Needed).copied().unwrap_or(0);
         let mut room = limit.saturating_sub(layout.start).saturating_sub(needed);
-        // What was meant to run first, if a core says so of some: no code object is a large segment.
+        // Executable segments first, if a core marks any: no code object is a large segment.
         own.sort_by_key(|(.., segment)| (!segment.executable, segment.size));
         for (first, end, _) in own {
             let rest = runs.all.range(first..end).filter(|(_, run)| run.rank == Rank::Spare);
@@ -86,7 +86,7 @@ impl Runs {
         runs
     }
 
-    /// Ranks what the note says that is needed.
+    /// Ranks the parts that the note declares necessary.
     fn need(&mut self, layout: &Layout, own: &[(u64, u64, Segment)]) {
         let needed = crate::capture::joined(layout.needed.clone());
         let mut left = MOST_PARTS;
@@ -104,23 +104,23 @@ impl Runs {
         }
     }
 
-    /// The run that holds an offset, with its first.
+    /// The run at an offset, with its first offset.
     pub(super) fn at(&self, offset: u64) -> Option<(u64, Run)> {
         let (first, run) = self.all.range(..=offset).next_back()?;
         (run.end > offset).then_some((*first, *run))
     }
 
-    /// Where the next run begins.
+    /// The start of the next run.
     pub(super) fn next(&self, offset: u64) -> Option<u64> {
         self.all.range(offset..).next().map(|(first, _)| *first)
     }
 
-    /// Bytes that are to come of what is kept before that rank.
+    /// Remaining bytes of all ranks before that one.
     pub(super) fn before(&self, rank: Rank) -> u64 {
         self.left.range(..rank).fold(0, |sum, (_, left)| sum.saturating_add(*left))
     }
 
-    /// Takes away what lies before an offset: it came.
+    /// Removes the part before an offset, which arrived.
     pub(super) fn skip(&mut self, offset: u64) {
         let before: Vec<(u64, Run)> = self.all.range(..offset).map(|(first, run)| (*first, *run)).collect();
         for (first, run) in before {
@@ -132,13 +132,13 @@ impl Runs {
         }
     }
 
-    /// So many bytes of a rank came.
+    /// Records received bytes of a rank.
     pub(super) fn came(&mut self, rank: Rank, bytes: u64) {
         let left = self.left.entry(rank).or_default();
         *left = left.saturating_sub(bytes);
     }
 
-    /// Gives what lies from `first` to before `end`, all of which is still to come, at least that rank.
+    /// Gives the bytes from `first` to before `end`, all of them still to arrive, at least that rank.
     pub(super) fn raise(&mut self, first: u64, end: u64, rank: Rank) {
         if first >= end {
             return;

@@ -1,4 +1,4 @@
-//! What is kept of a stream: by rank, within the limit, with holes for zeros; and headers that speak of that alone.
+//! Kept parts of a stream: by rank, within the limit, with holes for zeros; and headers for exactly those parts.
 
 use std::io::Read;
 
@@ -33,7 +33,7 @@ fn number(file: &[u8], at: usize, size: usize) -> u64 {
     file[at..at + size].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// The segments of a spooled file: address, size, and its bytes where they are all one.
+/// The segments of a spooled file: address, size, and the byte value if all bytes are equal.
 fn segments(file: &[u8]) -> Vec<(u64, u64, u8)> {
     let (at, count) = (number(file, 32, 8) as usize, number(file, 56, 2) as usize);
     let each = (0..count).map(|index| at + index * 56).map(|at| {
@@ -70,7 +70,7 @@ fn what_fits_is_kept_as_it_came() {
 
 #[test]
 fn a_small_segment_that_comes_late_is_kept_before_a_large_one() {
-    // The header's page, three pages of the large segment, two of the small one; zeros take no room.
+    // The header's page, three pages of the large segment, two of the small one; zeros need no storage.
     let (segments, came) = spooled(std::io::Cursor::new(core(&[BIG, ZEROS, SMALL])), 0x5000 + 0xe8, FOREVER);
     assert_eq!(segments, [(BIG.0, 0x3000, 1), ZEROS, SMALL]);
     assert_eq!((came.dropped, came.needed), (0x5000, 0));
@@ -86,7 +86,7 @@ fn a_stream_that_breaks_off_leaves_what_came() {
     assert_eq!((came.missing, came.stalled), (0x2000 - 0x123, false));
 }
 
-/// Gives what it has and then waits.
+/// A stream that delivers its bytes and then waits.
 struct Stalling(std::io::Cursor<Vec<u8>>, Receiver<()>);
 
 impl Read for Stalling {
@@ -113,7 +113,7 @@ fn a_writer_that_stalls_is_given_up() {
     drop(held);
 }
 
-/// A stream goes on behind its core: nothing of that is waited for, or kept.
+/// A stream that continues behind its core: the reader neither waits for the rest nor keeps it.
 #[test]
 fn reading_ends_with_the_last_segment() {
     let bytes = std::io::Cursor::new(core(&[BIG, SMALL]));
@@ -122,7 +122,7 @@ fn reading_ends_with_the_last_segment() {
     assert_eq!((came.read, came.missing, came.stalled), (0x1000 + 0x8000 + 0x2000, 0, false));
 }
 
-/// A core that stays is small: what waves need first, then small segments.
+/// A permanent core is small: the parts that waves need first, then small segments.
 #[test]
 fn what_stays_of_a_core_is_bounded_and_opens() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn what_is_no_core_is_refused() {
                 assert!(!bytes.starts_with(&ELFMAG));
                 why.to_string()
             }
-            // What begins as a core stays as it came.
+            // A stream that begins like a core stays unchanged.
             Ok(spooled) => {
                 let to = folder.path().join("kept");
                 assert_eq!(spooled.keep(&to).unwrap(), 0);
@@ -182,7 +182,7 @@ fn what_is_no_core_is_refused() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// A core may name as many areas as it likes.
+/// A core may name any number of areas.
 #[test]
 fn parts_that_are_needed_are_bounded() {
     let count = MOST_PARTS as u64 + 8;
@@ -223,7 +223,7 @@ fn one_is_one() {
     );
 }
 
-/// A note of a size that is wrong is no reason to take memory for notes: what it does not say is kept as ever.
+/// A note with a wrong size must not take memory for notes: memory that it does not mention is kept normally.
 #[test]
 fn notes_that_reach_into_memory_end_before_it() {
     for size in [0x1000u64, 0x2_0000, 100 << 20, 1 << 40, u64::MAX] {
@@ -237,7 +237,7 @@ fn notes_that_reach_into_memory_end_before_it() {
         let spooled = spool(std::io::Cursor::new(bytes), folder.path(), patience, &mut |_| ()).unwrap();
         let came = &spooled.came;
         let file = std::fs::read(spooled.path()).unwrap();
-        // The note as far as memory, and memory as if the note were right: the small segment before all of the large one.
+        // The note up to memory, and memory as if the note were right: the small segment before all of the large one.
         let table = number(&file, 32, 8) as usize;
         assert_eq!((number(&file, table, 4), number(&file, table + 32, 8)), (4, 0xe00), "{size:#x}");
         assert!(came.dropped > 0 && came.needed == 0 && !came.blind, "{size:#x}: {came:?}");
@@ -249,7 +249,7 @@ fn notes_that_reach_into_memory_end_before_it() {
     }
 }
 
-/// PN_XNUM in a stream, in which section 0 has not come: headers go as far as the first segment.
+/// PN_XNUM in a stream whose section 0 has not arrived: headers extend to the first segment.
 #[test]
 fn headers_of_which_nobody_says_how_many_end_before_the_first_segment() {
     let mut bytes = core(&[BIG, ZEROS, SMALL]);
@@ -257,7 +257,7 @@ fn headers_of_which_nobody_says_how_many_end_before_the_first_segment() {
     let (found, came) = spooled(std::io::Cursor::new(bytes.clone()), 1 << 30, FOREVER);
     assert_eq!(found, [BIG, ZEROS, SMALL]);
     assert!(came.notes()[0].contains("section 0 does not say how many"), "{came:?}");
-    // More than two bytes can count: 70000 headers, whose number stands behind all memory.
+    // A count beyond two bytes: 70000 headers, with their number behind all memory.
     const COUNT: u64 = 70_000;
     let data = (64 + COUNT * 56).next_multiple_of(0x1000);
     let mut many = bytes[..64].to_vec();
@@ -296,7 +296,8 @@ fn every_truncation_ends_well() {
         let stream = std::io::Cursor::new(whole[..length].to_vec());
         let patience = Patience { limit: 100, stall: FOREVER };
         let result = spool(stream, folder.path(), patience, &mut |_| ());
-        // With one program header there is a core, of which memory is missing; before that what came stays if it is ELF's.
+        // With one program header the result is a core without its memory; before that an ELF file's bytes stay
+        // unchanged.
         match result {
             Err(_) => assert!(length < 4, "{length}"),
             Ok(spooled) => assert_eq!(spooled.broken.is_some(), length < 64 + 56, "{length}"),
@@ -304,7 +305,7 @@ fn every_truncation_ends_well() {
     }
 }
 
-/// A byte, and then nothing for a while.
+/// A stream of single bytes with pauses.
 struct Trickling(std::io::Cursor<Vec<u8>>, usize);
 
 impl Read for Trickling {
@@ -327,9 +328,9 @@ fn a_writer_that_trickles_is_given_up_as_well() {
     let (segments, came) = spooled(stream, 1 << 30, Duration::from_millis(400));
     assert!(came.stalled && came.read >= 0x6000 && came.read < 0x6100, "{came:?}");
     assert_eq!(segments, [(BIG.0, came.read - 0x1000, 1)]);
-    // 0x3000 bytes more would take four minutes.
+    // Another 0x3000 bytes would need four minutes.
     assert!(begun.elapsed() < Duration::from_secs(60));
-    // Before the headers have come, too.
+    // The same before the headers arrived.
     let folder = tempfile::tempdir().unwrap();
     let patience = Patience { limit: 1 << 30, stall: Duration::from_millis(300) };
     let stream = Trickling(std::io::Cursor::new(core(&[BIG])), 3);
@@ -338,7 +339,7 @@ fn a_writer_that_trickles_is_given_up_as_well() {
     assert!(error.starts_with("standard input: nothing came any more after "), "{error}");
 }
 
-/// A core whose segments have those bytes, all others noise.
+/// A core whose segments begin with those bytes, with noise elsewhere.
 fn core_of(segments: &[(u64, Vec<u8>)]) -> Vec<u8> {
     let plain: Vec<(u64, u64, u8)> =
         segments.iter().map(|(address, bytes)| (*address, bytes.len() as u64, 7)).collect();
@@ -366,7 +367,7 @@ fn code(size: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Addresses and sizes of what is kept.
+/// Addresses and sizes of the kept parts.
 fn places(stream: Vec<u8>, limit: u64) -> (Vec<(u64, u64)>, Came) {
     let folder = tempfile::tempdir().unwrap();
     let patience = Patience { limit, stall: FOREVER };
@@ -386,22 +387,23 @@ fn a_code_object_takes_the_room_of_what_is_worth_less() {
     let large = (0x90_0000, code(0x1800, 0x6000));
     let before = core_of(&[small(0x10_0000), small(0x20_0000), large.clone()]);
     let (kept, came) = places(before, limit);
-    // Of two that are alike the later one goes.
+    // Among equal ones the later one is dropped.
     assert_eq!(kept, [(0x10_0000, 0x2000), (0x90_0000, 0x2000)]);
     assert_eq!((came.dropped, came.code), (0x2000 + 0x4000, 0));
-    // What comes later and is worth less finds no room.
+    // A later and less valuable segment has no capacity left.
     let after = core_of(&[large.clone(), small(0x10_0000), small(0x20_0000)]);
     assert_eq!(places(after, limit).0, [(0x90_0000, 0x2000), (0x10_0000, 0x2000)]);
-    // At a page within a segment as well; what lies around it is no code, of which the room that is left holds a page.
+    // A code object at a page within a segment counts too; the bytes around it are not code, and the remaining
+    // capacity holds one page of them.
     let mut inside = vec![6; 0x3000];
     inside.extend(code(0x1000, 0x4000));
     let (kept, _) = places(core_of(&[small(0x10_0000), small(0x20_0000), (0x90_0000, inside)]), limit);
     assert_eq!(kept, [(0x10_0000, 0x2000), (0x90_3000, 0x2000)]);
-    // More code than there is room for, which is said.
+    // More code than capacity, which the notes report.
     let (kept, came) = places(core_of(&[small(0x10_0000), (0x90_0000, code(0x7000, 0x7000))]), limit);
     assert_eq!((kept, came.code), (vec![(0x90_0000, 0x4000)], 0x3000));
     assert_eq!(came.notes()[1], "of these 12288 are of code objects: variables may be missing");
-    // A core of its own in memory is no code object, nor is that of another machine.
+    // A core within memory is not a code object, nor is an object of another machine.
     for (at, value) in [(16, 4), (18, 62), (4, 1), (5, 2)] {
         let mut other = code(0x1800, 0x6000);
         other[at] = value;
@@ -448,7 +450,7 @@ fn segments_that_their_headers_call_code_come_first() {
     assert_eq!(kept(&stream), [(0x90_0000, 0x2000)]);
 }
 
-/// Pages of which every second one is zeros, without end.
+/// Pages without end: every second one is zeros.
 struct Striped(std::io::Cursor<Vec<u8>>, u64);
 
 impl Read for Striped {
@@ -488,7 +490,7 @@ fn holes_between_what_was_dropped_are_bounded() {
 
 #[test]
 fn notes_that_come_too_late_are_kept_and_that_is_said() {
-    // As long as nothing is waited for that is beyond what is looked at: 256 MiB.
+    // A note behind the inspected first 256 MiB, for which the reader does not wait.
     let late = (256 << 20) + 0x1000;
     let mut head = core(&[(0x10_0000, 0, 0), (0, 0, 0)]);
     for (header, kind, offset, size) in [(0, 1u32, 0x1000u64, late - 0x1000), (1, 4, late, 0x100)] {

@@ -1,11 +1,12 @@
-//! How long a writer is waited for: in all, not each time, so that one who trickles is given up as one who stops is.
+//! Bounds the total waiting time for a writer, not each wait: a slow trickle ends like a stall.
 
 use std::time::Duration;
 
-/// Bytes a second that a writer may take its time for. Disks and pipes are far above; who is below, on the whole, stalls.
+/// The minimum rate of a writer in bytes a second. Disks and pipes are far above; a writer with a lower mean rate
+/// stalls.
 pub(super) const SLOW: u64 = 4 << 20;
 
-/// Time that was spent waiting, beyond what the bytes that came may take.
+/// Time spent waiting, beyond the time that the received bytes allow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     limit: Duration,
@@ -13,22 +14,22 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Nothing was waited for yet.
+    /// The state before any waiting.
     pub(super) fn new(limit: Duration) -> Self {
         Self { limit, spent: Duration::ZERO }
     }
 
-    /// How much longer is waited.
+    /// The remaining waiting time.
     pub(super) fn left(&self) -> Duration {
         self.limit.saturating_sub(self.spent)
     }
 
-    /// So long nothing was there to be read.
+    /// Adds time without available bytes.
     pub(super) fn waited(&mut self, time: Duration) {
         self.spent = self.spent.saturating_add(time);
     }
 
-    /// So many bytes came, which pay for waiting that was; never for waiting that is to be.
+    /// Adds received bytes, which pay for past waiting only, never for future waiting.
     pub(super) fn came(&mut self, bytes: u64) {
         let nanoseconds = u128::from(bytes) * 1_000_000_000 / u128::from(SLOW);
         let paid = Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX));
@@ -38,14 +39,14 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    //! Times are told, not taken.
+    //! The tests use given times, no clock.
 
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(60);
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// How long a writer is borne that sends so many bytes after each pause.
+    /// The time until the limit ends a writer that sends so many bytes after each pause.
     fn borne(pause: Duration, bytes: u64) -> Option<Duration> {
         let (mut waiting, mut time) = (Waiting::new(LIMIT), Duration::ZERO);
         for _ in 0..1_000_000 {
@@ -70,11 +71,11 @@ mod tests {
 
     #[test]
     fn who_delivers_steadily_is_never_given_up() {
-        // A disk at 50 MB/s in pieces of a pipe, and a device that is copied in pieces of 256 MiB with pauses of seconds.
+        // A disk at 50 MB/s in pieces of a pipe, and a device copied in pieces of 256 MiB with pauses of seconds.
         assert_eq!(borne(Duration::from_micros(1300), 64 << 10), None);
         assert_eq!(borne(4 * SECOND, 256 << 20), None);
         assert_eq!(borne(SECOND, SLOW), None);
-        // Half of what is slow: two seconds for each that is paid.
+        // Half of the minimum rate: two seconds of waiting for each paid second.
         assert_eq!(borne(SECOND, SLOW / 2), Some(120 * SECOND - SECOND / 2));
     }
 

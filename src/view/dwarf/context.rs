@@ -1,4 +1,4 @@
-//! The unit that is being converted, with what is asked about it again and again.
+//! The unit under conversion, with caches for repeated queries on it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -8,10 +8,10 @@ use crate::debuginfo::{DebugInfo, TypeId, TypeKind, UnitFacts, UnitId};
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
 
-/// Units that are converted together.
+/// Units converted together.
 #[derive(Default)]
 pub(super) struct Units<'a> {
-    /// By where they begin in the `.debug_info` that gimli reads.
+    /// By their start in the `.debug_info` that gimli reads.
     by_start: BTreeMap<usize, Unit<'a>>,
 }
 
@@ -20,16 +20,16 @@ pub(super) struct Unit<'a> {
     pub(super) debug: &'a DebugInfo,
     pub(super) id: UnitId,
     pub(super) facts: UnitFacts,
-    /// What offsets in the `.debug_info` that gimli reads count from.
+    /// The base of offsets in the `.debug_info` that gimli reads.
     pub(super) base: usize,
-    /// Where it begins in `.debug_info`.
+    /// Its start in `.debug_info`.
     pub(super) at: usize,
-    /// The functions that are on stacks.
+    /// The functions on stacks.
     pub(super) wanted: &'a HashSet<DieOffset>,
-    /// Whether all functions are as if they were on stacks.
+    /// Whether all functions count as functions on stacks.
     pub(super) whole: bool,
-    /// Whether it is there for the DIEs that other units refer to: it has no code then, which debuggers would take for all
-    /// that is known of the code.
+    /// Whether the view has the unit only for DIEs that other units refer to. It then has no code: debuggers would
+    /// take that for the complete description of the code.
     pub(super) is_only_referred_to: bool,
     pub(super) sorts: RefCell<HashMap<DieOffset, Sort>>,
 }
@@ -44,12 +44,12 @@ impl<'a> Units<'a> {
         self.by_start.get(&unit.header.debug_info_offset()?.0)
     }
 
-    /// Whether there is but one.
+    /// Whether the group has only one unit.
     pub(super) fn is_one(&self) -> bool {
         self.by_start.len() == 1
     }
 
-    /// Where those units begin that are there for more than references.
+    /// The starts of units that the view has for more than references.
     pub(super) fn wanted_starts(&self) -> Vec<usize> {
         self.iter().filter(|unit| !unit.is_only_referred_to).map(Unit::start).collect()
     }
@@ -60,28 +60,28 @@ impl<'a> Units<'a> {
 }
 
 impl Unit<'_> {
-    /// Where it begins in the `.debug_info` that gimli reads.
+    /// Its start in the `.debug_info` that gimli reads.
     pub(super) fn start(&self) -> usize {
         self.at.saturating_sub(self.base)
     }
 
-    /// The place in the code object of a DIE of a unit that gimli reads.
+    /// The code object's offset of a DIE of a unit that gimli reads.
     pub(super) fn die(&self, unit: gimli::UnitRef<'_, Slice<'_>>, at: gimli::UnitOffset) -> DieOffset {
         let unit = unit.header.debug_info_offset().map_or(0, |offset| offset.0);
         DieOffset(self.base.saturating_add(unit).saturating_add(at.0) as u64)
     }
 
-    /// The place in the code object of what is at an offset in the section that gimli reads.
+    /// The code object's offset for an offset in the section that gimli reads.
     pub(super) fn die_at(&self, at: usize) -> DieOffset {
         DieOffset(self.base.saturating_add(at) as u64)
     }
 
-    /// Whether a function comes with all that is in it.
+    /// Whether a function comes with all its contents.
     pub(super) fn wants(&self, function: DieOffset) -> bool {
         self.whole || self.wanted.contains(&function)
     }
 
-    /// What a type is to who reads a variable of it.
+    /// The sort of a type for the reader of a variable.
     pub(super) fn sort(&self, die: DieOffset) -> Sort {
         if let Some(known) = self.sorts.borrow().get(&die) {
             return *known;
@@ -104,7 +104,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The name of a type as C++ spells it.
+    /// The name of a type in C++ spelling.
     pub(super) fn type_name(&self, die: DieOffset) -> String {
         self.debug.type_name(Some(TypeId(die))).unwrap_or_else(|_| "<unknown>".to_owned())
     }

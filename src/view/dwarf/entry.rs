@@ -1,8 +1,8 @@
-//! DIE by DIE: what stays, what changes, what goes.
+//! Conversion DIE by DIE: kept, changed and removed ones.
 //!
-//! Traps that stock debuggers hold, each measured: gdb runs its own x86 analysis where `DW_AT_producer` is not GCC; a
-//! pointer of 4 bytes makes it believe that of all pointers to the type; LLDB shows nothing of OpenCL; address classes
-//! are none of x86; call site parameters are written in registers that x86 has not.
+//! Pitfalls of stock debuggers, each measured: gdb runs its own x86 analysis unless `DW_AT_producer` is GCC; after a
+//! pointer of 4 bytes gdb assumes that size for all pointers to the type; LLDB prints nothing of OpenCL; address
+//! classes are not x86's; call site parameters use registers that x86 lacks.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ use crate::dwarf::draft;
 use crate::units::DieOffset;
 use crate::view::layout::Planner;
 
-/// What `DW_AT_producer` begins with, so that gdb trusts the call frame information of an epilogue.
+/// The start of `DW_AT_producer`, which makes gdb trust the call frame information of an epilogue.
 const PRODUCER: &str = "GNU C++14 13.0.0 (lanescope; ";
 /// `DW_LANG_C_plus_plus_14`, which both debuggers know.
 const CPP: constants::DwLang = constants::DW_LANG_C_plus_plus_14;
@@ -39,7 +39,7 @@ const HIP: u16 = 0x30;
 /// Attributes from here on are vendors'.
 const VENDORS: u16 = 0x2000;
 
-/// What says where code is.
+/// Attributes that locate code.
 const CODE: [DwAt; 8] = [
     constants::DW_AT_low_pc,
     constants::DW_AT_high_pc,
@@ -51,7 +51,7 @@ const CODE: [DwAt; 8] = [
     constants::DW_AT_call_target_clobbered,
 ];
 
-/// How a unit is being converted.
+/// The state of a unit's conversion.
 pub(super) struct Conversion<'c, 'u, 'a, 'r> {
     pub(super) unit: &'c Unit<'u>,
     pub(super) others: &'c Others<'r>,
@@ -59,15 +59,15 @@ pub(super) struct Conversion<'c, 'u, 'a, 'r> {
     pub(super) plans: &'c mut Plans,
     pub(super) small: SmallPointers,
     pub(super) signed: Signed<'r>,
-    /// Where location lists hold, by their offsets.
+    /// Ranges of location lists, by the lists' offsets.
     pub(super) lists: HashMap<usize, Rc<[Range<u64>]>>,
 }
 
-/// What a DIE stands in.
+/// The surroundings of a DIE.
 #[derive(Clone, Copy)]
 struct Around {
     depth: isize,
-    /// `None`: what is left out, with everything below.
+    /// `None`: the DIE and its descendants are left out.
     function: Option<DieOffset>,
 }
 
@@ -195,8 +195,8 @@ fn is_function(tag: DwTag) -> bool {
     matches!(tag, constants::DW_TAG_subprogram | constants::DW_TAG_entry_point)
 }
 
-/// DIEs that a stock debugger would read wrongly: what a call passed, in the target's registers; tags of the drafts; and
-/// members whose place it cannot compute.
+/// DIEs that a stock debugger would misread: a call's arguments in the target's registers, tags of the drafts, and
+/// members whose position it cannot compute.
 pub(super) fn is_left_out(unit: &Unit<'_>, entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
     let is_draft = unit.facts.is_draft() && draft::numbers().tag_named(entry.tag().0).is_some();
     is_draft
@@ -266,7 +266,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             | constants::DW_AT_macro_info
             | constants::DW_AT_GNU_macros => false,
             _ if self.unit.is_only_referred_to && CODE.contains(&name) => false,
-            // DWARF 4's way to say that calls are described, without which descriptions of them are a fault.
+            // DWARF 4's mark for described calls; descriptions of calls are malformed without it.
             constants::DW_AT_GNU_vector
             | constants::DW_AT_GNU_all_call_sites
             | constants::DW_AT_GNU_all_tail_call_sites
@@ -291,7 +291,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         let is_function = function == Some(die) && !self.unit.is_only_referred_to;
         let signed = signature_of(&entry.read_entry).and_then(|signature| self.signed.tag(signature));
         match signed.filter(|_| !self.signed.is_copying()) {
-            // What the type unit says of it comes from there.
+            // The type unit provides its attributes.
             Some((signature, tag)) => {
                 let parent = entry.parent.unwrap_or(self.to.unit.root());
                 self.to.unit.add_reserved(id, parent, tag);
@@ -330,7 +330,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                     let replaced = self.pointed(entry, attribute);
                     replaced.or_else(|| self.converted(entry, attribute))
                 }
-                // gdb takes it for the name: clang's of an OpenCL kernel is none that a user wrote.
+                // gdb takes it for the name, but clang's linkage name of an OpenCL kernel is not in the source.
                 constants::DW_AT_linkage_name | constants::DW_AT_MIPS_linkage_name
                     if !is_mangled(entry.read_unit, attribute) =>
                 {
@@ -349,7 +349,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         Ok(())
     }
 
-    /// An attribute of the same meaning; `None` where it refers to what the view lacks or cannot be read.
+    /// An attribute of the same meaning; `None` if it is unreadable or refers to a DIE that the view lacks.
     pub(super) fn converted(
         &mut self,
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
@@ -367,7 +367,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         }
     }
 
-    /// An attribute as it is; `None` where it refers to what the view lacks or cannot be read.
+    /// The unchanged attribute; `None` if it is unreadable or refers to a DIE that the view lacks.
     pub(super) fn as_it_is(
         &mut self,
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
@@ -376,7 +376,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         as_it_is(self.to, entry.read_unit, attribute)
     }
 
-    /// A reference to the view's DIE for one that a DIE of the converted unit refers to.
+    /// A reference to the view's DIE for the target of a reference in the converted unit.
     pub(super) fn type_value(&mut self, of: TypeRef) -> Option<AttributeValue> {
         match of {
             TypeRef::Signed(signature) => self.signed_type(signature).map(AttributeValue::UnitRef),
@@ -391,7 +391,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         }
     }
 
-    /// Whether the view has room for the list of ranges that an attribute names, if it names one.
+    /// Whether the view has capacity for an attribute's list of ranges, if the attribute names one.
     pub(super) fn has_room_for_ranges(
         &mut self,
         unit: gimli::UnitRef<'_, Slice<'r>>,
@@ -415,7 +415,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         true
     }
 
-    /// The DIE of the code object that a DIE refers to.
+    /// The code object's DIE that a DIE refers to.
     pub(super) fn die_of(&self, unit: gimli::UnitRef<'_, Slice<'r>>, of: TypeRef) -> Option<DieOffset> {
         match of {
             TypeRef::Signed(signature) => self.signed.type_die(signature),
@@ -428,13 +428,13 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
     /// The code of a function.
     fn function(&mut self, id: UnitEntryId, entry: &ConvertUnitEntry<'_, Slice<'r>>) {
         self.code(entry);
-        // Without a frame base gdb finds no frame for a variable of a function, whatever its location says.
+        // Without a frame base gdb finds no frame for a variable of a function, whatever its location.
         let base = AttributeValue::Exprloc(Expression::raw(vec![constants::DW_OP_call_frame_cfa.0]));
         self.to.unit.get_mut(id).set(constants::DW_AT_frame_base, base);
         self.no_calls(id);
     }
 
-    /// Says that nothing can be called, so that gdb does not try (DWARF 5 section 3.3.1.1).
+    /// Marks a function as not callable, which keeps gdb from trying (DWARF 5 section 3.3.1.1).
     pub(super) fn no_calls(&mut self, id: UnitEntryId) {
         let convention = AttributeValue::CallingConvention(constants::DW_CC_nocall);
         self.to.unit.get_mut(id).set(constants::DW_AT_calling_convention, convention);
@@ -455,7 +455,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         });
     }
 
-    /// The plan of a function's variables, or of those outside of functions.
+    /// The plan of a function's variables, or of the variables outside of functions.
     pub(super) fn plan(&mut self, function: Option<DieOffset>) -> &mut Planner {
         match function {
             Some(function) => {
@@ -468,7 +468,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
     }
 }
 
-/// Whether a symbol has a name in it that can be read out.
+/// Whether a symbol is a mangled name that demangles.
 pub(super) fn is_mangled<'r>(
     unit: gimli::UnitRef<'_, Slice<'r>>,
     attribute: &gimli::Attribute<Slice<'r>>,
@@ -476,7 +476,7 @@ pub(super) fn is_mangled<'r>(
     unit.attr_string(attribute.value()).is_ok_and(|name| name.slice().starts_with(b"_Z"))
 }
 
-/// An attribute as it is, a name cleaned; `None` where it refers to what the view lacks or cannot be read.
+/// The unchanged attribute, with a cleaned name; `None` if it is unreadable or refers to a DIE that the view lacks.
 pub(super) fn as_it_is<'r>(
     to: &mut ConvertUnit<'_, Slice<'r>>,
     unit: gimli::UnitRef<'_, Slice<'r>>,
@@ -489,7 +489,7 @@ pub(super) fn as_it_is<'r>(
     to.convert_attribute_value(unit, attribute, &constant).ok()
 }
 
-/// A language that stock debuggers know, for one that they do not.
+/// A language that stock debuggers know, in place of an unknown one.
 fn spoken(language: constants::DwLang) -> constants::DwLang {
     match language {
         constants::DW_LANG_OpenCL => constants::DW_LANG_C99,

@@ -1,5 +1,5 @@
-//! Which DIEs a view has: functions on stacks with everything below, variables outside of functions, and whatever those
-//! refer to.
+//! The DIEs of a view: functions on stacks with their descendants, variables outside of functions, and all DIEs that
+//! those refer to.
 
 use std::collections::HashMap;
 
@@ -13,21 +13,21 @@ use super::signed::{Declarations, signature_of};
 use crate::debuginfo::UnitId;
 use crate::units::DieOffset;
 
-/// DIEs from an instance to the last that it stands for: debug information has three at the most.
+/// The maximum length of a chain from an instance to its last origin: debug information has at most three.
 const MAX_ORIGINS: usize = 8;
 
-/// What to convert.
+/// The DIEs to convert.
 pub(super) struct Filter<'a, 'r> {
     pub(super) section: FilterUnitSection<'a, Slice<'r>>,
-    /// Functions that are there by name, line and type only.
+    /// Functions with name, line and type only.
     pub(super) outlines: HashMap<DieOffset, Outline>,
     /// Types that the units have by signature.
     pub(super) declarations: HashMap<UnitId, Declarations>,
-    /// Units that cannot be read to their ends, and why.
+    /// Units with an unreadable part, and the reasons.
     pub(super) failed: HashMap<UnitId, String>,
 }
 
-/// A type as a DIE of the unit names it.
+/// A reference to a type in a DIE of the unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TypeRef {
     /// A DIE of the same unit.
@@ -45,12 +45,12 @@ pub(super) struct Outline {
     pub(super) parameters: Vec<Option<TypeRef>>,
 }
 
-/// What a DIE stands in.
+/// The enclosing scope of a DIE.
 #[derive(Clone, Copy, Debug)]
 enum Inside {
     /// A function on a stack.
     Function,
-    /// A function that is not.
+    /// A function on no stack.
     Outline(DieOffset),
 }
 
@@ -63,7 +63,7 @@ pub(super) fn filter<'a, 'r>(
     let (mut outlines, mut declarations, mut failed) = (HashMap::new(), HashMap::new(), HashMap::new());
     let elsewhere = others.types_elsewhere(&units.wanted_starts());
     loop {
-        // What cannot be read is found to be missing in the end.
+        // An unreadable unit is detected later: it is missing from the result.
         let mut each = match section.read_unit() {
             Ok(Some(each)) => each,
             Ok(None) => break,
@@ -103,7 +103,7 @@ pub(super) fn filter<'a, 'r>(
     Ok(Filter { section, outlines, declarations, failed })
 }
 
-/// Requires a DIE of the unit where the view has it by itself; what its children stand in.
+/// Requires a DIE of the unit if the view has it by itself; returns the scope of its children.
 fn chosen<'r>(
     unit: &Unit<'_>,
     others: &Others<'r>,
@@ -132,7 +132,7 @@ fn chosen<'r>(
             }
             None
         }
-        // Variables outside of functions; abstract instances have none that stand alone.
+        // Variables outside of functions; abstract instances have none of their own.
         gimli::DW_TAG_variable if inside.is_none() && is_outside(entry) => {
             filter.require_entry(entry.offset());
             None
@@ -154,21 +154,21 @@ pub(super) fn has_code(entry: &gimli::DebuggingInformationEntry<Slice<'_>>) -> b
     entry.has_attr(gimli::DW_AT_low_pc) || entry.has_attr(gimli::DW_AT_ranges)
 }
 
-/// Requires the type of an outlined function or parameter, through its abstract instance where it has one.
+/// Requires the type of an outlined function or parameter, through its abstract instance if it has one.
 fn require_type<'r>(
     others: &Others<'r>,
     filter: &mut FilterUnit<'_, Slice<'r>>,
     entry: &FilterUnitEntry<'_, Slice<'r>>,
 ) -> Option<TypeRef> {
     let found = type_of(others, filter.read_unit, &entry.read_entry)?;
-    // One of another unit is required where that is read.
+    // A type in another unit is required when that unit is read.
     if let TypeRef::Own(at) = found {
         filter.require_entry(at);
     }
     Some(found)
 }
 
-/// The type that a DIE has, through the DIEs it stands for.
+/// The type of a DIE, through its origins.
 pub(super) fn type_of<'r>(
     others: &Others<'r>,
     unit: UnitRef<'_, Slice<'r>>,
@@ -191,7 +191,7 @@ pub(super) fn is_same<'r>(one: UnitRef<'_, Slice<'r>>, other: UnitRef<'_, Slice<
     one.header.offset() == other.header.offset()
 }
 
-/// A DIE by its offset in the section, as a unit names it.
+/// The reference to a DIE at an offset in the section, from a unit.
 pub(super) fn own(unit: UnitRef<'_, Slice<'_>>, at: usize) -> TypeRef {
     let start = unit.header.debug_info_offset().map(|start| start.0);
     let within = start.and_then(|start| at.checked_sub(start)).map(UnitOffset);
@@ -207,7 +207,7 @@ pub(super) struct Origin<'u, 'r> {
     pub(super) entry: gimli::DebuggingInformationEntry<Slice<'r>>,
 }
 
-/// A DIE with those it stands for: an instance, its origin, and that one's declaration, each where it is.
+/// A DIE with its origins: an instance, its origin, and that origin's declaration, each with its unit.
 pub(super) struct Origins<'u, 'r> {
     others: &'u Others<'r>,
     next: Option<Origin<'u, 'r>>,
@@ -244,7 +244,7 @@ impl<'u, 'r> Iterator for Origins<'u, 'r> {
     }
 }
 
-/// What an attribute of a DIE in a unit refers to.
+/// The target of a reference attribute of a DIE in a unit.
 fn reference<'r>(unit: UnitRef<'_, Slice<'r>>, value: Option<AttributeValue<Slice<'r>>>) -> Option<TypeRef> {
     match value? {
         AttributeValue::UnitRef(at) if at.is_in_bounds(&unit) => Some(TypeRef::Own(at)),

@@ -1,5 +1,5 @@
-//! References to DIEs that a view was to have and has not: what a stock debugger would read wrongly, and what follows a
-//! place that cannot be read. One of them would keep gimli from writing the whole.
+//! References to DIEs that the view lacks after all: DIEs that a stock debugger would misread, and DIEs after an
+//! unreadable position. One such reference keeps gimli from writing the whole.
 
 use std::collections::HashSet;
 

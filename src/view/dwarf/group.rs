@@ -1,9 +1,9 @@
-//! Units that refer to DIEs of others (`DW_FORM_ref_addr`, DWARF 5 section 7.5.5): a link of bitcode makes them, where an
-//! inlined call's abstract instance and the types that units share stand in one of them.
+//! Units that refer to DIEs of others (`DW_FORM_ref_addr`, DWARF 5 section 7.5.5): a link of bitcode makes them,
+//! where one unit has an inlined call's abstract instance and the types that units share.
 //!
-//! Such units are converted together, each once. gimli follows references through a `.debug_info` that holds them at the
-//! offsets which the references name; what lies between them is filled with units without contents, so that a unit to which
-//! nothing leads costs nothing and a bad one harms none.
+//! Such units are converted together, each once. gimli follows references in a `.debug_info` with the units at their
+//! original offsets. Empty units fill the gaps between them: a unit without references to it costs nothing, and a
+//! malformed one harms no other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::filter::{TypeRef, has_code, type_of};
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
 
-/// Bytes of units that one view reads only because others refer to them: some hundred sources that were linked as one.
+/// The maximum of bytes of units that one view reads only for references: a link of some hundred sources.
 pub(super) const MAX_REFERRED_BYTES: usize = 1 << 25;
 
 /// Bytes of a unit's header (DWARF 4, section 7.5.1.1): length, version, offset of abbreviations, size of addresses.
@@ -23,17 +23,17 @@ const HEADER: usize = 11;
 /// A table of abbreviations: code 1 is a unit without children and attributes.
 const NO_CONTENTS: [u8; 6] = [1, constants::DW_TAG_compile_unit.0 as u8, 0, 0, 0, 0];
 
-/// Units that are converted together.
+/// Units converted together.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// Their places in `.debug_info`.
+    /// Their ranges in `.debug_info`.
     units: BTreeMap<UnitId, Range<usize>>,
-    /// Whether some that are referred to were left out.
+    /// Whether some referenced units were left out.
     pub(super) is_cut: bool,
 }
 
 impl Group {
-    /// Of the wanted units those that refer to DIEs by their place in the section, and all that are referred to.
+    /// The wanted units that refer to DIEs by section offset, and all units that they refer to.
     pub(super) fn of(debug: &DebugInfo, dwarf: &gimli::Dwarf<Slice<'_>>, wanted: &[UnitId]) -> Self {
         let uses = |id: &UnitId| debug.refers_to_others(*id).unwrap_or(false);
         let mut group = Self::default();
@@ -49,7 +49,7 @@ impl Group {
                     group.add(debug, other);
                 } else if seen.insert(other) {
                     let size = debug.unit_span(other).map_or(0, |span| span.len());
-                    // What has no room takes none from what comes after it.
+                    // A unit that exceeds the limit does not consume it: a later, smaller one may still fit.
                     let with = referred.saturating_add(size);
                     if with > MAX_REFERRED_BYTES {
                         group.is_cut = true;
@@ -70,7 +70,7 @@ impl Group {
         }
     }
 
-    /// Whether a unit is one of them.
+    /// Whether a unit is in the group.
     pub(super) fn has(&self, id: UnitId) -> bool {
         self.units.contains_key(&id)
     }
@@ -80,11 +80,11 @@ impl Group {
         self.units.iter().map(|(id, span)| (*id, span.clone()))
     }
 
-    /// `.debug_info` and `.debug_abbrev` with these units at their offsets, and none else with contents; `None` where a
-    /// unit between them has not even a DIE.
+    /// `.debug_info` and `.debug_abbrev` with these units at their offsets, and empty units elsewhere; `None` if a
+    /// gap is too small for a unit with a DIE.
     pub(super) fn sections(&self, info: &[u8], abbreviations: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         let end = self.units.values().map(|span| span.end).max()?;
-        // Pages that nothing is written to are none of memory.
+        // Pages without a write take no memory.
         let mut sparse = vec![0; end];
         let no_contents = u32::try_from(abbreviations.len()).ok()?;
         let mut at = 0;
@@ -104,7 +104,7 @@ impl Group {
     }
 }
 
-/// Makes a unit without contents.
+/// Makes an empty unit.
 fn fill(gap: &mut [u8], no_contents: u32) -> Option<()> {
     let length = u32::try_from(gap.len().checked_sub(4)?).ok().filter(|length| *length < 0xffff_fff0)?;
     let mut header = length.to_le_bytes().to_vec();
@@ -117,7 +117,7 @@ fn fill(gap: &mut [u8], no_contents: u32) -> Option<()> {
     Some(())
 }
 
-/// The other units that a unit's DIEs refer to; `None` where none refers to anything by its place in the section.
+/// The other units that a unit's DIEs refer to; `None` without a reference by section offset.
 fn others(debug: &DebugInfo, dwarf: &gimli::Dwarf<Slice<'_>>, id: UnitId) -> Option<BTreeSet<UnitId>> {
     let mut found = None;
     let (unit, _) = debug.read_unit(dwarf, id).ok()?;
@@ -139,7 +139,7 @@ fn others(debug: &DebugInfo, dwarf: &gimli::Dwarf<Slice<'_>>, id: UnitId) -> Opt
             let other = debug.unit_holding(DieOffset(at.0 as u64));
             if let Some((other, span)) = other.and_then(|other| Some((other, debug.unit_span(other)?))) {
                 last = span;
-                // A type unit is none that a view has.
+                // A view has no type units.
                 if other != id && debug.type_of_unit(other).is_none() {
                     found.insert(other);
                 }
@@ -149,7 +149,7 @@ fn others(debug: &DebugInfo, dwarf: &gimli::Dwarf<Slice<'_>>, id: UnitId) -> Opt
     found
 }
 
-/// The units of a group as gimli reads them: where a reference to another unit leads.
+/// The units of a group in gimli's form, to resolve references to other units.
 #[derive(Default)]
 pub(super) struct Others<'r> {
     dwarf: Option<&'r gimli::Dwarf<Slice<'r>>>,
@@ -157,14 +157,14 @@ pub(super) struct Others<'r> {
 }
 
 impl<'r> Others<'r> {
-    /// Reads the units; what cannot be read is none.
+    /// Reads the units; unreadable ones are left out.
     pub(super) fn read(debug: &'r DebugInfo, group: &Group, dwarf: &'r gimli::Dwarf<Slice<'r>>) -> Self {
         let units =
             group.units().filter_map(|(id, span)| Some((span.start, debug.read_unit(dwarf, id).ok()?.0)));
         Self { dwarf: Some(dwarf), units: units.collect() }
     }
 
-    /// The unit that an offset in `.debug_info` is in, and the offset there.
+    /// The unit at an offset in `.debug_info`, and the offset within it.
     pub(super) fn find(&self, at: usize) -> Option<(UnitRef<'_, Slice<'r>>, UnitOffset)> {
         let (start, unit) = self.units.range(..=at).next_back()?;
         let unit = UnitRef::new(self.dwarf?, unit);
@@ -172,13 +172,13 @@ impl<'r> Others<'r> {
         at.is_in_bounds(&unit).then_some((unit, at))
     }
 
-    /// The types in other units that functions without their variables name, by the unit that they are in.
+    /// The types in other units that functions without their variables refer to, by the types' units.
     pub(super) fn types_elsewhere(&self, of: &[usize]) -> HashMap<usize, BTreeSet<usize>> {
         let mut found: HashMap<usize, BTreeSet<usize>> = HashMap::new();
         for (unit, _) in of.iter().filter_map(|start| self.find(start.checked_add(HEADER)?)) {
             let Ok(mut entries) = unit.entries_raw(None) else { continue };
             let mut entry = gimli::DebuggingInformationEntry::null();
-            // How deep the function is that DIEs stand in.
+            // The depth of the enclosing function.
             let mut function: Option<isize> = None;
             while !entries.is_empty() {
                 match entries.read_entry(&mut entry) {

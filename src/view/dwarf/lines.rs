@@ -1,5 +1,5 @@
-//! Line tables, row by row: gimli's own conversion gives up, or goes wrong, on tables that go backwards or to where no
-//! instruction can begin.
+//! Line tables, row by row. gimli's own conversion fails or errs on tables with decreasing addresses or with
+//! addresses between instructions.
 
 use gimli::LineEncoding;
 use gimli::write::{
@@ -17,15 +17,15 @@ pub(super) struct Lines {
     pub(super) program: LineProgram,
     /// The file of each index of the code object's table.
     pub(super) files: Vec<FileId>,
-    /// Rows that it has not: they went backwards, or to an address that is no multiple of the instruction length.
+    /// Omitted rows: their addresses decrease, or are not multiples of the instruction length.
     pub(super) left_out: usize,
-    /// Whether it ends early, for there are no more rows to take.
+    /// Whether it ends early, at the limit of rows.
     pub(super) is_cut: bool,
-    /// What the unit says instead, where source files are elsewhere.
+    /// New attributes of the unit if its source files have other locations.
     pub(super) unit: RenamedUnit,
 }
 
-/// Where rows go: the table that gimli converts, or one with other names of files.
+/// The destination of rows: the table that gimli converts, or one with other file names.
 struct Target<'a, 'r> {
     from: ConvertLineProgram<'a, Slice<'r>>,
     renamed: Option<Renamed>,
@@ -66,26 +66,27 @@ impl Target<'_, '_> {
                 (program, files, RenamedUnit::default())
             }
         };
-        // LLDB compares the sum with a file that it has not found, too, and warns.
+        // LLDB compares the sum even with a file that it has not found, and warns.
         program.file_has_md5 = false;
-        // Source text is no name: it cannot be cleaned, and no stock debugger reads it.
+        // Source text is not a name: it cannot be cleaned, and no stock debugger reads it.
         program.file_has_source = false;
         Lines { program, files, left_out, is_cut: false, unit }
     }
 }
 
-/// A sequence that is being converted.
+/// A sequence under conversion.
 struct Sequence {
     /// Its first address.
     start: u64,
-    /// That of the last row.
+    /// The last row's address.
     last: u64,
 }
 
-/// Converts a unit's table, or its files only; `None` where it has none. `rows`: how many rows the view may still have.
+/// Converts a unit's table, or its files only; `None` if it has none. `rows`: the remaining capacity of rows in the
+/// view.
 ///
 /// # Errors
-/// It cannot be read, in words.
+/// The table is unreadable, with the cause.
 pub(super) fn convert(
     to: &mut ConvertUnit<'_, Slice<'_>>,
     room: Option<&mut usize>,
@@ -101,7 +102,8 @@ pub(super) fn convert(
     if header.file_names().iter().map(|file| file.path_name()).chain(folders).any(is_unclean) {
         return Err("a file or folder of the line table has a name with control characters".to_owned());
     }
-    // Counted in single bytes any address can be said, and the numbers of a damaged header are not gimli's to divide by.
+    // Single bytes as the unit can express any address, and gimli then never divides by the numbers of a damaged
+    // header.
     let encoding = LineEncoding { default_is_stmt: header.default_is_stmt(), ..LineEncoding::default() };
     let words = |error: ConvertError| error.to_string();
     let renamed = if places.is_empty() { None } else { sources::rename(to, places, encoding)? };

@@ -1,4 +1,4 @@
-//! Locations: a variable is where its window says.
+//! Locations: a variable's location becomes its slot in the window.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ pub(super) fn rewrite<'r>(
     let sort = of.map_or(Sort::Plain, |of| conversion.unit.sort(of));
     let has_location = entry.has_attr(constants::DW_AT_location);
     if attribute.name() == constants::DW_AT_const_value {
-        // A location of the same DIE says more; a small pointer's bytes would be read as a large one's.
+        // A location of the same DIE has more information; a small pointer's bytes would be read as a large one's.
         let is_plain = !has_location && sort != Sort::SmallPointer;
         let value = conversion.to.convert_attribute_value(entry.read_unit, attribute, &constant);
         return Ok(value.ok().filter(|_| is_plain));
@@ -72,15 +72,15 @@ pub(super) fn rewrite<'r>(
     Ok(Some(AttributeValue::LocationListRef(conversion.to.unit.locations.add(locations))))
 }
 
-/// A variable that there is no room for.
+/// Records a variable beyond the window's capacity.
 fn too_many(conversion: &mut Conversion<'_, '_, '_, '_>) -> Option<AttributeValue> {
     let problem = "variables are left out: their location lists are more than a view has room for";
     conversion.plans.problems.insert(problem.to_owned());
     None
 }
 
-/// Where a location list says anything: whatever it says, it is the window that tells, so that what adjoins is one. `None`
-/// where more has been read than a view may.
+/// The ranges in which a location list has any location. All of them lead to the window, thus adjoining ranges are
+/// merged. `None` beyond the view's limit of reads.
 fn ranges<'r>(
     conversion: &mut Conversion<'_, '_, '_, 'r>,
     entry: &ConvertUnitEntry<'_, Slice<'r>>,
@@ -111,7 +111,7 @@ fn ranges<'r>(
     Ok(Some(ranges))
 }
 
-/// The unit with its location lists, of which the converted sections have none.
+/// The unit with its location lists, which the converted sections lack.
 fn real<'e, 'r: 'e>(
     conversion: &Conversion<'_, '_, '_, 'r>,
     entry: &ConvertUnitEntry<'e, Slice<'r>>,
@@ -119,7 +119,7 @@ fn real<'e, 'r: 'e>(
     gimli::UnitRef::new(conversion.signed.dwarf(), entry.read_unit.unit)
 }
 
-/// `DW_OP_breg7 (rsp) slot; DW_OP_deref`: the address that the window holds.
+/// `DW_OP_breg7 (rsp) slot; DW_OP_deref`: the address in the window's slot.
 fn pointer_at(slot: u32) -> Expression {
     let mut bytes = vec![constants::DW_OP_breg7.0];
     let mut left = i64::from(slot);
@@ -142,9 +142,9 @@ fn says_nothing(bytes: &[u8]) -> bool {
     bytes.is_empty() || bytes == LLVM_USER_UNDEFINED
 }
 
-/// Whether an expression is an address of global memory and nothing else.
+/// Whether an expression is just an address of global memory.
 fn is_plain_address(bytes: &[u8], entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
-    // A space of the variable's own: LDS, for one.
+    // A space of the variable's own, such as LDS.
     let has_space = entry
         .attrs
         .iter()
@@ -160,8 +160,7 @@ fn is_plain_address(bytes: &[u8], entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bo
     !has_space && rest.is_some_and(<[u8]>::is_empty)
 }
 
-/// Whether an attribute's expression can be evaluated by who knows neither AMDGPU's registers nor its operations; other
-/// attributes can.
+/// Whether an attribute's expression needs neither AMDGPU's registers nor its operations; true for other attributes.
 pub(super) fn is_readable(
     attribute: &gimli::Attribute<Slice<'_>>,
     unit: gimli::UnitRef<'_, Slice<'_>>,
@@ -198,7 +197,7 @@ pub(super) fn is_readable(
     }
 }
 
-/// An expression of a unit that is not the converted one; `None` where it refers to that unit.
+/// An expression of a unit other than the converted one; `None` if it refers to that unit.
 pub(super) fn copied(
     attribute: &gimli::Attribute<Slice<'_>>,
     unit: gimli::UnitRef<'_, Slice<'_>>,
@@ -225,7 +224,7 @@ pub(super) fn copied(
     Some(AttributeValue::Exprloc(Expression::raw(expression.0.slice().to_vec())))
 }
 
-/// Whether blocks of an attribute are expressions: DWARF 3 and older had no form of their own.
+/// Whether blocks of an attribute are expressions: DWARF 3 and older have no separate form for them.
 fn is_expression(attribute: &gimli::Attribute<Slice<'_>>) -> bool {
     matches!(
         attribute.name(),

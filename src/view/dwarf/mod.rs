@@ -1,8 +1,8 @@
-//! The DWARF of a view, made from the code object's with gimli: functions on stacks with all that is in them, other
+//! The DWARF of a view, made with gimli from the code object's: functions on stacks with all their contents, other
 //! functions of their units by name, line and type.
 //!
-//! A unit is converted by itself, from a `.debug_info` that is cut to it, so that a bad one costs only itself and the
-//! others are not even read. Only units that refer to others are converted together, with those: `group`.
+//! Each unit is converted on its own, from a `.debug_info` cut to it: a malformed unit costs only itself, and the
+//! others are not read. Only units with references to others are converted together with those: `group`.
 
 mod context;
 mod entry;
@@ -36,13 +36,13 @@ use context::{Unit, Units};
 use group::{Group, Others};
 use signed::Signed;
 
-/// What gimli reads.
+/// A section for gimli.
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// A code object's DWARF as a stock debugger can read it.
+/// A code object's DWARF in a form that a stock debugger reads.
 #[derive(Default)]
 pub(super) struct Rewritten {
-    /// The sections, but `.debug_frame`.
+    /// The sections, except `.debug_frame`.
     pub(super) sections: Vec<Debug>,
     /// The variables of each function on a stack, by the function's DIE.
     pub(super) functions: HashMap<DieOffset, Layout>,
@@ -52,11 +52,11 @@ pub(super) struct Rewritten {
     pub(super) code: Vec<(DieOffset, Range<u64>)>,
     /// The units, in their order.
     pub(super) units: Vec<UnitId>,
-    /// What could not be rewritten, in words.
+    /// Parts that could not be rewritten, as text.
     pub(super) problems: Vec<String>,
 }
 
-/// What an earlier view had, which stays where it was.
+/// The contents of an earlier view, which keep their positions.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Before<'a> {
     pub(super) units: &'a [UnitId],
@@ -64,7 +64,7 @@ pub(super) struct Before<'a> {
     pub(super) globals: Option<&'a Layout>,
 }
 
-/// What is gathered while units are converted.
+/// State across the conversion of units.
 struct Plans {
     /// Layouts of functions in an earlier view.
     before: HashMap<DieOffset, Layout>,
@@ -73,43 +73,43 @@ struct Plans {
     code: Vec<(DieOffset, Range<u64>)>,
     problems: BTreeSet<String>,
     sources: Arc<SourcePlaces>,
-    /// DIEs that were copied from type units.
+    /// DIEs copied from type units.
     copied: usize,
-    /// DIEs of units, and rows of line tables, that may still be read.
+    /// The remaining capacity of DIEs of units, and of rows of line tables.
     dies: usize,
     rows: usize,
-    /// Whether there may be references to what the view has not.
+    /// Whether references to missing DIEs are possible.
     has_gaps: bool,
     locations: Room,
     locations_read: Room,
     ranges: Room,
     code_ranges: Room,
-    /// Ranges of the DIEs of one unit that may be read.
+    /// The remaining capacity of ranges of one unit's DIEs.
     places: usize,
 }
 
-/// Entries of lists that a view has room for: as many as their sections have bytes, of which an entry takes three at the
-/// least. Many DIEs can name one list, so that a small file could else make a large view.
+/// The view's capacity of list entries: one per byte of their sections, of which an entry takes at least three. Many
+/// DIEs can name one list, and a small file could otherwise make a large view.
 #[derive(Clone, Copy, Debug)]
 struct Room(usize);
 
-/// Entries of a kind that a view has at the most.
+/// The maximum of entries of a kind in a view.
 const MAX_LIST_ENTRIES: usize = 1 << 22;
-/// Times that each byte of location lists is read at the most, where lists begin within others.
+/// The maximum of reads of each byte of location lists, for lists that begin within others.
 const MAX_READS: usize = 4;
 
-/// DIEs of the units that one view reads: gimli takes some 150 bytes of memory for each.
+/// The maximum of DIEs in the units that one view reads: gimli takes some 150 bytes of memory for each.
 const MAX_DIES: usize = 1 << 22;
-/// Rows of the line tables that a view has: gimli takes up to 200 bytes of memory for each.
+/// The maximum of rows in a view's line tables: gimli takes up to 200 bytes of memory for each.
 const MAX_ROWS: usize = 1 << 21;
 
 impl Room {
-    /// Room for what sections of that many bytes can say.
+    /// The capacity for sections of that many bytes.
     fn of(bytes: usize) -> Self {
         Self(bytes.min(MAX_LIST_ENTRIES))
     }
 
-    /// Takes the place of one entry; whether there was one.
+    /// Takes the capacity of one entry; returns false if none is left.
     fn take(&mut self) -> bool {
         let left = self.0.checked_sub(1);
         self.0 = left.unwrap_or(0);
@@ -134,13 +134,13 @@ impl Plans {
             locations: Room::of(bytes.locations),
             locations_read: Room(bytes.locations.saturating_mul(MAX_READS)),
             ranges: Room::of(bytes.ranges),
-            // Most functions have no list, but the two attributes.
+            // Most functions have no list, only the two attributes.
             code_ranges: Room::of(bytes.ranges.saturating_add(bytes.dies)),
             places: bytes.ranges.saturating_add(bytes.dies),
         }
     }
 
-    /// Says that a unit is lost.
+    /// Reports the loss of a unit.
     fn lose(&mut self, debug: &DebugInfo, id: UnitId, why: &str) {
         self.has_gaps = true;
         let name = debug.unit(id).ok().and_then(|unit| unit.name.clone());
@@ -218,11 +218,11 @@ pub(super) fn rewrite(
 }
 
 thread_local! {
-    /// Whether a panic in this thread is awaited.
+    /// Whether a panic in this thread is expected.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does what the library is trusted with on files that nobody checked: should it ever give up, that is lost and no more.
+/// Runs gimli under `catch_unwind`: a panic on malformed input costs only this part.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let before = GUARDED.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -230,7 +230,7 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     done.map_err(|_| "it cannot be converted".to_owned())
 }
 
-/// Whether a panic in this thread is awaited, so that a program's hook need not say it.
+/// Whether a panic in this thread is expected; a program's panic hook then stays silent.
 #[must_use]
 pub fn is_guarded() -> bool {
     GUARDED.get()
@@ -249,7 +249,7 @@ fn units(
         }
     }
     if extent == Extent::All {
-        // Type units have nothing that anybody looks for but by their types' signatures.
+        // A type unit is reachable only by the signature of its type.
         let all = (0..debug.unit_count()).map(UnitId).filter(|unit| debug.type_of_unit(*unit).is_none());
         all.for_each(|unit| {
             units.entry(unit).or_default();
@@ -258,22 +258,22 @@ fn units(
     units
 }
 
-/// What is converted at once.
+/// A unit or group that is converted at once.
 #[derive(Clone, Copy)]
 enum Part<'a> {
-    /// A unit that refers to no other.
+    /// A unit without references to others.
     One(UnitId),
-    /// Units that refer to one another.
+    /// Units with references to one another.
     Group(&'a Group),
 }
 
-/// What is wanted of a code object.
+/// The wanted parts of a code object.
 struct Wants<'a> {
     debug: &'a DebugInfo,
     all: &'a gimli::Dwarf<Slice<'a>>,
-    /// Units with the functions that are on stacks.
+    /// Units with their functions on stacks.
     wanted: &'a BTreeMap<UnitId, HashSet<DieOffset>>,
-    /// All units that are wanted for more than references to them.
+    /// All units that the view needs for more than references.
     own: &'a HashSet<UnitId>,
     none: &'a HashSet<DieOffset>,
     whole: bool,
@@ -315,15 +315,15 @@ impl Wants<'_> {
                 let cut = self.debug.unit_span(id).and_then(|span| info.get(span));
                 let cut = cut.ok_or("it ends after its section")?;
                 dwarf.debug_info = gimli::DebugInfo::new(cut, LittleEndian);
-                // Units share tables: gimli would parse one again for each of its units.
+                // Units share tables: gimli would parse a table again for each of its units.
                 let (read, _) = self.debug.read_unit(self.all, id).map_err(|error| error.to_string())?;
                 let table = read.header.debug_abbrev_offset();
                 dwarf.abbreviations_cache.set::<Slice<'_>>(table, Arc::clone(&read.abbreviations));
             }
             (None, Part::Group(_)) => {}
         }
-        // gimli would read a list again for each DIE that names it. It is shown none, each zero being an end, and the true
-        // ones are read when variables are converted.
+        // gimli would read a list again for each DIE that names it. It gets zeros, each of which ends a list; the
+        // conversion of variables reads the real lists.
         let bytes = self.debug.list_bytes().locations;
         let no_lists = vec![0; bytes.saturating_add(2 * size_of::<u64>())];
         dwarf.locations = gimli::LocationLists::new(
@@ -337,7 +337,7 @@ impl Wants<'_> {
         self.convert(&dwarf, &units, &others, &of, out, plans)
     }
 
-    /// A unit to be converted; `base`: what offsets in the section that gimli reads count from.
+    /// A unit for conversion; `base`: the base of offsets in the section that gimli reads.
     fn unit(&self, id: UnitId, at: usize, base: usize, plans: &mut Plans) -> Result<Unit<'_>, String> {
         let dies = self.debug.readable_dies(id).map_err(|error| error.to_string())?;
         plans.dies = (plans.dies.checked_sub(dies))
@@ -380,7 +380,7 @@ impl Wants<'_> {
                 continue;
             };
             done.insert(unit.id);
-            // What nothing of refers to is not worth converting.
+            // A unit without a referenced DIE needs no conversion.
             if unit.is_only_referred_to && !is_referred_to(&each) {
                 each.skip();
                 continue;
@@ -403,7 +403,7 @@ impl Wants<'_> {
     }
 }
 
-/// Whether a unit has a DIE below its root that the view has.
+/// Whether the view has a DIE of the unit below its root.
 fn is_referred_to(unit: &write::ConvertUnit<'_, Slice<'_>>) -> bool {
     let Ok(mut entries) = unit.read_unit.entries_raw(None) else { return false };
     let root = unit.read_unit.header.root_offset();

@@ -1,5 +1,5 @@
-//! Functions that no stack has: where they are and what they are called, so that a debugger can name, list and print
-//! them; without what is in them.
+//! Functions on no stack: their code and names, which lets a debugger name, list and print them; without their
+//! contents.
 
 use gimli::DwAt;
 use gimli::constants;
@@ -10,7 +10,7 @@ use super::entry::{Conversion, as_it_is, is_mangled};
 use super::filter::{Origins, Outline, is_same, type_of};
 use super::ranges;
 
-/// What an instance leaves to the DIEs it stands for.
+/// Attributes that an instance leaves to its origins.
 const NAMES: [DwAt; 5] = [
     constants::DW_AT_name,
     constants::DW_AT_linkage_name,
@@ -18,7 +18,7 @@ const NAMES: [DwAt; 5] = [
     constants::DW_AT_decl_line,
     constants::DW_AT_external,
 ];
-/// Where it is.
+/// Attributes that locate its code.
 const PLACES: [DwAt; 3] = [constants::DW_AT_low_pc, constants::DW_AT_high_pc, constants::DW_AT_ranges];
 
 pub(super) fn convert<'r>(
@@ -38,7 +38,7 @@ pub(super) fn convert<'r>(
         let Some((unit, attribute)) = found else { continue };
         let is_said = match name {
             constants::DW_AT_linkage_name => is_mangled(unit, attribute),
-            // Another unit counts files otherwise.
+            // Another unit numbers its files differently.
             constants::DW_AT_decl_file | constants::DW_AT_decl_line => is_same(unit, entry.read_unit),
             _ => conversion.has_room_for_ranges(entry.read_unit, attribute),
         };

@@ -1,4 +1,4 @@
-//! Code within code: a block that is not within the one around it leads debuggers astray, and they say so.
+//! Nesting of code: a block outside of its parent's code misleads debuggers, which complain.
 
 use std::ops::Range;
 
@@ -8,31 +8,32 @@ use gimli::{DwAt, constants};
 use super::Slice;
 use crate::units::DieOffset;
 
-/// What says where a DIE's code is.
+/// Attributes that locate a DIE's code.
 pub(super) const PLACES: [DwAt; 4] =
     [constants::DW_AT_low_pc, constants::DW_AT_high_pc, constants::DW_AT_ranges, constants::DW_AT_entry_pc];
 
-/// Sorted, and apart from one another.
+/// Sorted and disjoint.
 type Ranges = Vec<Range<u64>>;
 
-/// The code of the DIEs around one.
+/// The code of a DIE's ancestors.
 pub(super) struct Places {
     around: Vec<(isize, Ranges)>,
-    /// How many ranges may still be read: DIEs may share a list.
+    /// The remaining capacity of ranges to read: DIEs may share a list.
     room: usize,
-    /// How many have more ranges than that.
+    /// DIEs with more ranges than that.
     pub(super) unread: usize,
-    /// How many were outside of what holds them.
+    /// DIEs outside of their parent's code.
     pub(super) left_out: usize,
 }
 
 impl Places {
-    /// `room`: how many ranges may be read.
+    /// `room`: the maximum of ranges to read.
     pub(super) fn new(room: usize) -> Self {
         Self { around: Vec::new(), room, unread: 0, left_out: 0 }
     }
 
-    /// Whether a DIE is within what holds it, in the order of DIEs. A function is where it says: see [`hold`].
+    /// Whether a DIE's code is within its parent's, in the order of DIEs. A function's own ranges are authoritative:
+    /// see [`hold`].
     pub(super) fn holds(&mut self, entry: &ConvertUnitEntry<'_, Slice<'_>>, is_function: bool) -> bool {
         while self.around.pop_if(|(depth, _)| *depth >= entry.depth()).is_some() {}
         if passes_the_end(entry) {
@@ -56,7 +57,7 @@ impl Places {
     }
 }
 
-/// Widens what a unit says of its code to that of its functions; whether it had to.
+/// Widens a unit's ranges to those of its functions; returns whether that was necessary.
 pub(super) fn hold(
     to: &mut ConvertUnit<'_, Slice<'_>>,
     root: &ConvertUnitEntry<'_, Slice<'_>>,
@@ -86,7 +87,7 @@ pub(super) fn hold(
     true
 }
 
-/// The code of a DIE; none where it cannot be read. `None`: it has more ranges than there is room for.
+/// The code of a DIE; empty if it is unreadable. `None` if it has more ranges than the remaining capacity.
 fn ranges_within(entry: &ConvertUnitEntry<'_, Slice<'_>>, room: &mut usize) -> Option<Ranges> {
     let mut all = Vec::new();
     let mut has_room = true;
@@ -99,13 +100,14 @@ fn ranges_within(entry: &ConvertUnitEntry<'_, Slice<'_>>, room: &mut usize) -> O
     has_room.then(|| joined(all))
 }
 
-/// Whether a DIE's code ends behind the last address: gimli's own `die_ranges` adds without a look, and so do debuggers.
+/// Whether a DIE's code passes the last address: gimli's own `die_ranges` adds without a check, and so do debuggers.
 pub(super) fn passes_the_end(entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
-    // Lists have ends, which none passes.
+    // A list has end addresses, which never pass it.
     visit(entry, |_| false).is_none()
 }
 
-/// The ranges of a DIE one by one, while `each` says to go on; DWARF 5 section 2.17. `None`: they pass the last address.
+/// Visits the ranges of a DIE one by one while `each` returns true; DWARF 5 section 2.17. `None` if they pass the
+/// last address.
 pub(super) fn visit(
     entry: &ConvertUnitEntry<'_, Slice<'_>>,
     mut each: impl FnMut(Range<u64>) -> bool,

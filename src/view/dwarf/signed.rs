@@ -1,9 +1,9 @@
-//! Types by signature: what stands in type units (DWARF 5 section 3.1.4, and `.debug_types` of DWARF 4 section 3.1.3) is
-//! copied into each unit that refers to it, so that a view has no type units.
+//! Types by signature: the contents of type units (DWARF 5 section 3.1.4, and `.debug_types` of DWARF 4 section
+//! 3.1.3) are copied into each unit that refers to them; a view has no type units.
 //!
-//! A unit has such a type by `DW_FORM_ref_sig8`, or as a declaration with `DW_AT_signature`, which is then made whole in
-//! its place. Only what something refers to is copied, each DIE once for a unit. What waits to be copied is a list, so
-//! that types that lead to one another need no stack.
+//! A unit refers to such a type by `DW_FORM_ref_sig8`, or has a declaration with `DW_AT_signature`, which the copy
+//! completes in its place. Only referenced types are copied, each DIE once for a unit. A list holds the DIEs still to
+//! copy: types that refer to one another need no recursion.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,28 +17,28 @@ use crate::bounds::MAX_DEPTH;
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
 
-/// DIEs that are copied into one view at the most: more than a library's units on stacks refer to, and what a small file
-/// cannot make large.
+/// The maximum of DIEs copied into one view: more than the units on stacks of a library refer to, and a bound on the
+/// growth of a small file.
 pub(super) const MAX_COPIED_DIES: usize = 1 << 20;
 
-/// The type units as a unit sees them.
+/// The type units from the view of one unit.
 pub(super) struct Signed<'d> {
     debug: &'d DebugInfo,
-    /// All sections, of which the converted unit may see less.
+    /// All sections; the converted unit may see fewer.
     dwarf: &'d gimli::Dwarf<Slice<'d>>,
     /// The unit's declarations with a signature.
     declarations: Declarations,
     units: HashMap<UnitId, Option<Rc<TypeUnit<'d>>>>,
     /// The copies of DIEs.
     copies: HashMap<DieOffset, UnitEntryId>,
-    /// Those of them that are in the view already, and not only promised.
+    /// The copies that the view already has, beyond a reservation.
     there: HashSet<UnitEntryId>,
     waiting: Vec<Waiting<'d>>,
-    /// The unit whose DIEs are being copied.
+    /// The unit whose DIEs are under copy.
     copied_from: Option<Rc<TypeUnit<'d>>>,
 }
 
-/// Declarations with a signature, and the first that stands for each.
+/// Declarations with a signature, and the first declaration of each.
 #[derive(Debug, Default)]
 pub(super) struct Declarations {
     by_place: HashMap<UnitOffset, u64>,
@@ -49,7 +49,7 @@ pub(super) struct Declarations {
 struct TypeUnit<'d> {
     unit: gimli::Unit<Slice<'d>>,
     start: DieOffset,
-    /// The place of the type that the signature is of, among the DIEs.
+    /// The index of the type with the signature, among the DIEs.
     signed: usize,
     /// All DIEs, in the file's order.
     dies: Vec<TypeDie>,
@@ -59,18 +59,18 @@ struct TypeUnit<'d> {
 struct TypeDie {
     at: UnitOffset,
     tag: DwTag,
-    /// Its parent's place in the list; the root has none.
+    /// Its parent's index in the list; the root has none.
     parent: Option<usize>,
-    /// The place of the first DIE that is not below it.
+    /// The index of the first DIE that is not below it.
     end: usize,
-    /// The place of the outermost DIE around it that is copied as a whole: what stands in the unit, in a namespace or in a
-    /// type of another type unit, and the type of the signature.
+    /// The index of the outermost enclosing DIE that is copied as a whole: a child of the unit, of a namespace or of
+    /// a type in another type unit, or the type of the signature.
     top: usize,
-    /// Of a declaration of a type that stands in another type unit.
+    /// The signature, for a declaration of a type in another type unit.
     signature: Option<u64>,
 }
 
-/// A DIE that is to be copied with all below it.
+/// A DIE to copy with its descendants.
 struct Waiting<'d> {
     unit: Rc<TypeUnit<'d>>,
     top: usize,
@@ -79,7 +79,7 @@ struct Waiting<'d> {
 }
 
 impl Declarations {
-    /// Notes a declaration.
+    /// Records a declaration.
     pub(super) fn add(&mut self, at: UnitOffset, signature: u64) {
         self.by_place.insert(at, signature);
         self.by_signature.entry(signature).or_insert(at);
@@ -101,22 +101,22 @@ impl<'d> Signed<'d> {
         self.dwarf
     }
 
-    /// The signature of the declaration at a place of the converted unit.
+    /// The signature of the declaration at an offset of the converted unit.
     pub(super) fn declared(&self, at: UnitOffset) -> Option<u64> {
         self.declarations.by_place.get(&at).copied()
     }
 
-    /// Notes that a DIE is in the view.
+    /// Records that the view has a DIE.
     pub(super) fn is_there(&mut self, id: UnitEntryId) {
         self.there.insert(id);
     }
 
-    /// Whether it is DIEs of a type unit that are being converted.
+    /// Whether the conversion currently copies DIEs of a type unit.
     pub(super) fn is_copying(&self) -> bool {
         self.copied_from.is_some()
     }
 
-    /// The DIE at an offset of the type unit that is being copied.
+    /// The DIE at an offset of the type unit under copy.
     pub(super) fn die(&self, at: UnitOffset) -> Option<DieOffset> {
         self.copied_from.as_ref().map(|unit| unit.die(at))
     }
@@ -126,12 +126,12 @@ impl<'d> Signed<'d> {
         self.debug.signed_type(signature)
     }
 
-    /// Whether the type with a signature is, or will be, in the view.
+    /// Whether the view has, or will have, the type with a signature.
     pub(super) fn has(&self, signature: u64) -> bool {
         self.type_die(signature).is_some_and(|die| self.copies.contains_key(&die))
     }
 
-    /// The signature with the tag of its type, where a type unit has it.
+    /// The signature with the tag of its type, if a type unit has it.
     pub(super) fn tag(&mut self, signature: u64) -> Option<(u64, DwTag)> {
         let die = self.type_die(signature)?;
         let unit = self.unit(self.debug.unit_holding(die)?)?;
@@ -170,7 +170,7 @@ impl<'d> TypeUnit<'d> {
             let (at, tag) = (entry.offset(), entry.tag());
             dies.push(TypeDie { at, tag, parent, end: 0, top: 0, signature });
         }
-        // Backwards, a DIE's descendants are done before it.
+        // In reverse order: a DIE's descendants are complete before it.
         for index in (0..dies.len()).rev() {
             let end = dies.get(index)?.end.max(index + 1);
             let parent = dies.get_mut(index).and_then(|die| {
@@ -232,7 +232,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         self.signed.copies.get(&die).copied()
     }
 
-    /// The copy of a DIE of the type unit that is being copied.
+    /// The copy of a DIE of the type unit under copy.
     pub(super) fn copy_of(&mut self, at: UnitOffset) -> Option<UnitEntryId> {
         let unit = self.signed.copied_from.clone()?;
         let index = unit.dies.binary_search_by_key(&at, |die| die.at).ok()?;
@@ -247,7 +247,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         self.signed.copies.get(&die).copied()
     }
 
-    /// Gives a DIE and all below it their ids, and puts it on the list.
+    /// Gives a DIE and its descendants their ids, and adds it to the list.
     fn reserve(
         &mut self,
         unit: Rc<TypeUnit<'d>>,
@@ -272,7 +272,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         self.signed.waiting.push(Waiting { unit, top, declaration });
     }
 
-    /// Copies all that something refers to.
+    /// Copies all referenced types.
     pub(super) fn copy_types(&mut self) -> ConvertResult<()> {
         let mut postponed: Vec<Waiting<'d>> = Vec::new();
         let mut progress = true;
@@ -284,7 +284,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
                         self.copy(&next, parent)?;
                         progress = true;
                     }
-                    // What it is in waits too.
+                    // Its parent waits too.
                     None => postponed.push(next),
                 }
             }
@@ -292,7 +292,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
             if postponed.is_empty() {
                 break;
             }
-            // Where types are in one another without an end, one of them has to be in the unit.
+            // In an endless cycle of nested types one of them has to be in the unit.
             if !progress && let Some(one) = postponed.pop() {
                 self.signed.waiting.push(one);
             } else {
@@ -304,7 +304,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         Ok(())
     }
 
-    /// Where a copy goes; `None` where that is not there yet. With `anywhere`, it is never nowhere.
+    /// The parent of a copy; `None` if the view does not have it yet. With `anywhere`, always some parent.
     fn parent_of(&mut self, waiting: &Waiting<'d>, anywhere: bool) -> Option<UnitEntryId> {
         let root = self.to.unit.root();
         let unit = &waiting.unit;
@@ -321,14 +321,14 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         }
     }
 
-    /// Whether a DIE of the view lies too deep for a type below it: types of one unit may be in types of another, those in types
-    /// of a third.
+    /// Whether a DIE of the view is too deep for a type below it: types of one unit may be nested in types of
+    /// another, and those in types of a third.
     fn is_deep(&self, die: UnitEntryId) -> bool {
         let around = std::iter::successors(Some(die), |die| self.to.unit.get(*die).parent());
         around.take(MAX_DEPTH / 2).count() == MAX_DEPTH / 2
     }
 
-    /// The copy of a namespace, without what is in it.
+    /// The copy of a namespace, without its contents.
     fn namespace(&mut self, unit: &Rc<TypeUnit<'d>>, index: usize) -> UnitEntryId {
         let mut missing = Vec::new();
         let mut at = Some(index);
@@ -362,7 +362,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         parent
     }
 
-    /// Copies a DIE and all below it.
+    /// Copies a DIE and its descendants.
     fn copy(&mut self, waiting: &Waiting<'d>, parent: UnitEntryId) -> ConvertResult<()> {
         let Waiting { unit, top, declaration } = waiting;
         let has_already = declaration.map(|at| self.functions_below(at)).unwrap_or_default();
@@ -375,7 +375,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
             let is_top = index == *top;
             let is_had =
                 || function_name(read, &entry.read_entry).is_some_and(|name| has_already.contains(&name));
-            // A type of another type unit comes from there; a function that the declaration has is that one.
+            // A type of another type unit comes from there; a function of the declaration is not copied again.
             if !is_top && (die.signature.is_some() || is_had() || is_left_out(self.unit, &entry)) {
                 index = die.end;
                 continue;
@@ -394,7 +394,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         Ok(())
     }
 
-    /// The symbols of the functions that a declaration of the converted unit has.
+    /// The symbols of the functions in a declaration of the converted unit.
     fn functions_below(&self, declaration: UnitOffset) -> HashSet<Vec<u8>> {
         let read = self.to.read_unit;
         let mut found = HashSet::new();
@@ -409,8 +409,8 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         found
     }
 
-    /// DIEs that were promised and are not there, because they cannot be read or a stock debugger would read them
-    /// wrongly: types that nothing is known of, for who refers to them.
+    /// Reserved DIEs without contents, because they are unreadable or a stock debugger would misread them: they
+    /// become unspecified types for the DIEs that refer to them.
     fn fill_gaps(&mut self) {
         let root = self.to.unit.root();
         for id in self.signed.copies.values() {
@@ -420,7 +420,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         }
     }
 
-    /// An attribute of a DIE that is being copied, where it means the same in the converted unit.
+    /// An attribute of a DIE under copy, if it means the same in the converted unit.
     pub(super) fn copied(
         &mut self,
         entry: &ConvertUnitEntry<'_, Slice<'d>>,
@@ -447,7 +447,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
     }
 }
 
-/// The symbol of a function, or its name where it has none.
+/// The symbol of a function, or its name if it has none.
 fn function_name<'r>(
     unit: UnitRef<'_, Slice<'r>>,
     entry: &gimli::DebuggingInformationEntry<Slice<'r>>,

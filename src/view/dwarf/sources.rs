@@ -1,7 +1,7 @@
-//! Names of source files in line tables and units, where files are not where their paths lead.
+//! Names of source files in line tables and units, for files that moved from their paths.
 //!
-//! Both debuggers look for a relative name in the unit's compilation directory. A file that the capture holds therefore
-//! gets a relative name, and the unit the folder of the capture's files as its directory.
+//! Both debuggers look for a relative name in the unit's compilation directory. A file in the capture therefore gets
+//! a relative name, and its unit gets the folder of the capture's files as its directory.
 
 use std::collections::HashMap;
 
@@ -18,27 +18,27 @@ pub(super) struct Renamed {
     pub(super) program: LineProgram,
     /// The file of each index of the code object's table.
     pub(super) files: Vec<FileId>,
-    /// The same by the identifiers that the converted table has.
+    /// The same files by their identifiers in the converted table.
     pub(super) ids: HashMap<FileId, FileId>,
     pub(super) unit: RenamedUnit,
 }
 
-/// What a unit's own attributes say instead.
+/// New attributes of a unit.
 #[derive(Debug, Default)]
 pub(super) struct RenamedUnit {
     pub(super) name: Option<String>,
     pub(super) directory: Option<String>,
-    /// Paths of files whose captured text is not what was compiled.
+    /// Paths of files whose captured text differs from the compiled one.
     pub(super) differing: Vec<String>,
 }
 
 /// A file: folder (`None`: the compilation directory) and name.
 type Name = (Option<String>, String);
 
-/// Names the files of a unit's table; `None` where all stay as they are.
+/// Names the files of a unit's table; `None` if all names stay.
 ///
 /// # Errors
-/// The table cannot be read, in words.
+/// The table is unreadable, with the cause.
 pub(super) fn rename(
     to: &mut ConvertUnit<'_, Slice<'_>>,
     places: &SourcePlaces,
@@ -75,7 +75,7 @@ pub(super) fn rename(
     }
     let own: Option<Name> = unit.name.map(|name| (None, clean(name.to_string_lossy()).into_owned()));
     let own_place = own.as_ref().and_then(|own| Some(find(own, None)?.1));
-    // Where a file and its unit have one name, both stay or both change.
+    // If a file and its unit have one name, both stay or both change.
     let own_place = own_place.filter(|_| renamed.differing.is_empty());
     let is_held = |place: &Option<SourcePlace>| matches!(place, Some(SourcePlace::Held(_)));
     let moves = names.iter().any(|(_, place)| is_held(place)) || is_held(&own_place);
@@ -103,7 +103,7 @@ pub(super) fn rename(
         string(first.map_or("", |(_, name)| name)),
         None,
     );
-    // Before version 5 files count from 1.
+    // Before version 5 file numbers start at 1.
     let mut files: Vec<FileId> =
         ids.iter().take(ids.len().saturating_sub(new_names.len())).copied().collect();
     for ((folder, name), id) in new_names.iter().zip(ids.iter().skip(files.len())) {
@@ -117,7 +117,7 @@ pub(super) fn rename(
     Ok(Some(Renamed { program, files, ..table }))
 }
 
-/// The table as it is.
+/// The unchanged table.
 fn unchanged(
     to: &mut ConvertUnit<'_, Slice<'_>>,
     encoding: LineEncoding,
@@ -129,15 +129,15 @@ fn unchanged(
     Ok(Renamed { program, files, ids, unit })
 }
 
-/// The name of a file. `moves`: the unit's directory becomes another one.
+/// The name of a file. `moves`: the unit's directory changes.
 fn renamed_file(directory: &str, moves: bool, (folder, name): Name, place: Option<SourcePlace>) -> Name {
     let recorded = joined("", folder.as_deref(), &name);
     match place {
         Some(SourcePlace::At(path)) => split(&path),
-        // What the compiler was told is what users know, where it leads to the same file in the folder.
+        // Users know the recorded name; it stays if it leads to the same file in the folder.
         Some(SourcePlace::Held(path)) if normal_path(&recorded).as_ref() == Some(&path) => (folder, name),
         Some(SourcePlace::Held(path)) => split(&path),
-        // What was relative to the directory stays where it was.
+        // A name relative to the directory keeps its meaning.
         Some(SourcePlace::Differs) | None
             if moves && !recorded.starts_with('/') && directory.starts_with('/') =>
         {

@@ -1,4 +1,4 @@
-//! Types that x86 has not: pointers of 4 bytes, and base types with elements.
+//! Types that x86 lacks: pointers of 4 bytes, and base types with elements.
 
 use std::collections::HashMap;
 
@@ -14,9 +14,10 @@ use crate::debuginfo::{TypeId, TypeKind};
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
 
-/// Stand-ins for pointers of 4 bytes within other types: structures with the offset, that are named like the pointers. gdb takes all
-/// pointers to a type for as large as one of them. It would cut an address that is assigned to a number to its low 4 bytes, which name neither
-/// space nor lane; it compares such a number with addresses, too. Debuggers refuse both for a structure.
+/// Stand-ins for pointers of 4 bytes within other types: structures with the offset and the name of the pointer. gdb
+/// assumes the size of one pointer for all pointers to a type. It would cut an address assigned to a number to its
+/// low 4 bytes, which lack space and lane; it also compares such a number with addresses. Debuggers refuse both for a
+/// structure.
 #[derive(Default)]
 pub(super) struct SmallPointers(HashMap<DieOffset, UnitEntryId>);
 
@@ -33,7 +34,7 @@ pub(super) fn is_pointer(tag: DwTag) -> bool {
 }
 
 impl<'r> Conversion<'_, '_, '_, 'r> {
-    /// The stand-in for the type that an attribute names, if it is a pointer of 4 bytes.
+    /// The stand-in for an attribute's type, if that is a pointer of 4 bytes.
     pub(super) fn pointed(
         &mut self,
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
@@ -47,7 +48,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             gimli::AttributeValue::DebugTypesRef(signature) => TypeRef::Signed(signature.0),
             _ => return None,
         };
-        // Names and qualifiers of such a pointer lead a variable to it, which is as large as others.
+        // Names and qualifiers of such a pointer lead a variable to it, whose size is that of other pointers.
         let is_name = matches!(
             entry.tag(),
             constants::DW_TAG_typedef
@@ -94,7 +95,7 @@ pub(super) fn vector_elements(unit: &Unit<'_>, die: DieOffset) -> Option<(u64, u
     Some((elements, found.byte_size? / elements))
 }
 
-/// A base type with elements as an array of them.
+/// A base type with elements, converted to an array of them.
 pub(super) fn vector<'r>(
     conversion: &mut Conversion<'_, '_, '_, 'r>,
     id: UnitEntryId,

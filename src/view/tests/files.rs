@@ -1,11 +1,11 @@
-//! A file in parts reads like one whole, at any offset and in any pieces.
+//! A file in parts reads like a whole one, at any offset and in any pieces.
 
 use proptest::prelude::*;
 
 use crate::codeobject::Bytes;
 use crate::view::file::ViewFile;
 
-/// Parts with their alignments, and the same in one piece.
+/// Parts with their alignments, and the same file in one piece.
 fn built(parts: &[(Vec<u8>, u64)]) -> (ViewFile, Vec<u8>) {
     let (mut file, mut flat) = (ViewFile::default(), Vec::new());
     for (part, alignment) in parts {

@@ -1,4 +1,4 @@
-//! Call frame information of views: read back by gimli's reader, and whole whatever functions claim.
+//! Call frame information of views: read back by gimli's reader, and complete for any claims of functions.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ fn neighbours_with_callers_are_one_entry() {
 }
 
 proptest! {
-    /// Every address has one entry, whatever overlaps.
+    /// Every address has one entry, despite overlaps.
     #[test]
     fn all_of_the_code_is_covered_once(
         functions in prop::collection::vec((0u64..300, 0u64..60, any::<bool>()), 0..12),
@@ -53,7 +53,7 @@ proptest! {
             at = entry.range.end;
         }
         prop_assert_eq!(at, text.end);
-        // Who claims an address first in the order of addresses has it; the larger of two that begin at one.
+        // An address belongs to the function with the lower start; of two with the same start, to the larger one.
         for address in text {
             let outermost = covered.iter().any(|entry| entry.is_outermost && entry.range.contains(&address));
             let claimed = functions.iter().any(|one| one.is_outermost && one.range.contains(&address));
