@@ -128,7 +128,7 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
 /// A work-item or a wave by its position in the grid.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct PlaceArgs {
-    /// The work-item by its id in the grid, or with --workgroup in its work-group: the wave and the lane that it is; also
+    /// The work-item by its id in the grid, or with --workgroup in its work-group; selects its wave and lane. Also
     /// (X,Y,Z), and `(X,Y,Z)[X,Y,Z]` for work-group and place in it. --wave chooses the dispatch where several have it
     #[arg(long, value_name = "X,Y,Z", value_parser = work_item)]
     pub work_item: Option<GridPlace>,

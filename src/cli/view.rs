@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     )?;
     // gdb reads the views from the server: as its program a copy would have every symbol twice.
     writeln!(out, "  gdb -ex 'target remote HOST:1234'")?;
-    // LLDB looks there for files of the names that the server tells it, and takes their addresses from the server, too.
+    // LLDB searches the folder for the names that the server reports, and also takes their addresses from the server.
     let folder = clean(args.output.to_string_lossy());
     let command = format!("settings append target.exec-search-paths {}", argument(&folder));
     writeln!(out, "  lldb -o {} -o 'gdb-remote HOST:1234'", word(&command))?;

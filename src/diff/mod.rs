@@ -29,7 +29,7 @@ pub struct Options {
     pub pairs: Vec<(u32, u32)>,
     /// Only waves of that kind, in the form of [`Session::new`].
     pub kind: Option<String>,
-    /// Values of variables to compare beyond those that each wave adds; `None`:
+    /// Values of variables to compare beyond the allowance of each wave; `None`:
     /// `dwarf::limits::MAX_QUESTION_VALUES`.
     pub values: Option<u64>,
 }
