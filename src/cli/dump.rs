@@ -30,8 +30,7 @@ pub struct DumpArgs {
     /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
-    /// Read all debug information in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: chosen for
-    /// each unit]
+    /// Read all debug information in this dialect [default: chosen for each unit]
     #[arg(long, value_name = "DIALECT", value_parser = super::dialect::parser())]
     pub dialect: Option<Dialect>,
     /// Folders of separate debug information, given once for all commands.

@@ -50,7 +50,7 @@ pub(super) struct Args {
     /// [default: 60]
     #[arg(long, value_name = "SECONDS")]
     silence: Option<u64>,
-    /// Type of all clients: auto, gdb, lldb, amdgcn-gdb or amdgcn-lldb [default: auto, by their handshake]
+    /// Type of all clients [default: auto, by their handshake]
     #[arg(long, value_name = "CLIENT", value_parser = choice(clients()))]
     client: Option<Taken>,
     /// Functions with variables in stock debuggers: stack (functions on stacks of waves), unit (all of their units),

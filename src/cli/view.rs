@@ -17,10 +17,7 @@ use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
-use crate::view::{Extent, STUB, SourcePlaces, View, stub_file};
-
-/// The folder of source files beside the views.
-const SOURCES: &str = "sources";
+use crate::view::{Extent, SOURCES, STUB, SourcePlaces, View, stub_file};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -52,27 +49,30 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
     let sources = std::path::absolute(args.output.join(SOURCES))?;
     let has_sources = !opened.capture().sources.is_empty();
-    if has_sources && sources.symlink_metadata().is_ok() {
-        return Err(format!("{} exists; choose another folder", args.output.join(SOURCES).display()).into());
-    }
     let map = args.sources.map()?;
-    let places = Arc::new(match has_sources {
-        true => SourcePlaces::written(map, opened.capture(), &sources),
-        false => SourcePlaces::mapped(map),
-    });
-    let view = View::with_sources(&opened, &session, args.view, places);
+    let (places, mut problems) = match has_sources {
+        true => SourcePlaces::planned(map, opened.capture(), &sources),
+        false => (SourcePlaces::mapped(map), Vec::new()),
+    };
+    let mut places = Arc::new(places);
+    let view = View::with_sources(&opened, &session, args.view, Arc::clone(&places));
     log::info!("the views took {:?}", start.elapsed());
-    for problem in view.problems() {
-        writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
-    }
-    fs::create_dir_all(&args.output).map_err(|error| fail(&args.output.display().to_string(), error))?;
+    problems.extend_from_slice(view.problems());
     // The folder may be the dump's own: an existing file may be the source code object.
     let files = || view.objects().iter().map(|object| (object, args.output.join(&object.name)));
     let stub = args.output.join(STUB);
-    let all = files().map(|(_, path)| path).chain([stub.clone()]);
+    let folder = has_sources.then(|| args.output.join(SOURCES));
+    let all = files().map(|(_, path)| path).chain([stub.clone()]).chain(folder);
     if let Some(there) = all.into_iter().find(|path| path.symlink_metadata().is_ok()) {
         let words = format!("{} exists; choose another folder", there.display());
         return Err(words.into());
+    }
+    fs::create_dir_all(&args.output).map_err(|error| fail(&args.output.display().to_string(), error))?;
+    if has_sources {
+        problems.extend(Arc::make_mut(&mut places).write(opened.capture(), &sources));
+    }
+    for problem in problems {
+        writeln!(anstream::stderr(), "warning: {}", clean_lines(problem))?;
     }
     for (object, path) in files() {
         let words = clean(path.to_string_lossy()).into_owned();

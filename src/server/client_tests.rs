@@ -192,7 +192,7 @@ fn a_region_is_asked_for_the_wave_in_hand() {
         .times(1)
         .withf(|at, wave| *at == 0x10 && *wave == WaveId(2))
         .returning(|_, _| Region { start: 0, last: u64::MAX, readable: true, code: true, name: None });
-    let mut client = client(session, Facade::Lldb);
+    let mut client = client(session, Facade::AmdgcnLldb);
     assert_eq!(ask(&mut client, "Hg3"), "OK");
     assert_eq!(ask(&mut client, "qMemoryRegionInfo:10"), "start:0;size:ffffffffffffffff;permissions:rx;");
 }

@@ -367,10 +367,11 @@ impl State {
                 };
                 Err(Fault::new(READ_ONLY, format!("this thread is lane {own}; {there}")))
             }
-            _ => {
+            own => {
                 let before = self.session.focus(thread.wave);
                 self.session.set_focus(thread.wave, lane)?;
-                if self.facade.is_lldb() {
+                // A thread that is a lane never shows another one.
+                if self.facade.is_lldb() && own.is_none() {
                     self.shown_lanes.keep(thread.wave, before);
                 }
                 self.moved.insert(thread.wave);

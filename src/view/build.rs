@@ -9,7 +9,7 @@ use super::elf::{self, Added, Debug, Extra};
 use super::file::ViewFile;
 use super::frames::{self, Code};
 use super::layout::Layout;
-use super::sources::SourcePlaces;
+use super::sources::{SOURCES, SourcePlaces};
 use super::stacks::OnStacks;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Symbol, SymbolKind, Uri};
 use crate::debuginfo::{DebugInfo, UnitId};
@@ -332,8 +332,10 @@ fn tell_apart(objects: &mut [Arc<ViewObject>]) -> HashSet<String> {
     for object in objects.iter() {
         *seen.entry(object.name.clone()).or_default() += 1;
     }
-    // Beside the views in LLDB's folder.
-    *seen.entry(elf::STUB.to_owned()).or_default() += 1;
+    // Beside the views in LLDB's folder, and in that of `lanescope view`.
+    for other in [elf::STUB, SOURCES] {
+        *seen.entry(other.to_owned()).or_default() += 1;
+    }
     let mut taken: HashSet<String> = seen.keys().cloned().collect();
     for object in &mut *objects {
         if seen.get(&object.name).is_some_and(|count| *count > 1)

@@ -46,7 +46,7 @@ pub use file::ViewFile;
 pub(crate) use frames::LANE as LANE_NUMBER;
 pub use layout::{MAX_FRAMES, Reading, STRIDE};
 pub use lazy::Views;
-pub use sources::SourcePlaces;
+pub use sources::{SOURCES, SourcePlaces};
 pub use stacks::OnStacks;
 pub use typed::TypedMemory;
 pub use windows::{is_read_without, read, stack_pointer, write};

@@ -8,11 +8,14 @@ use super::lazy;
 use crate::capture::{Capture, MAX_SOURCE, SourceFile, SourceMap};
 use crate::clean::clean_text;
 
+/// The name of the folder of source files beside the files of views.
+pub const SOURCES: &str = "sources";
+
 /// The maximum of source bytes written for debuggers.
 const MAX_WRITTEN: u64 = 256 << 20;
 
 /// Locations of source files, by the paths that line tables record.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SourcePlaces {
     map: SourceMap,
     folder: Option<String>,
@@ -38,26 +41,56 @@ impl SourcePlaces {
         Self { map, ..Self::default() }
     }
 
+    /// Maps paths to the capture's source files in a folder that [`Self::write`] fills. Also returns a problem for each
+    /// file that is left out.
+    #[must_use]
+    pub fn planned(map: SourceMap, capture: &Capture, folder: &Path) -> (Self, Vec<String>) {
+        let (mut held, mut problems) = (HashMap::new(), Vec::new());
+        let mut left = MAX_WRITTEN;
+        for source in &capture.sources {
+            let size = source.extent.length;
+            let md5 = match left.checked_sub(size) {
+                None => Err(format!("the source files have more than {MAX_WRITTEN} bytes")),
+                Some(rest) => {
+                    left = rest;
+                    with_text(capture, source, |bytes| Ok(md5::compute(bytes).0))
+                }
+            };
+            match md5 {
+                Ok(md5) => drop(held.insert(source.path.clone(), md5)),
+                Err(why) => problems.push(problem(source, &why)),
+            }
+        }
+        // A debugger finds nothing in a folder whose name is not UTF-8.
+        (Self { map, folder: folder.to_str().map(str::to_owned), held }, problems)
+    }
+
+    /// Writes the planned files into an empty folder. Returns a problem for each file that cannot be written; debuggers then
+    /// have no text for it.
+    #[must_use]
+    pub fn write(&mut self, capture: &Capture, folder: &Path) -> Vec<String> {
+        let mut problems = Vec::new();
+        for source in &capture.sources {
+            if !self.held.contains_key(&source.path) {
+                continue;
+            }
+            if let Err(why) = with_text(capture, source, |bytes| write(source, folder, bytes)) {
+                self.held.remove(&source.path);
+                problems.push(problem(source, &why));
+            }
+        }
+        problems
+    }
+
     /// Writes the capture's source files into an empty folder, and maps paths to them. Files that cannot be written
     /// are left out.
     #[must_use]
     pub fn written(map: SourceMap, capture: &Capture, folder: &Path) -> Self {
-        let mut held = HashMap::new();
-        let mut left = MAX_WRITTEN;
-        for source in &capture.sources {
-            let size = source.extent.length;
-            if size > left {
-                log::warn!("{}: source files have more than {MAX_WRITTEN} bytes", source.path);
-                continue;
-            }
-            left -= size;
-            match write(capture, source, folder) {
-                Ok(md5) => drop(held.insert(source.path.clone(), md5)),
-                Err(why) => log::info!("source file {}: {why}", source.path),
-            }
+        let (mut places, problems) = Self::planned(map, capture, folder);
+        for problem in problems.into_iter().chain(places.write(capture, folder)) {
+            log::warn!("{problem}");
         }
-        // A debugger finds nothing in a folder whose name is not UTF-8.
-        Self { map, folder: folder.to_str().map(str::to_owned), held }
+        places
     }
 
     /// The folder of the capture's files.
@@ -83,22 +116,32 @@ impl SourcePlaces {
     }
 }
 
-/// Writes one file; returns the MD5 of its captured text. Debuggers print source text unchanged, thus terminal
-/// control characters are escaped.
-fn write(capture: &Capture, source: &SourceFile, folder: &Path) -> Result<[u8; 16], String> {
+fn problem(source: &SourceFile, why: &str) -> String {
+    format!("source file {}: {why}", source.path)
+}
+
+/// Reads the captured text of a source file.
+fn with_text<T>(
+    capture: &Capture,
+    source: &SourceFile,
+    then: impl FnOnce(&[u8]) -> Result<T, String>,
+) -> Result<T, String> {
     let extent = source.extent;
     if extent.length > MAX_SOURCE {
         return Err(format!("{} bytes, expected at most {MAX_SOURCE}", extent.length));
     }
     let backing = capture.backing(extent.backing).ok_or("its bytes are missing")?;
     let bytes = backing.view(extent.offset, extent.length).map_err(|error| error.to_string())?;
-    let bytes: &[u8] = (*bytes).as_ref();
+    then((*bytes).as_ref())
+}
+
+/// Writes one file. Debuggers print source text unchanged, thus terminal control characters are escaped.
+fn write(source: &SourceFile, folder: &Path, bytes: &[u8]) -> Result<(), String> {
     // A normal path has no `..`.
     let place = folder.join(source.path.trim_start_matches('/'));
     let written = place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
         let text = clean_text(String::from_utf8_lossy(bytes));
         lazy::write(&place, |out| out.write_all(text.as_bytes()))
     });
-    written.map_err(|error| error.to_string())?;
-    Ok(md5::compute(bytes).0)
+    written.map_err(|error| error.to_string())
 }

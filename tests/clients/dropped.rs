@@ -80,8 +80,13 @@ fn gdb_loads_dropped_views_again() {
                 script.say(before);
                 script.say(format!("target remote {}", server.address));
                 is_whole(&mut script, &fixture);
-                // A user's read is none of gdb's own reads.
+                // Reads of the user are none of gdb's own.
+                script.say("p *(char(*)[64])$sp");
                 script.say("x/gx $sp");
+                script.say("p *(char(*)[64])$sp");
+                script.never("monitor wave", ADVICE);
+                script.never("stepi", ADVICE);
+                script.never("info sharedlibrary", "lanescope/lib/");
                 script.never("monitor wave", ADVICE);
                 script.say(gesture);
                 script.expect("bt", "#0  0x");

@@ -362,10 +362,41 @@ fn source_files_are_listed_and_written_beside_the_views() {
     for command in ["set substitute-path ", "settings set target.source-map "] {
         assert!(words.contains(command), "{words}");
     }
-    for taken in ["sources", "lanescope"] {
+    for taken in ["sources", "lanescope", "saxpy.hsaco"] {
         let folder = scratch.path(taken);
         std::fs::create_dir_all(folder.join(taken)).unwrap();
-        let refused = run(&["view", demo, "-o", folder.to_str().unwrap()]);
-        assert!(text(&refused.stderr).contains("exists; choose another folder"), "{}", text(&refused.stderr));
+        // Nothing is written, and a second try fails for the same reason.
+        for _ in 0..2 {
+            let refused = run(&["view", demo, "-o", folder.to_str().unwrap()]);
+            let why = format!("{taken} exists; choose another folder");
+            assert!(text(&refused.stderr).contains(&why), "{}", text(&refused.stderr));
+            assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        }
     }
+}
+
+/// A code object named as the folder of source files has another name, and a source file that cannot be written is reported.
+#[test]
+fn a_view_named_sources_is_written_and_missing_source_files_are_reported() {
+    let scratch = crate::slim::Scratch::new("cli-view-names");
+    let dump = scratch.path("dump");
+    std::fs::create_dir(&dump).unwrap();
+    for file in std::fs::read_dir(crate::fixtures::fixtures().join("dumps/calls-gfx90a")).unwrap().flatten() {
+        std::fs::copy(file.path(), dump.join(file.file_name())).unwrap();
+    }
+    let manifest = std::fs::read_to_string(dump.join("manifest.toml")).unwrap();
+    let mut manifest = manifest.replace("[[code_object]]", "[[code_object]]\nname = \"sources\"");
+    // No folder has a file and a folder of one name.
+    for path in ["a", "a/b", "c"] {
+        manifest.push_str(&format!("\n[[source]]\npath = {path:?}\nhex = \"0a\"\n"));
+    }
+    std::fs::write(dump.join("manifest.toml"), manifest).unwrap();
+    let folder = scratch.path("views");
+    let written = run(&["view", dump.to_str().unwrap(), "-o", folder.to_str().unwrap()]);
+    let error = text(&written.stderr);
+    assert!(written.status.success(), "{error}");
+    assert!(error.contains("warning: source file a/b: "), "{error}");
+    assert_eq!(error.matches("source file ").count(), 1, "{error}");
+    assert!(folder.join("sources/a").is_file() && folder.join("sources/c").is_file());
+    assert!(folder.join("0-sources").is_file(), "{}", text(&written.stdout));
 }

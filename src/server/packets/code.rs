@@ -1,4 +1,5 @@
-//! The bytes of a GPU's code for debuggers that would disassemble them as x86-64. Each byte is true, or refused.
+//! The bytes of a GPU's code for debuggers that would disassemble them as x86-64. Each byte in a packet is true, or refused;
+//! lldb's file of the view has other bytes (docs/clients.md).
 //!
 //! gdb reads code for its disassembler through a cache of lines: 64 bytes, on a boundary of 64. After a refused line
 //! it requests at once the few bytes that it needs next. All other reads (`x/8xb $pc`, `p`, `dump`) bypass that
@@ -10,8 +11,9 @@
 //!
 //! LLDB 22 reads code for its disassembler and for `memory read` in the same way, so it gets no code.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::super::facade::Facade;
 use super::super::fault::{Fault, NOT_THERE};
@@ -45,8 +47,8 @@ pub(crate) struct CodeReads {
     prologue_before: Option<u64>,
     /// Whether the client requests instructions.
     pub(super) asks_for_instructions: bool,
-    /// The pages around captured PCs outside of all code objects.
-    pages: OnceCell<BTreeSet<u64>>,
+    /// The pages around PCs outside of all code objects, with the session's generation that they are of.
+    pages: RefCell<Option<(u64, Arc<BTreeSet<u64>>)>>,
 }
 
 impl CodeReads {
@@ -147,15 +149,13 @@ pub(super) fn run(state: &State, at: u64) -> Run {
     if code {
         return Run { is_code: true, start, last };
     }
-    let pages = state.code.pages.get_or_init(|| pages(state));
-    // A what-if write may have moved the PC.
-    let own = pc(state, wave).filter(|pc| !state.session.region(*pc, wave).code).map(|pc| pc - pc % PAGE);
+    let pages = pages(state);
     let page = at - at % PAGE;
-    if own == Some(page) || pages.contains(&page) {
+    if pages.contains(&page) {
         return Run { is_code: true, start: start.max(page), last: last.min(page + (PAGE - 1)) };
     }
-    let before = pages.range(..page).next_back().copied().max(own.filter(|own| *own < page));
-    let after = pages.range(page..).next().copied().into_iter().chain(own.filter(|own| *own > page)).min();
+    let before = pages.range(..page).next_back();
+    let after = pages.range(page..).next();
     Run {
         is_code: false,
         start: before.map_or(start, |before| start.max(before + PAGE)),
@@ -163,8 +163,20 @@ pub(super) fn run(state: &State, at: u64) -> Run {
     }
 }
 
-/// The pages around the PCs of all served waves outside of all code objects.
-fn pages(state: &State) -> BTreeSet<u64> {
+/// The pages around the PCs of all served waves outside of all code objects. A what-if write may move a PC.
+fn pages(state: &State) -> Arc<BTreeSet<u64>> {
+    let generation = state.session.generation();
+    if let Some((of, pages)) = &*state.code.pages.borrow()
+        && *of == generation
+    {
+        return Arc::clone(pages);
+    }
+    let pages = Arc::new(read_pages(state));
+    *state.code.pages.borrow_mut() = Some((generation, Arc::clone(&pages)));
+    pages
+}
+
+fn read_pages(state: &State) -> BTreeSet<u64> {
     let pcs = state.waves.iter().filter_map(|wave| pc(state, *wave));
     let mut pages: BTreeMap<u64, u64> = pcs.map(|pc| (pc - pc % PAGE, pc)).collect();
     pages.retain(|_, pc| !state.session.region(*pc, state.general.wave).code);

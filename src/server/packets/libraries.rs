@@ -21,8 +21,14 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use super::vfile::{self, FOLDER, LIBRARY, OF_TARGET};
+use crate::session::address::{Token, decode};
 use crate::units::Address;
-use crate::view::{STUB, ViewObject, file_name};
+use crate::view::{self, STUB, ViewObject, file_name};
+
+/// Bytes of gdb's cache line for stacks.
+const STACK_LINE: u64 = 64;
+/// Bytes of a return address of x86-64.
+const RETURN_ADDRESS: u64 = 8;
 
 /// Whether a client can do anything with gdb's list.
 pub(crate) fn wanted(state: &State) -> bool {
@@ -43,10 +49,30 @@ pub(crate) struct MissingViews {
     pub(crate) are_missed: bool,
     /// Whether the main view is a library from now on.
     main_is_library: bool,
+    /// The last two reads of memory: address and length. The newer one is last.
+    reads: [(u64, u64); 2],
 }
 
-/// gdb reads the stack of code without the view that the code has: the next stop makes it read the list again.
-pub(crate) fn missed(state: &mut State) {
+/// gdb reads memory. Without the view of a PC's code it looks for x86-64's `ret` at the PC (1 byte), then reads the stack: a
+/// line of its cache, which is refused, and the return address in it. The code then has lost its view: the next stop makes
+/// gdb read the list again. A user's read of either (`p *(char(*)[64])$sp`, `x/gx $sp`) lacks the others.
+pub(super) fn note_read(state: &mut State, address: u64, length: u64) {
+    let [code, line] = std::mem::replace(&mut state.missing.reads, [(0, 0); 2]);
+    state.missing.reads = [line, (address, length)];
+    let is_stack = line == (address, STACK_LINE) && length == RETURN_ADDRESS && code.1 == 1;
+    if state.facade() != Facade::Gdb || !is_stack {
+        return;
+    }
+    let Token::Window { .. } = decode(address) else { return };
+    let wave = state.general.wave;
+    let is_code = state.session.region(code.0, wave).code;
+    if is_code && state.view().is_some_and(|view| view::is_read_without(view, &*state.session, address, wave))
+    {
+        missed(state);
+    }
+}
+
+fn missed(state: &mut State) {
     let missing = &mut state.missing;
     if missing.is_listed && !missing.are_missed {
         (missing.are_missed, missing.main_is_library) = (true, true);

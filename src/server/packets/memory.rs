@@ -23,9 +23,6 @@ use crate::session::{Place, Unreadable};
 use crate::units::{Address, AddressSpace, WaveId};
 use crate::view::{self, Reading, View, Views};
 
-/// Bytes of gdb's cache line for stacks.
-const STACK_LINE: u64 = 64;
-
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
 pub(crate) fn read_hex(
     state: &mut State,
@@ -152,6 +149,7 @@ fn begins_call(state: &State, address: u64, bytes: &[u8]) -> Result<bool, Fault>
 fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     let (range, pairs) = parse::split(args, b';');
     let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
+    libraries::note_read(state, address, length);
     match meant(state, address, pairs.unwrap_or_default())? {
         Meant::Place(place) => {
             let is_rest = state.short_line.take() == Some((address, length));
@@ -181,15 +179,7 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
             }
             match view::read(view, &*state.session, &state.typed, address, wave, reading, into) {
                 Ok(0) => Err(Fault::new(NOT_THERE, "nothing is known there")),
-                Ok(read) => Ok(read),
-                Err(error) => {
-                    // The user's `x/gx $sp` is no line.
-                    let is_stack = length == STACK_LINE && state.facade() == Facade::Gdb;
-                    if is_stack && view::is_read_without(view, &*state.session, address, wave) {
-                        libraries::missed(state);
-                    }
-                    Err(error.into())
-                }
+                read => Ok(read?),
             }
         }
     }

@@ -6,6 +6,8 @@
 //! `g` is short: only the registers that a list of threads needs. Clients fetch the rest one by one when they show
 //! it. A write is a change of this client's session and never of the capture.
 
+use std::sync::Arc;
+
 use super::super::Flow;
 use super::super::fault::{Fault, MALFORMED, NOT_THERE, READ_ONLY};
 use super::super::front::parse;
@@ -14,6 +16,7 @@ use super::super::front::router::Request;
 use super::super::registers::{Slot, Source};
 use super::super::state::State;
 use super::super::threads::Thread;
+use crate::arch::RegId;
 use crate::session::address;
 use crate::units::{LaneId, WaveId};
 
@@ -84,13 +87,23 @@ pub(crate) fn write_one(
     }
     is_seen(state, thread.wave, &slot)?;
     is_pc_of_program(state, &slot, &value)?;
-    state.session.write_register(thread.wave, id, &value)?;
-    if is_pc {
-        state.was_written(thread, true);
-    }
-    state.forget_list();
+    store(state, thread, &[(id, &value)])?;
     reply.text("OK");
     Ok(Flow::Continue)
+}
+
+/// Writes registers of a thread's wave.
+fn store(state: &mut State, thread: Thread, writes: &[(RegId, &[u8])]) -> Result<(), Fault> {
+    let map = Arc::clone(state.registers());
+    let pc = map.pc.and_then(|pc| map.slot(pc as u64)).map(|slot| &slot.source);
+    for (id, value) in writes {
+        state.session.write_register(thread.wave, *id, value)?;
+        if pc == Some(&Source::Wave(*id)) {
+            state.was_written(thread, true);
+        }
+    }
+    state.forget_list();
+    Ok(())
 }
 
 /// `G VALUES[;thread:ID;]`: the contents of `g`, or its beginning up to some register.
@@ -105,7 +118,7 @@ pub(crate) fn write_short(
     let values = Some(values).filter(|values| !values.is_empty()).and_then(parse::bytes);
     let values = values.ok_or(Fault::malformed("not values in hex digits"))?;
     let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
-    let map = std::sync::Arc::clone(state.registers());
+    let map = Arc::clone(state.registers());
     let mut rest = values.as_slice();
     let mut writes = Vec::new();
     for slot in map.short() {
@@ -132,10 +145,7 @@ pub(crate) fn write_short(
     if !rest.is_empty() {
         return Err(Fault::malformed("more values than `g` has"));
     }
-    for (id, value) in writes {
-        state.session.write_register(thread.wave, id, value)?;
-    }
-    state.forget_list();
+    store(state, thread, &writes)?;
     reply.text("OK");
     Ok(Flow::Continue)
 }

@@ -24,8 +24,13 @@ const MOST_NAMED: usize = 20_000;
 /// gdb's number of SIGTRAP.
 const SIGTRAP: u8 = 5;
 
-/// `?`: the default thread. gdb takes it as its general thread without an `Hg`, and so does the server.
+/// `?`: the default thread. gdb takes it as its general thread without an `Hg`, and so does the server. After `kill` or
+/// `detach` over an extended connection there is no process: `W00`, which gdb reports as a target that does not run.
 pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    if state.is_gone {
+        reply.text("W00");
+        return Ok(Flow::Continue);
+    }
     state.show_focus();
     let thread = state.threads.first();
     state.select(thread)?;

@@ -3,3 +3,4 @@
 mod files;
 mod frames;
 mod places;
+mod pointers;

@@ -46,6 +46,8 @@ pub(crate) struct Fake {
     /// Bytes that were written, by space, wave (none of global memory), lane and address.
     bytes: BTreeMap<(u64, Option<u32>, Option<u8>, u64), u8>,
     pub(crate) notices: Vec<String>,
+    /// How many writes there were.
+    generation: u64,
 }
 
 impl Fake {
@@ -63,6 +65,7 @@ impl Fake {
             written: BTreeMap::new(),
             bytes: BTreeMap::new(),
             notices: Vec::new(),
+            generation: 0,
         }
     }
 
@@ -258,6 +261,7 @@ impl Inspect for Fake {
     fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable> {
         self.check(wave)?;
         self.written.insert((wave, register), bytes.to_vec());
+        self.generation += 1;
         Ok(())
     }
 
@@ -270,6 +274,7 @@ impl Inspect for Fake {
         for (index, byte) in (0..).zip(bytes) {
             self.bytes.insert(self.key(place, index), *byte);
         }
+        self.generation += 1;
         Ok(())
     }
 
@@ -368,6 +373,7 @@ impl Inspect for Fake {
 
     fn reset(&mut self, what: Reset) -> Dropped {
         let mut dropped = Dropped::default();
+        self.generation += 1;
         if what != Reset::Memory {
             dropped.dwords = self.written.values().map(|bytes| bytes.len() as u64 / 4).sum();
             self.written.clear();
@@ -576,7 +582,7 @@ impl Inspect for Fake {
     }
 
     fn generation(&self) -> u64 {
-        0
+        self.generation
     }
 
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
