@@ -57,7 +57,7 @@ pub(crate) struct MissingViews {
 /// line of its cache, which is refused, and the return address in it. The code then has lost its view: the next stop makes
 /// gdb read the list again. A user's read of either (`p *(char(*)[64])$sp`, `x/gx $sp`) lacks the others.
 pub(super) fn note_read(state: &mut State, address: u64, length: u64) {
-    let [code, line] = std::mem::replace(&mut state.missing.reads, [(0, 0); 2]);
+    let [code, line] = state.missing.reads;
     state.missing.reads = [line, (address, length)];
     let is_stack = line == (address, STACK_LINE) && length == RETURN_ADDRESS && code.1 == 1;
     if state.facade() != Facade::Gdb || !is_stack {
