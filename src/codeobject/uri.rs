@@ -7,6 +7,8 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::clean::clean;
+
 /// The longest URI that is read; a path has at most 4096 bytes, three characters each when encoded.
 const MAX_LENGTH: usize = 16 * 1024;
 
@@ -84,7 +86,7 @@ impl Uri {
             return format!("memory_{offset:#x}");
         }
         let is_file = |uri: Self| match uri.place {
-            UriPlace::File(path) => Some(String::from_utf8_lossy(&path).into_owned()),
+            UriPlace::File(path) => Some(clean(String::from_utf8_lossy(&path)).into_owned()),
             UriPlace::Memory { .. } => None,
         };
         let decoded = Self::parse(name).ok().and_then(is_file);

@@ -193,7 +193,7 @@ fn large_objects_of_honest_frames() {
     let locals = hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP"]);
     locals
         .says("locals --lane", "int last:\n  lanes 0-7: 7\n  lanes 8-63 (inactive): 7\n")
-        .says("locals --lane", "lanes 8-63 (inactive): {5, 5")
+        .says("locals --lane", "lanes 0-63: {5, 5")
         .lacks("bytes of all objects");
     let absent =
         |at: u64| format!("<unavailable: global+{:#x} was not captured>", LOADED + 0x10_0000_0000 + at);

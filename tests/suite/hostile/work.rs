@@ -216,7 +216,7 @@ fn texts_that_lanes_share() {
         });
         let said =
             hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP", "slim DUMP -o OUT"]);
-        said.says("locals --lane", "x:\n  lanes 0-7: {a = {");
+        said.says("locals --lane", "x:\n  lanes 0-63: {a = {");
         said.says("locals --lane", "bytes of text of all lanes' values of a frame");
         said.says("locals --lane", "last:\n  lanes 0-7: 7\n");
     }
