@@ -41,6 +41,7 @@ struct Chosen {
     /// In the dump's order.
     waves: Arc<[WaveId]>,
     first: WaveId,
+    group_waves: Arc<HashMap<usize, WaveId>>,
 }
 
 /// Reasons that a session cannot begin.
@@ -144,7 +145,8 @@ impl Session {
         let is_chosen = |wave: &WaveId| id(wave).is_some_and(|id| ids.iter().any(|ids| ids.contains(&id)));
         let waves: Arc<[WaveId]> = served.waves.iter().copied().filter(is_chosen).collect();
         let first = dump::worst(capture, &waves);
-        self.chosen = Some(Chosen { waves, first });
+        let group_waves = Arc::new(dump::group_waves(capture, &waves));
+        self.chosen = Some(Chosen { waves, first, group_waves });
         Ok(self)
     }
 
@@ -247,6 +249,12 @@ impl Inspect for Session {
             Some(chosen) => chosen.waves.binary_search(&wave).is_ok(),
             None => self.reader.wave(wave).is_ok_and(|wave| Arc::ptr_eq(&wave.kind, &self.served.kind)),
         }
+    }
+
+    fn group_wave(&self, wave: WaveId) -> WaveId {
+        let first = self.chosen.as_ref().map_or(&self.served.group_waves, |chosen| &chosen.group_waves);
+        let found = self.reader.dump().capture().wave(wave).filter(|_| self.has_wave(wave));
+        found.and_then(|wave| first.get(&wave.workgroup?).copied()).unwrap_or(wave)
     }
 
     fn first_wave(&self) -> WaveId {

@@ -1,6 +1,6 @@
 //! One open dump, shared by every client's session.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -33,6 +33,7 @@ pub(super) struct ServedKind {
     pub(super) kind: Arc<Kind>,
     pub(super) waves: Arc<[WaveId]>,
     pub(super) first: WaveId,
+    pub(super) group_waves: HashMap<usize, WaveId>,
     described: OnceLock<Vec<RegId>>,
 }
 
@@ -56,8 +57,9 @@ impl Dump {
         let mut kinds: Vec<Arc<ServedKind>> = groups
             .into_iter()
             .map(|(kind, waves)| {
-                let first = worst(&capture, &waves);
-                Arc::new(ServedKind { first, waves: waves.into(), kind, described: OnceLock::new() })
+                let (first, group_waves) = (worst(&capture, &waves), group_waves(&capture, &waves));
+                let (waves, described) = (waves.into(), OnceLock::new());
+                Arc::new(ServedKind { kind, waves, first, group_waves, described })
             })
             .collect();
         // The kind of the wave that faulted comes first: it is the user's subject.
@@ -235,6 +237,17 @@ pub(super) fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
     let mut candidates = by_rank.iter().rev().flatten().copied();
     let worst = candidates.clone().next().unwrap_or_default();
     candidates.find(|wave| has_pc(capture, *wave)).unwrap_or(worst)
+}
+
+/// The first of these waves in each work-group, by the work-group's index in the capture.
+pub(super) fn group_waves(capture: &Capture, waves: &[WaveId]) -> HashMap<usize, WaveId> {
+    let mut first = HashMap::new();
+    for wave in waves {
+        if let Some(group) = capture.wave(*wave).and_then(|wave| wave.workgroup) {
+            first.entry(group).or_insert(*wave);
+        }
+    }
+    first
 }
 
 /// Whether a wave's PC was captured as a whole.

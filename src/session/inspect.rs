@@ -44,6 +44,10 @@ pub trait Inspect: Send {
     /// Whether that wave is served.
     fn has_wave(&self, wave: WaveId) -> bool;
 
+    /// The wave that names the LDS of a wave's work-group in addresses: the first served wave of the work-group; the
+    /// wave itself if it is not served or its work-group is unknown.
+    fn group_wave(&self, wave: WaveId) -> WaveId;
+
     /// The wave to show first: the first one that faulted, else the first one.
     fn first_wave(&self) -> WaveId;
 

@@ -1,33 +1,39 @@
-//! Pointers in the program's form and in the client's form, which adds the wave and the lane of the memory.
+//! Pointers in the program's form and in the client's form, which adds the wave and the lane of the memory; for LDS
+//! those that stand for the work-group.
 
 use std::ops::Range;
 
 use super::layout::STRIDE;
 use super::typed::POINTER;
+use crate::arch::SpaceScope;
 use crate::session::address::{self, GENERIC, GLOBAL, Token};
-use crate::session::{Inspect, Place, PointerAt, Unwritable, ValueState, WaveInfo};
+use crate::session::{Inspect, Place, PointerAt, Unwritable, ValueState};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 pub(super) const PART_OF_POINTER: &str = "a part of a pointer cannot be written; write the whole pointer";
 
-/// The wave and the lane that a pointer is read by.
+/// The wave and the lane that a pointer is read by; of a pointer in LDS the wave that stands for the work-group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holder {
     pub(super) wave: WaveId,
-    pub(super) lane: LaneId,
+    /// `None`: the pointer is in LDS, where each lane of the work-group reads it as its own.
+    pub(super) lane: Option<LaneId>,
 }
 
 impl Holder {
     /// The wave and lane of a pointer's own place; the lane in focus if the place has none.
     pub(super) fn of(session: &dyn Inspect, place: Place) -> Self {
         let wave = place.wave.unwrap_or_default();
-        Self { wave, lane: place.lane.unwrap_or_else(|| session.focus(wave)) }
+        if is_shared(session, place.space) {
+            return Self { wave: session.group_wave(wave), lane: None };
+        }
+        Self { wave, lane: Some(place.lane.unwrap_or_else(|| session.focus(wave))) }
     }
 }
 
 /// The target of a pointer in private memory, LDS or another space of a wave, and its address in the client's form.
-/// `None` for a pointer to global memory, to nothing, or to memory without such an address; the client then reads the
-/// number unchanged.
+/// `None` for a pointer to global memory, to nothing, from LDS to private memory, or to memory without such an address;
+/// the client then reads the number unchanged.
 ///
 /// If other members of a union share the bytes, the number decides whether the pointer is the active member: it is if
 /// it leads to memory.
@@ -45,14 +51,22 @@ pub(super) fn target(
         },
         space => Place { space, address: Address(number), wave: None, lane: None },
     };
-    let place = Place { wave: Some(wave), lane: Some(lane), ..place };
-    let shown = shown(place)?;
+    if lane.is_none() && !is_shared(session, place.space) {
+        return None;
+    }
+    let place = Place { wave: Some(wave), lane, ..place };
+    let shown = shown(session, place)?;
     (!pointer.is_shared || session.exists(place)).then_some((place, shown))
 }
 
-/// The client's address of a place in a space of a wave; `None` for global memory.
-pub(super) fn shown(place: Place) -> Option<u64> {
-    address::encode(place.space, place.wave, place.lane, u32::try_from(place.address.0).ok()?)
+/// The client's address of a place in a space of a wave; `None` for global memory. LDS has one address for all waves and
+/// lanes of a work-group: lane 0 of the first served wave.
+pub(super) fn shown(session: &dyn Inspect, place: Place) -> Option<u64> {
+    let (wave, lane) = match is_shared(session, place.space) {
+        true => (place.wave.map(|wave| session.group_wave(wave)), Some(LaneId(0))),
+        false => (place.wave, place.lane),
+    };
+    address::encode(place.space, wave, lane, u32::try_from(place.address.0).ok()?)
 }
 
 /// The number to write in place of the bytes `part` of a pointer; `shown` is its client form, and `new` is that form
@@ -118,14 +132,10 @@ pub(super) fn hardware(
     };
     let wave = wave.unwrap_or(holder.wave);
     let lane = lane.unwrap_or_else(|| session.focus(wave));
-    let is_shared = session
-        .kind()
-        .target
-        .space(space)
-        .is_some_and(|space| matches!(space.scope, crate::arch::SpaceScope::WorkGroup));
-    let is_reached = match is_shared {
-        true => wave == holder.wave || same_group(session, wave, holder.wave),
-        false => wave == holder.wave && lane == holder.lane,
+    let is_shared = is_shared(session, space);
+    let is_reached = match holder.lane {
+        Some(held) if !is_shared => wave == holder.wave && lane == held,
+        _ => session.group_wave(wave) == session.group_wave(holder.wave),
     };
     if !is_reached {
         let whose = if is_shared { "work-group" } else { "wave or lane" };
@@ -133,8 +143,7 @@ pub(super) fn hardware(
             "the address is in memory of another {whose}, which this pointer cannot hold"
         )));
     }
-    let place =
-        Place { space, address: Address(offset.into()), wave: Some(holder.wave), lane: Some(holder.lane) };
+    let place = Place { space, address: Address(offset.into()), wave: Some(holder.wave), lane: holder.lane };
     let number = match pointer.space {
         of if is_generic(of) => session.generic_address(place).map(|address| address.0),
         of if of == space => Some(offset.into()),
@@ -193,10 +202,9 @@ fn is_wide(session: &dyn Inspect, space: AddressSpace) -> bool {
     session.kind().target.space(space).is_some_and(|space| space.address_bits > 32)
 }
 
-fn same_group(session: &dyn Inspect, one: WaveId, other: WaveId) -> bool {
-    let group = |info: WaveInfo| info.workgroup.map(|group| (info.agent, info.queue, info.dispatch, group));
-    let (one, other) = (session.wave(one).ok().and_then(group), session.wave(other).ok().and_then(group));
-    one.is_some() && one == other
+/// Whether all waves and lanes of a work-group share a space: LDS.
+fn is_shared(session: &dyn Inspect, space: AddressSpace) -> bool {
+    session.kind().target.space(space).is_some_and(|space| matches!(space.scope, SpaceScope::WorkGroup))
 }
 
 pub(super) fn refused(why: &str) -> Unwritable {

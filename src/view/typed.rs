@@ -1,8 +1,9 @@
 //! Pointers in private memory and LDS, in objects whose addresses a client has.
 //!
 //! A pointer of the program has the same number in every wave and lane: an address in an aperture. A client reads it
-//! as the address of `&object`, which names wave and lane. The types of variables, and of their pointers' targets,
-//! locate pointers; no number counts as a pointer because of its value. Bytes without a known type stay unchanged.
+//! as the address of `&object`, which names wave and lane; for LDS those that stand for the work-group. The types of
+//! variables, and of their pointers' targets, locate pointers; no number counts as a pointer because of its value. Bytes
+//! without a known type stay unchanged.
 //!
 //! LLDB caches lines of memory, thus the pointers of a line must be known before the line is sent. The first pointer
 //! that a client requests of a stack brings all variables of the stack, and each pointer brings its target.
@@ -43,7 +44,7 @@ pub(super) struct Typed {
     pub(super) is_shared: bool,
 }
 
-/// The owner of memory: LDS belongs to a wave here, like in an address.
+/// The owner of memory: LDS belongs to the work-group's first served wave, like in its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Owner {
     space: AddressSpace,
@@ -312,9 +313,9 @@ pub(super) fn overlay(bytes: &mut [u8], start: u64, at: u64, from: &[u8]) {
 /// The owner of the memory at a place; `None` outside of a lane's private memory and LDS.
 fn owner(session: &dyn Inspect, place: Place) -> Option<Owner> {
     let wave = place.wave?;
-    let lane = match session.kind().target.space(place.space)?.scope {
-        SpaceScope::WorkGroup => None,
-        SpaceScope::Lane => Some(place.lane?),
+    let (wave, lane) = match session.kind().target.space(place.space)?.scope {
+        SpaceScope::WorkGroup => (session.group_wave(wave), None),
+        SpaceScope::Lane => (wave, Some(place.lane?)),
         _ => return None,
     };
     Some(Owner { space: place.space, wave, lane })

@@ -220,7 +220,7 @@ impl<'a> Frame<'a> {
 
     /// The wave and the lane by which the variables' pointers are read.
     fn holder(&self) -> Holder {
-        Holder { wave: self.window.wave, lane: self.window.lane }
+        Holder { wave: self.window.wave, lane: Some(self.window.lane) }
     }
 
     /// The pointers in a variable.
@@ -336,7 +336,7 @@ impl<'a> Frame<'a> {
             let tag = place.address.0 >> 56;
             return (tag == 0 || tag == 0xff).then_some(place.address.0);
         }
-        tagged::shown(Place { wave: Some(self.window.wave), ..place })
+        tagged::shown(self.session, Place { wave: Some(self.window.wave), ..place })
     }
 
     /// Reads a variable's spill slot.

@@ -1,5 +1,5 @@
-//! Linked structures in private memory and in LDS: one object has one address, which names its wave and lane, for any
-//! path to it and any selection. The expected values are the model's (tests/fixtures/models/chain.py).
+//! Linked structures in private memory and in LDS: one object has one address for any path to it and any selection. That
+//! of private memory names its wave and lane; LDS has one for all waves and lanes of its work-group. The expected values are the model's (tests/fixtures/models/chain.py).
 
 use serde_json::{Value, json};
 
@@ -16,6 +16,8 @@ pub(super) const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 const NODE: u64 = 16;
 /// The beginning of private memory for generic addresses.
 pub(super) const PRIVATE_BASE: u64 = 2 << 48;
+/// The beginning of LDS for generic addresses.
+const LDS_BASE: u64 = 1 << 48;
 
 /// The model of a wave in one of its lanes.
 pub(super) struct Chain<'a> {
@@ -165,6 +167,126 @@ fn lldb_follows_pointers_of_each_wave_and_lane() {
             }
         }
     }
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// An address in LDS, by a wave and a lane of the work-group (docs/protocol.md).
+fn lds(thread: u64, lane: usize, offset: u64) -> u64 {
+    3 << 56 | thread << 39 | (lane as u64) << 32 | offset
+}
+
+/// All waves and lanes have the address that names lane 0 of the work-group's first wave. Those that name another one lead to the same
+/// memory, and become the program's number where they are written.
+fn lds_is_one_memory(debugger: &Debugger) {
+    let fixture = named(DUMP);
+    let server = Server::start(&fixture.dump, &[]);
+    let is_lldb = matches!(debugger, Debugger::Lldb(_));
+    let either = |gdb: &'static str, lldb: &'static str| if is_lldb { lldb } else { gdb };
+    let [connect, set, equals, monitor] = [
+        either("target remote", "gdb-remote"),
+        either("set var", "expr"),
+        either("= ", ") "),
+        either("monitor", MONITOR),
+    ];
+    let mut script = Script::new(DUMP);
+    script.say(format!("{connect} {}", server.address));
+    script.say(either("set $first = pool", "expr Node *$first = pool"));
+    for chain in Chain::all(&fixture) {
+        let Chain { wave, lane, .. } = chain;
+        script.say(format!("{} {}", either("thread", "thread select"), wave.number));
+        script.say(format!("{} {lane}", either("set var $lane =", "register write lane")));
+        let own = lds(wave.thread, lane, NODE);
+        script.expect(format!("p *(int *){own:#x}"), format!("{equals}{}\n", chain.shared(1, "id")));
+        if !chain.is_kernel() {
+            continue;
+        }
+        for (text, expected) in [
+            ("pool == $first", "true".to_owned()),
+            ("pool - $first", "0".to_owned()),
+            ("pool->next - $first", "1".to_owned()),
+            ("table[1] == $first + 1", "true".to_owned()),
+            ("(long)pool", lds(1, 0, 0).to_string()),
+            ("(long)$first[0].next", lds(1, 0, NODE).to_string()),
+        ] {
+            script.expect(format!("p {text}"), format!("{equals}{expected}\n"));
+        }
+        script.say(format!("{set} table[0] = (Node *){own:#x}"));
+        script.expect("p table[0] == pool->next", format!("{equals}true\n"));
+        script.expect(format!("{monitor} print table[0]"), format!("{:#x}", LDS_BASE | NODE));
+    }
+    // What one wave writes all others read, through pointers in LDS, too.
+    script.say(either("thread 1", "thread select 1"));
+    script.say(format!("{set} pool->weight = 4242"));
+    script.say(format!("{set} pool->next->next = pool"));
+    script.say(either("thread 2", "thread select 2"));
+    script.expect("p pool->weight", format!("{equals}4242\n"));
+    script.expect("p pool->next->next == $first", format!("{equals}true\n"));
+    script.expect(format!("{monitor} print pool->next->next"), format!("{LDS_BASE:#x}"));
+    script.must_pass(debugger);
+    server.finish();
+
+    // Two work-groups, of one wave each.
+    let fixture = named("lds-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("{connect} {}", server.address));
+    script.say(either("set $first = tile", "expr int *$first = tile"));
+    for wave in &fixture.waves {
+        script.say(format!("{} {}", either("thread", "thread select"), wave.number));
+        for lane in wave.shown_lanes() {
+            script.say(format!("{} {lane}", either("set var $lane =", "register write lane")));
+            script.expect("p tile == $first", format!("{equals}{}\n", wave.thread == 1));
+            script.expect("p (long)best", format!("{equals}{}\n", lds(wave.thread, 0, 0x100)));
+        }
+    }
+    script.must_pass(debugger);
+    server.finish();
+}
+
+#[test]
+fn gdb_has_one_address_for_lds_of_all_waves_and_lanes() {
+    for name in GDBS {
+        lds_is_one_memory(&Debugger::Gdb(name));
+    }
+}
+
+#[test]
+fn lldb_has_one_address_for_lds_of_all_waves_and_lanes() {
+    lds_is_one_memory(&Debugger::Lldb(lldb_name()));
+}
+
+/// A pointer from LDS to private memory: each lane reads its own node through it, so that its address names none.
+#[test]
+fn a_pointer_in_lds_to_private_memory_names_no_lane() {
+    let fixture = named(DUMP);
+    let chains = Chain::all(&fixture);
+    let number = chains[0].offset(1) | PRIVATE_BASE;
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new(DUMP);
+        script.say(format!("target remote {}", server.address));
+        script.say("set var $lane = 17");
+        script.say("set var pool->next = &nodes[1]");
+        script.expect("monitor print pool->next", format!("{number:#x}"));
+        for chain in chains.iter().filter(|chain| chain.is_kernel()) {
+            script.say(format!("thread {}", chain.wave.number));
+            script.say(format!("set var $lane = {}", chain.lane));
+            script.expect("p/x (long)pool->next", format!(" = {number:#x}\n"));
+            script.expect("p pool->next->id", format!(" = {}\n", chain.own(1, "id")));
+        }
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new(DUMP);
+    script.say(format!("gdb-remote {}", server.address));
+    script.say("register write lane 17");
+    script.say("expr pool->next = &nodes[1]");
+    script.expect("p (long)pool->next", format!(") {number}\n"));
+    script.expect("p pool->next->id", "couldn't read its memory");
+    let lane_17 = chains.iter().find(|chain| (chain.wave.thread, chain.lane) == (1, 17)).unwrap();
+    script.expect(format!("{MONITOR} print pool->next->id"), format!(" = {}\n", lane_17.own(1, "id")));
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
 }
@@ -386,8 +508,8 @@ fn lldb_reads_the_last_line_of_memory_at_the_first_try() {
     let chains = Chain::all(&fixture);
     let chain = chains.iter().find(|chain| (chain.wave.thread, chain.lane) == (1, 17)).unwrap();
     let server = Server::start(&fixture.dump, &[]);
-    let lds = 3 << 56 | chain.wave.thread << 39;
-    for (address, number) in [(chain.address(2), chain.own(2, "id")), (lds, chain.shared(0, "id"))] {
+    let of_group = lds(chain.wave.thread, 0, 0);
+    for (address, number) in [(chain.address(2), chain.own(2, "id")), (of_group, chain.shared(0, "id"))] {
         let mut script = Script::new(DUMP);
         script.say(format!("gdb-remote {}", server.address));
         script.expect(format!("p *(int *){address:#x}"), format!("(int) {number}\n"));

@@ -46,6 +46,7 @@ pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {
         script.say(format!("thread {}", wave.number));
         let owned = wave.clone();
         script.check("stack", "bt", move |text| stack(&owned, text));
+        let of_group = fixture.waves.iter().find(|first| group(first) == group(wave)).unwrap().thread;
         for (index, lane) in looked_at(wave) {
             script.say(format!("set var $lane={lane}"));
             script.expect("p $lane", format!(" = {lane}"));
@@ -56,14 +57,29 @@ pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {
                     let variables: Vec<Value> =
                         variables.iter().filter(|one| one["scope"] == scope).cloned().collect();
                     let what = format!("wave {} lane {lane} frame {level}", wave.expected["id"]);
-                    let (thread, lane) = (wave.thread, lane as u64);
-                    script.check(what, command, move |text| shown(&variables, index, thread, lane, text));
+                    let owners = Owners { thread: wave.thread, lane: lane as u64, of_group };
+                    script.check(what, command, move |text| shown(&variables, index, owners, text));
                 }
             }
         }
     }
     script.expect("detach", "detached");
     script
+}
+
+/// The threads and the lane in addresses of private memory and of LDS.
+#[derive(Clone, Copy)]
+struct Owners {
+    thread: u64,
+    lane: u64,
+    /// The first thread of the work-group.
+    of_group: u64,
+}
+
+/// The position of a wave's work-group, `(0,0,0)`.
+fn group(wave: &Wave) -> &str {
+    let name = wave.expected["name_suffix"].as_str().unwrap();
+    name.split_once('/').map_or(name, |(group, _)| group)
 }
 
 /// The tested lanes, with their places in the model's lists: those at the wave's position. The model's values for the
@@ -115,7 +131,7 @@ fn by_name(text: &str) -> BTreeMap<&str, Vec<&str>> {
     values
 }
 
-fn shown(variables: &[Value], index: usize, thread: u64, lane: u64, text: &str) -> Result<(), String> {
+fn shown(variables: &[Value], index: usize, owners: Owners, text: &str) -> Result<(), String> {
     let mut got = by_name(text);
     let mut wrong = Vec::new();
     for variable in variables.iter().rev() {
@@ -128,7 +144,7 @@ fn shown(variables: &[Value], index: usize, thread: u64, lane: u64, text: &str) 
         // The members of a union are the same bytes.
         let is_union = variable["type"] == "Word"
             && variable["values"][index].as_str().is_some_and(|v| v.contains("node"));
-        let of = |value: &str| match tagged(value, thread, lane) {
+        let of = |value: &str| match tagged(value, owners) {
             value if is_union => with_bits(&value),
             value => value,
         };
@@ -164,17 +180,19 @@ fn differs(variable: &Value, value: Option<&str>, got: &str) -> Option<String> {
 }
 
 /// A value with its pointers into LDS and private memory in the form for clients: with the space, the wave and the
-/// lane (docs/protocol.md) for the aperture.
-fn tagged(value: &str, thread: u64, lane: u64) -> String {
+/// lane (docs/protocol.md) for the aperture, or lane 0 of the work-group's first wave (docs/view.md).
+fn tagged(value: &str, owners: Owners) -> String {
     let mut parts = value.split("0x");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let digits = part.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(part.len());
         let (digits, rest) = part.split_at(digits);
         let number = u64::from_str_radix(digits, 16).unwrap_or(0);
-        let space = [0, 3, 5].get((number >> 48) as usize).filter(|_| !text.ends_with('#'));
+        let space = [0_u64, 3, 5].get((number >> 48) as usize).filter(|_| !text.ends_with('#'));
         match space.filter(|space| **space > 0) {
-            Some(space) => {
+            Some(&space) => {
+                let Owners { thread, lane, of_group } = owners;
+                let (thread, lane) = if space == 3 { (of_group, 0) } else { (thread, lane) };
                 let number = space << 56 | thread << 39 | lane << 32 | number & 0xffff_ffff;
                 text.push_str(&format!("{number:#x}{rest}"));
             }

@@ -14,8 +14,8 @@ fn a_whole_number_is_written_over_a_pointer_of_any_wave() {
     session.expect_kind().returning(|| Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap());
     let pointer = PointerAt { offset: 0, bytes: 8, space: AddressSpace(0), is_shared: true, to: None };
     for wave in [0, 510, 511, 512, 1023] {
-        let holder = Holder { wave: WaveId(wave), lane: LaneId(0) };
-        let shown = address::encode(AddressSpace(5), Some(holder.wave), Some(holder.lane), 0x40).unwrap();
+        let holder = Holder { wave: WaveId(wave), lane: Some(LaneId(0)) };
+        let shown = address::encode(AddressSpace(5), Some(holder.wave), holder.lane, 0x40).unwrap();
         assert_eq!(shown >> 32 & 0xffff == 0, [511, 1023].contains(&wave), "{shown:#x}");
         for number in [0, 16, u64::from(u32::MAX)] {
             let written = stored(&session, holder, &pointer, shown, number, 0..8);

@@ -206,6 +206,11 @@ impl Inspect for Fake {
         (wave.0 as usize) < self.waves.len()
     }
 
+    /// Each wave has LDS of its own.
+    fn group_wave(&self, wave: WaveId) -> WaveId {
+        wave
+    }
+
     fn first_wave(&self) -> WaveId {
         WaveId(1)
     }
