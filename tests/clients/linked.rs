@@ -226,6 +226,15 @@ fn lds_is_one_memory(debugger: &Debugger) {
     script.must_pass(debugger);
     server.finish();
 
+    // The work-group's first wave is not served.
+    let server = Server::start(&fixture.dump, &["--wave", "2-3"]);
+    let mut script = Script::new(DUMP);
+    script.say(format!("{connect} {}", server.address));
+    script.expect("p (long)pool", format!("{equals}{}\n", lds(2, 0, 0)));
+    script.expect("p pool->next->id", format!("{equals}1001\n"));
+    script.must_pass(debugger);
+    server.finish();
+
     // Two work-groups, of one wave each.
     let fixture = named("lds-gfx90a-O0");
     let server = Server::start(&fixture.dump, &[]);
