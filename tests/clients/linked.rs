@@ -240,12 +240,17 @@ fn lds_is_one_memory(debugger: &Debugger) {
     let server = Server::start(&fixture.dump, &[]);
     let mut script = Script::new(&fixture.name);
     script.say(format!("{connect} {}", server.address));
+    let thread = either("thread", "thread select --thread-id");
+    script.say(format!("{thread} 1"));
     script.say(either("set $first = tile", "expr int *$first = tile"));
     for wave in &fixture.waves {
-        script.say(format!("{} {}", either("thread", "thread select"), wave.number));
+        script.say(format!("{thread} {}", wave.thread));
         for lane in wave.shown_lanes() {
             script.say(format!("{} {lane}", either("set var $lane =", "register write lane")));
-            script.expect("p tile == $first", format!("{equals}{}\n", wave.thread == 1));
+            let is_first = wave.thread == 1;
+            // gdb knows that this is C.
+            let is_first = if is_lldb { is_first.to_string() } else { u8::from(is_first).to_string() };
+            script.expect("p tile == $first", format!("{equals}{is_first}\n"));
             script.expect("p (long)best", format!("{equals}{}\n", lds(wave.thread, 0, 0x100)));
         }
     }
@@ -295,7 +300,8 @@ fn a_pointer_in_lds_to_private_memory_names_no_lane() {
     script.expect("p (long)pool->next", format!(") {number}\n"));
     script.expect("p pool->next->id", "couldn't read its memory");
     let lane_17 = chains.iter().find(|chain| (chain.wave.thread, chain.lane) == (1, 17)).unwrap();
-    script.expect(format!("{MONITOR} print pool->next->id"), format!(" = {}\n", lane_17.own(1, "id")));
+    script
+        .expect(format!("{MONITOR} print pool->next->id"), format!(" = {}  [private", lane_17.own(1, "id")));
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
 }

@@ -46,7 +46,8 @@ pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {
         script.say(format!("thread {}", wave.number));
         let owned = wave.clone();
         script.check("stack", "bt", move |text| stack(&owned, text));
-        let of_group = fixture.waves.iter().find(|first| group(first) == group(wave)).unwrap().thread;
+        let first = fixture.waves.iter().find(|first| group(wave).is_some() && group(first) == group(wave));
+        let of_group = first.unwrap_or(wave).thread;
         for (index, lane) in looked_at(wave) {
             script.say(format!("set var $lane={lane}"));
             script.expect("p $lane", format!(" = {lane}"));
@@ -76,10 +77,9 @@ struct Owners {
     of_group: u64,
 }
 
-/// The position of a wave's work-group, `(0,0,0)`.
-fn group(wave: &Wave) -> &str {
-    let name = wave.expected["name_suffix"].as_str().unwrap();
-    name.split_once('/').map_or(name, |(group, _)| group)
+/// The position of a wave's work-group, `(0,0,0)`; `None` where the model has none.
+fn group(wave: &Wave) -> Option<&str> {
+    Some(wave.expected["name_suffix"].as_str()?.split_once('/')?.0)
 }
 
 /// The tested lanes, with their places in the model's lists: those at the wave's position. The model's values for the
