@@ -118,8 +118,19 @@ def selected():
     return thread
 
 
+def shown_lane():
+    """The lane that gdb shows of the selected thread; None: gdb has no register for it."""
+    try:
+        return int(gdb.selected_frame().read_register("lane"))
+    except (ValueError, gdb.error):
+        return None
+
+
 def focused(lanes):
-    return next((lane for lane in lanes if lane.get("focused")), None)
+    """The lane that gdb shows of the selected thread; the server's where gdb has no register for it."""
+    shown = shown_lane()
+    is_focused = lambda lane: lane.get("focused") if shown is None else lane["lane"] == shown
+    return next(filter(is_focused, lanes), None)
 
 
 def numbers():
@@ -132,11 +143,11 @@ def has_register(name):
 
 
 def focus(lane):
-    """Moves the focus. gdb forgets what it has read only when a register is written."""
+    """Shows a lane. gdb sends no write of the value that the register has: the command chooses the lane of `monitor`."""
+    gdb.execute("monitor thread %d lane %d" % (selected().num, lane), to_string=True)
     if has_register("lane"):
         gdb.execute("set var $lane = %d" % lane)
     else:
-        gdb.execute("monitor thread %d lane %d" % (selected().num, lane), to_string=True)
         gdb.execute("maint flush register-cache", to_string=True)
 
 
@@ -523,11 +534,9 @@ class Values:
 
 
 def current_lane(server, thread):
-    """The lane in focus, as gdb shows it where it has a register for it."""
-    try:
-        return int(gdb.selected_frame().read_register("lane"))
-    except (ValueError, gdb.error):
-        return (focused(server.lanes(thread)) or {}).get("lane")
+    """The number of the focused lane. Where gdb has a register for it, nothing is sent."""
+    shown = shown_lane()
+    return (focused(server.lanes(thread)) or {}).get("lane") if shown is None else shown
 
 
 class Focus(gdb.Function):
@@ -562,7 +571,7 @@ HOOKS = (
     ("thread apply hookpost-all", "update"),
     ("hook-monitor", "select"),
     ("hook-continue", "select"),
-    ("hookpost-monitor", "monitored"),
+    ("hookpost-monitor", "update"),
 ) + tuple(("hook-" + name, "update") for name in Values.EVALUATE)
 
 
@@ -580,8 +589,6 @@ class Hook(gdb.Command):
         elif argument == "select":
             name_selected()
         else:
-            if argument == "monitored":
-                forget_moved()
             Values.update()
 
 
@@ -593,26 +600,6 @@ def name_selected():
             server.ask(form.request("Selected", thread=thread.ptid[1]))
         except (form.Refused, gdb.error):
             pass  # The command itself reports it.
-
-
-def forget_moved():
-    """Has gdb read anew where a command has moved the focus of the selected thread."""
-    server, thread = Server.here(), gdb.selected_thread()
-    if thread is None or not has_thread_register("lane"):
-        return
-    try:
-        lane = focused(server.lanes(thread))
-        if lane and lane["lane"] != current_lane(server, thread):
-            gdb.execute("maint flush register-cache", to_string=True)
-    except (form.Refused, gdb.error):
-        pass
-
-
-def has_thread_register(name):
-    try:
-        return has_register(name)
-    except gdb.error:
-        return False  # No frame.
 
 
 def is_front_end():

@@ -184,6 +184,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
             forward(state, backend, route, request, reply)
         }
     };
+    state.has_removed_breakpoint = route.name == "z";
     // An answer from a file that changed after it was opened may be wrong: it is not sent.
     let answered = match state.session.changed_file().filter(|_| route.needs_files) {
         Some(name) => {

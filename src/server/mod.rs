@@ -6,7 +6,7 @@
 //! packets     one file per packet family: this server's own answers
 //! backend     gdbstub's state machine for the rest, behind an in-memory connection (target: its view of a client)
 //! facade      the server's appearance for a client; registers: its numbering; threads: waves or lanes
-//! numbering   the client's own numbers of threads; shown_lanes: the lanes that LLDB shows while others are in focus
+//! numbering   the client's own numbers of threads; monitor_lanes: the lanes of `monitor` that the client does not show
 //! ```
 //!
 //! **A captured state is never lost to a packet.** Every packet gets an answer or, if the protocol has nothing
@@ -22,12 +22,12 @@ mod facade;
 mod fault;
 mod front;
 mod grown;
+mod monitor_lanes;
 mod numbering;
 mod packets;
 mod registers;
 mod say;
 mod selection;
-mod shown_lanes;
 mod state;
 mod target;
 mod threads;

@@ -1,6 +1,6 @@
 //! The negotiated features and the selection of one client.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::facade::Facade;
 use super::fault::{Fault, NO_WAVE, READ_ONLY};
 use super::front::parse;
 use super::grown::Grown;
+use super::monitor_lanes::MonitorLanes;
 use super::packets::code::CodeReads;
 use super::packets::documents::Documents;
 use super::packets::libraries::MissingViews;
 use super::packets::vfile::Handles;
 use super::registers::RegisterMap;
 use super::selection::Selection;
-use super::shown_lanes::ShownLanes;
 use super::threads::{Thread, Threads};
 use crate::session::{Inspect, Unreadable};
 use crate::units::{LaneId, Pc, WaveId};
@@ -91,8 +91,8 @@ pub(super) struct State {
     pub(super) selection: Selection,
     /// Waves whose focus the client has moved.
     pub(super) moved: HashSet<WaveId>,
-    /// Waves for which LLDB shows another lane than the one in focus.
-    shown_lanes: ShownLanes,
+    /// Waves whose lane of `monitor` is not the one in focus, which the client shows.
+    monitor_lanes: MonitorLanes,
     /// Whether the user named the selected thread in a command, `monitor thread N`.
     pub(super) is_chosen: bool,
     /// The buffer for reads of memory, so that no packet allocates.
@@ -127,6 +127,10 @@ pub(super) struct State {
     notes: String,
     /// The state of views that gdb lost.
     pub(super) missing: MissingViews,
+    /// The first thread of LLDB's list that has a stop reason there: it keeps those of threads that did not run.
+    pub(super) first_with_reason: Option<Thread>,
+    /// Whether the client's last request removed a breakpoint, as LLDB does before it steps off it.
+    pub(super) has_removed_breakpoint: bool,
     /// Whether the first stop is the client's last request.
     pub(super) is_at_first_stop: bool,
     /// Whether the client gets amdgcn, and does not know it.
@@ -141,8 +145,6 @@ pub(super) struct State {
     /// Whether the client is gdb beyond doubt.
     gdb: bool,
     registers: OnceCell<Arc<RegisterMap>>,
-    /// Whether the client has read the register of the focus since its last move.
-    pub(super) lane_was_read: Cell<bool>,
 }
 
 impl std::fmt::Debug for State {
@@ -174,6 +176,8 @@ impl State {
             stub_was_listed: false,
             notes: String::new(),
             missing: MissingViews::default(),
+            first_with_reason: None,
+            has_removed_breakpoint: false,
             is_at_first_stop: false,
             lacks_architecture: false,
             is_extended: false,
@@ -184,7 +188,7 @@ impl State {
             selection: Selection::new(first),
             is_chosen: false,
             moved: HashSet::new(),
-            shown_lanes: ShownLanes::default(),
+            monitor_lanes: MonitorLanes::default(),
             stop: Stop { thread: first, refused: false },
             session,
             features: Features::default(),
@@ -198,7 +202,6 @@ impl State {
             forced: facade.is_some(),
             gdb: facade.is_some_and(|facade| !facade.is_lldb()),
             registers: OnceCell::new(),
-            lane_was_read: Cell::new(false),
         }
     }
 
@@ -262,6 +265,11 @@ impl State {
         }
     }
 
+    /// The client's name in messages.
+    pub(super) fn client(&self) -> &'static str {
+        if self.facade.is_lldb() { "lldb" } else { "gdb" }
+    }
+
     /// Whether the client is some gdb.
     pub(super) fn is_gdb(&self) -> bool {
         self.gdb
@@ -301,14 +309,15 @@ impl State {
         self.facade.is_lldb() || thread.lane.is_some()
     }
 
-    /// The lane of a thread: its own, or the one in the wave's focus.
+    /// The lane of `monitor` and of our own packets: a thread's own, or the one that the user chose last.
     pub(super) fn lane(&self, thread: Thread) -> LaneId {
-        thread.lane.unwrap_or_else(|| self.session.focus(thread.wave))
+        let chosen = self.monitor_lanes.lane(thread.wave);
+        thread.lane.or(chosen).unwrap_or_else(|| self.session.focus(thread.wave))
     }
 
-    /// The lane that the client shows of a thread: LLDB keeps the values of an earlier one for a while.
+    /// The lane that the client shows of a thread: its own, or the one in focus.
     pub(super) fn shown_lane(&self, thread: Thread) -> LaneId {
-        thread.lane.unwrap_or_else(|| self.shown_lanes.lane(thread.wave, self.session.focus(thread.wave)))
+        thread.lane.unwrap_or_else(|| self.session.focus(thread.wave))
     }
 
     /// The value of `rsp` for a thread: the token of its first window.
@@ -353,11 +362,12 @@ impl State {
         thread.lane.map_or(Ok(()), |lane| self.session.set_focus(thread.wave, lane))
     }
 
-    /// Moves the focus of a wave that is one thread.
+    /// Chooses the lane of a wave that is one thread; `is_shown`: the client shows it at once, else it is the lane of
+    /// `monitor` until the client drops what it keeps.
     ///
     /// # Errors
     /// The lane does not exist, or is another thread.
-    pub(super) fn set_focus(&mut self, thread: Thread, lane: LaneId) -> Result<(), Fault> {
+    pub(super) fn choose_lane(&mut self, thread: Thread, lane: LaneId, is_shown: bool) -> Result<(), Fault> {
         match thread.lane {
             Some(own) if own != lane => {
                 let other = Thread { lane: Some(lane), ..thread };
@@ -367,36 +377,50 @@ impl State {
                 };
                 Err(Fault::new(READ_ONLY, format!("this thread is lane {own}; {there}")))
             }
-            own => {
-                let before = self.session.focus(thread.wave);
-                self.session.set_focus(thread.wave, lane)?;
-                // A thread that is a lane never shows another one.
-                if self.facade.is_lldb() && own.is_none() {
-                    self.shown_lanes.keep(thread.wave, before);
+            _ if is_shown => self.focus(thread.wave, lane),
+            _ => {
+                let size = self.session.wave(thread.wave)?.kind.wave_size;
+                if !size.has(lane) {
+                    return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() }.into());
                 }
-                self.moved.insert(thread.wave);
-                self.forget_list();
+                match self.shown_lane(thread) == lane {
+                    true => self.monitor_lanes.follow(thread.wave),
+                    false => self.monitor_lanes.choose(thread.wave, lane),
+                }
                 Ok(())
             }
         }
     }
 
+    /// The client shows that lane of the wave from here on.
+    fn focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Fault> {
+        self.session.set_focus(wave, lane)?;
+        self.monitor_lanes.follow(wave);
+        self.moved.insert(wave);
+        self.forget_list();
+        Ok(())
+    }
+
     /// The client has written the register of the lane in focus, or (`is_pc`) the PC.
     pub(super) fn was_written(&mut self, thread: Thread, is_pc: bool) {
-        self.shown_lanes.was_written(thread.wave, is_pc);
+        self.monitor_lanes.was_written(thread.wave, is_pc);
     }
 
-    /// The client reads the PC: LLDB has dropped its cached values of the wave, and shows the lane in focus from here
-    /// on.
-    pub(super) fn pc_is_read(&mut self, thread: Thread) {
-        self.shown_lanes.pc_is_read(thread.wave);
+    /// The client reads the PC: LLDB has dropped its cached values of the wave, and shows the lane of `monitor` from
+    /// here on.
+    pub(super) fn pc_is_read(&mut self, thread: Thread) -> Result<(), Fault> {
+        let lane = self.facade.is_lldb().then(|| self.monitor_lanes.pc_is_read(thread.wave)).flatten();
+        lane.map_or(Ok(()), |lane| self.focus(thread.wave, lane))
     }
 
-    /// A stop goes to the client: LLDB shows the lanes in focus from here on. Returns the waves for which it showed
-    /// another lane.
-    pub(super) fn show_focus(&mut self) -> Vec<WaveId> {
-        let shown = self.shown_lanes.stop();
-        shown.filter(|(wave, lane)| self.session.focus(*wave) != *lane).map(|(wave, _)| wave).collect()
+    /// A stop goes to the client, which shows the lanes of `monitor` from here on. Returns the waves for which it
+    /// showed another lane.
+    pub(super) fn show_chosen_lanes(&mut self) -> Result<Vec<WaveId>, Fault> {
+        let lanes: Vec<_> = self.monitor_lanes.stop().collect();
+        for (wave, lane) in &lanes {
+            self.focus(*wave, *lane)?;
+        }
+        Ok(lanes.into_iter().map(|(wave, _)| wave).collect())
     }
 
     /// Drops the list of threads, which holds the state of lanes in focus, so that the next request rebuilds it.

@@ -110,8 +110,15 @@ fn monitor_is_about_gdbs_thread_with_the_helper() {
         }
         script.expect("continue", "nothing can run");
         script.expect("thread", "Current thread is 3 ");
-        // A move of the focus has its effect at once.
-        script.say("monitor lane 9");
+        // gdb sends no write of the value that `$lane` has.
+        script.say("lane 5");
+        script.expect("monitor lane 9", "gdb still shows lane 5; this answer is about lane 9.");
+        script.expect("print $_lane", "= 5");
+        script.expect("lane", "[Current thread is 3, lane 5 (");
+        script.expect("lane apply 5 monitor lane", "Lane 5 of thread 3");
+        script.never("monitor lane", "still shows");
+        script.expect("monitor lane", "Lane 5 of thread 3");
+        script.say("lane 9");
         script.expect("print $lane", "= 9");
         script.expect("print $_lane", "= 9");
         script.must_pass(&Debugger::Gdb(gdb));
@@ -267,11 +274,15 @@ fn a_work_item_names_wave_and_lane() {
         script.expect("lane (0,0,0)[128,0,0]", "the work-groups of AMDGPU Dispatch 1:1:1 are [128,1,1]");
         script.expect("lane (1,2,3,4)", "is no place in a grid");
         script.must_pass(&Debugger::Gdb(gdb));
-        // Without the helper the server moves the focus, and gdb the thread.
+        // Without the helper gdb goes there by two commands.
         let mut script = Script::new("work-items");
         script.say(format!("target remote {}", server.address));
-        script.expect("monitor lane (70,0,0)", "`thread 2` selects this wave in gdb.");
+        let gestures = "Type `thread 2`, then `set var $lane = 6` to see lane 6 in gdb.";
+        script.expect("monitor lane (70,0,0)", gestures);
+        script.expect("monitor lane (64,0,0)", "`thread 2` selects this wave in gdb.");
+        script.expect("monitor lane (70,0,0)", gestures);
         script.say("thread 2");
+        script.say("set var $lane = 6");
         script.expect("print first", " = 70\n");
         script.must_pass(&Debugger::Gdb(gdb));
         server.finish();
@@ -447,6 +458,46 @@ fn lldb_shows_one_lane_whatever_writes_the_register() {
     server.finish();
 }
 
+/// gdb sends no write of the value that `$lane` has: what it shows is of that lane, whatever `monitor` is about.
+#[test]
+fn gdb_shows_one_lane_whatever_monitor_is_about() {
+    let fixture = named("saxpy-gfx90a-O0");
+    for gdb in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("lanes");
+        let shows = |script: &mut Script, lane: u8| {
+            script.expect("print $lane", format!(" = {lane}\n"));
+            script.expect("print first", format!(" = {lane}\n"));
+        };
+        script.say(format!("target remote {}", server.address));
+        shows(&mut script, 0);
+        for lane in [5, 6] {
+            let ask = format!("monitor lane {lane}");
+            script.expect(&ask, format!("gdb still shows lane 0; this answer is about lane {lane}.\n"));
+            script.expect(ask, format!("Type `set var $lane = {lane}` to see lane {lane} in gdb.\n"));
+            script.expect("monitor print first", format!("= {lane}  "));
+            shows(&mut script, 0);
+            script.say("maint flush register-cache");
+            shows(&mut script, 0);
+            script.say("set var $lane = 0");
+            shows(&mut script, 0);
+        }
+        script.expect("monitor lane", "gdb still shows lane 0; this answer is about lane 6.");
+        script.say("set var $lane = 5");
+        shows(&mut script, 5);
+        script.expect("monitor print first", "= 5  ");
+        script.never("monitor lane 5", "gdb");
+        script.say("monitor lane 7");
+        script.expect("stepi", "gdb shows lane 7 of thread 1 from this stop on.");
+        shows(&mut script, 7);
+        script.never("stepi", "from this stop on");
+        script.expect("monitor thread 2 lane 6", "Type `thread 2`, then `set var $lane = 6`");
+        shows(&mut script, 7);
+        script.must_pass(&Debugger::Gdb(gdb));
+        server.finish();
+    }
+}
+
 /// calls-gfx90a: an outer frame keeps its window, which names the lane.
 #[test]
 fn lldb_shows_one_lane_in_outer_frames() {
@@ -488,6 +539,31 @@ fn lldb_shows_one_lane_in_outer_frames() {
     server.finish();
 }
 
+/// chain-gfx90a-O0: wave 2 is at line 55. lldb steps it off the breakpoint, and shows wave 1, whose stop reason it keeps.
+#[test]
+fn monitor_is_about_the_thread_that_lldb_shows_at_a_breakpoint() {
+    let fixture = named("chain-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("a breakpoint");
+    script.say(format!("gdb-remote {}", server.address));
+    let shows = |script: &mut Script, number: usize| {
+        let selected = "script print('selected', lldb.process.GetSelectedThread().GetIndexID())";
+        script.expect(selected, format!("selected {number}\n"));
+        script.check("", format!("{MONITOR} lane"), begins_with(number, &fixture.waves[number - 1]));
+    };
+    script.expect("breakpoint set -l 55", "chain.hip:55");
+    for _ in 0..2 {
+        script.expect("continue", "nothing can run");
+        shows(&mut script, 1);
+    }
+    script.say("breakpoint delete -f");
+    script.say("thread select 3");
+    script.say("thread step-inst");
+    shows(&mut script, 3);
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
 /// The thread is selected first: a write of the register before goes to the lane of another wave.
 #[test]
 fn monitor_lane_names_the_thread_before_the_lane() {
@@ -523,7 +599,7 @@ fn monitor_lane_names_the_thread_before_the_lane() {
         script.say("thread 1");
         script.expect(
             "monitor lane (84,0,0)",
-            "`thread 2` selects this wave in gdb.\nThe stack is another one, and gdb keeps the one that it has read: type `set var $lane = 20`",
+            "Type `thread 2`, then `set var $lane = 20` to see lane 20 in gdb.",
         );
         script.say("thread 2");
         script.say("set var $lane = 20");

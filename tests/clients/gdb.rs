@@ -153,7 +153,7 @@ fn one_memory(script: &mut Script, what: &str, wave: &Wave, memory: &Memory) {
     let mut addresses = vec![memory.address_of(wave.thread)];
     if memory.space != 0 {
         if let Some(lane) = memory.lane {
-            script.say(format!("monitor lane {lane}"));
+            script.say(format!("set var $lane = {lane}"));
         }
         addresses.push(memory.focused_address());
     }

@@ -364,16 +364,19 @@ fn a_lane_in_focus_has_its_own_stack() {
                 in_lldb.say(format!("register write lane {lane}"));
                 in_lldb.check(what, "bt", move |text| lldb_frames(&stack, text));
             }
-            // The server's command moves the focus, too; for another stack it prints the command that gdb needs.
+            // gdb keeps the stack that it has read, whatever `monitor` is about.
             let (from, to) = (lanes[0], lanes[1]);
             script.say(format!("set var $lane = {from}"));
-            script.say("bt");
-            let stacks_differ = stack_of(wave, from) != stack_of(wave, to);
-            let hint = if stacks_differ { "The stack is another one" } else { "Lane" };
-            script.expect(format!("monitor lane {to}"), hint);
+            let stack = stack_of(wave, from);
+            script.expect(
+                format!("monitor lane {to}"),
+                format!("`set var $lane = {to}` to see lane {to} in gdb."),
+            );
             script.say("maint flush register-cache");
+            script.check("after `monitor lane`", "bt", move |text| gdb_frames(&stack, text));
             let stack = stack_of(wave, to);
-            script.check("after a flush", "bt", move |text| gdb_frames(&stack, text));
+            script.say(format!("set var $lane = {to}"));
+            script.check("after a write", "bt", move |text| gdb_frames(&stack, text));
         }
         in_lldb.expect(choose(1), ": AMDGPU Wave ");
         // lane 63 was the last one.

@@ -246,6 +246,10 @@ fn lane(mi: &mut Mi, wave: &Wave) {
     let lane = wave.shown_lanes()[index];
     mi.done(&format!("-interpreter-exec console \"set var $lane = {lane}\""));
     assert_eq!(mi.done("-data-evaluate-expression $lane")["value"], lane.to_string());
+    // gdb sends no write of the value that it has.
+    mi.done(&format!("-interpreter-exec console \"monitor lane {}\"", wave.shown_lanes()[0]));
+    mi.done(&format!("-interpreter-exec console \"set var $lane = {lane}\""));
+    assert_eq!(mi.done("-data-evaluate-expression $lane")["value"], lane.to_string());
     let locals = wave.expected["locals"].as_array().unwrap();
     let found = locals.iter().find(|one| one["state"] == "ok" && one["type"] == "int");
     let found = found.expect("a whole number");

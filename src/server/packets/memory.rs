@@ -275,7 +275,7 @@ fn in_space(state: &State, space: AddressSpace, address: u64, thread: Thread) ->
     let scope = state.session.kind().target.space(space).map(|space| space.scope);
     let lane = match scope {
         Some(SpaceScope::LaneN(lane)) => lane,
-        _ => state.lane(thread),
+        _ => state.shown_lane(thread),
     };
     Place { space, address: Address(address), wave: Some(thread.wave), lane: Some(lane) }
 }

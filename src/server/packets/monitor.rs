@@ -81,7 +81,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "lane",
         arguments: "[N]",
-        does: "Show the focused lane, or focus lane N, the lane of work-item (X,Y,Z) of the grid or (X,Y,Z)[X,Y,Z] of a work-group: private memory and variables are that lane's.",
+        does: "Show the lane of commands, or choose lane N, the lane of work-item (X,Y,Z) of the grid or (X,Y,Z)[X,Y,Z] of a work-group: private memory and variables are that lane's.",
         about: About::Own,
         most: 1,
         run: threads::lane,

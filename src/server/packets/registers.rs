@@ -32,7 +32,7 @@ pub(crate) fn read_one(
     let slot = state.registers().slot(number);
     let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?.clone();
     if Some(slot.number) == state.registers().pc {
-        state.pc_is_read(thread);
+        state.pc_is_read(thread)?;
     }
     write(state, thread, &slot, reply)?;
     Ok(Flow::Continue)
@@ -45,7 +45,7 @@ pub(crate) fn read_short(
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
     let thread = state.named_in(request.args)?.unwrap_or(state.general);
-    state.pc_is_read(thread);
+    state.pc_is_read(thread)?;
     for slot in state.registers().short() {
         write(state, thread, slot, reply)?;
     }
@@ -150,14 +150,15 @@ pub(crate) fn write_short(
     Ok(Flow::Continue)
 }
 
-/// Moves the focus to the value of the register of the lane in focus.
+/// Chooses the lane that is the value of the register of the lane in focus.
 fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), Fault> {
     let lanes = state.session.kind().wave_size.lanes();
     let lane = match value.split_first() {
         Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
         _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
     };
-    state.set_focus(thread, lane)?;
+    // gdb drops its frames after the write; LLDB does so after some writes only.
+    state.choose_lane(thread, lane, !state.facade().is_lldb())?;
     state.was_written(thread, false);
     Ok(())
 }
@@ -221,7 +222,6 @@ pub(super) fn write(state: &State, thread: Thread, slot: &Slot, reply: &mut Repl
         return Ok(());
     }
     if slot.source == Source::Lane {
-        state.lane_was_read.set(true);
         let lane = u32::from(state.shown_lane(thread).0).to_le_bytes();
         reply.hex(lane.get(..slot.bytes).unwrap_or(&lane));
         return Ok(());

@@ -42,15 +42,16 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         None if lldb => state.stop.thread,
         None => state.selected(),
     };
-    let moved = state.show_focus();
     let has_new_files = grown::grow(state) || state.missing.are_missed;
-    state.select(thread)?;
+    let selected = selected_by_lldb(state, request.args, thread).filter(|_| lldb).unwrap_or(thread);
+    state.select(selected)?;
     state.stop = Stop { thread, refused: true };
     // gdb loads them, prints nothing, and resumes once more.
     if has_new_files && !lldb {
         reply.text("T05library:;thread:").number(state.number(thread)).text(";");
         return Ok(Flow::Continue);
     }
+    let moved = state.show_chosen_lanes()?;
     let inactive = inactive_lane(state, thread);
     let lanes = new_lanes(state, &moved);
     let changed_pc = changed_pc(state, thread);
@@ -68,16 +69,28 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
     Ok(Flow::Continue)
 }
 
-/// The notice that LLDB shows other lanes than before.
+/// The thread that LLDB selects after it steps one off a breakpoint, before `continue`: the first one of its list that
+/// has a stop reason. It keeps the reasons of threads that do not run. `None`: any other stop.
+///
+/// A `thread step-inst` at a breakpoint sends the same packets, and lldb then goes back to the thread that stepped.
+fn selected_by_lldb(state: &mut State, actions: &[u8], thread: Thread) -> Option<Thread> {
+    let kept = state.first_with_reason.filter(|_| !all_run(actions));
+    let first = kept.into_iter().chain([thread]).min_by_key(|thread| state.shown(*thread));
+    state.first_with_reason = first;
+    first.filter(|_| state.has_removed_breakpoint)
+}
+
+/// The notice that the client shows other lanes than before.
 fn new_lanes(state: &State, waves: &[WaveId]) -> String {
+    let client = state.client();
     match waves {
         [] => String::new(),
         [wave] => {
             let thread = Thread { wave: *wave, lane: None };
             let (lane, number) = (state.lane(thread), state.shown(thread));
-            format!("lldb shows lane {lane} of thread {number} from this stop on.\n")
+            format!("{client} shows lane {lane} of thread {number} from this stop on.\n")
         }
-        _ => format!("lldb shows other lanes of {} threads from this stop on.\n", waves.len()),
+        _ => format!("{client} shows other lanes of {} threads from this stop on.\n", waves.len()),
     }
 }
 
@@ -115,6 +128,10 @@ fn singled_out(actions: &[u8]) -> Option<u64> {
             }
         })
     };
-    let all_run = each().any(|(_, thread)| thread.is_none());
-    first(b"sSr").or_else(|| first(b"cC").filter(|_| !all_run))
+    first(b"sSr").or_else(|| first(b"cC").filter(|_| !all_run(actions)))
+}
+
+/// Whether an action is for all threads that no other action names.
+fn all_run(actions: &[u8]) -> bool {
+    actions.split(|byte| *byte == b';').any(|action| !action.contains(&b':'))
 }

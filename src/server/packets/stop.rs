@@ -31,10 +31,12 @@ pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) ->
         reply.text("W00");
         return Ok(Flow::Continue);
     }
-    state.show_focus();
+    state.show_chosen_lanes()?;
     let thread = state.threads.first();
     state.select(thread)?;
     state.stop = Stop { thread, refused: false };
+    let info = state.session.wave(thread.wave)?;
+    state.first_with_reason = reason(state, thread, &info).map(|_| thread);
     state.is_at_first_stop = true;
     write(state, thread, reply)?;
     Ok(Flow::Continue)

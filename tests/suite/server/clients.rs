@@ -61,7 +61,7 @@ fn gdb_shows_waves_registers_and_tagged_memory() {
             "p $v0[3]",
             "p $v1",
             "x/4xb 0x0500007f00000010",
-            "monitor lane 3",
+            "set var $lane = 3",
             "x/4xb 0x0500007f00000010",
             "x/8xb 0x11fffe",
         ];

@@ -79,7 +79,7 @@ pub(super) fn which_wave(state: &State, command: &str) -> String {
     )
 }
 
-/// The line with the thread of an answer, and with the lane if LLDB shows another one.
+/// The line with the thread of an answer, and with the lane if the client shows another one.
 pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
     let info = said(state.session.wave(thread.wave))?;
     let name = say::name(&info, thread, state.threads.item(thread));
@@ -87,7 +87,7 @@ pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
     let mark = if lane == shown {
         String::new()
     } else {
-        format!(" lldb still shows lane {shown}; this answer is about lane {lane}.")
+        format!(" {} still shows lane {shown}; this answer is about lane {lane}.", state.client())
     };
     Ok(format!("Thread {}: {name}, {}.{mark}\n", state.shown(thread), info.cause))
 }
@@ -98,41 +98,53 @@ pub(super) fn lanes(state: &mut State, thread: Thread, _: &[&str]) -> Result<Str
 
 /// `monitor lane [N]`: the lane of the thread, or of a work-item in whichever wave holds it.
 pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
-    let (there, answer) = match focus(state, thread, arguments) {
+    let (there, answer) = match choose_lane(state, thread, arguments) {
         Ok((there, hint)) => (there, lane_in_focus(state, there)? + &hint),
         Err(words) => (thread, words),
     };
     Ok(heading(state, there)? + &answer)
 }
 
-/// Focuses the user's lane, and returns its thread with the warning about stale values in the client.
-fn focus(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), String> {
+/// Chooses the user's lane, and returns its thread with what to type to see it in the client.
+fn choose_lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), String> {
     let Some((asked, _)) = place_and_command(arguments) else { return Ok((thread, String::new())) };
-    if !work_item::is_place(&asked) {
-        let lane = lane_of(state, thread.wave, &asked)?;
-        return Ok((thread, move_focus(state, thread, lane)?));
-    }
-    let place = said(asked.parse())?;
-    let (wave, lane) = said(work_item::find(&*state.session, thread.wave, &place))?;
-    let lane =
-        lane.ok_or("A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.")?;
-    let there = thread_of(state, wave, Some(lane))?;
-    let hint = move_focus(state, there, lane)?;
-    if there == thread {
-        return Ok((there, hint));
-    }
-    // The client's thread first: it writes the registers of its selected thread.
-    let number = state.shown(there);
-    let select = match state.facade().is_lldb() {
-        true => {
-            said(state.select(there))?;
-            state.is_chosen = true;
-            let select = format!("`thread select {number}` selects this wave in lldb.\n");
-            Some(select).filter(|_| hint.is_empty())
-        }
-        false => Some(format!("`thread {number}` selects this wave in gdb.\n")),
+    let (there, lane) = if work_item::is_place(&asked) {
+        let place = said(asked.parse())?;
+        let (wave, lane) = said(work_item::find(&*state.session, thread.wave, &place))?;
+        let lane =
+            lane.ok_or("A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.")?;
+        (thread_of(state, wave, Some(lane))?, lane)
+    } else {
+        (thread, lane_of(state, thread.wave, &asked)?)
     };
-    Ok((there, select.unwrap_or_default() + &hint))
+    let has_register = state.facade() != Facade::AmdgcnGdb;
+    state.choose_lane(there, lane, !has_register).map_err(|fault| sentence(&fault.words))?;
+    if there != thread && state.facade().is_lldb() {
+        said(state.select(there))?;
+        state.is_chosen = true;
+    }
+    Ok((there, how_to_see(state, thread, there)))
+}
+
+/// What the user types to see the lane of `monitor` in the client, whose last known thread is `from`.
+fn how_to_see(state: &State, from: Thread, there: Thread) -> String {
+    let (client, number, lane) = (state.client(), state.shown(there), state.lane(there));
+    let is_lldb = state.facade().is_lldb();
+    // The client writes the register of its selected thread. lldb never reports which one that is.
+    let is_selected = match state.threads.all() {
+        [_] => true,
+        _ => !is_lldb && from == there && state.selected() == there && state.knows_selected(),
+    };
+    let (select, write) = match is_lldb {
+        true => (format!("thread select {number}"), format!("register write lane {lane}")),
+        false => (format!("thread {number}"), format!("set var $lane = {lane}")),
+    };
+    match (is_selected, state.shown_lane(there) == lane) {
+        (true, false) => format!("Type `{write}` to see lane {lane} in {client}.\n"),
+        (false, false) => format!("Type `{select}`, then `{write}` to see lane {lane} in {client}.\n"),
+        (_, true) if from != there => format!("`{select}` selects this wave in {client}.\n"),
+        (_, true) => String::new(),
+    }
 }
 
 fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
@@ -155,37 +167,6 @@ fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
     }
     answer.push_str(".\n");
     Ok(answer)
-}
-
-/// Moves the focus, and returns a warning about the values that the client keeps.
-fn move_focus(state: &mut State, thread: Thread, lane: LaneId) -> Result<String, String> {
-    let before = state.shown_lane(thread);
-    state.set_focus(thread, lane).map_err(|fault| sentence(&fault.words))?;
-    if before == lane || state.facade() == Facade::AmdgcnGdb {
-        return Ok(String::new());
-    }
-    if state.facade().is_lldb() {
-        // The register is that of lldb's selected thread.
-        let select = match state.threads.all() {
-            [_] => String::new(),
-            _ => format!("`thread select {}`, then ", state.shown(thread)),
-        };
-        return Ok(format!("Type {select}`register write lane {lane}` to see lane {lane} in lldb.\n"));
-    }
-    // gdb reads variables anew, by a token that names no lane. It keeps registers.
-    let has_own = |lane| state.view().is_some() && state.session.has_own_stack(thread.wave, lane) == Ok(true);
-    if has_own(before) || has_own(lane) {
-        return Ok(format!(
-            "The stack is another one, and gdb keeps the one that it has read: type `set var $lane = {lane}` or `maint flush \
-             register-cache`.\n"
-        ));
-    }
-    let shown = state.lane_was_read.replace(false);
-    Ok(if shown {
-        "`p $lane` shows it after `maint flush register-cache`.\n".to_owned()
-    } else {
-        String::new()
-    })
 }
 
 pub(in super::super) fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
