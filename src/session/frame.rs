@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Place;
 use super::source::NO_FUNCTION;
 use super::unwind::{Code, Level};
-use crate::arch::{Kind, Register};
+use crate::arch::Kind;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
@@ -136,9 +136,8 @@ impl<'w> FrameContext<'w> {
         walk.reader.lacks_private(Place { space: *space, address, wave: Some(walk.wave), lane: Some(lane) })
     }
 
-    /// The lanes whose registers or private memory hold an object, by `lane`'s location of it.
+    /// The lanes whose private memory holds an object, by `lane`'s location of it.
     pub(super) fn lanes_of(&self, location: &Location, lane: LaneId, size: BitSize) -> LaneSet {
-        const SLOT_BITS: u128 = 32;
         let first = location.offset.get(lane);
         match &location.storage {
             Storage::Memory { space, lane: captured, .. } => {
@@ -158,17 +157,6 @@ impl<'w> FrameContext<'w> {
                     Some(LaneNeed::WhenRead | LaneNeed::None) | None => LaneSet::EMPTY,
                 }
             }
-            Storage::Register { register, .. } => {
-                let is_vector = self.kind().dwarf(*register).is_ok_and(Register::is_vector);
-                let last = first.saturating_add(u128::from(size.0).saturating_sub(1));
-                let slot = |bit: u128| u32::try_from(bit / SLOT_BITS).unwrap_or(u32::MAX);
-                match is_vector {
-                    true => {
-                        LaneSet::lowest(slot(last).saturating_add(1)).without(LaneSet::lowest(slot(first)))
-                    }
-                    false => LaneSet::EMPTY,
-                }
-            }
             Storage::Composite(_) => {
                 let mut left = size.0;
                 let mut lanes = LaneSet::EMPTY;
@@ -182,7 +170,11 @@ impl<'w> FrameContext<'w> {
                 }
                 lanes
             }
-            Storage::Undefined(_) | Storage::Implicit(_) | Storage::ImplicitPointer(_) => LaneSet::EMPTY,
+            // A compiler spills scalars into lanes of a vector register, whatever these lanes do.
+            Storage::Register { .. }
+            | Storage::Undefined(_)
+            | Storage::Implicit(_)
+            | Storage::ImplicitPointer(_) => LaneSet::EMPTY,
         }
     }
 

@@ -275,6 +275,9 @@ impl Walk<'_, '_, '_> {
             (_, _, 2) => Ty::Basic(Basic::integer(8, true)),
             (_, _, count) => Ty::Array { element: Arc::new(dword), count },
         };
+        if register.is_vector() {
+            self.note(u8::try_from(slot).map_or(LaneSet::EMPTY, |slot| LaneSet::one(LaneId(slot))));
+        }
         if let Some(number) = kind.dwarf_of(register.id) {
             let storage = Storage::Register {
                 register: number,
@@ -283,9 +286,6 @@ impl Walk<'_, '_, '_> {
             };
             let offset = Offset { bytes: Lanes::Uniform(slot * 4), bits: Lanes::Uniform(0) };
             return Ok(Object::at(ty, Location { storage, offset }, None));
-        }
-        if register.is_vector() {
-            self.note(u8::try_from(slot).map_or(LaneSet::EMPTY, |slot| LaneSet::one(LaneId(slot))));
         }
         let value = self.scene.reader.register(self.scene.wave, register.id);
         let value = value.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
