@@ -22,7 +22,7 @@ fn what_a_terminal_obeys_or_nobody_sees_is_escaped() {
     assert_eq!(clean_lines("one\n\u{1b}two\n"), "one\n\\u{1b}two\n");
 }
 
-/// Rust's own tables say which characters print; combining marks and letters of every script stay.
+/// Rust's own tables determine which characters print; combining marks and letters of every script stay.
 #[test]
 fn nothing_else_is_escaped() {
     for text in

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// What can own bytes: a `Vec<u8>`, an `Arc<[u8]>`, a memory mapping.
+/// Owners of bytes: a `Vec<u8>`, an `Arc<[u8]>`, a memory mapping.
 pub type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A range of shared, immutable bytes; cloning and slicing never copy them.

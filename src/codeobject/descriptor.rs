@@ -1,4 +1,4 @@
-//! The kernel descriptor as its words; what their bits mean differs by GPU and is [`crate::arch`]'s to say.
+//! The kernel descriptor as its words; the meaning of their bits differs by GPU and is [`crate::arch`]'s.
 //!
 //! AMDGPUUsage, "Kernel Descriptor": 64 bytes that a dispatch packet points to.
 
@@ -12,9 +12,9 @@ pub struct KernelDescriptor {
     pub group_segment_fixed_size: u32,
     /// Bytes of private memory that a work-item needs, known when compiled.
     pub private_segment_fixed_size: u32,
-    /// Bytes of kernel arguments; 0 where the compiler did not say.
+    /// Bytes of kernel arguments; 0 if the compiler gave no size.
     pub kernarg_size: u32,
-    /// Distance of the first instruction from the descriptor, in bytes. 0 in a relocatable file: a relocation says it.
+    /// Distance of the first instruction from the descriptor, in bytes. 0 in a relocatable file: a relocation has it.
     pub entry_byte_offset: i64,
     /// COMPUTE_PGM_RSRC1.
     pub compute_pgm_rsrc1: u32,
@@ -47,7 +47,7 @@ impl KernelDescriptor {
         }
     }
 
-    /// What its bits mean on GPUs of a generation.
+    /// The meaning of its bits on GPUs of a generation.
     #[must_use]
     pub fn facts(&self, generation: Generation) -> DescriptorFacts {
         let words = DescriptorWords {

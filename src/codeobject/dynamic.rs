@@ -1,7 +1,7 @@
 //! Symbols of a code object that has no section headers: an image taken from memory, or a file stripped of them.
 //!
-//! gABI, "Dynamic Section" and "Hash Table": `PT_DYNAMIC` says where symbols and their names are, and only the hash
-//! table how many there are. GNU's hash table says it less directly: the end of its last chain.
+//! gABI, "Dynamic Section" and "Hash Table": `PT_DYNAMIC` locates symbols and their names, and only the hash table
+//! counts them. GNU's hash table counts them less directly: by the end of its last chain.
 
 use super::bytes::Bytes;
 use super::section::{Section, Segment};

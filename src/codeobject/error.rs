@@ -1,4 +1,4 @@
-//! What can be wrong with a code object, always with the place in the file.
+//! Errors in a code object, always with the place in the file.
 
 use thiserror::Error;
 
@@ -8,16 +8,16 @@ use crate::elf::read::ElfError;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CodeObjectError {
-    /// Something else than a code object for this machine, said as found and expected.
+    /// Not a code object for this machine: found and expected value.
     #[error("not an AMDGPU code object: {what} at file offset {offset:#x} is {found}, expected {expected}")]
     Identity {
-        /// The field that tells: `ELF magic`, `e_machine` ...
+        /// The field that differs: `ELF magic`, `e_machine` ...
         what: &'static str,
         /// Its file offset in bytes.
         offset: u64,
-        /// What stands there.
+        /// The value found.
         found: String,
-        /// What a code object has there.
+        /// The value of a code object.
         expected: &'static str,
     },
     /// The file ends before something that its headers promise.
@@ -39,7 +39,7 @@ pub enum CodeObjectError {
         what: String,
         /// Its file offset in bytes.
         offset: u64,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
     /// A compressed section that does not unpack.
@@ -49,7 +49,7 @@ pub enum CodeObjectError {
         section: String,
         /// Its file offset in bytes.
         offset: u64,
-        /// What the decompressor said.
+        /// The decompressor's error.
         why: String,
     },
     /// A relocation of a debug section that cannot be applied; its field was left as it was.
@@ -61,7 +61,7 @@ pub enum CodeObjectError {
         offset: u64,
         /// The relocation type's name.
         name: String,
-        /// What stands in the way.
+        /// The obstacle.
         why: String,
     },
 }

@@ -17,7 +17,7 @@ use crate::integers::{u16_at, u32_at, u64_at};
 const FATBIN_SECTION: &str = ".hip_fatbin";
 /// Entries of all bundles of a file; ROCm's largest libraries have a few hundred.
 pub const MAX_ENTRIES: usize = 65_536;
-/// Places where a compressed bundle of version 1, which does not say its size, may end, that are tried.
+/// Candidate ends that are tried for a compressed bundle of version 1, which has no size.
 const MAX_ENDS: usize = 8;
 /// The longest entry ID.
 const MAX_ID: u64 = 1024;
@@ -75,7 +75,7 @@ impl Entry {
 pub struct FatFile {
     /// All entries, host entries among them, in the file's order.
     pub entries: Vec<Entry>,
-    /// What could not be read and was left out.
+    /// The unreadable parts, which are left out.
     pub problems: Vec<CodeObjectError>,
 }
 
@@ -264,7 +264,7 @@ impl FatFile {
                 return Err(malformed(format!("a size of {total} bytes, less than its header")));
             }
             Some(total) => (total, unpack(total)?),
-            // Version 1 does not say where it ends: where the next bundle begins, unless that is part of its data.
+            // Version 1 has no size: the bundle ends where the next one begins, unless that is part of its data.
             None => {
                 let mut ends = Vec::new();
                 let mut at = length as usize;

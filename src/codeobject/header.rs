@@ -1,4 +1,4 @@
-//! The identity of a code object: what its ELF header says about machine, ABI and processor.
+//! The identity of a code object: machine, ABI and processor by its ELF header.
 //!
 //! AMDGPUUsage, "ELF Code Object": tables "AMDGPU ELF Header", "ELF Header e_flags".
 
@@ -9,7 +9,7 @@ use crate::elf::{ELFCLASS64, ELFDATA2LSB, ELFMAG, ELFOSABI_AMDGPU_HSA, EM_AMDGPU
 const FIRST_AMDGCN: u8 = 0x20;
 /// `EF_AMDGPU_FEATURE_XNACK_V2`.
 const EF_AMDGPU_FEATURE_XNACK_V2: u32 = 1;
-/// What offload bundles start with; they hold code objects and are none.
+/// The magic of offload bundles; they hold code objects and are none.
 pub(super) const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 pub(super) const COMPRESSED_BUNDLE_MAGIC: &[u8] = b"CCOB";
 
@@ -27,7 +27,7 @@ impl AbiVersion {
     }
 }
 
-/// What `e_flags` says about a feature that some processors let the user choose.
+/// The setting in `e_flags` of a feature that is optional on some processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Feature {
     /// The processor has no such choice.
@@ -100,7 +100,7 @@ impl Header {
         self.file_type == ET_REL.0
     }
 
-    /// The target ID that the flags tell of a processor: `gfx90a:sramecc+:xnack-`.
+    /// The target ID of a processor with the features of the flags: `gfx90a:sramecc+:xnack-`.
     ///
     /// AMDGPUUsage, "Target ID": features in alphabetical order, left out where the code runs with either setting.
     #[must_use]
@@ -109,7 +109,7 @@ impl Header {
         for (name, feature) in [("sramecc", self.sramecc()), ("xnack", self.xnack())] {
             match feature {
                 Feature::On => id.extend([":", name, "+"]),
-                // Versions before 4 cannot tell "off" from "the processor has no such choice".
+                // Versions before 4 do not distinguish "off" from "the processor has no such choice".
                 Feature::Off if self.abi_version.0 >= 2 => id.extend([":", name, "-"]),
                 _ => {}
             }
@@ -132,7 +132,7 @@ impl Header {
         }
     }
 
-    /// Reads what the ELF header of a code object says.
+    /// Reads the ELF header of a code object.
     ///
     /// # Errors
     /// [`CodeObjectError::Identity`] when it is something else, [`CodeObjectError::Truncated`] when it ends early.

@@ -65,7 +65,7 @@ const MANY_SYMBOLS: usize = 1 << 16;
 /// Notes of a file that are listed.
 const MAX_NOTES: usize = 4096;
 
-/// A kernel as the symbols tell it.
+/// A kernel by its symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSymbol {
     /// Name without `.kd`.
@@ -86,7 +86,7 @@ pub struct CodeObject {
     problems: Vec<CodeObjectError>,
     symbols: OnceLock<Symbols>,
     metadata: OnceLock<Result<Option<Metadata>>>,
-    /// What its compressed sections may still unpack to.
+    /// The budget left for unpacking its compressed sections.
     room: Room,
 }
 
@@ -127,7 +127,7 @@ impl CodeObject {
             CodeObjectError::Malformed { what: "program headers".to_owned(), offset: 32, why }
         })?;
         for segment in &mut segments {
-            // What is not loaded lies nowhere: an offset past every end reads as truncated.
+            // An unloaded section has no file range: an offset past every end reads as truncated.
             segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
         }
         let sections = dynamic::sections(&file, &segments);
@@ -141,13 +141,13 @@ impl CodeObject {
         &self.file
     }
 
-    /// What the ELF header says.
+    /// The ELF header.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What could not be read and was left out.
+    /// The unreadable parts, which are left out.
     #[must_use]
     pub fn problems(&self) -> &[CodeObjectError] {
         &self.problems
@@ -192,9 +192,9 @@ impl CodeObject {
 
     /// The bytes of the first section of that name: a slice of the file, or unpacked and relocated once and kept.
     ///
-    /// `.debug_NAME` also finds `.zdebug_NAME`. Sections of a relocatable file that are not loaded, its debug sections,
-    /// come with their relocations applied; [`Self::relocation_problems`] says which could not be.
-    /// `Ok(None)` when there is no such section.
+    /// `.debug_NAME` also finds `.zdebug_NAME`. Unloaded sections of a relocatable file, its debug sections, come
+    /// with their relocations applied; [`Self::relocation_problems`] lists the failed ones. `Ok(None)` when there is
+    /// no such section.
     ///
     /// # Errors
     /// The section reaches past the file's end, or does not unpack.

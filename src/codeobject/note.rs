@@ -15,7 +15,7 @@ pub(super) const NT_AMDGPU_METADATA: u32 = 32;
 pub(super) const NT_AMD_HSA_CODE_OBJECT_VERSION: u32 = 1;
 /// `NT_AMD_HSA_ISA_VERSION` of vendor `AMD`.
 pub(super) const NT_AMD_HSA_ISA_VERSION: u32 = 3;
-/// `NT_AMD_HSA_METADATA` of vendor `AMD`; the 2020 edition says `NT_AMD_AMDGPU_HSA_METADATA`.
+/// `NT_AMD_HSA_METADATA` of vendor `AMD`; `NT_AMD_AMDGPU_HSA_METADATA` in the 2020 edition.
 pub(super) const NT_AMD_HSA_METADATA: u32 = 10;
 /// `NT_AMD_HSA_ISA_NAME` of vendor `AMD`.
 pub(super) const NT_AMD_HSA_ISA_NAME: u32 = 11;
@@ -79,7 +79,8 @@ impl NoteRecord {
         Some([word(4)?, word(8)?, word(12)?])
     }
 
-    /// What a version 2 note about version or processor says: `2.1`, `AMD AMDGPU 9.0.6`, `amdgcn-amd-amdhsa--gfx906`.
+    /// The text of a version 2 note about version or processor: `2.1`, `AMD AMDGPU 9.0.6`,
+    /// `amdgcn-amd-amdhsa--gfx906`.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         if self.vendor != "AMD" {

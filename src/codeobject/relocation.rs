@@ -1,9 +1,9 @@
 //! Relocations of a relocatable code object's debug sections.
 //!
-//! AMDGPUUsage, "Relocation Records". The compiler's own output (`ET_REL`) has zeros or addends where a linker would put
-//! addresses and section offsets, so its DWARF cannot be read as it stands. Sections of such a file have no addresses:
-//! S is the symbol's offset in its section and P the place's, as `llvm-dwarfdump` counts them. What only a loaded image
-//! has (a global offset table, a base address, instructions) means nothing in a debug section and is a problem.
+//! AMDGPUUsage, "Relocation Records". The compiler's own output (`ET_REL`) has zeros or addends where a linker would
+//! put addresses and section offsets, so its DWARF needs the relocations applied. Sections of such a file have no
+//! addresses: S is the symbol's offset in its section and P the place's, as `llvm-dwarfdump` counts them. Relocations
+//! that need a loaded image (a global offset table, a base address, instructions) are a problem in a debug section.
 
 use super::error::CodeObjectError;
 use super::symbol::{Symbol, SymbolKind};
@@ -15,7 +15,7 @@ pub(super) const MAX_PROBLEMS: usize = 20;
 /// A record of a relocation section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// The index of the section whose bytes it changes; 0 where it speaks of addresses of the loaded image.
+    /// The index of the section whose bytes it changes; 0 if it refers to addresses of the loaded image.
     pub section: u32,
     /// Offset in that section, or ELF address.
     pub offset: u64,
@@ -25,7 +25,7 @@ pub struct Relocation {
     pub symbol: u32,
     /// The table that the symbol is of, by the index of its section.
     pub symbols: u32,
-    /// What is added.
+    /// The addend.
     pub addend: i64,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn records(bytes: &[u8], section: u32, symbols: u32) -> impl Iterator
     })
 }
 
-/// What a relocation type computes, and how wide its field is.
+/// The formula of a relocation type, and the width of its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     Nothing,

@@ -15,14 +15,14 @@ use crate::elf::{
     PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_COMPRESSED, SHT_NOBITS, SectionHeader,
 };
 
-/// What a `.zdebug_` section begins with; its size in 8 bytes, big-endian, and a zlib stream follow.
+/// The magic of a `.zdebug_` section; its size in 8 bytes, big-endian, and a zlib stream follow.
 const GNU_MAGIC: &[u8] = b"ZLIB";
-/// What the compressed parts of a file may unpack to all together, as a multiple of the file: debug sections stay below 20, and
-/// bundles of code objects that are alike below 60.
+/// Maximum unpacked size of all compressed parts of a file, as a multiple of the file: debug sections stay below 20,
+/// and bundles of similar code objects below 60.
 const MAX_RATIO: u64 = 64;
-/// What the compressed parts of a small file may unpack to, in bytes.
+/// Minimum of that limit for a small file, in bytes.
 const MIN_UNPACKED: u64 = 1 << 20;
-/// What the compressed parts of any file may unpack to, in bytes.
+/// Maximum of that limit for any file, in bytes.
 pub const MAX_UNPACKED: u64 = 768 << 20;
 
 /// Bytes that the compressed parts of one file may still unpack to.

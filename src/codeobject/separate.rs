@@ -17,7 +17,7 @@ use super::{CodeObject, CodeObjectError, Result};
 use crate::clean::clean;
 use crate::integers::u32_at;
 
-/// What `.gnu_debuglink` says.
+/// The contents of `.gnu_debuglink`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DebugLink {
     /// The file's name, without folders.
@@ -26,7 +26,7 @@ pub struct DebugLink {
     pub crc: u32,
 }
 
-/// What a search for separate debug information found.
+/// The result of a search for separate debug information.
 #[derive(Debug, Default)]
 pub struct Separate {
     /// The file and what is in it.

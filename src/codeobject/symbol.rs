@@ -12,14 +12,14 @@ use crate::elf::{
 const SHN_AMDGPU_LDS: SymbolSection = SymbolSection(0xff00);
 /// A kernel of code object version 2, an `amd_kernel_code_t` with its code after it.
 const STT_AMDGPU_HSA_KERNEL: SymbolType = SymbolType(10);
-/// What the name of a kernel descriptor ends with.
+/// The suffix of a kernel descriptor's name.
 const DESCRIPTOR_SUFFIX: &str = ".kd";
 /// Bytes of an entry of a symbol table.
 pub(super) const SYMBOL_SIZE: u64 = size_of::<Sym>() as u64;
 /// Bytes of a kernel descriptor.
 pub(super) const DESCRIPTOR_SIZE: u64 = 64;
 
-/// What a symbol stands for.
+/// Symbol kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SymbolKind {
     /// Code: a device function or a kernel's entry.
@@ -43,11 +43,11 @@ pub enum SymbolKind {
 pub struct Symbol {
     /// Name as in the file (mangled for HIP).
     pub name: String,
-    /// What it stands for.
+    /// Its kind.
     pub kind: SymbolKind,
     /// ELF address (in a relocatable file an offset in its section); an alignment in bytes for [`SymbolKind::Lds`], a number for [`SymbolKind::Absolute`].
     pub value: u64,
-    /// Size in bytes; 0 when not said.
+    /// Size in bytes; 0 if absent.
     pub size: u64,
     /// Whether other code objects can see it (binding is not local).
     pub global: bool,

@@ -15,7 +15,7 @@ const MAX_LENGTH: usize = 16 * 1024;
 /// A code object URI, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uri {
-    /// What holds the bytes.
+    /// The container of the bytes.
     pub place: UriPlace,
     /// Offset of the first byte in the file, or its address in the process.
     pub offset: Option<u64>,
@@ -23,7 +23,7 @@ pub struct Uri {
     pub size: Option<u64>,
 }
 
-/// What a URI points into.
+/// The target of a URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UriPlace {
     /// A file: its path, decoded; bytes, since a path need not be UTF-8.
@@ -55,7 +55,7 @@ pub enum UriError {
         what: &'static str,
         /// Where it stands.
         at: usize,
-        /// What stands there.
+        /// The text found.
         found: String,
     },
     /// A range that is not `offset=N&size=N`.
@@ -63,7 +63,7 @@ pub enum UriError {
     Range {
         /// Where it stands.
         at: usize,
-        /// What stands there.
+        /// The text found.
         found: String,
     },
     /// A range of memory needs both numbers.
@@ -78,7 +78,7 @@ impl Uri {
         text.starts_with("file://") || text.starts_with("memory://")
     }
 
-    /// What to call a file with the code object of that path or URI: the last part of its path, and of a process's memory
+    /// The file name for the code object of that path or URI: the last part of its path, and for a process's memory
     /// the address there. The process's id would be the same for all of them.
     #[must_use]
     pub fn file_name(name: &str) -> String {

@@ -72,7 +72,7 @@ impl FunctionKey {
 }
 
 impl FunctionAt {
-    /// What [`DebugInfo::function_of`] finds it by.
+    /// The key that [`DebugInfo::function_of`] finds it by.
     #[must_use]
     pub fn key(&self) -> FunctionKey {
         let Self { function, frame_base, frames } = self;

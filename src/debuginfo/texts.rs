@@ -82,7 +82,7 @@ impl Texts {
             if has_end && most == start.len() {
                 return Err(gimli::Error::UnexpectedEof(rest.offset_id()));
             }
-            // What was looked through counts as well.
+            // Examined bytes count as well.
             known.left = 0;
             return Ok(format!("{}...", text(SHORT)).into());
         };

@@ -1,7 +1,7 @@
 //! The one reader: every register and every byte that a client, a variable or a report sees comes through here.
 //!
-//! A client's what-if writes are a layer over it (`changes`). What is derived from reading lives no longer than the question
-//! that asked (a frame's registers), or is keyed by [`Reader::generation`], which such a write advances.
+//! A client's what-if writes are a layer over it (`changes`). Derived values live no longer than their question (a
+//! frame's registers), or are keyed by [`Reader::generation`], which such a write advances.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ pub struct Reader {
     pub(super) generation: u64,
     /// The last block of private memory.
     pub(super) block: Mutex<Block>,
-    /// What was read, where somebody wants to know.
+    /// The bytes read, for a caller that watches.
     pub(super) touched: Option<Mutex<Touched>>,
     /// Ends the work from another thread.
     interrupt: Interrupt,
@@ -64,7 +64,7 @@ impl Reader {
         Self { budget: Budget::of_values(values), ..self }
     }
 
-    /// What the evaluations of the question take together; a reader is made with that of its first question.
+    /// The budget of the question's evaluations; a reader is made with that of its first question.
     pub(super) fn budget(&self) -> &Budget {
         &self.budget
     }
@@ -74,7 +74,7 @@ impl Reader {
         if self.interrupt.is_set() { Err(Unreadable::Interrupted) } else { Ok(()) }
     }
 
-    /// What was read so far; nothing of a reader that does not note it.
+    /// The bytes read so far; empty for a reader that does not note them.
     #[must_use]
     pub fn touched(&self) -> Touched {
         let lock = |touched: &Mutex<Touched>| touched.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -124,7 +124,7 @@ impl Reader {
     /// A wave's register; an alias (vcc in the last SGPRs) that was not captured itself is read from its slots.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchRegister`], or what the operating system says of the file.
+    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchRegister`], or the operating system's error for the file.
     pub fn register(&self, id: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
         let mut value = self.captured_register(id, register)?;
         if self.changes.touches(id) {
@@ -231,7 +231,7 @@ impl Reader {
     /// The concrete place that a generic address names: local or private through the agent's apertures, else global.
     ///
     /// # Errors
-    /// [`Unreadable::Needs`] where the place needs a wave to tell the apertures.
+    /// [`Unreadable::Needs`] if the place needs a wave for the apertures.
     pub fn generic(&self, place: Place) -> Result<Place, Unreadable> {
         let wave = self.needed_wave(place, "generic")?;
         let captured = self.wave(wave)?;
@@ -302,7 +302,7 @@ pub(super) fn alias_slots(wave: &Wave, register: &Register) -> Option<Vec<RegId>
     (first..).take(usize::from(alias.count)).map(named).collect()
 }
 
-/// What an address that a client sent means to a client that looks at `wave` with the focus on `lane`.
+/// The place of an address that a client sent, for a client that looks at `wave` with the focus on `lane`.
 ///
 /// # Errors
 /// [`Unreadable::NoSuchSpace`], [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].

@@ -43,10 +43,10 @@ pub struct View {
     names: HashSet<String>,
 }
 
-/// What a view lacked of the stacks that a session has now.
+/// The parts of a session's present stacks that a view lacked.
 #[derive(Debug)]
 pub struct Growth {
-    /// The view with it. What was in the one before is where it was.
+    /// The view with them. Earlier contents keep their addresses.
     pub view: View,
     /// Its objects that the one before has not, under names of their own.
     pub added: Vec<Arc<ViewObject>>,
@@ -63,7 +63,7 @@ pub struct ViewObject {
     pub index: usize,
     /// A file name for it: that of the code object, without folders.
     pub name: String,
-    /// What that was before the view grew.
+    /// Its contents before the view grew.
     first_name: String,
     /// Load address: run-time address = this + ELF address.
     pub address: Address,
@@ -76,7 +76,7 @@ pub struct ViewObject {
     functions: HashMap<DieOffset, Layout>,
     globals: Layout,
     units: Vec<UnitId>,
-    /// Return addresses that say why there is no caller.
+    /// Return addresses that give the reason why there is no caller.
     ends: HashMap<&'static str, u64>,
 }
 
@@ -212,7 +212,7 @@ impl View {
         self.objects.get(self.first?).map(Arc::as_ref)
     }
 
-    /// What could not be done, in words.
+    /// Messages for the failed parts.
     #[must_use]
     pub fn problems(&self) -> &[String] {
         &self.problems
@@ -241,7 +241,7 @@ impl ViewObject {
         &self.globals
     }
 
-    /// The return address, at run time, that says why there is no caller.
+    /// The return address, at run time, that gives the reason why there is no caller.
     pub(super) fn end(&self, end: &StackEnd) -> Option<u64> {
         let at = self.ends.get(end.name())?;
         // Within the function, for those who look up what is before a return address.
@@ -261,7 +261,7 @@ impl ViewObject {
     }
 }
 
-/// What a name in words is made of where a function has none.
+/// The symbol name for a function without a name, from words.
 fn name_of(debug: &DebugInfo, die: DieOffset) -> String {
     let function = debug.function(die).ok();
     let name = function.and_then(|function| function.subprogram.qualified_name.clone());

@@ -20,8 +20,8 @@ const PAGE: u64 = 0x1000;
 const MAX_SECTIONS: usize = 4096;
 /// Segments of the code object that a view has; linkers make six.
 pub(super) const MAX_SEGMENTS: usize = 256;
-/// Bytes of segments that a view takes from the file, as many times as the file has: segments of linkers share a page at the
-/// most. What is beyond is read from the target.
+/// Maximum bytes of segments that a view takes from the file, as a multiple of the file: segments of linkers share a
+/// page at the most. Bytes beyond are read from the target.
 pub(super) const MAX_COPIES: u64 = 2;
 
 /// The byte that stands for each byte of a GPU's code where a debugger would disassemble it as x86-64: `?`.
@@ -49,7 +49,7 @@ pub(super) struct Extra {
     pub(super) range: Range<u64>,
 }
 
-/// What a view adds to a code object.
+/// The additions of a view to a code object.
 pub(super) struct Added<'a> {
     /// Its symbols.
     pub(super) symbols: &'a [Symbol],
@@ -114,7 +114,7 @@ pub(super) fn loaded(object: &CodeObject) -> impl Iterator<Item = &crate::codeob
     object.segments().iter().filter(|segment| segment.is_loaded()).take(MAX_SEGMENTS)
 }
 
-/// Builds the file, and says where one of the sections for debuggers is in it.
+/// Builds the file, and returns the offset of one of its sections for debuggers.
 pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (ViewFile, u64) {
     let mut found = 0;
     let Added { symbols, extras, debug, entry } = added;
@@ -128,7 +128,7 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
     let mut sections = vec![Section::new("", write::null_section())];
     for segment in loaded {
         let start = segment.addresses.start;
-        // What the file lacks of it is left out, and read from the target.
+        // Parts that the file lacks are left out, and read from the target.
         let bytes = object.bytes_at(ElfAddress(start), segment.file_size).unwrap_or_else(Bytes::empty);
         let left = room.checked_sub(bytes.len() as u64);
         let bytes = if left.is_some() { bytes } else { Bytes::empty() };

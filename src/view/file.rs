@@ -109,7 +109,7 @@ impl ViewFile {
     /// Writes all of it.
     ///
     /// # Errors
-    /// As the writer says.
+    /// The writer's error.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut at = 0;
         for (start, part) in &self.parts {

@@ -215,7 +215,7 @@ fn lds_is_one_memory(debugger: &Debugger) {
         script.expect("p table[0] == pool->next", format!("{equals}true\n"));
         script.expect(format!("{monitor} print table[0]"), format!("{:#x}", LDS_BASE | NODE));
     }
-    // What one wave writes all others read, through pointers in LDS, too.
+    // All waves read the writes of one, through pointers in LDS, too.
     script.say(either("thread 1", "thread select 1"));
     script.say(format!("{set} pool->weight = 4242"));
     script.say(format!("{set} pool->next->next = pool"));

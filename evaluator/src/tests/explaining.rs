@@ -1,4 +1,4 @@
-//! Explanations of `--explain` says.
+//! The text of `--explain`.
 
 use super::super::explain::{self, Explainer};
 use super::super::print::NoNames;
@@ -17,7 +17,7 @@ fn told(context: &Fake, hex: &str) -> (Vec<String>, Result<Location, Error>) {
 fn every_operation_with_the_stack_before_and_after_it() {
     let context = Fake::with(program("22"), program("30"), program("30"));
     let (lines, _) = told(&context, "31 98 01 00");
-    // The procedure finds too little on the stack, and is told under the call that ran it.
+    // The procedure finds too little on the stack, and is listed under the call that ran it.
     assert_eq!(
         lines,
         [
@@ -155,7 +155,7 @@ fn a_long_evaluation_is_told_from_both_ends() {
     }
     assert_eq!(runs, 2);
     let lines = explainer.lines();
-    // The operation that is one too many is told as a failure.
+    // The operation beyond the limit is listed as a failure.
     let left_out = MAX_STEPS as usize + 1 - MAX_EXPLAINED_FIRST - MAX_EXPLAINED_LAST;
     let place = lines.iter().position(|line| *line == format!("     ... {left_out} operations are left out"));
     assert_eq!(place, Some(3 * MAX_EXPLAINED_FIRST));

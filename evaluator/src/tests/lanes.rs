@@ -144,7 +144,7 @@ fn draft_expression(length: std::ops::Range<usize>) -> impl Strategy<Value = Pro
     prop::collection::vec(operations, length).prop_map(|texts| program_in(&texts.join(" "), Dialect::Draft))
 }
 
-/// What an entry of the stack is, as far as choosing the next operation goes.
+/// The kind of a stack entry, as far as the choice of the next operation needs it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Have {
     Number,

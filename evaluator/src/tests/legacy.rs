@@ -122,7 +122,7 @@ fn a_vector_register_that_is_wider_than_the_object_means_the_lanes_dword() {
         bits("90 14 93 02 90 15 93 02", 4).number(),
         Some(dword(20) & 0xffff | (dword(21) & 0xffff) << 16)
     );
-    // What is computed of one: the lane's dword and 63.
+    // A value computed from one: the lane's dword and 63.
     assert_eq!(bits("92 14 00 10 3f 1a 9f", 4).number(), Some(dword(20) & 63));
     // The next lane's dword is no part of an object of 8 bytes.
     let wide = bare(&context, "90 14 93 08", Some(8)).unwrap();
@@ -143,7 +143,7 @@ fn a_vector_register_that_the_object_fills_is_read_by_the_book() {
         assert_eq!(bare(&context, "90 14", size), None, "{size:?}");
     }
     assert_eq!(bare(&context, "90 14 93 80 02", Some(256)), None);
-    // Scalars, constants and what has the extensions' operations mean what they say.
+    // Scalars, constants and expressions with the extensions' operations keep DWARF's meaning.
     for hex in [
         "53",
         "5a",
@@ -168,7 +168,7 @@ fn an_offset_to_a_frame_register_of_32_bits_is_private_memory() {
     }
     // Other registers are none.
     assert_eq!(bare(&context, "92 04 14", Some(4)), None);
-    // What a slot points to is a generic address.
+    // A slot's contents are a generic address.
     let bytes: Vec<u8> = (0x42..0x4a).filter_map(|at| super::fake::byte(5, Some(LaneId(5)), at)).collect();
     if let Ok(bytes) = <[u8; 8]>::try_from(bytes) {
         let address = u64::from_le_bytes(bytes);

@@ -1,5 +1,5 @@
-//! A second evaluator, apart from the first and as simple as the texts allow: a storage is the list of its bits. What composites,
-//! object maps and call frame offsets come to must be the same in both.
+//! A second evaluator, apart from the first and as simple as the texts allow: a storage is the list of its bits.
+//! Results for composites, object maps and call frame offsets must be the same in both.
 
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ fn add_piece(stack: &mut Vec<Entry>, size: usize, offset: Option<i64>) -> Option
     Some(())
 }
 
-/// What the model makes of operations; the outer `None`: ill-formed.
+/// The model's result of operations; the outer `None`: ill-formed.
 fn run(ops: &[Op]) -> Option<Place> {
     let mut stack: Vec<Entry> = Vec::new();
     for op in ops {
@@ -179,8 +179,8 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What an object map of register 20 and memory at 0x2000 says, as a number of registers or an address: the outer
-/// `None` for what is ill-formed.
+/// The object map of register 20 and memory at 0x2000, as a number of registers or an address: the outer `None` is
+/// ill-formed.
 fn mapped(index: u64, size: u64, count: u64, chunk: u64) -> Option<Result<Vec<Bit>, u64>> {
     let (index, size, count) = (u128::from(index), u128::from(size), u128::from(count));
     let offset = index * size;

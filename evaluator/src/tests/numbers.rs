@@ -38,7 +38,7 @@ fn low(number: &Number) -> u128 {
     number.limbs(LaneId(0)).iter().rev().fold(0, |sum, limb| sum << 64 | u128::from(*limb))
 }
 
-/// What an integer of some bits gives, computed in 128 bits; `None` for a division by zero.
+/// The result for an integer of some bits, computed in 128 bits; `None` for a division by zero.
 fn expected(op: Binary, signed: bool, bits: u32, a: u128, b: u128) -> Option<u128> {
     let unused = 128 - bits;
     let mask = u128::MAX >> unused;

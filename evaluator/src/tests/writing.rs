@@ -164,7 +164,7 @@ fn what_cannot_be_written_is_named_and_nothing_changes() {
         refusals(&fake, "", 8)[0].2,
         "optimized out (result at 0: the expression leaves nothing on the stack)"
     );
-    // What is outside the bits to write does not matter.
+    // Bits outside of the range to write do not matter.
     let mut layer = Layer::new(&fake);
     write(&mut layer, &located(&fake, "51 93 04 93 04"), 32, &[1, 2, 3, 4]).unwrap();
     assert_eq!(layer.registers.len(), 4);

@@ -17,7 +17,7 @@ fn loads(path: &Path) -> Vec<[usize; 4]> {
     rows.map(|row| [0, 1, 3, 4].map(|column| number(&row[column]))).collect()
 }
 
-/// What a loader would put into memory.
+/// The bytes that a loader would put into memory.
 fn load(path: &Path) -> Vec<u8> {
     let file = std::fs::read(path).expect("a file");
     let loads = loads(path);

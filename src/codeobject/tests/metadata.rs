@@ -12,7 +12,7 @@ fn old(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codeobject/tests/objects").join(name)
 }
 
-/// What v2.s says, which llvm-mc put into the note; offsets follow from sizes and alignments.
+/// The metadata of v2.s, which llvm-mc put into the note; offsets follow from sizes and alignments.
 #[test]
 fn version_2_has_the_same_facts_under_other_names() {
     let object = parse(&old("v2.o"));
@@ -119,6 +119,6 @@ fn hostile_yaml_is_refused_in_bounds() {
     assert!(yaml(&long).unwrap_err().contains("expected at most"));
     assert_eq!(yaml(b"a: \xff").unwrap_err(), "not UTF-8 at byte 3");
     assert!(yaml(b"a: [1, 2").unwrap_err().starts_with("YAML: "));
-    // What follows a NUL is padding.
+    // Bytes after a NUL are padding.
     assert_eq!(yaml(b"a: 1\n\0\xff").unwrap().get("a").and_then(|one| one.unsigned()), Some(1));
 }

@@ -1,4 +1,4 @@
-//! Code objects against what llvm-readelf says of them, and damaged ones.
+//! Code objects compared with llvm-readelf's output, and damaged ones.
 
 mod damaged;
 mod fat;

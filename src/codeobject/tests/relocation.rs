@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::newest_llvm;
 use crate::codeobject::{CodeObject, SymbolKind};
 
-/// What a tool makes of text, through a file that is gone afterwards.
+/// A tool's output for text, through a file that is removed afterwards.
 fn built(name: &str, tool: &str, arguments: &[&str], text: &str) -> (Vec<u8>, PathBuf) {
     let output = std::env::temp_dir().join(format!("lanescope-{}-{name}.o", std::process::id()));
     let mut command = Command::new(newest_llvm(tool));

@@ -1,5 +1,5 @@
-//! The note in which ROCm says what runs: runtime, agents and queues (AMDGPUUsage, "Core file format"; what writers do
-//! differs from the text: a version of eight bytes comes first).
+//! ROCm's note: runtime, agents and queues (AMDGPUUsage, "Core file format"; writers differ from the text: a version
+//! of eight bytes comes first).
 
 use super::headers::Headers;
 use crate::capture::Backing;
@@ -37,7 +37,7 @@ const MOST_CANDIDATES: u32 = 16;
 /// The longest name of a note that anybody writes; a longer one is damage.
 const LONGEST_NAME: u32 = 64;
 
-/// What the notes of a core say.
+/// The contents of a core's notes.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     /// The state of the GPUs; `None`: there is no such note, or none that can be read.
@@ -105,7 +105,7 @@ pub(super) struct QueueEntry {
     pub(super) ring_size: u32,
     /// 0 PM4, 1 SDMA, 2 AQL, 3 SDMA between GPUs.
     pub(super) kind: u32,
-    /// Bytes for each XCC; 0: the entry is too short to say.
+    /// Bytes for each XCC; 0: the entry is too short for it.
     pub(super) save_area_size: u32,
 }
 
@@ -352,7 +352,7 @@ fn agent(entry: &[u8]) -> AgentEntry {
     }
 }
 
-/// Bits of a queue's id that say that it is in error, and no longer valid.
+/// Bits of a queue's id that mark it as in error, and as no longer valid.
 const QUEUE_STATE: u32 = 0xc000_0000;
 
 fn queue(entry: &[u8]) -> QueueEntry {

@@ -3,7 +3,7 @@ use std::io::Read as _;
 use super::{Document, Format, MAX_DOCUMENT, MAX_LEFT, MAX_SEARCHED, MOST, Most, START};
 use crate::import::text::MAX_EXCERPT;
 
-/// What a whole file is told to be.
+/// The detected format of a whole file.
 fn format(text: &[u8]) -> Result<Format, String> {
     super::format(&text[..text.len().min(START)], || Ok(text)).unwrap()
 }
@@ -125,7 +125,7 @@ fn a_log_is_found_wherever_it_begins() {
     }
 }
 
-/// What no reader takes is said with what there is to say.
+/// The message for an unsupported file describes it.
 #[test]
 fn text_without_a_log_is_named() {
     for text in [
@@ -155,7 +155,7 @@ fn text_without_a_log_is_named() {
     );
 }
 
-/// Each order, with the mark that says it.
+/// Each byte order, with its mark.
 #[test]
 fn utf_16_is_told_as_the_text_that_it_is() {
     let none = || Err("text in which nothing of a known format was found".to_owned());
@@ -213,7 +213,7 @@ fn searching_is_bounded() {
     }
 }
 
-/// What `format` takes of endless text: a GiB of text, 64 MiB of a document.
+/// Bytes that `format` reads of endless text: a GiB of text, 64 MiB of a document.
 #[test]
 fn endless_text_is_read_as_far_as_the_bounds() {
     let taken = std::cell::RefCell::new(Vec::new());

@@ -1,4 +1,4 @@
-//! What a write to a pointer of a union stores.
+//! The stored value of a write to a pointer of a union.
 
 use crate::arch::Targets;
 use crate::session::{MockInspect, PointerAt, address};

@@ -1,4 +1,4 @@
-//! What stays in memory between questions: functions, source places and names, of all code objects and dumps together.
+//! Memory that is kept between questions: functions, source places and names, of all code objects and dumps together.
 
 use super::FRAME;
 use super::dwarf::{
@@ -93,7 +93,7 @@ fn inlined_calls_of_many_code_objects() {
     said.says("locals DUMP", "v = 7").says("diff", "No differences");
 }
 
-/// What names are read for; the writer of views reads strings by itself.
+/// The commands that read names; the writer of views reads strings by itself.
 const ALL: [&str; 15] = [
     "info DUMP",
     "backtrace DUMP",

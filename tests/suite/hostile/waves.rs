@@ -207,7 +207,7 @@ fn large_objects_of_honest_frames() {
     hostile.each(&["slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]).lacks("bytes of all objects");
 }
 
-/// What commands over many waves report of variables beyond their bound.
+/// The report of commands over many waves on variables beyond their bound.
 const TOO_MANY: &str = "values of variables";
 
 /// Thousands of variables of each of many waves, of which commands over all waves ask.

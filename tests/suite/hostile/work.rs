@@ -270,7 +270,8 @@ fn work_ends_when_its_client_leaves() {
     server.leave_during("locals all");
 }
 
-/// What a client asks of thousands of variables in all lanes: the answers are whole, or say that they are too long.
+/// A client's questions about thousands of variables in all lanes: the answers are whole, or report that they are too
+/// long.
 #[test]
 fn answers_of_thousands_of_variables() {
     for (count, is_whole) in [(1_000, true), (8_000, false), (50_000, false)] {

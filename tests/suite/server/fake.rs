@@ -470,7 +470,7 @@ impl Inspect for Fake {
     ) -> Result<Printed, NotPrinted> {
         let path = parse(&query.path, &|_| false)?;
         let locals = self.locals(wave, lanes, frame)?;
-        // Of all lanes, as `state` of each says.
+        // For all lanes, by the `state` of each.
         let states = std::iter::repeat_n(Some(LaneState::Active), 64).collect();
         let values = locals.variables.into_iter().flat_map(|variable| variable.lanes);
         let lane = |value: LaneValue| match (path.to_string().as_str(), query.letter) {

@@ -126,7 +126,7 @@ fn choose_lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<
     Ok((there, how_to_see(state, thread, there)))
 }
 
-/// What the user types to see the lane of `monitor` in the client, whose last known thread is `from`.
+/// The command that shows the lane of `monitor` in the client, whose last known thread is `from`.
 fn how_to_see(state: &State, from: Thread, there: Thread) -> String {
     let (client, number, lane) = (state.client(), state.shown(there), state.lane(there));
     let is_lldb = state.facade().is_lldb();
