@@ -552,8 +552,9 @@ impl Frame<'_> {
                 }
             };
             let state = self.left.print(state).unwrap_or_else(|error| failed(&error, &self.context));
+            // A location that is the same for all lanes may name one lane's storage, which the compiler chose as a spill slot.
             let of = match location.is_uniform() && !object.was_asked() {
-                true => self.context.lanes_of(&at, lane, wanted),
+                true => LaneSet::EMPTY,
                 false => LaneSet::one(lane),
             };
             LaneValue { lane, location: Some(marked(place, idiom)), place: Some(at), idiom, bytes, state, of }

@@ -58,7 +58,12 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
                 wrong.push(format!("{}: lane {lane} is not printed", one.head));
                 continue;
             };
-            wrong.extend(mismarked(wave, *lane, mark.as_deref()).map(|text| format!("{}: {text}", one.head)));
+            // A static variable is no lane's.
+            let mismarked = match (one.head.starts_with("static "), mark) {
+                (true, mark) => mark.as_ref().map(|mark| format!("lane {lane}: unexpected {mark:?}")),
+                (false, mark) => mismarked(wave, *lane, mark.as_deref()),
+            };
+            wrong.extend(mismarked.map(|text| format!("{}: {text}", one.head)));
             wrong.extend(
                 differs(wave, variable, *lane, got).map(|text| format!("{} lane {lane}: {text}", one.head)),
             );
