@@ -148,7 +148,9 @@ pub(super) fn a_client_lives(object: &[u8]) {
     assert!(server.ask("?").starts_with('T'));
     let name = server.ask("qXfer:exec-file:read::0,1000");
     assert!(name.starts_with('l'), "{name}");
-    let opened = server.ask(&format!("vFile:open:{},0,0", hex(&name[1..])));
+    // gdb asks the server for files whose names begin so.
+    let file = name[1..].strip_prefix("target:").unwrap();
+    let opened = server.ask(&format!("vFile:open:{},0,0", hex(file)));
     assert!(opened.starts_with("F0"), "{opened}");
     for command in ["backtrace", "locals", "notices", "waves"] {
         server.command(command);

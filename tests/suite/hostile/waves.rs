@@ -202,7 +202,7 @@ fn large_objects_of_honest_frames() {
     let absent =
         |at: u64| format!("<unavailable: global+{:#x} was not captured>", LOADED + 0x10_0000_0000 + at);
     locals
-        .says("locals --lane", &format!("lanes 8-63 (inactive): {}", absent(0)))
+        .says("locals --lane", &format!("lanes 0-63: {}", absent(0)))
         .says("locals --lane", &format!("lane 63 (inactive): {}", absent(63 << 18)));
     hostile.each(&["slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]).lacks("bytes of all objects");
 }
