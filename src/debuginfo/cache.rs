@@ -12,7 +12,7 @@ use crate::units::DieOffset;
 /// Functions kept in memory; past this the cache starts anew, which costs time and never correctness.
 const MAX_FUNCTIONS: usize = 8192;
 /// Scopes and variables of the functions kept in memory, the same: some 200 MiB.
-pub(super) const MAX_PARTS: usize = 1 << 19;
+const MAX_PARTS: usize = 1 << 19;
 
 /// Bytes of text that the entries of a cache take.
 const MAX_TEXT: usize = 16 << 20;

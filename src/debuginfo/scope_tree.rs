@@ -18,9 +18,8 @@ use crate::units::DieOffset;
 /// DIEs of abstract instances that one function looks at, for what its concrete instances leave out.
 const MAX_ABSTRACT_DIES: usize = 1 << 18;
 
-/// Scopes and variables of one function, the most: a quarter of those that the cache of functions keeps, so that waves in several large
-/// functions do not read them again and again. Those of an abstract instance count for each call that has them.
-const MAX_PARTS: usize = super::cache::MAX_PARTS / 4;
+/// Scopes and variables of one function, the most: some 200 MiB. Those of an abstract instance count for each call that has them.
+const MAX_PARTS: usize = 1 << 19;
 
 /// The tree while it is read.
 pub(super) struct Tree<'a> {
@@ -193,7 +192,7 @@ impl<'a> Tree<'a> {
             self.damage.add(DebugInfoError::Bound {
                 unit: self.view.slot.die_offset(),
                 what: "scopes",
-                why: "a function has more than 131071 scopes and variables; the rest of them is left out",
+                why: "a function has more than 524287 scopes and variables; the rest of them is left out",
             });
         }
         left > 0

@@ -1,9 +1,8 @@
 //! Memory that is kept between questions: functions, source places and names, of all code objects and dumps together.
 
-use super::FRAME;
 use super::dwarf::{
-    BLOCK, Dies, HIGH, INLINED, LINKAGE_NAME, LOCATION, LOW, MEMBER, NAME, ORIGIN, SIZE, STRUCTURE,
-    SUBPROGRAM, TYPE, VARIABLE, place,
+    Dies, HIGH, INLINED, LINKAGE_NAME, LOCATION, LOW, MEMBER, NAME, ORIGIN, SIZE, STRUCTURE, SUBPROGRAM,
+    TYPE, VARIABLE, place,
 };
 use super::elf::{Section, TEXT, code_object};
 use super::run::Hostile;
@@ -44,42 +43,7 @@ fn inlined_calls_of_many_places() {
             "slim --all-waves DUMP -o OUT",
             "export DUMP",
         ]);
-        said.says("locals DUMP", "v = 7").says("backtrace", FRAME).says("diff", "No differences");
-    }
-}
-
-/// Functions of four bytes each, where waves stop, with so many blocks in each.
-fn functions_of_blocks(count: u64, blocks: usize) -> Vec<u8> {
-    let mut dies = Dies::new();
-    dies.declare(5, BLOCK, false, &[LOW, HIGH]);
-    let int = dies.int();
-    for at in 0..count {
-        let start = (TEXT + 0x10 + 4 * at).to_le_bytes();
-        let size = 4u32.to_le_bytes();
-        dies.die(2, &[b"f\0", &start, &size]);
-        dies.variable("v", int);
-        let block = [&[5][..], &start, &size].concat().repeat(blocks);
-        dies.dies(&block);
-        dies.close(1);
-    }
-    dies.close(1);
-    dies.object()
-}
-
-/// Waves that stop in large functions in turn: no question reads the functions again for each wave. Two functions have more scopes
-/// together than the cache holds, and five have when each is cut at its bound.
-#[test]
-fn large_functions_that_waves_stop_in_by_turns() {
-    for (count, blocks, commands) in [
-        (
-            2,
-            300_000,
-            &["backtrace DUMP", "groups DUMP", "groups --lanes DUMP", "locals DUMP", "diff DUMP DUMP"][..],
-        ),
-        (5, 140_000, &["backtrace DUMP", "groups DUMP", "groups --lanes DUMP"]),
-    ] {
-        let hostile = Hostile::with_waves_at(&functions_of_blocks(count, blocks), 200, count);
-        hostile.each(commands).says("backtrace", FRAME).says("groups", FRAME);
+        said.says("locals DUMP", "v = 7").says("backtrace", "f").says("diff", "No differences");
     }
 }
 
