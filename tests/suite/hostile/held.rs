@@ -43,7 +43,10 @@ fn inlined_calls_of_many_places() {
             "slim --all-waves DUMP -o OUT",
             "export DUMP",
         ]);
-        said.says("locals DUMP", "v = 7").says("backtrace", "f").says("diff", "No differences");
+        // The variable lies after the calls, of which one function keeps a bounded number.
+        let shown =
+            if calls > 524_287 { "a function has more than 524287 scopes and variables" } else { "v = 7" };
+        said.says("locals DUMP", shown).says("backtrace", "f").says("diff", "No differences");
     }
 }
 
