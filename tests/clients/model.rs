@@ -55,6 +55,15 @@ pub(crate) fn fixtures_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
+/// Copies the files of a fixture's dump into a folder, which it makes.
+pub(crate) fn copy_dump(name: &str, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(fixtures_folder().join("dumps").join(name)).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
 /// Every fixture dump.
 pub(crate) fn fixtures() -> Vec<Fixture> {
     let mut all = Vec::new();

@@ -11,7 +11,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 
 use super::harness::{Server, lanescope, lldb_name, run, scratch, tool};
-use super::model::{Fixture, fixtures_folder, named};
+use super::model::{Fixture, copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script};
 
 /// Three code objects; the second is the default one.
@@ -86,11 +86,7 @@ fn printed_commands_find_every_code_object() {
 #[test]
 fn views_overwrite_nothing() {
     let dump = scratch("own");
-    fs::create_dir_all(&dump).unwrap();
-    let from = fixtures_folder().join("dumps/lds-gfx90a-O2");
-    for file in fs::read_dir(&from).unwrap().flatten() {
-        fs::copy(file.path(), dump.join(file.file_name())).unwrap();
-    }
+    copy_dump("lds-gfx90a-O2", &dump);
     let code = dump.join("lds-gfx90a-O2.hsaco");
     let before = fs::read(&code).unwrap();
     let output = Command::new(lanescope()).arg("view").arg(&dump).arg("-o").arg(&dump).output().unwrap();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::harness::{Server, lldb_name, run, scratch, tool};
 use super::lldb::choose;
-use super::model::{Fixture, fixtures_folder, named};
+use super::model::{Fixture, copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script};
 use super::view::{gdb_script, lldb_script};
 
@@ -26,11 +26,7 @@ impl Over {
         let mut fixture = named(name);
         let folder = scratch(name);
         let dump = folder.join("dumps").join(name);
-        fs::create_dir_all(&dump).unwrap();
-        for file in fs::read_dir(&fixture.dump).unwrap() {
-            let file = file.unwrap();
-            fs::copy(file.path(), dump.join(file.file_name())).unwrap();
-        }
+        copy_dump(name, &dump);
         let file = format!("{name}.hsaco");
         let bytes = code(&fixture, fs::read(fixtures_folder().join("code").join(&file)).unwrap());
         fs::write(dump.join(file), bytes).unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::harness::{Server, lanescope, lldb_name, newest, run, scratch, tool};
-use super::model::{fixtures_folder, named};
+use super::model::{copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script};
 use super::{dap, mi};
 
@@ -101,11 +101,7 @@ fn compiled_with(folder: &Folder, options: &[&str], more: &str) -> PathBuf {
     }
     fs::write(project.join(KERNEL), source() + more).unwrap();
     let dump = folder.path("dump");
-    fs::create_dir_all(&dump).unwrap();
-    for file in fs::read_dir(named(DUMP).dump).unwrap() {
-        let file = file.unwrap();
-        fs::copy(file.path(), dump.join(file.file_name())).unwrap();
-    }
+    copy_dump(DUMP, &dump);
     let mut clang = Command::new(newest("clang"));
     clang.args(["-x", "hip", "-fuse-cuid=none", "--cuda-device-only", "--no-gpu-bundle-output"]);
     clang.args(["--offload-arch=gfx90a", "-nogpuinc", "-nogpulib", "-O0", "-g"]);

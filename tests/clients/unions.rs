@@ -14,7 +14,7 @@ use super::harness::{Server, lanescope, newest};
 use super::linked::{Chain, DUMP, GDBS, PRIVATE_BASE, id_in};
 use super::lldb::MONITOR;
 use super::mi::Mi;
-use super::model::{Fixture, fixtures_folder, named};
+use super::model::{Fixture, copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script};
 use super::sources::{Folder, debuggers};
 
@@ -47,11 +47,7 @@ fn with_more_members(folder: &Folder) -> PathBuf {
     });
     let (kernel, code) = (folder.path("chain.hip"), folder.path("dump").join(format!("{DUMP}.hsaco")));
     fs::write(&kernel, source).unwrap();
-    fs::create_dir_all(folder.path("dump")).unwrap();
-    for file in fs::read_dir(named(DUMP).dump).unwrap() {
-        let file = file.unwrap();
-        fs::copy(file.path(), folder.path("dump").join(file.file_name())).unwrap();
-    }
+    copy_dump(DUMP, &folder.path("dump"));
     let mut clang = Command::new(newest("clang"));
     clang.args(["-x", "hip", "-fuse-cuid=none", "--cuda-device-only", "--no-gpu-bundle-output"]);
     clang.args(["--offload-arch=gfx90a", "-nogpuinc", "-nogpulib", "-O0", "-g", "-I"]).arg(kernels);

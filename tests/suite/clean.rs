@@ -15,7 +15,7 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use serde_json::Value;
 
 use crate::dwarf::root;
-use crate::fixtures::{fixtures, open};
+use crate::fixtures::{copy_dump, fixtures, open};
 use crate::view::ask;
 
 const NAME: &str = "call-gfx90a-O0";
@@ -100,11 +100,7 @@ impl Hostile {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let dump = folder.path().join("d\x1b[31m\u{202e}");
-        fs::create_dir(&dump).unwrap();
-        for file in fs::read_dir(fixtures().join("dumps").join(NAME)).unwrap() {
-            let path = file.unwrap().path();
-            fs::copy(&path, dump.join(path.file_name().unwrap())).unwrap();
-        }
+        copy_dump(NAME, &dump);
         let code = dump.join(format!("{NAME}.hsaco"));
         fs::write(&code, hostile_code(fs::read(&code).unwrap())).unwrap();
         // TOML writes the same characters with escapes.

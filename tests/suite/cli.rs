@@ -380,10 +380,7 @@ fn source_files_are_listed_and_written_beside_the_views() {
 fn a_view_named_sources_is_written_and_missing_source_files_are_reported() {
     let scratch = crate::slim::Scratch::new("cli-view-names");
     let dump = scratch.path("dump");
-    std::fs::create_dir(&dump).unwrap();
-    for file in std::fs::read_dir(crate::fixtures::fixtures().join("dumps/calls-gfx90a")).unwrap().flatten() {
-        std::fs::copy(file.path(), dump.join(file.file_name())).unwrap();
-    }
+    crate::fixtures::copy_dump("calls-gfx90a", &dump);
     let manifest = std::fs::read_to_string(dump.join("manifest.toml")).unwrap();
     let mut manifest = manifest.replace("[[code_object]]", "[[code_object]]\nname = \"sources\"");
     // No folder has a file and a folder of one name.

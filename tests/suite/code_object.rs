@@ -308,11 +308,7 @@ fn dumps(folder: &Path, bundle: &Path, entries: &[Value]) {
     let expected = program(&["locals", fixture.to_str().unwrap(), "--json"]).stdout;
     assert!(text(&expected).contains("stride"));
     let copy = folder.join("dump");
-    fs::create_dir_all(&copy).unwrap();
-    for file in fs::read_dir(&fixture).unwrap() {
-        let file = file.unwrap();
-        fs::copy(file.path(), copy.join(file.file_name())).unwrap();
-    }
+    crate::fixtures::copy_dump("saxpy-gfx90a-O0", &copy);
     fs::copy(bundle, copy.join("bundle")).unwrap();
     let manifest = fs::read_to_string(fixture.join("manifest.toml")).unwrap();
     let (head, table) = manifest.split_once("[[code_object]]").unwrap();

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::fixtures::fixtures;
+use crate::fixtures::{copy_dump, fixtures};
 use crate::variables::compare;
 
 const DUMP: &str = "draft-ops-gfx1100";
@@ -26,11 +26,7 @@ impl Folder {
     fn with(name: &str, code: &[u8]) -> Self {
         let folder = std::env::temp_dir().join(format!("lanescope-draft-{name}-{}", std::process::id()));
         let dump = folder.join("dumps").join(DUMP);
-        fs::create_dir_all(&dump).unwrap();
-        for file in fs::read_dir(fixtures().join("dumps").join(DUMP)).unwrap() {
-            let file = file.unwrap();
-            fs::copy(file.path(), dump.join(file.file_name())).unwrap();
-        }
+        copy_dump(DUMP, &dump);
         fs::write(dump.join("draft_ops-gfx1100.hsaco"), code).unwrap();
         Self(folder)
     }

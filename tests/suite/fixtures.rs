@@ -15,6 +15,15 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
+/// Copies the files of a fixture's dump into a folder, which it makes.
+pub(crate) fn copy_dump(name: &str, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(fixtures().join("dumps").join(name)).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
 /// Every expected file with its dump's path.
 pub(crate) fn expected() -> Vec<(String, PathBuf, Value)> {
     let mut all = Vec::new();

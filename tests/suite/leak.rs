@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::clean::send;
 use crate::cores::core;
-use crate::fixtures::{fixtures, open};
+use crate::fixtures::{copy_dump, fixtures, open};
 
 const SECRET: &str = "root:x:0:0:s3cret";
 /// The runtime's URI of the second code object of the sample.
@@ -199,10 +199,7 @@ fn a_dump_learns_nothing_of_the_files_that_it_names() {
     let machine = Machine::new();
     let capture = machine.inside("dump");
     let from = fixtures().join("dumps/calls-gfx90a");
-    fs::create_dir(&capture).unwrap();
-    for file in fs::read_dir(&from).unwrap().map(|file| file.unwrap().path()) {
-        fs::copy(&file, capture.join(file.file_name().unwrap())).unwrap();
-    }
+    copy_dump("calls-gfx90a", &capture);
     let manifest = fs::read_to_string(from.join("manifest.toml")).unwrap();
     let file = "file = \"calls-gfx90a.hsaco\"";
     assert!(manifest.contains(file));

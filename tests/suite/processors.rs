@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cores::core;
-use crate::fixtures::fixtures;
+use crate::fixtures::{copy_dump, fixtures};
 use crate::slim::{Scratch, lanescope, words};
 
 const GFX908: u8 = 0x30;
@@ -17,6 +17,14 @@ const GFX10_3_GENERIC: u8 = 0x53;
 const GFX11_GENERIC: u8 = 0x54;
 const GFX9_4_GENERIC: u8 = 0x5f;
 /// Offsets in a header of ELF64.
+/// Processors of a code object, and for those that do not fit a wave of gfx1100 the names in the message.
+const FOR_GFX1100: [(u8, Option<(&str, &str)>); 4] = [
+    (GFX1100, None),
+    (GFX11_GENERIC, None),
+    (GFX90A, Some(("gfx90a", "gfx1100"))),
+    (GFX10_3_GENERIC, Some(("gfx10-3-generic", "gfx1100"))),
+];
+
 const E_MACHINE: usize = 18;
 const E_FLAGS: usize = 48;
 const EM_AMDGPU: u8 = 224;
@@ -59,20 +67,11 @@ fn ask(capture: &Path, foreign: Option<(&str, &str)>, wave: &str, options: &[&st
 #[test]
 fn a_dump_does_not_take_code_for_another_processor() {
     let scratch = Scratch::new("processors-dump");
-    let from = fixtures().join("dumps/saxpy-gfx1100-O0");
     let to = scratch.path("dump");
-    fs::create_dir(&to).unwrap();
-    for file in fs::read_dir(&from).unwrap().map(|file| file.unwrap().path()) {
-        fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
-    }
+    copy_dump("saxpy-gfx1100-O0", &to);
     let object = to.join("saxpy-gfx1100-O0.hsaco");
     let sound = fs::read(&object).unwrap();
-    for (mach, foreign) in [
-        (GFX1100, None),
-        (GFX11_GENERIC, None),
-        (GFX90A, Some(("gfx90a", "gfx1100"))),
-        (GFX10_3_GENERIC, Some(("gfx10-3-generic", "gfx1100"))),
-    ] {
+    for (mach, foreign) in FOR_GFX1100 {
         fs::write(&object, with_processor(&sound, mach)).unwrap();
         ask(&to, foreign, "1", &[]);
     }
@@ -83,12 +82,7 @@ fn a_core_does_not_take_code_for_another_processor() {
     let scratch = Scratch::new("processors-core");
     let to = scratch.path("core");
     let sound = fs::read(core("gfx1100")).unwrap();
-    for (mach, foreign) in [
-        (GFX1100, None),
-        (GFX11_GENERIC, None),
-        (GFX90A, Some(("gfx90a", "gfx1100"))),
-        (GFX10_3_GENERIC, Some(("gfx10-3-generic", "gfx1100"))),
-    ] {
+    for (mach, foreign) in FOR_GFX1100 {
         fs::write(&to, with_processor(&sound, mach)).unwrap();
         ask(&to, foreign, "1", &[]);
     }

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::dwarf::{newest, ran};
-use crate::fixtures::{expected, fixtures};
+use crate::fixtures::{copy_dump, expected, fixtures};
 use crate::variables::compare;
 
 const DUMP: &str = "calls-gfx90a";
@@ -27,11 +27,7 @@ impl Parted {
         let folder = std::env::temp_dir().join(format!("lanescope-separate-{name}-{}", std::process::id()));
         let parted = Self(folder);
         fs::create_dir_all(parted.debug()).unwrap();
-        fs::create_dir_all(parted.dump()).unwrap();
-        for file in fs::read_dir(fixtures().join("dumps").join(DUMP)).unwrap() {
-            let file = file.unwrap();
-            fs::copy(file.path(), parted.dump().join(file.file_name())).unwrap();
-        }
+        copy_dump(DUMP, &parted.dump());
         let file = format!("{DUMP}.hsaco");
         let whole = fixtures().join("code").join(&file);
         let debug = parted.debug().join("calls.debug");

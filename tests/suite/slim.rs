@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cores::{SAMPLES, core};
 use crate::dwarf::{newest, ran};
-use crate::fixtures::fixtures;
+use crate::fixtures::{copy_dump, fixtures};
 
 /// A folder of the test's own, gone at its end.
 pub(crate) struct Scratch(pub(crate) PathBuf);
@@ -320,12 +320,8 @@ fn separate_debug_information_is_put_into_the_file() {
     let scratch = Scratch::new("slim-separate");
     let name = "calls-gfx90a";
     let (dump, debug) = (scratch.path("dumps/calls"), scratch.path("debug"));
-    fs::create_dir_all(&dump).unwrap();
+    copy_dump(name, &dump);
     fs::create_dir_all(&debug).unwrap();
-    for file in fs::read_dir(fixtures().join("dumps").join(name)).unwrap() {
-        let file = file.unwrap();
-        fs::copy(file.path(), dump.join(file.file_name())).unwrap();
-    }
     let whole = fixtures().join("code").join(format!("{name}.hsaco"));
     let stripped = dump.join(format!("{name}.hsaco"));
     let objcopy = || Command::new(newest("llvm-objcopy"));

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::fixtures::fixtures;
+use crate::fixtures::copy_dump;
 use crate::slim::{Scratch, said, words};
 use crate::slim_told::opened;
 
@@ -24,10 +24,7 @@ fn paths() -> Vec<String> {
 fn sources_that_share_bytes_do_not_grow() {
     let scratch = Scratch::new("slim-shared");
     let from = scratch.path("dump");
-    fs::create_dir_all(&from).unwrap();
-    for file in fs::read_dir(fixtures().join("dumps/calls-gfx90a")).unwrap().flatten() {
-        fs::copy(file.path(), from.join(file.file_name())).unwrap();
-    }
+    copy_dump("calls-gfx90a", &from);
     let mut manifest = fs::read_to_string(from.join("manifest.toml")).unwrap();
     for index in 0..40 {
         manifest.push_str(&format!("\n[[source]]\npath = \"{index}.hip\"\nfile = \"text\"\n"));
@@ -61,10 +58,7 @@ fn a_source_map_is_a_pair_of_folders() {
 fn any_paths_of_sources_go_from_dump_to_dump() {
     let scratch = Scratch::new("slim-sources");
     let from = scratch.path("dump");
-    fs::create_dir_all(&from).unwrap();
-    for file in fs::read_dir(fixtures().join("dumps/calls-gfx90a")).unwrap().flatten() {
-        fs::copy(file.path(), from.join(file.file_name())).unwrap();
-    }
+    copy_dump("calls-gfx90a", &from);
     let mut manifest = fs::read_to_string(from.join("manifest.toml")).unwrap();
     for (index, path) in paths().iter().enumerate() {
         manifest.push_str(&format!("\n[[source]]\npath = {path:?}\nhex = \"{index:02x}\"\n"));

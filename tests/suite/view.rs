@@ -246,9 +246,7 @@ fn damaged_lines_and_ranges_make_sound_views() {
     let sound = crate::fixtures::fixtures().join("dumps/call-gfx90a-O0");
     let code = std::fs::read(crate::fixtures::fixtures().join("code/call-gfx90a-O0.hsaco")).unwrap();
     let folder = folder("damaged");
-    for file in std::fs::read_dir(&sound).unwrap().flatten() {
-        std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
-    }
+    crate::fixtures::copy_dump("call-gfx90a-O0", &folder);
     let manifest = std::fs::read_to_string(sound.join("manifest.toml")).unwrap();
     let name = "damaged.hsaco";
     let referred = manifest.split('"').find(|word| word.ends_with(".hsaco")).unwrap();
@@ -462,10 +460,7 @@ fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() 
 fn commands_to_type_hold_names_with_blanks_and_quotes() {
     let scratch = crate::slim::Scratch::new("view-quoted");
     let [dump, views] = ["it's a \"dump\"", "some $views; 'n"].map(|name| scratch.path(name));
-    std::fs::create_dir(&dump).unwrap();
-    for file in std::fs::read_dir(crate::fixtures::fixtures().join("dumps/mixed-kinds")).unwrap().flatten() {
-        std::fs::copy(file.path(), dump.join(file.file_name())).unwrap();
-    }
+    crate::fixtures::copy_dump("mixed-kinds", &dump);
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     let output = command.arg("view").arg(&dump).arg("-o").arg(&views).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

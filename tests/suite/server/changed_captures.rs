@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::changed_files::{answer, hex, questions, refused};
 use super::served::Served;
+use crate::fixtures::copy_dump;
 
 type Change = fn(&Path);
 
@@ -49,10 +50,7 @@ fn all_questions() -> Vec<String> {
 /// A copy of a fixture's folder.
 fn folder_of(to: &Path, name: &str) -> PathBuf {
     let to = to.join("dump");
-    fs::create_dir_all(&to).unwrap();
-    for file in fs::read_dir(crate::fixtures::fixtures().join("dumps").join(name)).unwrap().flatten() {
-        fs::copy(file.path(), to.join(file.file_name())).unwrap();
-    }
+    copy_dump(name, &to);
     to
 }
 
@@ -137,10 +135,7 @@ fn a_replaced_file() {
 
 fn dump_again(folder: &Path) -> PathBuf {
     let to = folder.join("again");
-    fs::create_dir_all(&to).unwrap();
-    for file in fs::read_dir(crate::fixtures::fixtures().join("dumps/call-gfx90a-O0")).unwrap().flatten() {
-        fs::copy(file.path(), to.join(file.file_name())).unwrap();
-    }
+    copy_dump("call-gfx90a-O0", &to);
     to
 }
 

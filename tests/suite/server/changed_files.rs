@@ -13,11 +13,8 @@ const SIZE: usize = 4 << 20;
 /// A dump of the fixtures whose code object is `SIZE` bytes long, sections at both ends of the file.
 fn dump(folder: &Path, name: &str, size: usize) -> PathBuf {
     let fixtures = crate::fixtures::fixtures();
-    let (from, to) = (fixtures.join("dumps").join(name), folder.join("dump"));
-    fs::create_dir_all(&to).unwrap();
-    for file in fs::read_dir(from).unwrap().flatten() {
-        fs::copy(file.path(), to.join(file.file_name())).unwrap();
-    }
+    let to = folder.join("dump");
+    crate::fixtures::copy_dump(name, &to);
     let manifest = fs::read_to_string(to.join("manifest.toml")).unwrap();
     let referred = manifest.split('"').find(|word| word.ends_with(".hsaco")).unwrap();
     fs::write(to.join("manifest.toml"), manifest.replace(referred, "code.hsaco")).unwrap();
