@@ -27,6 +27,8 @@ pub struct FunctionAt {
 }
 
 /// [`FunctionAt`] with the function by its DIE: a function with its scopes takes too much memory to be kept for each PC.
+///
+/// It has the facts that each frame of each wave asks for: to read a large function again for each of them takes too long.
 #[derive(Clone, Debug)]
 pub struct FunctionKey {
     /// The function's DIE.
@@ -35,6 +37,8 @@ pub struct FunctionKey {
     frame_base: Location,
     /// As [`FunctionAt::frames`].
     pub frames: Arc<[InlineFrame]>,
+    /// Whether the function has `DW_AT_return_addr`.
+    pub has_return_addr: bool,
 }
 
 /// A function or inlined call at a PC, with its part of the scope chain.
@@ -46,6 +50,25 @@ pub struct InlineFrame {
     pub scopes: Vec<usize>,
     /// Where the next frame calls it; `None` for the function itself.
     pub call_site: Option<Place>,
+    /// Attributes of the heterogeneous extensions; `None`: it has none, as most.
+    simd: Option<Box<SimdFacts>>,
+}
+
+impl InlineFrame {
+    /// Attributes of the heterogeneous extensions.
+    #[must_use]
+    pub fn simd(&self) -> &SimdFacts {
+        self.simd.as_deref().unwrap_or(&SimdFacts::MISSING)
+    }
+}
+
+impl FunctionKey {
+    /// Attributes of the heterogeneous extensions for a frame; `None`: the function's.
+    #[must_use]
+    pub fn simd(&self, frame: Option<usize>) -> &SimdFacts {
+        let frame = frame.map_or_else(|| self.frames.last(), |frame| self.frames.get(frame));
+        frame.map_or(&SimdFacts::MISSING, InlineFrame::simd)
+    }
 }
 
 impl FunctionAt {
@@ -57,17 +80,14 @@ impl FunctionAt {
             die: function.subprogram.die,
             frame_base: frame_base.clone(),
             frames: Arc::clone(frames),
+            has_return_addr: function.return_addr != LocationAttribute::Missing,
         }
     }
 
     /// Attributes of the heterogeneous extensions for a frame; the function's if the frame is not inlined.
     #[must_use]
     pub fn simd(&self, frame: usize) -> &SimdFacts {
-        let scope = self.frames.get(frame).and_then(|frame| self.function.scopes.get(*frame.scopes.first()?));
-        match scope.map(|scope| &scope.kind) {
-            Some(ScopeKind::Inlined { simd, .. }) => simd.as_deref().unwrap_or(&SimdFacts::MISSING),
-            _ => &self.function.simd,
-        }
+        self.frames.get(frame).map_or(&self.function.simd, InlineFrame::simd)
     }
 
     /// The scopes of a frame, outermost first.
@@ -124,7 +144,7 @@ impl DebugInfo {
     /// # Errors
     /// As for [`Self::function`].
     pub fn function_of(&self, key: &FunctionKey) -> Result<FunctionAt> {
-        let FunctionKey { die, frame_base, frames } = key;
+        let FunctionKey { die, frame_base, frames, .. } = key;
         let function = self.function(*die)?;
         Ok(FunctionAt { function, frame_base: frame_base.clone(), frames: Arc::clone(frames) })
     }
@@ -215,11 +235,13 @@ fn frames(function: &Function, chain: &[usize]) -> Arc<[InlineFrame]> {
                 subprogram: Arc::clone(&function.subprogram),
                 scopes: vec![*index],
                 call_site: None,
+                simd: Some(&function.simd).filter(|simd| **simd != SimdFacts::MISSING).cloned().map(Box::new),
             }),
-            Some(ScopeKind::Inlined { subprogram, call_site, .. }) => frames.push(InlineFrame {
+            Some(ScopeKind::Inlined { subprogram, call_site, simd }) => frames.push(InlineFrame {
                 subprogram: Arc::clone(subprogram),
                 scopes: vec![*index],
                 call_site: call_site.clone(),
+                simd: simd.clone(),
             }),
             Some(ScopeKind::Block) | None => {
                 frames.last_mut().into_iter().for_each(|frame| frame.scopes.push(*index))

@@ -78,6 +78,21 @@ fn threads_are_chosen_and_checked_without_reading_anything() {
 }
 
 #[test]
+fn a_list_of_waves_has_those_that_cannot_be_read() {
+    let mut session = session();
+    session.expect_wave().returning(|wave| match wave.0 {
+        1 => Err(Unreadable::NoSuchWave(wave)),
+        _ => Ok(info(wave)),
+    });
+    let answer = ask(&mut client(session, Facade::Gdb), "qlanescope.Waves").replace("\\\"", "\"");
+    for (thread, is_read) in [(1, true), (2, false), (3, true)] {
+        assert!(answer.contains(&format!("\"thread\":{thread}")), "{answer}");
+        assert_eq!(answer.contains(&format!("\"wave {}\"", thread - 1)), is_read, "{answer}");
+    }
+    assert_eq!(answer.matches("\"error\"").count(), 1, "{answer}");
+}
+
+#[test]
 fn memory_is_one_place_and_one_read() {
     let mut session = session();
     let place = Place {

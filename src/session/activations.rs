@@ -76,7 +76,7 @@ pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Resu
     let capture = reader.dump().capture();
     let says = walk.frames().iter().filter_map(|frame| frame.code).any(|code| {
         let source = code.loaded.source(capture, code.elf);
-        source.function().is_some_and(|(_, at)| at.function.simd.lane_pc != LocationAttribute::Missing)
+        source.key().is_some_and(|key| key.simd(None).lane_pc != LocationAttribute::Missing)
     });
     if !says {
         return Ok(false);

@@ -8,7 +8,7 @@ use super::backtrace::Frames;
 use super::frame::FrameContext;
 use super::source::Source;
 use super::{LanePosition, PcSource};
-use crate::debuginfo::LocationAttribute;
+use crate::debuginfo::{FunctionKey, LocationAttribute};
 use crate::dwarf::{
     Attribute, Context as _, Dialect, Evaluator, Frame, Program, RegisterBytes, active_lanes, fetch,
     lane_pcs, mask_lanes, print,
@@ -80,7 +80,13 @@ impl Frames<'_> {
     }
 
     fn read_positions(&self, level: usize, inlined: Option<usize>) -> Positions {
-        let Some(mut context) = self.context(level, inlined) else {
+        // Few functions have the attributes: a context of each would be wasted.
+        let says = |key: &&FunctionKey| {
+            let simd = key.simd(inlined);
+            simd.lane_pc != LocationAttribute::Missing || simd.active_lane != LocationAttribute::Missing
+        };
+        let key = self.source(level).and_then(Source::key).filter(says);
+        let Some(mut context) = key.and_then(|_| self.context(level, inlined)) else {
             return Positions::Active(self.exec_active(level));
         };
         match simd(&mut context, |simd| &simd.lane_pc, "DW_AT_LLVM_lane_pc") {
@@ -97,10 +103,9 @@ impl Frames<'_> {
     pub(super) fn active(&self, level: usize, inlined: usize) -> Active {
         let source = self.source(level);
         let calls = source.map_or(0, |source| source.calls.len());
-        // Few functions have the attribute: a context of each would be wasted.
-        let function = source.and_then(Source::function);
+        let key = source.and_then(Source::key);
         let says = |call: &usize| {
-            function.as_ref().is_some_and(|(_, at)| at.simd(*call).active_lane != LocationAttribute::Missing)
+            key.is_some_and(|key| key.simd(Some(*call)).active_lane != LocationAttribute::Missing)
         };
         let mut said = (inlined..calls)
             .filter(says)
@@ -146,7 +151,9 @@ impl Frames<'_> {
     /// unknown.
     pub(super) fn said_return(&self) -> Option<String> {
         let what = "DW_AT_return_addr";
-        let mut context = self.context(self.walk.frames().len().checked_sub(1)?, None)?;
+        let level = self.walk.frames().len().checked_sub(1)?;
+        self.source(level)?.key().filter(|key| key.has_return_addr)?;
+        let mut context = self.context(level, None)?;
         let said = context.function.as_ref().ok()?.function.return_addr.clone();
         let program = match attribute(&mut context, &said, what) {
             Ok(Some(Attribute::Expression(program))) => program,

@@ -101,16 +101,18 @@ pub(super) fn waves_json<'s>(state: &'s State, args: &[u8]) -> Result<impl Seria
     let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
     let (first, count) = (index(first), index(count));
     let item = |wave: &WaveId| {
-        // The session has all served waves; an interrupted answer is not sent.
-        let mut json = json::wave(&state.session.wave(*wave).ok()?);
+        let mut json = match state.session.wave(*wave) {
+            Ok(info) => json::wave(&info),
+            Err(why) => json!({"thread": wave.0 + 1, "error": why.to_string()}),
+        };
         if state.threads.are_counted() {
             let of = state.threads.of_wave(*wave);
             set(&mut json, "thread", json!(of.map(|(first, _)| first)));
             set(&mut json, "threads", json!(of));
         }
-        Some(json)
+        json
     };
-    let items = move || state.waves.iter().skip(first).take(count).filter_map(item);
+    let items = move || state.waves.iter().skip(first).take(count).map(item);
     Ok(json::StreamedList { key: "waves", items })
 }
 

@@ -1,12 +1,12 @@
 //! DIEs within DIEs, deeper than any compiler nests them, and calls inlined into one another.
 
-use super::SOME;
 use super::dwarf::{
     ARRAY, BLOCK, COUNT, Dies, HIGH, INLINE, INLINED, LOW, NAME, NAMESPACE, ORIGIN, POINTER, SIZE, STRUCTURE,
     SUBPROGRAM, SUBRANGE, TEMPLATE_TYPE, TYPE, place,
 };
 use super::run::Hostile;
 use super::serve::a_client_lives;
+use super::{FRAME, SOME};
 
 const TOO_DEEP: &str = "lies deeper than 512 levels";
 
@@ -36,7 +36,7 @@ fn nested_blocks() {
         let said = if depth > 10_000 { hostile.each(&SOME) } else { hostile.every() };
         // Shallower DIEs are there.
         said.says("info DUMP", TOO_DEEP).says("code-object", TOO_DEEP);
-        said.says("locals", "7").says("print", "7").says("backtrace", "f");
+        said.says("locals", "7").says("print", "7").says("backtrace", FRAME);
         said.says("view", TOO_DEEP);
     }
     // 500 levels are none too many.
@@ -57,7 +57,7 @@ fn nested_blocks_with_code() {
     }
     dies.close(100_002);
     let said = Hostile::with_code(&dies.object()).each(&SOME);
-    said.says("info", TOO_DEEP).says("view", TOO_DEEP).says("backtrace", "f");
+    said.says("info", TOO_DEEP).says("view", TOO_DEEP).says("backtrace", FRAME);
 }
 
 /// Types, namespaces and functions within one another.
@@ -116,7 +116,7 @@ fn nested_inlined_calls() {
         a_client_lives(&object);
         let hostile = Hostile::with_code(&object);
         let said = if depth > 20_000 { hostile.each(&SOME) } else { hostile.every() };
-        said.says("info", TOO_DEEP).says("backtrace", if of_itself { "f" } else { "g" });
+        said.says("info", TOO_DEEP).says("backtrace", if of_itself { FRAME } else { "#0  g " });
     }
 }
 

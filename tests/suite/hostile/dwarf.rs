@@ -97,6 +97,11 @@ impl Dies {
         at
     }
 
+    /// Adds bytes of DIEs.
+    pub(super) fn dies(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+    }
+
     /// `int`; its offset.
     pub(super) fn int(&mut self) -> u32 {
         self.die(3, &[b"int\0", &[5, 4]])

@@ -1,8 +1,9 @@
 //! Memory that is kept between questions: functions, source places and names, of all code objects and dumps together.
 
+use super::FRAME;
 use super::dwarf::{
-    Dies, HIGH, INLINED, LINKAGE_NAME, LOCATION, LOW, MEMBER, NAME, ORIGIN, SIZE, STRUCTURE, SUBPROGRAM,
-    TYPE, VARIABLE, place,
+    BLOCK, Dies, HIGH, INLINED, LINKAGE_NAME, LOCATION, LOW, MEMBER, NAME, ORIGIN, SIZE, STRUCTURE,
+    SUBPROGRAM, TYPE, VARIABLE, place,
 };
 use super::elf::{Section, TEXT, code_object};
 use super::run::Hostile;
@@ -46,7 +47,38 @@ fn inlined_calls_of_many_places() {
         // The variable lies after the calls, of which one function keeps a bounded number.
         let shown =
             if calls > 524_287 { "a function has more than 524287 scopes and variables" } else { "v = 7" };
-        said.says("locals DUMP", shown).says("backtrace", "f").says("diff", "No differences");
+        said.says("locals DUMP", shown).says("backtrace", FRAME).says("diff", "No differences");
+    }
+}
+
+/// Functions of four bytes each, where waves stop, with so many blocks in each.
+fn functions_of_blocks(count: u64, blocks: usize) -> Vec<u8> {
+    let mut dies = Dies::new();
+    dies.declare(5, BLOCK, false, &[LOW, HIGH]);
+    let int = dies.int();
+    for at in 0..count {
+        let start = (TEXT + 0x10 + 4 * at).to_le_bytes();
+        let size = 4u32.to_le_bytes();
+        dies.die(2, &[b"f\0", &start, &size]);
+        dies.variable("v", int);
+        let block = [&[5][..], &start, &size].concat().repeat(blocks);
+        dies.dies(&block);
+        dies.close(1);
+    }
+    dies.close(1);
+    dies.object()
+}
+
+/// Waves that stop in large functions in turn: questions about stacks read no function again for each wave. The functions have more
+/// scopes together than the cache holds.
+#[test]
+fn large_functions_that_waves_stop_in_by_turns() {
+    for (count, blocks, commands) in [
+        (2, 300_000, &["backtrace DUMP", "groups DUMP", "groups --lanes DUMP", "locals DUMP"][..]),
+        (5, 140_000, &["backtrace DUMP", "groups DUMP", "groups --lanes DUMP"]),
+    ] {
+        let hostile = Hostile::with_waves_at(&functions_of_blocks(count, blocks), 200, count);
+        hostile.each(commands).says("backtrace", FRAME).says("groups", FRAME);
     }
 }
 

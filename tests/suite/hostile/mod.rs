@@ -19,6 +19,9 @@ mod waves;
 mod work;
 mod zips;
 
+/// The innermost frame of a stack, in the function [`dwarf::Dies::function`].
+const FRAME: &str = "#0  f ";
+
 /// Commands for files that are kin of others, which all commands open.
 const SOME: [&str; 8] = [
     "info DUMP",

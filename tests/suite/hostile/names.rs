@@ -43,7 +43,7 @@ fn names_that_double() {
     symbols.extend([TEXT.to_le_bytes(), 0x1000u64.to_le_bytes()].concat());
     sections.push(Section::new(".strtab", names));
     sections.push(Section::symbols(symbols, 4));
-    Hostile::with_code(&code_object(sections)).every().says("backtrace", "f");
+    Hostile::with_code(&code_object(sections)).every().says("backtrace", "#0  f");
 }
 
 /// Pointers to pointers in a symbol, as many as a symbol may have characters.

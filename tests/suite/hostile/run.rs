@@ -57,6 +57,11 @@ impl Hostile {
 
     /// Waves in the code of a code object, each at an instruction of its own.
     pub(super) fn with_waves(object: &[u8], count: u64) -> Self {
+        Self::with_waves_at(object, count, count)
+    }
+
+    /// Waves in the code of a code object, at so many instructions in turn.
+    pub(super) fn with_waves_at(object: &[u8], count: u64, instructions: u64) -> Self {
         let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         fs::write(hostile.path("code.hsaco"), object).unwrap();
         let mut manifest = format!(
@@ -64,7 +69,7 @@ impl Hostile {
              [[code_object]]\npath = \"code.hsaco\"\naddress = \"{LOADED:#x}\"\n"
         );
         for wave in 1..=count {
-            let pc = LOADED + super::elf::TEXT + 0xc + 4 * wave;
+            let pc = LOADED + super::elf::TEXT + 0x10 + 4 * ((wave - 1) % instructions);
             manifest.push_str(&format!(
                 "[[wave]]\nid = {wave}\nagent = 1\n[wave.registers]\npc = \"{pc:#x}\"\nexec = \"0xff\"\n"
             ));

@@ -35,12 +35,22 @@ impl Server {
 
     /// The reply to a packet, after what it prints.
     pub(super) fn ask(&mut self, body: &str) -> String {
+        self.exchange(body).0
+    }
+
+    /// The reply to a packet, and what it prints.
+    fn exchange(&mut self, body: &str) -> (String, String) {
         let sum = body.bytes().fold(0u8, u8::wrapping_add);
         write!(self.client, "+${body}#{sum:02x}").unwrap();
+        let mut printed = Vec::new();
         loop {
             let reply = self.reply();
-            if !reply.starts_with('O') || reply == "OK" {
-                return reply;
+            match reply.strip_prefix('O').filter(|_| reply != "OK") {
+                None => return (reply, String::from_utf8(printed).unwrap()),
+                Some(text) => {
+                    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+                    printed.extend((0..text.len()).step_by(2).map(byte));
+                }
             }
         }
     }
@@ -74,9 +84,11 @@ impl Server {
         }
     }
 
-    /// Runs a monitor command.
-    pub(super) fn command(&mut self, command: &str) {
-        assert_eq!(self.ask(&format!("qRcmd,{}", hex(command))), "OK", "{command}");
+    /// Runs a monitor command; what it prints.
+    pub(super) fn command(&mut self, command: &str) -> String {
+        let (reply, printed) = self.exchange(&format!("qRcmd,{}", hex(command)));
+        assert_eq!(reply, "OK", "{command}");
+        printed
     }
 
     /// Asks a command that takes long, and leaves: the server is at rest soon after.

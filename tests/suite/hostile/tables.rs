@@ -1,12 +1,12 @@
 //! Tables that units share, and lists that DIEs share: what stands once in a file, and is named again and again.
 
-use super::SOME;
 use super::dwarf::{
     BLOCK, Dies, HIGH, LINES, LOCATIONS, LOW, NAME, RANGES, SUBPROGRAM, TYPE, UNIT, VARIABLE, declaration,
     lines, place, uleb, unit,
 };
 use super::elf::{Section, TEXT, code_object};
 use super::run::Hostile;
+use super::{FRAME, SOME};
 
 /// Units that share a table of so many codes, whose root is the last; the offset of each in the table is so many codes further.
 fn sharing(units: u32, codes: u64, apart: bool) -> Vec<u8> {
@@ -32,14 +32,14 @@ fn sharing(units: u32, codes: u64, apart: bool) -> Vec<u8> {
 fn units_that_share_a_table_of_abbreviations() {
     for (units, codes) in [(600, 50_000), (5_000, 50_000)] {
         let said = Hostile::with_code(&sharing(units, codes, false)).every();
-        said.says("backtrace", "f").says("code-object", "a.cpp");
+        said.says("backtrace", FRAME).says("code-object", "a.cpp");
     }
 }
 
 #[test]
 fn tables_of_abbreviations_that_overlap() {
     let said = Hostile::with_code(&sharing(5_000, 50_000, true)).each(&SOME);
-    said.says("info", "the tables of the file overlap by more than their size").says("backtrace", "f");
+    said.says("info", "the tables of the file overlap by more than their size").says("backtrace", FRAME);
 }
 
 /// A declaration of many attributes that take no byte in a DIE: `DW_FORM_flag_present`.
@@ -79,7 +79,7 @@ fn many_units() {
     ];
     let object =
         code_object(vec![Section::new(".debug_info", info), Section::new(".debug_abbrev", table.concat())]);
-    Hostile::with_code(&object).each(&SOME).says("info", "more than 262144 units").says("backtrace", "f");
+    Hostile::with_code(&object).each(&SOME).says("info", "more than 262144 units").says("backtrace", FRAME);
 }
 
 /// Units that name one line table of so many rows, each a byte: a special opcode that adds `step` to the address.
@@ -115,14 +115,14 @@ fn rows_of_a_line_table() {
         let hostile = Hostile::with_code(&rows(1, 60_000_000, opcode));
         let said = commands.map_or_else(|| hostile.every(), |some| hostile.each(some));
         said.says("info", "more than 16777216 rows").says("code-object", "more than 16777216 rows");
-        said.says("backtrace", "f").says("view", "more than 2097152 rows");
+        said.says("backtrace", FRAME).says("view", "more than 2097152 rows");
     }
 }
 
 #[test]
 fn units_that_share_a_line_table() {
     let said = Hostile::with_code(&rows(2_000, 1_000_000, 18)).each(&SOME);
-    said.says("backtrace", "f");
+    said.says("backtrace", FRAME);
 }
 
 /// Line tables within one another: headers whose lengths all reach to the end of one program.
@@ -184,7 +184,7 @@ fn files_of_a_line_table() {
         Section::new(".debug_abbrev", table.concat()),
         Section::new(".debug_line", line),
     ]);
-    Hostile::with_code(&object).each(&SOME).says("backtrace", "f");
+    Hostile::with_code(&object).each(&SOME).says("backtrace", FRAME);
 }
 
 /// A list of so many ranges of 4 bytes, `DW_RLE_start_length`, in a section with its header.

@@ -1,5 +1,6 @@
 //! Work that each of many waves asks for: what is read of a function, a table or a list counts once, or within bounds.
 
+use super::FRAME;
 use super::dwarf::{
     ARRAY, BLOCK, COUNT, Dies, HIGH, LOCATION, LOW, NAME, RANGES, SUBPROGRAM, SUBRANGE, TYPE, VARIABLE,
     place, uleb,
@@ -43,7 +44,7 @@ fn branches(count: u32) -> Vec<u8> {
 fn code_of_branches() {
     for count in [(1 << 18) - 1, 1 << 20] {
         let said = Hostile::with_waves(&branches(count), WAVES).every();
-        said.says("locals DUMP", "v = 7").says("groups DUMP", "f");
+        said.says("locals DUMP", "v = 7").says("groups DUMP", FRAME);
     }
 }
 
@@ -112,7 +113,7 @@ fn scopes_that_waves_look_up() {
     }
     dies.close(2);
     let said = Hostile::with_waves(&dies.object(), WAVES).every();
-    said.says("locals DUMP", "v = 7").says("groups DUMP", "f");
+    said.says("locals DUMP", "v = 7").says("groups DUMP", FRAME);
 }
 
 /// A function with a list of many ranges, that of a DIE each: the PC is in the last one.
@@ -141,7 +142,7 @@ fn ranges_that_waves_look_up() {
     let mut sections = dies.sections();
     sections.push(Section::new(".debug_rnglists", section));
     let said = Hostile::with_waves(&code_object(sections), WAVES).every();
-    said.says("locals DUMP", "v = 7").says("groups DUMP", "f");
+    said.says("locals DUMP", "v = 7").says("groups DUMP", FRAME);
 }
 
 /// Functions that all claim all of the code: the one of a PC is looked for among them.
@@ -156,7 +157,10 @@ fn functions_that_waves_look_up() {
     dies.function();
     dies.variable("v", int);
     dies.close(2);
-    Hostile::with_waves(&dies.object(), WAVES).every().says("groups DUMP", "f").says("backtrace DUMP", "f");
+    Hostile::with_waves(&dies.object(), WAVES)
+        .every()
+        .says("groups DUMP", FRAME)
+        .says("backtrace DUMP", FRAME);
 }
 
 /// Arrays in memory that was not captured, all of them together as large as a frame's may be: one that is the same for all lanes,

@@ -1,6 +1,5 @@
 //! Work that many variables, or many waves, ask for again: each takes a bounded time, and all of them together do.
 
-use super::SOME;
 use super::dwarf::{
     ARRAY, COUNT, Dies, LOCATION, LOCATIONS, MEMBER, NAME, SIZE, STRUCTURE, SUBRANGE, TYPE, VARIABLE, uleb,
 };
@@ -8,6 +7,7 @@ use super::elf::{Section, TEXT, TEXT_SIZE, code_object};
 use super::run::Hostile;
 use super::serve::Server;
 use super::tables::with_list;
+use super::{FRAME, SOME};
 
 /// The error of a question with more work than its budget.
 const SPENT: &str = "units of work of all evaluations of a question";
@@ -105,7 +105,7 @@ const WAVES: u64 = 900;
 /// Over waves whose stacks all commands ask for.
 fn every_stack(object: &[u8]) {
     let said = Hostile::with_waves(object, WAVES).every();
-    said.says("backtrace DUMP", "f").says("groups DUMP", "f").says("locals DUMP", "v = 7");
+    said.says("backtrace DUMP", FRAME).says("groups DUMP", FRAME).says("locals DUMP", "v = 7");
     said.says("export DUMP", SPENT);
 }
 
@@ -285,7 +285,10 @@ fn answers_of_thousands_of_variables() {
             false => assert!(document.contains("MiB"), "{count}: {}", &document[..document.len().min(300)]),
         }
         assert!(server.ask("qlanescope.Locals:lane:all;").contains("does not fit one packet"));
-        server.command("locals all");
+        let printed = server.command("locals all");
+        // 64 values of each variable, of 524,288 of a frame.
+        let end = if count > 8_192 { "problem: variables left out: " } else { "last:\n  lanes 0-7: 7\n" };
+        assert!(printed.contains(end), "{count}: {}", end_of(&printed));
         server.end();
     }
 }
@@ -314,9 +317,18 @@ fn a_printed_value_of_long_text() {
     said.says("print DUMP v", "mmm");
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(&hostile, folder.path());
-    server.ask("qSupported:multiprocess+;swbreak+;hwbreak+;xmlRegisters=i386");
+    server.ask("qSupported:multiprocess+;swbreak+;hwbreak+;xmlRegisters=i386;error-message+");
     let document = server.document("lanescope-print", "1.all.0.76");
-    assert!(!document.is_empty());
-    server.command("print all v");
+    let value = serde_json::from_str(&document);
+    let is_object = value.is_ok_and(|value: serde_json::Value| value.is_object());
+    assert!(is_object && document.contains("mmm"), "{}", end_of(&document));
+    let printed = server.command("print lane all v");
+    assert!(printed.contains("mmm"), "{}", end_of(&printed));
     server.end();
+}
+
+/// The last 300 bytes of an answer.
+fn end_of(answer: &str) -> &str {
+    let from = (answer.len().saturating_sub(300)..answer.len()).find(|at| answer.is_char_boundary(*at));
+    &answer[from.unwrap_or(0)..]
 }
