@@ -4,8 +4,8 @@
 //! *You get* threads, registers by AMD's names, memory of every address space and the variables of every lane.
 //! *Not for* live GPUs: nothing runs, captures stay unchanged, and missing data is reported as absent.
 //!
-//! `dwarf` is the crate `dwarf-heterogeneous`, which depends on nothing of this one. Rooms, lowest first; a room imports only
-//! rooms with a lower number, and equals do not see each other:
+//! `dwarf` is the crate `dwarf-heterogeneous`, which depends on nothing of this one. Modules, lowest first; a module
+//! imports only modules with a lower number, and equals do not see each other:
 //!
 //! ```text
 //! 0 units, bounds, clean,      numbers with units | bounds on untrusted input | text that may be printed |

@@ -8,7 +8,7 @@
 //! but only the former prints addresses and branch targets: `llvm-mc` prints text alone, and sizes come from its
 //! second encoding of the decoded text. `objdump` reads an ELF file, so one is made around the bytes.
 //!
-//! This is the one room that starts programs: without a shell, with bounded input, output and time.
+//! This is the only module that starts programs: without a shell, with bounded input, output and time.
 
 mod elf;
 mod error;

@@ -1,4 +1,4 @@
-//! Tests of the room, by what they hold.
+//! Tests of the module, by subject.
 
 mod address;
 mod builtin;

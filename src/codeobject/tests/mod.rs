@@ -37,7 +37,7 @@ pub(crate) fn assembled(text: &str) -> Vec<u8> {
     std::fs::read(&output).expect("an object")
 }
 
-/// Code objects of both rooms' tests and of the shared fixtures.
+/// Code objects of both modules' tests and of the shared fixtures.
 fn objects() -> Vec<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let folders = ["src/debuginfo/tests/objects", "src/debuginfo/tests/values", "tests/fixtures/code"];

@@ -1,6 +1,6 @@
 //! Call frame information of a code object: entries of `.debug_frame` and `.eh_frame`, and which one holds a PC.
 //!
-//! Only headers are read, once, when a first question comes; instructions stay bytes for the `dwarf` room. gimli refuses
+//! Only headers are read, once, when a first question comes; instructions stay bytes for `dwarf`. gimli refuses
 //! every entry with an augmentation of the heterogeneous extensions, so the headers are read here: DWARF 5 section 6.4.1,
 //! "Structure of Call Frame Information" of the 2020 AMDGPU text, and for `.eh_frame` the Linux Standard Base. An entry
 //! that cannot be read costs itself and is reported with its offset.

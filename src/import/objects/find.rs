@@ -1,4 +1,4 @@
-//! From places where code objects were loaded to the best bytes for each: see the room's page for the order.
+//! From places where code objects were loaded to the best bytes for each: see the module's page for the order.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
