@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use support::large::{Large, dump_at, large};
 use support::{Failure, Promises, Server, TURNS, anonymous_megabytes, pin_to_one_core, scratch};
 
-const MOST_SECONDS: f64 = 1.0;
-const MOST_ANONYMOUS_MB: f64 = 100.0;
+const MAX_SECONDS: f64 = 1.0;
+const MAX_ANONYMOUS_MB: f64 = 100.0;
 /// Lines that gdb prints of the frame: the dump's private memory holds 0x11 in each byte.
 const SHOWN: [&str; 3] = ["n=286331153)", "\nindex = 286331153\n", "\nwide = 1229782938247303441\n"];
 
@@ -41,8 +41,8 @@ fn main() -> Result<ExitCode, Failure> {
     }
     fs::remove_dir_all(scratch("")?)?;
     let mut promises = Promises::default();
-    promises.at_most("seconds from attaching to the first stack with its locals", &seconds, MOST_SECONDS);
-    promises.at_most("megabytes of anonymous memory in the server", &memory, MOST_ANONYMOUS_MB);
+    promises.at_most("seconds from attaching to the first stack with its locals", &seconds, MAX_SECONDS);
+    promises.at_most("megabytes of anonymous memory in the server", &memory, MAX_ANONYMOUS_MB);
     promises.at_least("gdb's time to open the file, times that", &ratios, 1.0);
     Ok(promises.end())
 }

@@ -26,7 +26,7 @@ use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, Wav
 const VARIABLES: u64 = 100;
 const LANES: u64 = 64;
 const PASSES: usize = 3;
-const MOST_MICROSECONDS: f64 = 100.0;
+const MAX_MICROSECONDS: f64 = 100.0;
 const LEAST_RATIO: f64 = 10.0;
 
 /// The register that holds the base, and the one that is gimli's lane number.
@@ -55,9 +55,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         );
         worst = (worst.0.max(together), worst.1.min(ratio));
     }
-    let sound = worst.0 <= MOST_MICROSECONDS && worst.1 >= LEAST_RATIO;
+    let sound = worst.0 <= MAX_MICROSECONDS && worst.1 >= LEAST_RATIO;
     println!(
-        "worst: {:.1} us (at most {MOST_MICROSECONDS}), ratio {:.1} (at least {LEAST_RATIO}){}",
+        "worst: {:.1} us (at most {MAX_MICROSECONDS}), ratio {:.1} (at least {LEAST_RATIO}){}",
         worst.0,
         worst.1,
         if sound { "" } else { ": NOT HELD" }

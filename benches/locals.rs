@@ -18,7 +18,7 @@ use lanescope::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 use support::{Failure, Promises, TURNS, packet, pin_to_one_core, seconds_each};
 
-const MOST_MILLISECONDS: f64 = 1.0;
+const MAX_MILLISECONDS: f64 = 1.0;
 
 fn main() -> Result<ExitCode, Failure> {
     pin_to_one_core()?;
@@ -84,7 +84,7 @@ fn main() -> Result<ExitCode, Failure> {
         ));
     }
     let mut promises = Promises::default();
-    promises.at_most("milliseconds for all variables of a frame in 64 lanes", &most, MOST_MILLISECONDS);
+    promises.at_most("milliseconds for all variables of a frame in 64 lanes", &most, MAX_MILLISECONDS);
     promises.at_least("variables of 64 lanes one by one, times all at once", &ratios, 4.0);
     Ok(promises.end())
 }

@@ -10,12 +10,12 @@
 //!   the file's size and by its time of modification. Whoever made an answer of mapped bytes asks it before the answer goes
 //!   out.
 //!
-//! A range is copied when it is shorter than [`LEAST_MAPPED`]. Up to [`MOST_COPIED`] it is also copied when the
+//! A range is copied when it is shorter than [`LEAST_MAPPED`]. Up to [`MAX_COPIED`] it is also copied when the
 //! file's last modification is too recent to distinguish a later one, and when all places of the guard are taken.
 //! Replacing a file by renaming another one over it changes neither a copy nor a mapping.
 //!
 //! Three writers are not found: one that sets the time of modification back to the nanosecond, one that writes through a
-//! shared mapping of its own whose pages were written before, and one that writes a range above [`MOST_COPIED`] within the
+//! shared mapping of its own whose pages were written before, and one that writes a range above [`MAX_COPIED`] within the
 //! same tick of the file system's clock in which it was modified before it was mapped.
 #![allow(unsafe_code)]
 
@@ -31,12 +31,12 @@ use std::time::{Duration, SystemTime};
 
 pub use stamp::{Changes, Stamp};
 
-use guard::Place;
+use guard::TableIndex;
 
 /// Ranges shorter than this are copied: less than a millisecond of work.
 pub const LEAST_MAPPED: u64 = 1 << 20;
 /// Ranges longer than this are never copied: less than the memory that a process may take for a file.
-pub const MOST_COPIED: u64 = 64 << 20;
+pub const MAX_COPIED: u64 = 64 << 20;
 /// Files that were modified later than this before now are copied: two modifications within one tick of a file system's
 /// clock look the same. FAT has the coarsest, two seconds.
 const FRESH: Duration = Duration::from_secs(2);
@@ -94,7 +94,7 @@ pub struct Watch(Arc<Watched>);
 struct Watched {
     file: File,
     stamp: Stamp,
-    place: Place,
+    place: TableIndex,
     is_changed: AtomicBool,
     /// Whether the mapping is gone: its place may be another one's.
     is_over: AtomicBool,
@@ -160,11 +160,11 @@ pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     }
     let size = usize::try_from(length).ok().filter(|length| *length > 0);
     let size = size.ok_or(io::ErrorKind::UnexpectedEof)?;
-    let is_copied = length < LEAST_MAPPED || length <= MOST_COPIED && is_fresh(file)?;
+    let is_copied = length < LEAST_MAPPED || length <= MAX_COPIED && is_fresh(file)?;
     if !is_copied && let Some(guarded) = guarded(file, stamp, offset, size)? {
         return Ok(Mapped::Guarded(guarded));
     }
-    if length > MOST_COPIED {
+    if length > MAX_COPIED {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     let mut bytes = Vec::new();

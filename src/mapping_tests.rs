@@ -145,7 +145,7 @@ fn mappings_beyond_the_guards_places_are_copies() {
 fn a_range_beyond_the_bound_is_never_copied() {
     let _alone = alone();
     let (_folder, path) = old("large");
-    let size = super::MOST_COPIED + 1;
+    let size = super::MAX_COPIED + 1;
     // Sparse, and just modified.
     File::options().write(true).open(&path).unwrap().set_len(size).unwrap();
     let file = File::open(&path).unwrap();

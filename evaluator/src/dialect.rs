@@ -20,7 +20,7 @@ impl Dialect {
         match self {
             Self::LlvmUser => "llvm-user",
             Self::LlvmDirect => "llvm-direct",
-            Self::AmdgpuUsage2020 => "seed-2020",
+            Self::AmdgpuUsage2020 => "amdgpu-usage-2020",
             Self::Draft => "draft",
         }
     }

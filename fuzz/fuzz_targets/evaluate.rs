@@ -8,7 +8,7 @@ use lanescope::dwarf::write::{Plan, Run, Store};
 use lanescope::dwarf::{
     Answer, Attribute, BaseType, Context, ContextError, Dialect, Die, DieLocation, DieRef, Encoding,
     Evaluator, Focus, Frame, LaneNeed, MemoryAt, ObjectMap, Program, RegisterBytes, SpaceInfo, TypeEncoding,
-    active_lanes, explain, fetch, lane_pcs, legacy, print,
+    active_lanes, clang_xderef, explain, fetch, lane_pcs, print,
 };
 use lanescope::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 use libfuzzer_sys::fuzz_target;
@@ -162,10 +162,10 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = Evaluator::new(&state).traced(&mut told).value(&program, Focus::Wave, &[]);
     let _ = Evaluator::new(&state).for_call_frames().stack(&program, Focus::Wave, &[]);
     for (clang, size) in [(true, None), (false, Some(BitSize(32)))] {
-        let reading = legacy::Reading { clang, scratch: legacy::Scratch::Buffer };
-        let _ = legacy::recognise(&state, &program, reading, size, Focus::Lanes(lanes));
+        let reading = clang_xderef::Reading { clang, scratch: clang_xderef::Scratch::Buffer };
+        let _ = clang_xderef::recognise(&state, &program, reading, size, Focus::Lanes(lanes));
     }
-    let _ = legacy::of_object(&program);
+    let _ = clang_xderef::of_object(&program);
     let _ = lane_pcs(&state, &program, None);
     let _ = active_lanes(&state, &program, Some(LaneId(0)));
 });

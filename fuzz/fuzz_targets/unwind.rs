@@ -19,7 +19,7 @@ static OBJECT: &[u8] = include_bytes!("../../tests/fixtures/code/calls-gfx90a.hs
 static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
 const LOADED: u64 = 0x7f00_0010_0000;
 /// Physical frames of a stack; inlined calls come on top, of which the object has none.
-const MOST_FRAMES: usize = 128;
+const MAX_FRAMES: usize = 128;
 
 fuzz_target!(|input: (u8, u32, [u8; 24], &[u8])| {
     let (place, seed, scalars, table) = input;
@@ -27,12 +27,12 @@ fuzz_target!(|input: (u8, u32, [u8; 24], &[u8])| {
     let session = Session::new(dump(&object, place, seed, &scalars), None).expect("one wave");
     let wave = WaveId(0);
     let stack = session.backtrace(wave, None).expect("the wave is there");
-    assert!(stack.frames.len() <= MOST_FRAMES, "{} frames", stack.frames.len());
+    assert!(stack.frames.len() <= MAX_FRAMES, "{} frames", stack.frames.len());
     assert_eq!(stack, session.backtrace(wave, None).expect("as before"));
     assert!(!stack.end.to_string().is_empty());
     for lane in [0, 5, 63] {
         let lane = session.backtrace(wave, Some(LaneId(lane))).expect("the wave has the lane");
-        assert!(lane.frames.len() <= MOST_FRAMES);
+        assert!(lane.frames.len() <= MAX_FRAMES);
     }
     for frame in 0..stack.frames.len().min(4) {
         let _ = session.locals(wave, LaneSet(0x21), frame);

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-use super::kind::Kind;
 use super::target::{Space, Target};
+use super::wave_arch::WaveArch;
 use crate::units::{Address, AddressSpace, LaneId};
 
 /// An aperture is a window of 2^32 bytes, aligned to its size (AMDGPUUsage, Address Spaces).
@@ -67,7 +67,7 @@ impl Target {
     }
 }
 
-impl Kind {
+impl WaveArch {
     /// Where byte `address` of a lane's private memory is in the wave's: `address / 4 * lanes * 4 + lane * 4 + address % 4`.
     ///
     /// The next bytes follow up to the dword's end ([`Self::private_run`]); then comes the next lane's dword. `None`

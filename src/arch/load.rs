@@ -12,9 +12,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::check;
 use super::error::TargetError;
-use super::kind::Kind;
 use super::schema::File;
 use super::target::Target;
+use super::wave_arch::WaveArch;
 use crate::units::{AddressSpace, WaveSize};
 
 macro_rules! built_in {
@@ -110,7 +110,7 @@ struct Entry {
 struct Loaded {
     file: File,
     target: Arc<Target>,
-    kinds: [OnceLock<Arc<Kind>>; 2],
+    kinds: [OnceLock<Arc<WaveArch>>; 2],
 }
 
 impl Entry {
@@ -134,7 +134,7 @@ impl Entry {
 }
 
 impl Loaded {
-    fn kind(&self, wave_size: WaveSize) -> Option<Arc<Kind>> {
+    fn kind(&self, wave_size: WaveSize) -> Option<Arc<WaveArch>> {
         if !self.target.wave_sizes.contains(&wave_size) {
             return None;
         }
@@ -143,7 +143,7 @@ impl Loaded {
             WaveSize::W64 => &self.kinds[1],
         };
         Some(Arc::clone(
-            slot.get_or_init(|| Arc::new(Kind::new(Arc::clone(&self.target), &self.file, wave_size))),
+            slot.get_or_init(|| Arc::new(WaveArch::new(Arc::clone(&self.target), &self.file, wave_size))),
         ))
     }
 }
@@ -268,7 +268,7 @@ impl Targets {
     ///
     /// # Errors
     /// As [`Self::target`], and if the target has no such waves.
-    pub fn kind(&self, name: &str, wave_size: WaveSize) -> Result<Arc<Kind>, TargetError> {
+    pub fn kind(&self, name: &str, wave_size: WaveSize) -> Result<Arc<WaveArch>, TargetError> {
         self.loaded(name)?
             .kind(wave_size)
             .ok_or_else(|| TargetError::WaveSize { target: name.to_owned(), wave_size })

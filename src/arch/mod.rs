@@ -1,7 +1,7 @@
 //! GPU models: `targets/*.toml` read into registers, widths, aliases, bit fields, address spaces and stop reasons.
 //!
 //! Facts are data: no register number stands outside `targets/` and this module. A [`Target`] is one processor; a
-//! [`Kind`] is a target at one wave size, the unit in which registers have a fixed set, order and width. [`Targets`]
+//! [`WaveArch`] is a target at one wave size, the unit in which registers have a fixed set, order and width. [`Targets`]
 //! finds both by name. A [`Processor`] is less: a processor that an ELF header can name, also without a target file,
 //! with the layout of its kernel descriptors.
 
@@ -16,7 +16,6 @@ mod frame_code;
 mod frame_objects;
 mod frame_paths;
 mod instruction;
-mod kind;
 mod load;
 mod names;
 mod processor;
@@ -26,6 +25,7 @@ mod schema;
 mod target;
 #[cfg(test)]
 mod tests;
+mod wave_arch;
 pub mod wave_words;
 
 pub use address::SWIZZLE_BYTES;
@@ -38,8 +38,8 @@ pub use frame_code::{
     ends_with_call,
 };
 pub use frame_objects::FrameObjects;
-pub use kind::Kind;
 pub use load::Targets;
 pub use processor::{Generation, Processor};
 pub use register::{BitField, BitFields, RegClass, RegId, Register, RegisterValue, SgprAlias, ValueType};
 pub use target::{AddressClass, AddressClasses, FaultBits, Space, SpaceScope, StopReason, Target};
+pub use wave_arch::WaveArch;

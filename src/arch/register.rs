@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{DwarfReg, LaneId, LaneSet};
 
-/// An index into [`super::Kind::registers`]; stable for a kind within one run.
+/// An index into [`super::WaveArch::registers`]; stable for a kind within one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegId(pub u16);
 
@@ -36,7 +36,7 @@ pub enum ValueType {
     Unsigned,
     /// A lane mask.
     LaneMask,
-    /// Named bits: see [`super::Kind::fields`].
+    /// Named bits: see [`super::WaveArch::fields`].
     Flags,
     /// One dword for each lane.
     Lanes,
@@ -54,7 +54,7 @@ pub struct SgprAlias {
     pub count: u16,
 }
 
-/// One register of a [`super::Kind`].
+/// One register of a [`super::WaveArch`].
 #[derive(Clone, Debug)]
 pub struct Register {
     /// Its index in the kind's table.
@@ -71,7 +71,7 @@ pub struct Register {
     pub dwarf: Option<DwarfReg>,
     /// Its place in the last allocated SGPRs, where it is such an alias.
     pub alias: Option<SgprAlias>,
-    /// Its named bits, an index for [`super::Kind::fields`].
+    /// Its named bits, an index for [`super::WaveArch::fields`].
     pub fields: Option<usize>,
     /// Its number in AMD's debugger library, which is the packet number in a gdb that has the architecture.
     pub dbgapi: Option<u16>,

@@ -5,7 +5,7 @@ use super::schema::{File, ScopeName, Scratch};
 use super::wave_words::WaveWords;
 use crate::units::{Address, AddressSpace, LaneId, WaveSize};
 
-/// One processor: everything but registers, which depend on the wave size (see [`super::Kind`]).
+/// One processor: everything but registers, which depend on the wave size (see [`super::WaveArch`]).
 #[derive(Debug)]
 pub struct Target {
     /// The processor's name: `gfx90a`.
@@ -185,7 +185,7 @@ impl Target {
 
     /// The address space of that number; `None` if the target reserves or lacks it.
     ///
-    /// For a wave ask [`super::Kind::space`]: it knows which lanes there are and why a number is refused.
+    /// For a wave ask [`super::WaveArch::space`]: it knows which lanes there are and why a number is refused.
     #[must_use]
     pub fn space(&self, id: AddressSpace) -> Option<&Space> {
         self.spaces.binary_search_by_key(&id, |space| space.id).ok().and_then(|at| self.spaces.get(at))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::backing::{Backing, BackingId, Bytes, Extent};
 use super::memory::MemoryMap;
 use super::source::SourceFile;
-use crate::arch::{Kind, RegId, RegisterValue, Target};
+use crate::arch::{RegId, RegisterValue, Target, WaveArch};
 use crate::mapping::Changes;
 use crate::units::{Address, AddressSpace, LaneSet, WaveId};
 
@@ -200,7 +200,7 @@ pub struct Wave {
     /// The capture's name for it, if that has more than its number: its hardware slot.
     pub label: Option<Box<str>>,
     /// GPU and wave size.
-    pub kind: Arc<Kind>,
+    pub kind: Arc<WaveArch>,
     /// Index of its agent.
     pub agent: usize,
     /// Index of its work-group, if known.

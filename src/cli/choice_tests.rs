@@ -14,7 +14,7 @@ const FIXED: [(&str, &[&str]); 8] = [
     ("serve --threads", &["waves", "lanes", "focus"]),
     ("groups --by", &["function", "line", "pc"]),
     ("--local-files", &["auto", "yes", "no"]),
-    ("--dialect", &["llvm-user", "llvm-direct", "seed-2020", "draft"]),
+    ("--dialect", &["llvm-user", "llvm-direct", "amdgpu-usage-2020", "draft"]),
     ("print --format", &["x", "z", "d", "u", "o", "t", "c", "f", "a", "s"]),
 ];
 

@@ -13,7 +13,7 @@ use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
 use crate::import::{self, LocalFiles, Options, Supplied};
-use crate::session::work_item::{self, GridPlace, NoGridPlace};
+use crate::session::work_item::{self, GridPlace, WorkItemError};
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -179,8 +179,9 @@ impl PlaceArgs {
             None => Ok(session),
             Some(place) => {
                 let dump = Arc::clone(session.reader().dump());
-                let left_out =
-                    |error: NoGridPlace| left_out(&dump, &place).map_or(Failure::from(error), Failure::from);
+                let left_out = |error: WorkItemError| {
+                    left_out(&dump, &place).map_or(Failure::from(error), Failure::from)
+                };
                 session.starting_at(near, &place).map_err(left_out)
             }
         }

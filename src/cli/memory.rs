@@ -9,7 +9,7 @@ use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::codeobject::hex;
 use crate::report::{Style, json, spaces, text};
-use crate::session::{Inspect as _, Unreadable};
+use crate::session::{Inspect as _, ReadError};
 
 /// The maximum of printed bytes.
 const MOST: u64 = 1 << 24;
@@ -47,9 +47,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let mut bytes = vec![0; usize::try_from(length)?];
     let got = match session.read(place, &mut bytes) {
         Ok(got) => got,
-        Err(error @ (Unreadable::NotCaptured { .. } | Unreadable::NoPrivateMemory { .. }))
-            if args.of.json =>
-        {
+        Err(error @ (ReadError::NotCaptured { .. } | ReadError::NoPrivateMemory { .. })) if args.of.json => {
             let name = spaces::place_name(&session, place);
             let answer = serde_json::json!({ "place": name, "bytes": null, "why": error.to_string() });
             return print_json(out, &json::marked(&session, wave, answer));

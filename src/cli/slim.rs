@@ -16,7 +16,7 @@ use crate::dwarf::limits::MAX_QUESTION_VALUES;
 use crate::report::json::set;
 use crate::report::spaces;
 use crate::session::{Bounds, PAGE};
-use crate::slim::{self, Choice, Patience, Progress, Report, Spooled};
+use crate::slim::{self, Choice, Progress, Report, Spooled, StallBudget};
 
 mod bar;
 
@@ -25,9 +25,9 @@ const SPOOL_LIMIT: u64 = 8 << 30;
 const STALL: u64 = 60;
 /// Depth of followed pointers, and limits: bytes of global memory, pointers, seconds.
 const FOLLOW: u32 = 2;
-const MOST_GLOBAL: u64 = 1 << 30;
-const MOST_POINTERS: u64 = 1_000_000;
-const MOST_SECONDS: u64 = 60;
+const MAX_GLOBAL: u64 = 1 << 30;
+const MAX_POINTERS: u64 = 1_000_000;
+const MAX_SECONDS: u64 = 60;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -139,7 +139,7 @@ fn target(args: &Args) -> Result<PathBuf, Failure> {
 /// The core on standard input, in a file beside the new dump.
 fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failure> {
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let patience = Patience {
+    let patience = StallBudget {
         limit: args.spool_limit.unwrap_or(SPOOL_LIMIT),
         stall: Duration::from_secs(args.stall.unwrap_or(STALL)),
     };
@@ -225,17 +225,17 @@ fn made(
     let choice = match &args.wave {
         Some(ids) => Choice::Ids(dump::wave_ids(ids)?),
         None if args.all_waves || args.whole => Choice::All,
-        None => Choice::Telling,
+        None => Choice::Representative,
     };
     let options = slim::Options {
         choice,
         kind: args.from.kind.clone(),
         bounds: Bounds {
             steps: args.follow.unwrap_or(FOLLOW),
-            pages: args.most_global.unwrap_or(MOST_GLOBAL).div_ceil(PAGE),
-            pointers: args.most_pointers.unwrap_or(MOST_POINTERS),
+            pages: args.most_global.unwrap_or(MAX_GLOBAL).div_ceil(PAGE),
+            pointers: args.most_pointers.unwrap_or(MAX_POINTERS),
             values: args.most_values.unwrap_or(MAX_QUESTION_VALUES),
-            time: Duration::from_secs(args.most_seconds.unwrap_or(MOST_SECONDS)),
+            time: Duration::from_secs(args.most_seconds.unwrap_or(MAX_SECONDS)),
         },
         memory: args.memory.clone(),
         global: !args.no_global,

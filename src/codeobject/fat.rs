@@ -7,7 +7,7 @@
 use super::bytes::Bytes;
 use super::error::{CodeObjectError, Result};
 use super::header::{BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC};
-use super::section::{self, Room};
+use super::section::{self, UnpackLimit};
 use crate::clean::clean;
 use crate::elf::read::{self, ElfError, machine, range};
 use crate::elf::{CompressionFormat, ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_AMDGPU, LE};
@@ -92,7 +92,7 @@ impl FatFile {
     /// [`CodeObjectError::Identity`] when it is none of these, or a host ELF without code objects.
     pub fn read(file: &Bytes) -> Result<Self> {
         let mut found = Self::default();
-        let room = Room::of(file);
+        let room = UnpackLimit::of(file);
         if Self::is_bundle(file) {
             found.bundles(file, 0, None, &room);
         } else if file.starts_with(&ELFMAG) && machine(file) != Some(EM_AMDGPU) {
@@ -124,7 +124,7 @@ impl FatFile {
     }
 
     /// The bundles of a host ELF.
-    fn host(&mut self, file: &Bytes, room: &Room) -> Result<()> {
+    fn host(&mut self, file: &Bytes, room: &UnpackLimit) -> Result<()> {
         let header = read::file_header(file)?;
         let (class, data) = (header.e_ident.class, header.e_ident.data);
         if (class, data) != (ELFCLASS64, ELFDATA2LSB) {
@@ -160,7 +160,7 @@ impl FatFile {
     }
 
     /// All bundles of `bytes`, which lie at `base` of the file; what lies between them is skipped.
-    fn bundles(&mut self, bytes: &Bytes, base: u64, compressed_at: Option<u64>, room: &Room) {
+    fn bundles(&mut self, bytes: &Bytes, base: u64, compressed_at: Option<u64>, room: &UnpackLimit) {
         let mut at = 0;
         while let Some(start) = next_bundle(bytes, at) {
             let Some(rest) = bytes.slice(start..bytes.len()) else { return };
@@ -228,7 +228,7 @@ impl FatFile {
     }
 
     /// A compressed bundle; its size in bytes.
-    fn compressed(&mut self, bundle: &Bytes, base: u64, room: &Room) -> Result<usize> {
+    fn compressed(&mut self, bundle: &Bytes, base: u64, room: &UnpackLimit) -> Result<usize> {
         let malformed = |why: String| {
             let what = "compressed offload bundle".to_owned();
             CodeObjectError::Malformed { what, offset: base, why }

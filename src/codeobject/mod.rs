@@ -51,7 +51,7 @@ pub use symbol::{Symbol, SymbolKind};
 pub use uri::{Uri, UriError, UriPlace};
 
 use note::{NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA};
-use section::Room;
+use section::UnpackLimit;
 use symbol::Symbols;
 
 use crate::arch::Processor;
@@ -87,7 +87,7 @@ pub struct CodeObject {
     symbols: OnceLock<Symbols>,
     metadata: OnceLock<Result<Option<Metadata>>>,
     /// The budget left for unpacking its compressed sections.
-    room: Room,
+    room: UnpackLimit,
 }
 
 impl CodeObject {
@@ -101,7 +101,7 @@ impl CodeObject {
         let file = file.into();
         let (header, tables) = (Header::read(&file)?, read::file_header(&file)?);
         let segments = section::segments(&file, tables)?;
-        let room = Room::of(&file);
+        let room = UnpackLimit::of(&file);
         let (sections, problems) = match section::read_all(&file, tables, &room) {
             Ok(sections) => (sections, Vec::new()),
             Err(problem) => (Vec::new(), vec![problem]),
@@ -131,7 +131,7 @@ impl CodeObject {
             segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
         }
         let sections = dynamic::sections(&file, &segments);
-        let (symbols, metadata, room) = (OnceLock::new(), OnceLock::new(), Room::of(&file));
+        let (symbols, metadata, room) = (OnceLock::new(), OnceLock::new(), UnpackLimit::of(&file));
         Ok(Self { file, header, segments, sections, problems: Vec::new(), symbols, metadata, room })
     }
 

@@ -27,9 +27,9 @@ pub const MAX_UNPACKED: u64 = 768 << 20;
 
 /// Bytes that the compressed parts of one file may still unpack to.
 #[derive(Debug)]
-pub(super) struct Room(AtomicU64);
+pub(super) struct UnpackLimit(AtomicU64);
 
-impl Room {
+impl UnpackLimit {
     pub(super) fn of(file: &[u8]) -> Self {
         let most = (file.len() as u64).saturating_mul(MAX_RATIO).saturating_add(MIN_UNPACKED);
         Self(AtomicU64::new(most.min(MAX_UNPACKED)))
@@ -110,11 +110,11 @@ impl Section {
     }
 
     /// The section's bytes: a slice of the file, or unpacked on the first call and kept.
-    pub(super) fn contents(&self, file: &Bytes, room: &Room) -> Result<Bytes> {
+    pub(super) fn contents(&self, file: &Bytes, room: &UnpackLimit) -> Result<Bytes> {
         self.contents.get_or_init(|| self.read(file, room)).clone()
     }
 
-    fn read(&self, file: &Bytes, room: &Room) -> Result<Bytes> {
+    fn read(&self, file: &Bytes, room: &UnpackLimit) -> Result<Bytes> {
         if self.section_type == SHT_NOBITS.0 {
             return Ok(Bytes::empty());
         }
@@ -157,7 +157,7 @@ pub(super) fn unpack(
     format: CompressionFormat,
     data: &[u8],
     size: u64,
-    room: &Room,
+    room: &UnpackLimit,
 ) -> Result<Vec<u8>, String> {
     room.take(size)?;
     let packed = CompressedData { format, data, uncompressed_size: size };
@@ -166,7 +166,7 @@ pub(super) fn unpack(
 }
 
 /// All sections, in the file's order; section 0 included.
-pub(super) fn read_all(file: &Bytes, header: &FileHeader, room: &Room) -> Result<Vec<Section>> {
+pub(super) fn read_all(file: &Bytes, header: &FileHeader, room: &UnpackLimit) -> Result<Vec<Section>> {
     let (headers, names_index) = read::section_headers(file, header)?;
     let mut sections: Vec<Section> = headers.iter().map(Section::unnamed).collect();
     let names = match sections.get(names_index) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::DebugInfo;
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::die::Reading;
 use super::error::{DebugInfoError, Result};
 use super::line::table_problem;
@@ -64,7 +64,7 @@ impl DebugInfo {
     }
 
     pub(super) fn check_up_to(&self, most: usize) -> Checked {
-        let mut damage = Damage::default();
+        let mut damage = Diagnostics::default();
         damage.extend(self.problems());
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -88,7 +88,7 @@ impl DebugInfo {
         reading: Reading<'_>,
         unit: UnitId,
         seen: &mut Seen,
-        damage: &mut Damage,
+        damage: &mut Diagnostics,
     ) -> Result<()> {
         let view = reading.view(unit)?;
         let index = view.index();
@@ -128,7 +128,7 @@ impl DebugInfo {
         &self,
         (unit, attribute, die, name): (UnitId, &LocationAttribute, DieOffset, gimli::DwAt),
         seen: &mut Seen,
-        damage: &mut Damage,
+        damage: &mut Diagnostics,
     ) {
         if let LocationAttribute::List(list) = attribute
             && seen.lists.insert((unit, *list))

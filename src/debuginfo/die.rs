@@ -10,9 +10,9 @@ use gimli::DwAt;
 
 use super::DebugInfo;
 use super::attr::AttributeName;
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::error::{DebugInfoError, Result};
-use super::line::{Place, file_name};
+use super::line::{SourceLocation, file_name};
 use super::sections::{AttributeValue, Dwarf, Entry};
 use super::unit::UnitId;
 use super::units::Units;
@@ -76,7 +76,7 @@ impl<'a> Reading<'a> {
     }
 
     /// [`Self::with_origins`] as far as the chain can be followed.
-    pub(super) fn with_sound_origins(self, die: Die<'a>, damage: &mut Damage) -> Origins<'a> {
+    pub(super) fn with_sound_origins(self, die: Die<'a>, damage: &mut Diagnostics) -> Origins<'a> {
         let mut chain = vec![die];
         damage.or_none(self.origins(&mut chain));
         Origins { chain }
@@ -145,7 +145,7 @@ impl<'a> Die<'a> {
 
     /// A place from a file, a line and a column attribute; `None` when there is neither file nor line. A line table that
     /// cannot be read costs the file's name only: who asks for the line of a PC hears of it.
-    pub(super) fn place(&self, file: DwAt, line: DwAt, column: DwAt) -> Option<Place> {
+    pub(super) fn place(&self, file: DwAt, line: DwAt, column: DwAt) -> Option<SourceLocation> {
         let file = match self.entry.attr_value(file) {
             Some(AttributeValue::FileIndex(index)) => Some(index),
             Some(value) => unsigned(&value),
@@ -156,7 +156,7 @@ impl<'a> Die<'a> {
             return None;
         }
         let file = file.and_then(|index| file_name(&self.view, index).ok().flatten());
-        Some(Place { file, line: line.unwrap_or(0), column: self.constant(column).unwrap_or(0) })
+        Some(SourceLocation { file, line: line.unwrap_or(0), column: self.constant(column).unwrap_or(0) })
     }
 }
 
@@ -185,7 +185,7 @@ impl<'a> Origins<'a> {
     }
 
     /// Declaration place: file and line of the most concrete DIE that has a line.
-    pub(super) fn declared(&self) -> Option<Place> {
+    pub(super) fn declared(&self) -> Option<SourceLocation> {
         let place = |die: &Die<'_>| {
             die.place(gimli::DW_AT_decl_file, gimli::DW_AT_decl_line, gimli::DW_AT_decl_column)
         };

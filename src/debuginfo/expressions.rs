@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::DebugInfo;
 use super::attr::{AttributeName, Heterogeneous};
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::die::{Die, Reading};
 use super::error::{DebugInfoError, Result};
 use super::index::is_function;
@@ -93,7 +93,7 @@ impl DebugInfo {
             while functions.pop_if(|(children, _)| *children > depth).is_some() {}
             let die = Die { view: Rc::clone(&view), entry };
             if is_function(die.tag()) || die.tag() == gimli::DW_TAG_inlined_subroutine {
-                let mut damage = Damage::default();
+                let mut damage = Diagnostics::default();
                 let origins = reading.with_sound_origins(die.clone(), &mut damage);
                 let function = Subprogram::read(reading, &origins, die.offset(), &mut damage);
                 damage.into_problems().into_iter().for_each(|problem| each(Err(problem)));
@@ -145,7 +145,7 @@ impl DebugInfo {
             let own = match &named {
                 Some(own) => Option::clone(own),
                 None => {
-                    let mut damage = Damage::default();
+                    let mut damage = Diagnostics::default();
                     let origins = reading.with_sound_origins(die.clone(), &mut damage);
                     let own = damage.absent(origins.string(gimli::DW_AT_name));
                     damage.into_problems().into_iter().for_each(|problem| each(Err(problem)));

@@ -34,7 +34,7 @@ impl DebugInfo {
     }
 
     /// The variables of a unit outside of functions, in DIE order: definitions, and declarations of variables that
-    /// other units define. The declarations of static class members are left out if the unit defines them. Unreadable
+    /// other units define. The declarations of static class members are left out if the unit defines them. ReadError
     /// parts of a variable are absent and among its problems.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use gimli::DwTag;
 
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::error::{DebugInfoError, Result};
 use super::interval::Intervals;
 use super::sections::Entry;
@@ -101,7 +101,7 @@ struct Found {
     open: Vec<(isize, usize)>,
     /// Depth of the children of the outermost open function: below it there are no globals.
     inside_function: Option<isize>,
-    damage: Damage,
+    damage: Diagnostics,
     dies: usize,
 }
 

@@ -22,7 +22,7 @@ use crate::codeobject::ElfAddress;
 
 /// A place in source text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct SourceLocation {
     /// The file: compilation directory, include directory and name joined as the line table gives them. `None` when
     /// the table does not name it.
     pub file: Option<Arc<str>>,
@@ -35,7 +35,7 @@ pub struct Place {
 /// A source file of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceName {
-    /// Compilation directory, include directory and name joined, as [`Place::file`].
+    /// Compilation directory, include directory and name joined, as [`SourceLocation::file`].
     pub path: Arc<str>,
     /// MD5 of its text (`DW_LNCT_MD5`), where the compiler recorded it.
     pub md5: Option<[u8; 16]>,
@@ -45,7 +45,7 @@ pub struct SourceName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineRow {
     /// Where in the source.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The row's first address; it holds the addresses up to the next row's.
     pub address: ElfAddress,
     /// Whether the address is a recommended place for a breakpoint.
@@ -227,7 +227,7 @@ impl DebugInfo {
             };
             let file = file_name(&view, u64::from(row.file))?;
             return Ok(Some(LineRow {
-                place: Place { file, line: u64::from(row.line), column: u64::from(row.column) },
+                place: SourceLocation { file, line: u64::from(row.line), column: u64::from(row.column) },
                 address: ElfAddress(row.address),
                 is_stmt: row.flags & IS_STMT != 0,
                 prologue_end: row.flags & PROLOGUE_END != 0,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::DebugInfo;
 use super::die::Reading;
 use super::error::{DebugInfoError, Result};
-use super::line::Place;
+use super::line::SourceLocation;
 use super::location::{ListOffset, Location, LocationAttribute};
 use super::scope::{Function, Scope, ScopeKind, SimdFacts};
 use super::subprogram::Subprogram;
@@ -49,7 +49,7 @@ pub struct InlineFrame {
     /// Indexes into [`Function::scopes`], outermost first: the body, then its blocks around the PC.
     pub scopes: Vec<usize>,
     /// Where the next frame calls it; `None` for the function itself.
-    pub call_site: Option<Place>,
+    pub call_site: Option<SourceLocation>,
     /// Attributes of the heterogeneous extensions; `None`: it has none, as most.
     simd: Option<Box<SimdFacts>>,
 }

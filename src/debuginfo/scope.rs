@@ -8,11 +8,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attr::Heterogeneous;
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::die::{Origins, Reading};
 use super::error::{DebugInfoError, Result};
 use super::index::is_function;
-use super::line::Place;
+use super::line::SourceLocation;
 use super::location::LocationAttribute;
 use super::scope_tree::Tree;
 use super::subprogram::Subprogram;
@@ -61,7 +61,7 @@ pub enum ScopeKind {
         /// The function that was called.
         subprogram: Arc<Subprogram>,
         /// Where it was called.
-        call_site: Option<Place>,
+        call_site: Option<SourceLocation>,
         /// Its attributes of the heterogeneous extensions; `None`: it has none, as most calls.
         simd: Option<Box<SimdFacts>>,
     },
@@ -160,7 +160,7 @@ impl Function {
         }
         let is_entry = die.tag() == gimli::DW_TAG_entry_point;
         let view = Rc::clone(&die.view);
-        let mut damage = Damage::default();
+        let mut damage = Diagnostics::default();
         let mut room = view.room_for_ranges();
         let ranges = addresses(damage.or_none(view.ranges(&die.entry, &mut room)).unwrap_or_default());
         let low = die.entry.attr_value(gimli::DW_AT_low_pc);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::die::{Die, Origins, Reading};
 use super::error::{DebugInfoError, Result};
 use super::scope::{Scope, ScopeKind, SimdFacts, addresses, simd};
@@ -26,7 +26,7 @@ pub(super) struct Tree<'a> {
     reading: Reading<'a>,
     view: Rc<UnitView<'a>>,
     scopes: Vec<Scope>,
-    damage: Damage,
+    damage: Diagnostics,
     /// How many ranges its scopes may still have.
     ranges: usize,
     /// The abstract instances that calls were inlined from.
@@ -74,7 +74,7 @@ impl<'a> Tree<'a> {
         view: Rc<UnitView<'a>>,
         body: Scope,
         ranges: usize,
-        damage: Damage,
+        damage: Diagnostics,
     ) -> Self {
         let (abstracts, inherited) = (HashMap::new(), HashMap::new());
         let (scopes, abstract_dies, is_too_deep) = (vec![body], MAX_ABSTRACT_DIES, false);

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::die::{Origins, Reading};
-use super::line::Place;
+use super::line::SourceLocation;
 use super::type_base::given_space;
 use super::types::TypeId;
 use crate::units::{AddressSpace, DieOffset};
@@ -22,7 +22,7 @@ pub struct Subprogram {
     /// `DW_AT_linkage_name`: the symbol, mangled for HIP.
     pub linkage_name: Option<Arc<str>>,
     /// Where it is declared.
-    pub declared: Option<Place>,
+    pub declared: Option<SourceLocation>,
     /// The type it returns; `None` for `void`.
     pub return_type: Option<TypeId>,
     /// Whether other units can call it.
@@ -54,7 +54,7 @@ impl Subprogram {
         reading: Reading<'a>,
         origins: &Origins<'a>,
         die: DieOffset,
-        damage: &mut Damage,
+        damage: &mut Diagnostics,
     ) -> Self {
         let named = origins.having(gimli::DW_AT_name);
         let name = named.and_then(|named| damage.absent(reading.template_name(named)));

@@ -3,7 +3,7 @@
 use gimli::Reader as _;
 
 use super::attr::AttributeName;
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::die::{Die, Reading};
 use super::dynamic::{DynamicAttribute, DynamicSource};
 use super::error::{DebugInfoError, Result};
@@ -19,7 +19,7 @@ const MAX_VARIANT_DEPTH: usize = 16;
 pub(super) fn record<'a>(reading: Reading<'a>, die: &Die<'a>, kind: RecordKind) -> Result<TypeKind> {
     let (members, functions, variants) = (Vec::new(), Vec::new(), Vec::new());
     let mut record = Record { kind, members, functions, variants, problems: Vec::new() };
-    let (mut damage, mut inner) = (Damage::default(), Vec::new());
+    let (mut damage, mut inner) = (Diagnostics::default(), Vec::new());
     damage.or_none(read_children(die, |_| Some(true), &mut inner));
     for child in inner {
         match child.tag() {
@@ -138,7 +138,7 @@ fn discriminants(die: &Die<'_>) -> Vec<std::ops::RangeInclusive<i64>> {
 ///
 /// A member with an unreadable type, place or width has that error as its place.
 pub(super) fn member(reading: Reading<'_>, die: &Die<'_>, is_base: bool) -> Result<Member> {
-    let mut damage = Damage::default();
+    let mut damage = Diagnostics::default();
     let mut constant = |name| damage.absent(number_of(die, name));
     let bit_size = constant(gimli::DW_AT_bit_size);
     let data_bit_offset = constant(gimli::DW_AT_data_bit_offset);

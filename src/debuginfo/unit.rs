@@ -68,7 +68,7 @@ impl UnitFacts {
         self.dialect == Some(Dialect::Draft)
     }
 
-    /// Whether the unit names seed-2020 as its dialect: augmentation `[amd:v0.0]`.
+    /// Whether the unit names amdgpu-usage-2020 as its dialect: augmentation `[amd:v0.0]`.
     #[must_use]
     pub fn is_amd_augmented(&self) -> bool {
         self.augmentation.as_deref().is_some_and(|augmentation| augmentation.contains("[amd:v0.0"))

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::attr::Heterogeneous;
-use super::damage::Damage;
+use super::diagnostics::Diagnostics;
 use super::die::{Die, Origins, Reading};
 use super::error::{DebugInfoError, Result};
-use super::line::Place;
+use super::line::SourceLocation;
 use super::location::{Location, LocationAttribute};
 use super::sections::AttributeValue;
 use super::types::TypeId;
@@ -50,7 +50,7 @@ pub struct Variable {
     /// Argument, local, static or global.
     pub kind: VariableKind,
     /// Where it is declared.
-    pub declared: Option<Place>,
+    pub declared: Option<SourceLocation>,
     /// Its type; `None` when the DIE has none.
     pub type_id: Option<TypeId>,
     /// Whether no source text wrote it: `this`, OpenCL's hidden parameters.
@@ -81,7 +81,7 @@ pub struct VariableAt {
 impl Variable {
     /// Reads what can be read of the variable that a DIE stands for.
     pub(super) fn read<'a>(reading: Reading<'a>, die: Die<'a>, in_function: bool) -> Self {
-        let mut damage = Damage::default();
+        let mut damage = Diagnostics::default();
         let (unit, offset, tag) = (die.view.facts().id, die.offset(), die.tag());
         let origins = reading.with_sound_origins(die, &mut damage);
         let chain_ends = damage.first().is_some();

@@ -73,7 +73,7 @@ fn lonely(alone: &Alone) -> Value {
         "waves": alone.waves,
         "shared": alone.lacks == Lacks::Counterpart,
         "lacks": match &alone.lacks {
-            Lacks::Kind(_) => "kind",
+            Lacks::WaveArch(_) => "kind",
             Lacks::Stack => "stack",
             Lacks::Counterpart => "counterpart",
         },

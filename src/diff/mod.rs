@@ -19,7 +19,7 @@ pub use text::text;
 pub use wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
 
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
-use crate::session::{Dump, Inspect as _, NoSession, Session, Stack, Unreadable};
+use crate::session::{Dump, Inspect as _, ReadError, Session, SessionError, Stack};
 use crate::units::WaveId;
 
 /// Options of a comparison.
@@ -39,10 +39,10 @@ pub struct Options {
 pub enum DiffError {
     /// The requested waves do not exist.
     #[error(transparent)]
-    NoSession(#[from] NoSession),
+    SessionError(#[from] SessionError),
     /// A wave is unreadable.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    ReadError(#[from] ReadError),
     /// They have no kind of wave in common.
     #[error(
         "{} has {} and {} has {}: waves of different kinds are compared only where --wave A:B pairs them",
@@ -82,7 +82,7 @@ pub struct Alone {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacks {
     /// Waves of their kind, named: `gfx90a:wave64`.
-    Kind(String),
+    WaveArch(String),
     /// Waves with their stack.
     Stack,
     /// Enough waves with their stack.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{Alone, DiffError, Lacks};
 use crate::session::{
-    Dump, Group, GroupBy, Grouping, Inspect as _, NoSession, Session, Stack, WaveInfo, is_kind,
+    Dump, Group, GroupBy, Grouping, Inspect as _, Session, SessionError, Stack, WaveInfo, is_kind,
 };
 use crate::units::WaveId;
 
 /// The kinds in either dump, by the sessions' names.
-pub(super) fn kinds(dumps: [&Arc<Dump>; 2], asked: Option<&str>) -> Result<Vec<String>, NoSession> {
+pub(super) fn kinds(dumps: [&Arc<Dump>; 2], asked: Option<&str>) -> Result<Vec<String>, SessionError> {
     let mut kinds = Vec::new();
     for dump in dumps {
         for (kind, _) in dump.kinds().filter(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked))) {
@@ -120,7 +120,7 @@ pub(super) fn matched(sessions: [Option<&Session>; 2], kind: &str) -> Result<Mat
     for key in order {
         let Some(sides) = stacks.remove(&key) else { continue };
         let lacks = match sessions.iter().all(Option::is_some) {
-            false => Lacks::Kind(kind.to_owned()),
+            false => Lacks::WaveArch(kind.to_owned()),
             true if sides.iter().all(Option::is_some) => Lacks::Counterpart,
             true => Lacks::Stack,
         };

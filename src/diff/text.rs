@@ -77,7 +77,7 @@ fn list<T>(text: &mut String, items: &[T], most: usize, mut each: impl FnMut(&mu
 
 fn lonely(text: &mut String, mark: &str, name: &str, alone: &Alone, style: Style) {
     let why = match &alone.lacks {
-        Lacks::Kind(kind) => format!("of {kind}, a kind of wave that the other dump lacks"),
+        Lacks::WaveArch(kind) => format!("of {kind}, a kind of wave that the other dump lacks"),
         Lacks::Stack => "with a stack that the other dump lacks".to_owned(),
         Lacks::Counterpart => "without a counterpart in the other dump".to_owned(),
     };

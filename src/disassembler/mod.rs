@@ -10,9 +10,9 @@
 //!
 //! This is the only module that starts programs: without a shell, with bounded input, output and time.
 
+mod cache;
 mod elf;
 mod error;
-mod kept;
 mod mc;
 mod objdump;
 mod run;
@@ -24,12 +24,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+pub use cache::{Block, MAX_KEPT};
 pub use error::DisassembleError;
-pub use kept::{Block, MAX_KEPT};
 pub use run::MAX_OUTPUT;
 pub use tools::MAX_TRIED;
 
-use kept::Kept;
+use cache::Kept;
 use tools::{Program, Tool};
 
 /// Every instruction of AMDGPU lies at a multiple of so many bytes, and is so many long or a multiple.

@@ -11,8 +11,9 @@
 mod agent_log;
 pub(crate) mod beneath;
 mod dump;
+mod fallback_target;
 mod file;
-mod nearest;
+mod ignored_options;
 pub mod objects;
 mod options;
 mod problem;
@@ -20,7 +21,6 @@ mod rocm_core;
 mod sniff;
 mod text;
 mod umr;
-mod unused;
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -31,13 +31,13 @@ use std::sync::Arc;
 
 pub use dump::write;
 pub use options::{LocalFiles, Options, Supplied};
-pub use problem::{ImportError, MOST_PROBLEMS, Place, Problem};
+pub use problem::{FileLocation, ImportError, MAX_PROBLEMS, Problem};
 pub(crate) use rocm_core::stream;
 
 use self::file::OpenFile;
+use self::ignored_options::Reads;
 use self::sniff::Format;
 use self::text::{Order, decoded};
-use self::unused::Reads;
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
 use crate::clean::clean;
@@ -51,7 +51,7 @@ const OTHERS_WRITE: u32 = 0o002;
 pub struct Opened {
     /// All that is sound.
     pub capture: Capture,
-    /// The rest, in the order in which it was met; at most [`MOST_PROBLEMS`] and one that counts the others.
+    /// The rest, in the order in which it was met; at most [`MAX_PROBLEMS`] and one that counts the others.
     pub problems: Vec<Problem>,
 }
 
@@ -133,7 +133,7 @@ fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     for object in &mut opened.capture.code_objects {
         object.forced = options.force;
     }
-    unused::told(opened, options, reads)
+    ignored_options::told(opened, options, reads)
 }
 
 /// Whether files that a core names may count: by default where the core and the host's core beside it are the user's own.

@@ -14,7 +14,7 @@ pub struct Problem {
     pub file: String,
     /// Where in the file, and which key of the manifest is concerned.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: FileLocation,
     /// The error, and its effect on the entry if that is not obvious.
     pub what: String,
     /// The expected value.
@@ -23,7 +23,7 @@ pub struct Problem {
 
 /// A place in a dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct FileLocation {
     /// Path of keys in the manifest: `wave[3].registers.v7`. Indexes count from 0, in the order of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -171,9 +171,9 @@ pub enum ImportError {
 }
 
 /// The most problems that are listed one by one; a dump of 10,000 waves over one truncated file has one for each wave.
-pub const MOST_PROBLEMS: usize = 1000;
+pub const MAX_PROBLEMS: usize = 1000;
 
-/// Collects problems; beyond [`MOST_PROBLEMS`] they are only counted.
+/// Collects problems; beyond [`MAX_PROBLEMS`] they are only counted.
 #[derive(Debug)]
 pub(super) struct Problems {
     file: String,
@@ -206,13 +206,13 @@ impl Problems {
 
     /// Something is wrong in a line of a text, which counts from 1.
     pub(super) fn line(&mut self, line: impl TryInto<usize>, what: impl Display, expected: impl Display) {
-        let place = Place { line: line.try_into().ok(), ..Place::default() };
+        let place = FileLocation { line: line.try_into().ok(), ..FileLocation::default() };
         self.list(None, place, what, expected);
     }
 
     /// Something is wrong with the capture as a whole.
     pub(super) fn whole(&mut self, what: impl Display, expected: impl Display) {
-        self.list(None, Place::default(), what, expected);
+        self.list(None, FileLocation::default(), what, expected);
     }
 
     /// The first of them.
@@ -228,22 +228,22 @@ impl Problems {
         what: impl Display,
         expected: impl Display,
     ) {
-        if self.list.len() >= MOST_PROBLEMS {
+        if self.list.len() >= MAX_PROBLEMS {
             // Not even the words are made: there may be millions.
             self.more += 1;
             return;
         }
-        self.list(file, Place { key: Some(key.to_string()), offset, line: None }, what, expected);
+        self.list(file, FileLocation { key: Some(key.to_string()), offset, line: None }, what, expected);
     }
 
-    fn list(&mut self, file: Option<&str>, place: Place, what: impl Display, expected: impl Display) {
-        if self.list.len() >= MOST_PROBLEMS {
+    fn list(&mut self, file: Option<&str>, place: FileLocation, what: impl Display, expected: impl Display) {
+        if self.list.len() >= MAX_PROBLEMS {
             self.more += 1;
             return;
         }
         let clean = |text: String| clean(text).into_owned();
         let file = clean(file.unwrap_or(&self.file).to_owned());
-        let place = Place { key: place.key.map(clean), ..place };
+        let place = FileLocation { key: place.key.map(clean), ..place };
         self.list.push(Problem {
             file,
             place,
@@ -269,7 +269,7 @@ impl Problems {
         if self.more > 0 {
             self.list.push(Problem {
                 file: self.file,
-                place: Place::default(),
+                place: FileLocation::default(),
                 what: format!("{} more problems, not listed", self.more),
                 expected: String::new(),
             });

@@ -53,9 +53,9 @@ static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
 /// A mapping's place in the table.
 #[derive(Debug)]
-pub(super) struct Place(usize);
+pub(super) struct TableIndex(usize);
 
-impl Place {
+impl TableIndex {
     fn entry(&self) -> Option<&'static Entry> {
         TABLE.get(self.0)
     }
@@ -80,7 +80,7 @@ impl Place {
 }
 
 /// Protects a mapping until its place is released; `None` where all places are taken.
-pub(super) fn protect(pages: &[u8]) -> io::Result<Option<Place>> {
+pub(super) fn protect(pages: &[u8]) -> io::Result<Option<TableIndex>> {
     install()?;
     let free = |entry: &Entry| {
         entry.is_taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -93,7 +93,7 @@ pub(super) fn protect(pages: &[u8]) -> io::Result<Option<Place>> {
     entry.is_torn.store(false, Ordering::Relaxed);
     entry.start.store(start - start % page, Ordering::Release);
     entry.end.store(start.saturating_add(pages.len()).next_multiple_of(page), Ordering::Release);
-    Ok(Some(Place(index)))
+    Ok(Some(TableIndex(index)))
 }
 
 fn install() -> io::Result<()> {

@@ -17,13 +17,13 @@ use super::json::set;
 use crate::arch::RegisterValue;
 use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue};
 use crate::codeobject::hex;
-use crate::session::{Dump, Place, Reader};
+use crate::session::{Dump, MemoryAddress, Reader};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// Bytes of a packet.
 const PACKET: u64 = 64;
 /// Maximum number of packets in a document: sixteen of the largest rings that ROCm makes.
-const MOST_PACKETS: u64 = 1 << 18;
+const MAX_PACKETS: u64 = 1 << 18;
 
 /// The swizzled and the backing view of private memory (DW_ASPACE_AMDGPU_private_lane, _wave).
 const PRIVATE_LANE: AddressSpace = AddressSpace(5);
@@ -39,7 +39,7 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     member(out, "provenance", &provenance(capture))?;
     member(out, "problems", &json!(dump.problems()))?;
     member(out, "agents", &agents(capture))?;
-    let mut left = MOST_PACKETS;
+    let mut left = MAX_PACKETS;
     list(out, "queues", capture.queues.iter(), |out, queue| {
         json_to(out, &self::queue(capture, queue, &mut left)?)
     })?;
@@ -267,7 +267,7 @@ fn wave(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let capture = reader.dump().capture();
-    let words = |error: crate::session::Unreadable| io::Error::other(error.to_string());
+    let words = |error: crate::session::ReadError| io::Error::other(error.to_string());
     let info = crate::session::wave_info(reader, id).map_err(words)?;
     let wave = reader.wave(id).map_err(words)?;
     let mut registers = serde_json::Map::new();
@@ -357,7 +357,7 @@ fn private_lane(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let Ok(captured) = reader.wave(wave) else { return out.write_all(b"null") };
-    let place = |address: u64| Place {
+    let place = |address: u64| MemoryAddress {
         space: PRIVATE_LANE,
         address: Address(address),
         wave: Some(wave),

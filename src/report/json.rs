@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::expression;
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneStates, LaneValue, Locals, Scope, Unreadable,
+    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneStates, LaneValue, Locals, ReadError, Scope,
     ValueState, WaveInfo,
 };
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -114,7 +114,7 @@ pub fn arguments(of: &DispatchArguments) -> Value {
 ///
 /// # Errors
 /// The wave does not exist.
-pub fn lanes(session: &dyn Inspect, wave: WaveId) -> Result<Value, Unreadable> {
+pub fn lanes(session: &dyn Inspect, wave: WaveId) -> Result<Value, ReadError> {
     lanes_of(session, wave, session.focus(wave))
 }
 
@@ -122,7 +122,7 @@ pub fn lanes(session: &dyn Inspect, wave: WaveId) -> Result<Value, Unreadable> {
 ///
 /// # Errors
 /// The wave does not exist.
-pub fn lanes_of(session: &dyn Inspect, wave: WaveId, focus: LaneId) -> Result<Value, Unreadable> {
+pub fn lanes_of(session: &dyn Inspect, wave: WaveId, focus: LaneId) -> Result<Value, ReadError> {
     let lanes = session.lanes(wave)?;
     let each = lanes.iter().map(|lane| {
         json!({

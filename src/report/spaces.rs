@@ -1,11 +1,11 @@
 //! Places in memory in a user's notation: `private_lane 0x10`, `local#0x40`, `0x7f0000200000`.
 
-use crate::session::{Inspect, Place, Unreadable};
+use crate::session::{Inspect, MemoryAddress, ReadError};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// The error of an unusable place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadPlace {
+pub enum AddressError {
     /// Not a number.
     #[error("`{0}` is not a number: write 64 or 0x40")]
     Number(String),
@@ -19,19 +19,19 @@ pub enum BadPlace {
     },
     /// The session's error.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    ReadError(#[from] ReadError),
 }
 
 /// A number in a user's notation: decimal, or hexadecimal after `0x`.
 ///
 /// # Errors
-/// [`BadPlace::Number`].
-pub fn number(text: &str) -> Result<u64, BadPlace> {
+/// [`AddressError::Number`].
+pub fn number(text: &str) -> Result<u64, AddressError> {
     let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => u64::from_str_radix(hex, 16),
         None => text.parse(),
     };
-    parsed.map_err(|_| BadPlace::Number(text.to_owned()))
+    parsed.map_err(|_| AddressError::Number(text.to_owned()))
 }
 
 /// The place of `space` (a name, or a DWARF number) and `address`, for a wave's focused lane or the given one.
@@ -44,17 +44,22 @@ pub fn parse_place(
     lane: Option<LaneId>,
     space: &str,
     address: &str,
-) -> Result<Place, BadPlace> {
+) -> Result<MemoryAddress, AddressError> {
     let target = &session.wave(wave)?.kind.target;
     let by_number = number(space).ok().and_then(|id| target.space(AddressSpace(id)));
     let Some(space) = target.space_named(space).or(by_number) else {
         // The 64 names private_lane<N> would hide the others.
         let named = target.spaces.iter().filter(|space| space.id.0 < 0x20);
         let there = named.map(|space| space.name.as_str()).collect::<Vec<_>>().join(", ");
-        return Err(BadPlace::Space { asked: space.to_owned(), there });
+        return Err(AddressError::Space { asked: space.to_owned(), there });
     };
     let address = Address(number(address)?);
-    Ok(Place { space: space.id, address, wave: Some(wave), lane: Some(lane.unwrap_or(session.focus(wave))) })
+    Ok(MemoryAddress {
+        space: space.id,
+        address,
+        wave: Some(wave),
+        lane: Some(lane.unwrap_or(session.focus(wave))),
+    })
 }
 
 /// The same from one word: `local#0x40`, or an address in a client's notation (see [`crate::session::address`]).
@@ -66,19 +71,19 @@ pub fn parse_word(
     wave: WaveId,
     lane: Option<LaneId>,
     word: &str,
-) -> Result<Place, BadPlace> {
+) -> Result<MemoryAddress, AddressError> {
     match word.split_once('#') {
         Some((space, address)) => parse_place(session, wave, lane, space, address),
         None => {
             let place = session.place(number(word)?, wave)?;
-            Ok(Place { lane: lane.or(place.lane), ..place })
+            Ok(MemoryAddress { lane: lane.or(place.lane), ..place })
         }
     }
 }
 
 /// A place in a user's notation: `private_lane#0x10`, a plain number in global memory.
 #[must_use]
-pub fn place_name(session: &dyn Inspect, place: Place) -> String {
+pub fn place_name(session: &dyn Inspect, place: MemoryAddress) -> String {
     let kind = session.kind();
     match kind.target.space(place.space) {
         Some(space) if place.space.0 != 0 => format!("{}#{}", space.name, place.address),

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{Style, Table};
-use crate::arch::{Kind, Register, RegisterValue};
+use crate::arch::{Register, RegisterValue, WaveArch};
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LanePosition, LaneState, LaneStates, LaneValue, Locals, Scope,
-    Unreadable, ValueState, Variable,
+    Byte, DispatchArguments, Inspect, LanePosition, LaneState, LaneStates, LaneValue, Locals, ReadError,
+    Scope, ValueState, Variable,
 };
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -55,7 +55,7 @@ pub fn mark(session: &dyn Inspect, wave: WaveId, style: Style) -> String {
 ///
 /// # Errors
 /// The wave does not exist.
-pub fn lanes(session: &dyn Inspect, wave: WaveId, style: Style) -> Result<String, Unreadable> {
+pub fn lanes(session: &dyn Inspect, wave: WaveId, style: Style) -> Result<String, ReadError> {
     lanes_of(session, wave, session.focus(wave), style)
 }
 
@@ -68,7 +68,7 @@ pub fn lanes_of(
     wave: WaveId,
     focus: LaneId,
     style: Style,
-) -> Result<String, Unreadable> {
+) -> Result<String, ReadError> {
     let headings = ["", "Lane", "State", "Work-item in group", "Work-item in grid", "PC", "Where"];
     let mut table = Table::new(headings);
     let id = |id: Option<[u32; 3]>| id.map_or("?".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
@@ -105,7 +105,7 @@ pub fn arguments(of: &DispatchArguments, style: Style) -> String {
     let size = of.size.map_or_else(String::new, |size| format!(", {size} bytes"));
     let mut text = format!("dispatch {}: {kernel}, kernel arguments {place}{size}\n", of.dispatch);
     if !of.arguments.is_empty() {
-        let mut table = Table::new(["Offset", "Size", "Kind", "Type", "Name", "Value"]);
+        let mut table = Table::new(["Offset", "Size", "WaveArch", "Type", "Name", "Value"]);
         for argument in &of.arguments {
             let absent = || {
                 let hex: Vec<String> = argument.bytes.iter().map(ToString::to_string).collect();
@@ -327,7 +327,7 @@ pub fn memory(prefix: &str, start: u64, bytes: &[u8]) -> String {
 
 /// A register on a line of its own, vectors lane by lane in lines of 8; `None` if no part of it was captured.
 #[must_use]
-pub fn register(kind: &Kind, register: &Register, value: &RegisterValue) -> Option<String> {
+pub fn register(kind: &WaveArch, register: &Register, value: &RegisterValue) -> Option<String> {
     if value.known() == 0 {
         return None;
     }

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::backend::{self, Backend, Outcome};
+use super::error::{IO, MALFORMED, PacketError};
 use super::facade::Facade;
-use super::fault::{Fault, IO, MALFORMED};
 use super::front::frame::{Event, Framer};
 use super::front::outbox::Outbox;
 use super::front::reply::Reply;
@@ -189,7 +189,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
     let answered = match state.session.changed_file().filter(|_| route.needs_files) {
         Some(name) => {
             let words = format!("{name} changed while it was open; start lanescope again");
-            Err(Fault::new(IO, words))
+            Err(PacketError::new(IO, words))
         }
         None => answered,
     };
@@ -207,7 +207,7 @@ fn forward(
     route: &Route,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let (body, thread) = match route.answer {
         Answer::GdbstubOnThread | Answer::Reviewed(_) => (request.body, Some(state.general)),
         Answer::Gdbstub | Answer::Own(_) => (request.body, None),
@@ -233,7 +233,7 @@ fn forward(
 }
 
 /// Writes an error in the form that this client understands.
-fn refuse(state: &State, route: &Route, fault: &Fault, reply: &mut Reply<'_>) {
+fn refuse(state: &State, route: &Route, fault: &PacketError, reply: &mut Reply<'_>) {
     reply.take_back();
     let lldb = state.facade().is_lldb();
     // `m` and `x` answer with data, and gdb reads `E.` there as bad data whatever gdb offered.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::{Client, ClientOptions, Flow};
-use crate::arch::{Kind, RegisterValue, Targets};
+use crate::arch::{RegisterValue, Targets, WaveArch};
 use crate::server::{Facade, Threads, ThreadsAs};
 use crate::session::{
-    LaneInfo, LanePosition, LaneState, MockInspect, Place, Region, Unreadable, WaveInfo, address,
+    LaneInfo, LanePosition, LaneState, MemoryAddress, MockInspect, ReadError, Region, WaveInfo, address,
 };
 use crate::units::{Address, AddressSpace, LaneId, Pc, WaveId, WaveSize};
 
-fn kind() -> Arc<Kind> {
+fn kind() -> Arc<WaveArch> {
     Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap()
 }
 
@@ -81,7 +81,7 @@ fn threads_are_chosen_and_checked_without_reading_anything() {
 fn a_list_of_waves_has_those_that_cannot_be_read() {
     let mut session = session();
     session.expect_wave().returning(|wave| match wave.0 {
-        1 => Err(Unreadable::NoSuchWave(wave)),
+        1 => Err(ReadError::NoSuchWave(wave)),
         _ => Ok(info(wave)),
     });
     let answer = ask(&mut client(session, Facade::Gdb), "qlanescope.Waves").replace("\\\"", "\"");
@@ -95,7 +95,7 @@ fn a_list_of_waves_has_those_that_cannot_be_read() {
 #[test]
 fn memory_is_one_place_and_one_read() {
     let mut session = session();
-    let place = Place {
+    let place = MemoryAddress {
         space: AddressSpace(0),
         address: Address(0x40),
         wave: Some(WaveId(1)),
@@ -121,7 +121,7 @@ fn memory_is_one_place_and_one_read() {
 #[test]
 fn a_read_is_never_longer_than_a_packet() {
     let mut session = session();
-    let place = Place { space: AddressSpace(0), address: Address(0), wave: None, lane: None };
+    let place = MemoryAddress { space: AddressSpace(0), address: Address(0), wave: None, lane: None };
     session.expect_place().returning(move |_, _| Ok(place));
     session.expect_read().withf(|_, buffer| buffer.len() == 0x1_0000).returning(|_, buffer| Ok(buffer.len()));
     let mut client = client(session, Facade::Gdb);
@@ -137,10 +137,10 @@ fn a_named_space_needs_no_place() {
         .expect_read()
         .times(1)
         .withf(|place, _| {
-            let Place { space, address, wave, lane } = *place;
+            let MemoryAddress { space, address, wave, lane } = *place;
             (space, address, wave, lane) == (AddressSpace(5), Address(0x10), Some(WaveId(2)), Some(LaneId(9)))
         })
-        .returning(|_, _| Err(Unreadable::NotCaptured { what: "it".to_owned() }));
+        .returning(|_, _| Err(ReadError::NotCaptured { what: "it".to_owned() }));
     let mut client = client(session, Facade::Lldb);
     assert_eq!(ask(&mut client, "m10,4;thread:3;address_space:5;"), "E0e");
 }
@@ -251,7 +251,7 @@ fn an_address_that_names_no_lane_is_read_for_the_lane_that_the_thread_is() {
             _ => None,
         };
         let lane = Some(lane.unwrap_or(LaneId(0)));
-        Ok(Place { space: AddressSpace(5), address: Address(at & 0xffff), wave: Some(wave), lane })
+        Ok(MemoryAddress { space: AddressSpace(5), address: Address(at & 0xffff), wave: Some(wave), lane })
     });
     session.expect_read().returning(|place, buffer| {
         buffer[0] = place.lane.unwrap().0;

@@ -18,24 +18,24 @@
 
 mod backend;
 mod client;
+mod error;
 mod facade;
-mod fault;
 mod front;
-mod grown;
+mod messages;
 mod monitor_lanes;
 mod numbering;
 mod packets;
 mod registers;
-mod say;
 mod selection;
 mod state;
 mod target;
 mod threads;
 mod transport;
+mod view_update;
 
 pub use client::{Client, ClientOptions, Flow};
 pub use facade::Facade;
-pub use threads::{MOST_LANES, NoThreads, Thread, Threads, ThreadsAs};
+pub use threads::{MAX_LANES, Thread, Threads, ThreadsAs, ThreadsError};
 pub use transport::{Endpoint, Listen, ServeOptions, serve};
 
 /// Every packet that gets more than the empty reply, in the order of the router's table, with the component that

@@ -4,7 +4,7 @@
 //! LLDB numbers a thread when it first reads of it: first the one of the stop at attach, then the others in the order
 //! of the list. Texts and typed commands use the client's numbers; packets use the protocol's.
 
-use super::fault::{Fault, NO_WAVE};
+use super::error::{NO_WAVE, PacketError};
 use super::state::State;
 use super::threads::Thread;
 
@@ -26,7 +26,7 @@ impl State {
     ///
     /// # Errors
     /// The thread does not exist.
-    pub(super) fn of_shown(&self, number: u64) -> Result<Thread, Fault> {
+    pub(super) fn of_shown(&self, number: u64) -> Result<Thread, PacketError> {
         let place = number.checked_sub(1).and_then(|place| usize::try_from(place).ok());
         let index = match self.counts() {
             Counts::ById => return self.thread_of(number),
@@ -38,7 +38,7 @@ impl State {
             }),
         };
         let thread = index.and_then(|index| self.threads.all().get(index)).copied();
-        thread.ok_or_else(|| Fault::new(NO_WAVE, format!("no thread {number}")))
+        thread.ok_or_else(|| PacketError::new(NO_WAVE, format!("no thread {number}")))
     }
 
     /// Whether [`State::selected`] is the client's selected thread, or the one that the user named for all commands.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::facade::Facade;
-use crate::arch::{Kind, RegId, Register, ValueType};
+use crate::arch::{RegId, Register, ValueType, WaveArch};
 use crate::session::Inspect;
 
 /// The register of a packet number.
@@ -39,7 +39,7 @@ pub(super) struct Slot {
 #[derive(Debug)]
 pub(super) struct RegisterMap {
     /// GPU and wave size.
-    pub(super) kind: Arc<Kind>,
+    pub(super) kind: Arc<WaveArch>,
     /// In order of their numbers.
     slots: Vec<Slot>,
     /// The index in `slots` of each number.

@@ -18,12 +18,12 @@ pub(super) struct Selection {
     is_certain: bool,
     /// Whether the list of threads was the last read.
     listed: bool,
-    walk: Option<Walk>,
+    walk: Option<ThreadCursor>,
 }
 
 /// A walk over all threads, from the end of the list to its beginning, by `thread apply all`.
 #[derive(Clone, Debug)]
-struct Walk {
+struct ThreadCursor {
     /// The thread that was selected before it.
     before: Thread,
     /// Index of the next thread.
@@ -62,7 +62,9 @@ impl Selection {
         let last = threads.len().saturating_sub(1);
         let walk = match self.walk.take() {
             Some(walk) if threads.get(walk.next) == Some(&thread) => Some(walk),
-            _ if listed && threads.last() == Some(&thread) => Some(Walk { before: self.thread, next: last }),
+            _ if listed && threads.last() == Some(&thread) => {
+                Some(ThreadCursor { before: self.thread, next: last })
+            }
             _ => None,
         };
         self.is_certain &= self.thread == thread && walk.is_none();

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use super::MAX_READ;
 use super::client::ClientOptions;
+use super::error::{NO_WAVE, PacketError, READ_ONLY};
 use super::facade::Facade;
-use super::fault::{Fault, NO_WAVE, READ_ONLY};
 use super::front::parse;
-use super::grown::Grown;
 use super::monitor_lanes::MonitorLanes;
 use super::packets::code::CodeReads;
 use super::packets::documents::Documents;
@@ -18,7 +17,8 @@ use super::packets::vfile::Handles;
 use super::registers::RegisterMap;
 use super::selection::Selection;
 use super::threads::{Thread, Threads};
-use crate::session::{Inspect, Unreadable};
+use super::view_update::ViewUpdate;
+use crate::session::{Inspect, ReadError};
 use crate::units::{LaneId, Pc, WaveId};
 use crate::view::{self, TypedMemory, View, ViewObject, Views};
 
@@ -108,7 +108,7 @@ pub(super) struct State {
     /// Code objects for debuggers that know no AMDGPU.
     pub(super) views: Option<Arc<Views>>,
     /// Additions of its changes to them.
-    pub(super) grown: Grown,
+    pub(super) grown: ViewUpdate,
     /// The address after LLDB's last short line, and the number of bytes that the line lacks.
     pub(super) short_line: Option<(u64, u64)>,
     /// The client's reads of memory through its view.
@@ -166,7 +166,7 @@ impl State {
         let first = threads.first();
         Self {
             views,
-            grown: Grown::default(),
+            grown: ViewUpdate::default(),
             short_line: None,
             typed: TypedMemory::default(),
             refused: Refused::default(),
@@ -258,9 +258,11 @@ impl State {
     ///
     /// # Errors
     /// The client has killed it or detached from it.
-    pub(super) fn has_process(&self) -> Result<(), Fault> {
+    pub(super) fn has_process(&self) -> Result<(), PacketError> {
         match self.is_gone {
-            true => Err(Fault::new(NO_WAVE, "there is no process: `run` brings the captured state back")),
+            true => {
+                Err(PacketError::new(NO_WAVE, "there is no process: `run` brings the captured state back"))
+            }
             false => Ok(()),
         }
     }
@@ -321,7 +323,7 @@ impl State {
     }
 
     /// The value of `rsp` for a thread: the token of its first window.
-    pub(super) fn stack_pointer(&self, thread: Thread) -> Result<Option<u64>, Unreadable> {
+    pub(super) fn stack_pointer(&self, thread: Thread) -> Result<Option<u64>, ReadError> {
         if self.view().is_none() {
             return Ok(None);
         }
@@ -330,7 +332,7 @@ impl State {
 
     /// The client's PC: that of the thread's lane, if it has a stack of its own. For a wave's thread without a view
     /// the client sees the wave's stack.
-    pub(super) fn own_pc(&self, thread: Thread) -> Result<Option<Pc>, Unreadable> {
+    pub(super) fn own_pc(&self, thread: Thread) -> Result<Option<Pc>, ReadError> {
         if thread.lane.is_none() && self.view().is_none() {
             return Ok(None);
         }
@@ -348,7 +350,7 @@ impl State {
     }
 
     /// Selects a thread.
-    pub(super) fn select(&mut self, thread: Thread) -> Result<(), Unreadable> {
+    pub(super) fn select(&mut self, thread: Thread) -> Result<(), ReadError> {
         self.selection.choose(thread);
         self.is_chosen = false;
         self.look_at(thread)
@@ -356,7 +358,7 @@ impl State {
 
     /// Makes a thread the client's general one. If the lanes of its wave are threads, the focus moves to the last
     /// selected one.
-    pub(super) fn look_at(&mut self, thread: Thread) -> Result<(), Unreadable> {
+    pub(super) fn look_at(&mut self, thread: Thread) -> Result<(), ReadError> {
         self.is_chosen &= self.general == thread;
         self.general = thread;
         thread.lane.map_or(Ok(()), |lane| self.session.set_focus(thread.wave, lane))
@@ -367,7 +369,12 @@ impl State {
     ///
     /// # Errors
     /// The lane does not exist, or is another thread.
-    pub(super) fn choose_lane(&mut self, thread: Thread, lane: LaneId, is_shown: bool) -> Result<(), Fault> {
+    pub(super) fn choose_lane(
+        &mut self,
+        thread: Thread,
+        lane: LaneId,
+        is_shown: bool,
+    ) -> Result<(), PacketError> {
         match thread.lane {
             Some(own) if own != lane => {
                 let other = Thread { lane: Some(lane), ..thread };
@@ -375,13 +382,13 @@ impl State {
                     Some(_) => format!("lane {lane} is thread {}", self.shown(other)),
                     None => format!("no thread is lane {lane}, which is not active"),
                 };
-                Err(Fault::new(READ_ONLY, format!("this thread is lane {own}; {there}")))
+                Err(PacketError::new(READ_ONLY, format!("this thread is lane {own}; {there}")))
             }
             _ if is_shown => self.focus(thread.wave, lane),
             _ => {
                 let size = self.session.wave(thread.wave)?.kind.wave_size;
                 if !size.has(lane) {
-                    return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() }.into());
+                    return Err(ReadError::NoSuchLane { lane, lanes: size.lanes() }.into());
                 }
                 match self.shown_lane(thread) == lane {
                     true => self.monitor_lanes.follow(thread.wave),
@@ -393,7 +400,7 @@ impl State {
     }
 
     /// The client shows that lane of the wave from here on.
-    fn focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Fault> {
+    fn focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), PacketError> {
         self.session.set_focus(wave, lane)?;
         self.monitor_lanes.follow(wave);
         self.moved.insert(wave);
@@ -408,14 +415,14 @@ impl State {
 
     /// The client reads the PC: LLDB has dropped its cached values of the wave, and shows the lane of `monitor` from
     /// here on.
-    pub(super) fn pc_is_read(&mut self, thread: Thread) -> Result<(), Fault> {
+    pub(super) fn pc_is_read(&mut self, thread: Thread) -> Result<(), PacketError> {
         let lane = self.facade.is_lldb().then(|| self.monitor_lanes.pc_is_read(thread.wave)).flatten();
         lane.map_or(Ok(()), |lane| self.focus(thread.wave, lane))
     }
 
     /// A stop goes to the client, which shows the lanes of `monitor` from here on. Returns the waves for which it
     /// showed another lane.
-    pub(super) fn show_chosen_lanes(&mut self) -> Result<Vec<WaveId>, Fault> {
+    pub(super) fn show_chosen_lanes(&mut self) -> Result<Vec<WaveId>, PacketError> {
         let lanes: Vec<_> = self.monitor_lanes.stop().collect();
         for (wave, lane) in &lanes {
             self.focus(*wave, *lane)?;
@@ -436,16 +443,16 @@ impl State {
     }
 
     /// The thread of a thread id in a packet; `None` for any or all threads.
-    pub(super) fn named(&self, thread: &[u8]) -> Result<Option<Thread>, Fault> {
-        match parse::thread(thread).ok_or(Fault::malformed("not a thread id"))? {
+    pub(super) fn named(&self, thread: &[u8]) -> Result<Option<Thread>, PacketError> {
+        match parse::thread(thread).ok_or(PacketError::malformed("not a thread id"))? {
             parse::Thread::Any | parse::Thread::All => Ok(None),
             parse::Thread::Id(id) => self.thread_of(id).map(Some),
         }
     }
 
     /// The thread of a number.
-    pub(super) fn thread_of(&self, number: u64) -> Result<Thread, Fault> {
-        self.threads.get(number).ok_or_else(|| Fault::new(NO_WAVE, format!("no thread {number}")))
+    pub(super) fn thread_of(&self, number: u64) -> Result<Thread, PacketError> {
+        self.threads.get(number).ok_or_else(|| PacketError::new(NO_WAVE, format!("no thread {number}")))
     }
 
     /// The number of a thread.
@@ -455,7 +462,7 @@ impl State {
     }
 
     /// The thread of `;thread:ID;` among the pairs.
-    pub(super) fn named_in(&self, pairs: &[u8]) -> Result<Option<Thread>, Fault> {
+    pub(super) fn named_in(&self, pairs: &[u8]) -> Result<Option<Thread>, PacketError> {
         let thread = parse::pairs(pairs).find(|(key, _)| *key == b"thread");
         thread.map_or(Ok(None), |(_, thread)| self.named(thread))
     }

@@ -31,10 +31,10 @@ use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOp
 use gdbstub::target::{Target, TargetError, TargetResult};
 
 use super::front::reply::TEXT_BYTES;
+use super::messages;
 use super::packets::documents::slice;
 use super::packets::{libraries, memory_map, monitor, target_xml};
 use super::registers::{LANE, LLDB_STACK_POINTER, Source, X86_STACK_POINTER_DWARF};
-use super::say;
 use super::state::State;
 use crate::arch::{RegClass, ValueType};
 use crate::view::LANE_NUMBER;
@@ -217,8 +217,8 @@ impl ThreadExtraInfo for State {
             let item = self.threads.item(thread);
             Some(format!(
                 "{}: {}",
-                say::name(&info, thread, item),
-                say::state_of(&info, item, say::lane_mark(self, thread, &info).as_deref())
+                messages::name(&info, thread, item),
+                messages::state_of(&info, item, messages::lane_mark(self, thread, &info).as_deref())
             ))
         });
         let text = shown.unwrap_or_else(|| "no such wave".to_owned());

@@ -15,7 +15,7 @@ use crate::units::{LaneId, WaveId};
 
 /// Default maximum number of lanes that are threads. Both debuggers list that many in seconds, and the time for more
 /// grows with the square.
-pub const MOST_LANES: usize = 20_000;
+pub const MAX_LANES: usize = 20_000;
 
 /// The unit of a thread, by `--threads`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(super) struct Item {
 
 /// An error of the list of threads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoThreads {
+pub enum ThreadsError {
     /// Too many lanes.
     #[error(
         "{lanes} lanes of {waves} waves would be threads, and more than {limit} make debuggers slow: choose waves by their \
@@ -101,16 +101,20 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// The threads of a session, at most `limit`; `None`: [`MOST_LANES`] if all are lanes, else any number of waves.
+    /// The threads of a session, at most `limit`; `None`: [`MAX_LANES`] if all are lanes, else any number of waves.
     ///
     /// # Errors
     /// The session has more.
-    pub fn new(session: &dyn Inspect, threads: ThreadsAs, limit: Option<usize>) -> Result<Self, NoThreads> {
+    pub fn new(
+        session: &dyn Inspect,
+        threads: ThreadsAs,
+        limit: Option<usize>,
+    ) -> Result<Self, ThreadsError> {
         let (waves, first) = (session.waves(), session.first_wave());
         if threads == ThreadsAs::Waves {
             return Self::of_waves(&waves, first).limited(limit);
         }
-        let most = if threads == ThreadsAs::Lanes { limit.unwrap_or(MOST_LANES) } else { usize::MAX };
+        let most = if threads == ThreadsAs::Lanes { limit.unwrap_or(MAX_LANES) } else { usize::MAX };
         let mut new = Self { all: Vec::new(), items: Vec::new(), counted: true, first: Thread::wave(first) };
         let mut count = 0;
         for wave in waves.iter() {
@@ -131,7 +135,7 @@ impl Threads {
             }
         }
         if count > most {
-            return Err(NoThreads::TooManyLanes { lanes: count, waves: waves.len(), limit: most });
+            return Err(ThreadsError::TooManyLanes { lanes: count, waves: waves.len(), limit: most });
         }
         // The stop belongs to the first lane that was active at that time.
         let (start, end) = new.range(first);
@@ -162,10 +166,10 @@ impl Threads {
         self.items.push(item);
     }
 
-    fn limited(self, limit: Option<usize>) -> Result<Self, NoThreads> {
+    fn limited(self, limit: Option<usize>) -> Result<Self, ThreadsError> {
         match limit {
             Some(limit) if self.all.len() > limit => {
-                Err(NoThreads::TooMany { threads: self.all.len(), limit })
+                Err(ThreadsError::TooMany { threads: self.all.len(), limit })
             }
             _ => Ok(self),
         }

@@ -1,5 +1,5 @@
-use super::{MOST_LANES, NoThreads, Thread, Threads, ThreadsAs};
-use crate::session::{LaneInfo, LanePosition, LaneState, MockInspect, PcSource, Unreadable};
+use super::{MAX_LANES, Thread, Threads, ThreadsAs, ThreadsError};
+use crate::session::{LaneInfo, LanePosition, LaneState, MockInspect, PcSource, ReadError};
 use crate::units::{LaneId, WaveId};
 
 const WAVES: [WaveId; 4] = [WaveId(0), WaveId(2), WaveId(3), WaveId(5)];
@@ -17,7 +17,7 @@ fn lane(number: u8, state: Option<LaneState>, from: PcSource) -> LaneInfo {
 
 /// Wave 0: every sort of lane. Wave 2, which faulted: lane 1 is inactive elsewhere, lane 2 is active. Wave 3: its
 /// EXEC is unknown. Wave 5 cannot be read.
-fn lanes(wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable> {
+fn lanes(wave: WaveId) -> Result<Vec<LaneInfo>, ReadError> {
     let unknown = || PcSource::Unknown("nobody says".to_owned());
     Ok(match wave.0 {
         0 => vec![
@@ -33,7 +33,7 @@ fn lanes(wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable> {
             lane(2, Some(LaneState::Active), PcSource::Exec),
         ],
         3 => vec![lane(0, None, unknown()), lane(1, None, unknown())],
-        _ => return Err(Unreadable::NoSuchWave(wave)),
+        _ => return Err(ReadError::NoSuchWave(wave)),
     })
 }
 
@@ -119,15 +119,15 @@ fn too_many_threads_are_counted_and_the_way_out_is_said() {
     let threads = |sort, limit| Threads::new(&session(), sort, Some(limit));
     assert_eq!(threads(ThreadsAs::Lanes, 7).unwrap().all().len(), 7);
     let error = threads(ThreadsAs::Lanes, 6).unwrap_err();
-    assert_eq!(error, NoThreads::TooManyLanes { lanes: 7, waves: 4, limit: 6 });
+    assert_eq!(error, ThreadsError::TooManyLanes { lanes: 7, waves: 4, limit: 6 });
     assert_eq!(
         error.to_string(),
         "7 lanes of 4 waves would be threads, and more than 6 make debuggers slow: choose waves by their ids (--wave 3,7-9), \
          show the lanes of the wave that faulted alone (--threads=focus), or say --max-threads 7"
     );
     assert_eq!(threads(ThreadsAs::Focus, 5).unwrap().all().len(), 5);
-    assert_eq!(threads(ThreadsAs::Focus, 4), Err(NoThreads::TooMany { threads: 5, limit: 4 }));
-    assert_eq!(threads(ThreadsAs::Waves, 3), Err(NoThreads::TooMany { threads: 4, limit: 3 }));
+    assert_eq!(threads(ThreadsAs::Focus, 4), Err(ThreadsError::TooMany { threads: 5, limit: 4 }));
+    assert_eq!(threads(ThreadsAs::Waves, 3), Err(ThreadsError::TooMany { threads: 4, limit: 3 }));
 }
 
 /// The bound itself: one lane above it is too many, and waves have none.
@@ -144,10 +144,10 @@ fn unless_told_otherwise_there_are_as_many_lanes_as_debuggers_take() {
         });
         session
     };
-    let most = Threads::new(&session(MOST_LANES), ThreadsAs::Lanes, None).unwrap();
-    assert_eq!((most.all().len(), most.lanes()), (MOST_LANES, MOST_LANES));
-    assert!(Threads::new(&session(MOST_LANES + 1), ThreadsAs::Lanes, None).is_err());
-    let many = 64 * (MOST_LANES + 1);
-    assert_eq!(Threads::new(&session(many), ThreadsAs::Waves, None).unwrap().all().len(), MOST_LANES + 1);
+    let most = Threads::new(&session(MAX_LANES), ThreadsAs::Lanes, None).unwrap();
+    assert_eq!((most.all().len(), most.lanes()), (MAX_LANES, MAX_LANES));
+    assert!(Threads::new(&session(MAX_LANES + 1), ThreadsAs::Lanes, None).is_err());
+    let many = 64 * (MAX_LANES + 1);
+    assert_eq!(Threads::new(&session(many), ThreadsAs::Waves, None).unwrap().all().len(), MAX_LANES + 1);
     assert!(Threads::new(&session(many), ThreadsAs::Focus, None).is_ok());
 }

@@ -10,8 +10,8 @@
 
 mod clients;
 mod complaint;
+mod connection;
 mod endpoint;
-mod talk;
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -169,7 +169,10 @@ impl Server {
                         // The client stays in the queue, and `poll` reports it again at once.
                         let turned_away = self.spare.free().is_some_and(|()| match listener.accept() {
                             Accepted::Client(stream) => {
-                                talk::turn_away(&stream, "the server has no descriptor left for a client");
+                                connection::turn_away(
+                                    &stream,
+                                    "the server has no descriptor left for a client",
+                                );
                                 true
                             }
                             _ => false,

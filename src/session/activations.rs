@@ -7,8 +7,8 @@
 use super::backtrace::Frames;
 use super::positions::Position;
 use super::stack::StackEnd;
-use super::unwind::{Code, Walk};
-use super::{Reader, Unreadable};
+use super::unwind::{Code, Unwinder};
+use super::{ReadError, Reader};
 use crate::debuginfo::LocationAttribute;
 use crate::units::{DieOffset, LaneId, Pc, WaveId};
 
@@ -46,14 +46,14 @@ pub(super) struct Spot<'w> {
 /// Returns the first frames of the wave's stack, or of the lane's own.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`], or the operating system's error for a file.
+/// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`], or the operating system's error for a file.
 pub(super) fn activations(
     reader: &Reader,
     wave: WaveId,
     lane: Option<LaneId>,
     limit: usize,
-) -> Result<Activations, Unreadable> {
-    let mut walk = Walk::new(reader, wave)?;
+) -> Result<Activations, ReadError> {
+    let mut walk = Unwinder::new(reader, wave)?;
     // A lane may have skipped any of the frames.
     let enough = if lane.is_some() { usize::MAX } else { limit };
     while walk.frames().len() < enough && walk.step() {}
@@ -69,8 +69,8 @@ pub(super) fn activations(
 ///
 /// # Errors
 /// The errors of [`activations`].
-pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Result<bool, Unreadable> {
-    let mut walk = Walk::new(reader, wave)?;
+pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Result<bool, ReadError> {
+    let mut walk = Unwinder::new(reader, wave)?;
     while walk.step() {}
     // Few functions have an attribute for lane PCs; without one there is nothing to evaluate.
     let capture = reader.dump().capture();
@@ -90,13 +90,13 @@ pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Resu
 impl<'a> Frames<'a> {
     /// The physical frames of the wave, or those of a lane with the lane's position in each; an unknown position is
     /// the wave's.
-    pub(super) fn spots(&self, lane: Option<LaneId>) -> Result<Vec<Spot<'_>>, Unreadable> {
+    pub(super) fn spots(&self, lane: Option<LaneId>) -> Result<Vec<Spot<'_>>, ReadError> {
         let all = self.walk.frames().iter().enumerate();
         let of_wave = all.map(|(level, frame)| Spot { level, pc: frame.pc, code: frame.code });
         let Some(lane) = lane else { return Ok(of_wave.collect()) };
         let size = self.walk.kind.wave_size;
         if !size.has(lane) {
-            return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() });
+            return Err(ReadError::NoSuchLane { lane, lanes: size.lanes() });
         }
         let of_lane = of_wave.filter_map(|spot| match self.positions(spot.level, None).of(lane, spot.pc) {
             Position::NotEntered => None,

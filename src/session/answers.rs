@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::arch::Kind;
+use crate::arch::WaveArch;
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
 /// A wave's entry in a list.
@@ -16,7 +16,7 @@ pub struct WaveInfo {
     /// unknown parts; the suffix ` (unconfirmed)` if its values may be wrong.
     pub name: String,
     /// GPU and wave size.
-    pub kind: Arc<Kind>,
+    pub kind: Arc<WaveArch>,
     /// Program counter, if captured.
     pub pc: Option<Pc>,
     /// Active lanes, if EXEC was captured.
@@ -179,7 +179,7 @@ impl std::fmt::Display for PcSource {
 
 /// A place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryAddress {
     /// The address space.
     pub space: AddressSpace,
     /// The address in it.
@@ -227,7 +227,7 @@ pub(super) const NO_PRIVATE_MEMORY: &str = "the wave has no private memory: its 
 
 /// Reasons that a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum ReadError {
     /// The dump has no such wave, or the session does not serve it.
     #[error("no wave {0}")]
     NoSuchWave(WaveId),

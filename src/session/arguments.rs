@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::address::GLOBAL;
-use super::{Byte, Place, Reader, kernels};
+use super::{Byte, MemoryAddress, Reader, kernels};
 use crate::arch::Target;
 use crate::capture::Dispatch;
 use crate::codeobject::{Argument, CodeObject, ElfAddress, Kernel};
@@ -163,7 +163,7 @@ fn value(
     let mut bytes = vec![0; size];
     let address = kernarg.and_then(|base| base.0.checked_add(argument.offset));
     let count = address.map_or(0, |address| {
-        let place = Place { space: GLOBAL, address: Address(address), wave: None, lane: None };
+        let place = MemoryAddress { space: GLOBAL, address: Address(address), wave: None, lane: None };
         reader.read_if_captured(place, &mut bytes)
     });
     let state = |index: usize, byte: &u8| if index < count { Byte::Known(*byte) } else { Byte::NotCaptured };

@@ -13,16 +13,16 @@ use super::lanes::States;
 use super::positions::{Position, Positions};
 use super::source::{Call, Source};
 use super::stack::{LaneStack, Stack, StackEnd, StackFrame};
-use super::unwind::{Physical, Walk};
-use super::{Reader, Unreadable};
+use super::unwind::{Physical, Unwinder};
+use super::{ReadError, Reader};
 use crate::dwarf::{Context as _, print};
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// Returns the call stack of a wave as a whole, or of one of its lanes.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`], or the operating system's error for the file.
-pub(crate) fn backtrace(reader: &Reader, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
+/// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`], or the operating system's error for the file.
+pub(crate) fn backtrace(reader: &Reader, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError> {
     let frames = Frames::of(reader, wave)?;
     match lane {
         None => Ok(frames.of_wave()),
@@ -42,7 +42,7 @@ pub(super) fn lane_stacks(
     reader: &Reader,
     wave: WaveId,
     lanes: LaneSet,
-) -> Result<Vec<LaneStack>, Unreadable> {
+) -> Result<Vec<LaneStack>, ReadError> {
     lane_stacks_along(&Frames::of(reader, wave)?, lanes)
 }
 
@@ -50,7 +50,7 @@ pub(super) fn lane_stacks(
 ///
 /// # Errors
 /// The errors of [`lane_stacks`].
-pub(super) fn lane_stacks_along(frames: &Frames<'_>, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
+pub(super) fn lane_stacks_along(frames: &Frames<'_>, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError> {
     lanes.iter().try_for_each(|lane| frames.check(lane))?;
     let used = States::of(frames)?.used(lanes);
     let unused = LaneSet(lanes.0 & !used.0);
@@ -71,7 +71,10 @@ pub(super) fn lane_stacks_along(frames: &Frames<'_>, lanes: LaneSet) -> Result<V
 
 /// Unwinds a stack as far as a frame, by its number in the wave's stack. Returns the physical frame, the call inlined
 /// there, and the source position; without such a frame, the number of frames of the stack.
-pub(super) fn reach(walk: &mut Walk<'_>, frame: usize) -> Result<(usize, usize, Option<Arc<Source>>), usize> {
+pub(super) fn reach(
+    walk: &mut Unwinder<'_>,
+    frame: usize,
+) -> Result<(usize, usize, Option<Arc<Source>>), usize> {
     let capture = walk.reader.dump().capture();
     let (mut level, mut before) = (0, 0);
     while let Some(physical) = walk.frames().get(level) {
@@ -95,7 +98,7 @@ pub(super) type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
 /// All frames of a wave, with the data that lanes need of them.
 #[derive(Debug)]
 pub(super) struct Frames<'a> {
-    pub(super) walk: Walk<'a>,
+    pub(super) walk: Unwinder<'a>,
     /// Frames by physical number.
     each: Vec<Described>,
     /// By physical frame and inlined call: an attribute is evaluated once for all lanes.
@@ -118,9 +121,9 @@ impl<'a> Frames<'a> {
     /// Unwinds the whole stack of a wave.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
-    pub(super) fn of(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
-        let mut walk = Walk::new(reader, wave)?;
+    /// [`ReadError::NoSuchWave`], or the operating system's error for the file.
+    pub(super) fn of(reader: &'a Reader, wave: WaveId) -> Result<Self, ReadError> {
+        let mut walk = Unwinder::new(reader, wave)?;
         while walk.step() {}
         Ok(Self::along(walk))
     }
@@ -130,15 +133,15 @@ impl<'a> Frames<'a> {
     ///
     /// # Errors
     /// The errors of [`Self::of`].
-    pub(super) fn near(reader: &'a Reader, wave: WaveId, frame: usize) -> Result<Self, Unreadable> {
-        let mut walk = Walk::new(reader, wave)?;
+    pub(super) fn near(reader: &'a Reader, wave: WaveId, frame: usize) -> Result<Self, ReadError> {
+        let mut walk = Unwinder::new(reader, wave)?;
         // Without such a frame this unwinds the whole stack.
         let _ = reach(&mut walk, frame);
         Ok(Self::along(walk))
     }
 
     /// The frames of an unwound stack.
-    pub(super) fn along(walk: Walk<'a>) -> Self {
+    pub(super) fn along(walk: Unwinder<'a>) -> Self {
         let reader = walk.reader;
         let capture = reader.dump().capture();
         let mut each = Vec::new();
@@ -177,9 +180,9 @@ impl<'a> Frames<'a> {
         last.first + self.source(level).map_or(1, |source| source.calls.len())
     }
 
-    fn check(&self, lane: LaneId) -> Result<(), Unreadable> {
+    fn check(&self, lane: LaneId) -> Result<(), ReadError> {
         let size = self.walk.kind.wave_size;
-        if size.has(lane) { Ok(()) } else { Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() }) }
+        if size.has(lane) { Ok(()) } else { Err(ReadError::NoSuchLane { lane, lanes: size.lanes() }) }
     }
 
     fn stack(&self, lane: Option<LaneId>, mut frames: Vec<StackFrame>) -> Stack {

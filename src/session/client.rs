@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::backtrace::Frames;
 use super::dump::{self, ServedKind};
 use super::pointers::Pointers;
-use super::print::{Explanation, NotPrinted, ObjectAt, Printed, Query, VariableIn, Whereabouts};
+use super::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
-use super::work_item::{self, GridPlace, NoGridPlace};
+use super::work_item::{self, GridPlace, WorkItemError};
 use super::{
-    Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Dump,
-    Evaluation, Grouping, Groups, Inspect, Instructions, Interrupt, LaneInfo, LaneStack, Locals,
-    NotDisassembled, NotEvaluated, Place, PointerAt, Question, Region, Reset, Stack, Unreadable, Unwritable,
-    WaveFrames, WaveInfo, evaluate, lanes, regions, waves,
+    Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
+    DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, Grouping, Groups, Inspect, Instructions,
+    Interrupt, LaneInfo, LaneStack, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset,
+    Stack, WaveFrames, WaveInfo, evaluate, lanes, regions, waves,
 };
-use crate::arch::{Kind, RegId, RegisterValue};
+use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
@@ -46,7 +46,7 @@ struct Chosen {
 
 /// Reasons that a session cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoSession {
+pub enum SessionError {
     /// The dump has no waves.
     #[error("{0} has no waves to serve")]
     NoWaves(String),
@@ -74,7 +74,7 @@ pub enum NoSession {
 
 /// Whether a kind matches a user's request: `gfx90a`, `wave32` or `gfx1100:wave32`.
 #[must_use]
-pub fn is_kind(kind: &Kind, asked: &str) -> bool {
+pub fn is_kind(kind: &WaveArch, asked: &str) -> bool {
     let size = kind.wave_size.to_string();
     asked.split(':').all(|part| part == kind.target.name || part == size)
 }
@@ -85,14 +85,14 @@ impl Session {
     ///
     /// # Errors
     /// The dump has no waves, or none of that kind.
-    pub fn new(dump: Arc<Dump>, kind: Option<&str>) -> Result<Self, NoSession> {
+    pub fn new(dump: Arc<Dump>, kind: Option<&str>) -> Result<Self, SessionError> {
         let name = dump.capture().name.clone();
-        let first = dump.served().first().ok_or_else(|| NoSession::NoWaves(name.clone()))?;
+        let first = dump.served().first().ok_or_else(|| SessionError::NoWaves(name.clone()))?;
         let served = match kind {
             None => first,
             Some(asked) => {
                 let found = dump.served().iter().find(|served| is_kind(&served.kind, asked));
-                found.ok_or_else(|| NoSession::NoSuchKind {
+                found.ok_or_else(|| SessionError::NoSuchKind {
                     dump: name,
                     asked: asked.to_owned(),
                     there: waves::kinds(&dump),
@@ -128,14 +128,14 @@ impl Session {
     ///
     /// # Errors
     /// A range has no wave in it.
-    pub fn of_waves(mut self, ids: &[RangeInclusive<u32>]) -> Result<Self, NoSession> {
+    pub fn of_waves(mut self, ids: &[RangeInclusive<u32>]) -> Result<Self, SessionError> {
         let capture = self.reader.dump().capture();
         let served = &self.served;
         let id = |wave: &WaveId| capture.wave(*wave).map(|wave| wave.id);
         for range in ids {
             if !served.waves.iter().filter_map(id).any(|id| range.contains(&id)) {
                 let (first, last) = (range.start(), range.end());
-                return Err(NoSession::NoSuchWaves {
+                return Err(SessionError::NoSuchWaves {
                     dump: capture.name.clone(),
                     kind: format!("{}:{}", served.kind.target.name, served.kind.wave_size),
                     ids: if first == last { first.to_string() } else { format!("{first}-{last}") },
@@ -154,12 +154,12 @@ impl Session {
     ///
     /// # Errors
     /// No served wave has it, or waves of several other dispatches do.
-    pub fn starting_at(mut self, near: WaveId, place: &GridPlace) -> Result<Self, NoGridPlace> {
+    pub fn starting_at(mut self, near: WaveId, place: &GridPlace) -> Result<Self, WorkItemError> {
         self.start = Some(work_item::find(&self, near, place)?);
         Ok(self)
     }
 
-    /// Makes every answer [`Unreadable::Interrupted`] once the flag is set: every long answer ends soon.
+    /// Makes every answer [`ReadError::Interrupted`] once the flag is set: every long answer ends soon.
     #[must_use]
     pub fn ended_by(mut self, interrupt: Interrupt) -> Self {
         self.reader = self.reader.ended_by(interrupt);
@@ -180,8 +180,8 @@ impl Session {
     }
 
     /// A register's index means another register in another kind's table.
-    fn serves(&self, wave: WaveId) -> Result<(), Unreadable> {
-        if self.has_wave(wave) { Ok(()) } else { Err(Unreadable::NoSuchWave(wave)) }
+    fn serves(&self, wave: WaveId) -> Result<(), ReadError> {
+        if self.has_wave(wave) { Ok(()) } else { Err(ReadError::NoSuchWave(wave)) }
     }
 
     /// [`Inspect::groups`]; `progress` gets the number of finished waves.
@@ -192,7 +192,7 @@ impl Session {
         &self,
         grouping: Grouping,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Groups, Unreadable> {
+    ) -> Result<Groups, ReadError> {
         super::groups::groups(&self.reader, &self.waves(), grouping, progress)
     }
 
@@ -200,7 +200,7 @@ impl Session {
     ///
     /// # Errors
     /// The errors of [`Inspect::backtrace`].
-    pub fn frames(&self, wave: WaveId) -> Result<WaveFrames<'_>, Unreadable> {
+    pub fn frames(&self, wave: WaveId) -> Result<WaveFrames<'_>, ReadError> {
         self.serves(wave)?;
         Ok(WaveFrames::new(Frames::of(&self.reader, wave)?))
     }
@@ -215,7 +215,7 @@ impl Inspect for Session {
         self.reader.dump().capture().name.clone()
     }
 
-    fn kind(&self) -> Arc<Kind> {
+    fn kind(&self) -> Arc<WaveArch> {
         Arc::clone(&self.served.kind)
     }
 
@@ -262,22 +262,22 @@ impl Inspect for Session {
         self.start.map_or_else(worst, |(wave, _)| wave)
     }
 
-    fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable> {
+    fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError> {
         self.serves(wave)?;
         waves::info(&self.reader, wave)
     }
 
-    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
+    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, ReadError> {
         self.serves(wave)?;
         self.reader.register(wave, register)
     }
 
-    fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
+    fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError> {
         place.wave.map_or(Ok(()), |wave| self.serves(wave))?;
         self.reader.read(place, buffer)
     }
 
-    fn place(&self, address: u64, wave: WaveId) -> Result<Place, Unreadable> {
+    fn place(&self, address: u64, wave: WaveId) -> Result<MemoryAddress, ReadError> {
         resolve(&self.reader, address, wave, self.focus(wave))
     }
 
@@ -295,26 +295,26 @@ impl Inspect for Session {
         lanes::active(&self.reader, wave).ok().flatten().and_then(LaneSet::first).unwrap_or_default()
     }
 
-    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Unreadable> {
+    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), ReadError> {
         let size = self.reader.wave(wave)?.kind.wave_size;
         if !size.has(lane) {
-            return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() });
+            return Err(ReadError::NoSuchLane { lane, lanes: size.lanes() });
         }
         self.focus.insert(wave, lane);
         Ok(())
     }
 
-    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable> {
+    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError> {
         self.serves(wave)?;
         lanes::lanes(&self.reader, wave, self.focus(wave))
     }
 
-    fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable> {
+    fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, ReadError> {
         self.serves(wave)?;
         lanes::active_in(&self.reader, wave, frame)
     }
 
-    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
+    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, ReadError> {
         self.serves(wave)?;
         super::variables::locals(&self.reader, wave, lanes, frame)
     }
@@ -325,7 +325,7 @@ impl Inspect for Session {
         lanes: LaneSet,
         frame: usize,
         query: &Query,
-    ) -> Result<Printed, NotPrinted> {
+    ) -> Result<Printed, PrintError> {
         self.serves(wave)?;
         super::print::print(&self.reader, wave, lanes, frame, query)
     }
@@ -336,12 +336,12 @@ impl Inspect for Session {
         lanes: LaneSet,
         frame: usize,
         query: &Query,
-    ) -> Result<Vec<Explanation>, NotPrinted> {
+    ) -> Result<Vec<Explanation>, PrintError> {
         self.serves(wave)?;
         super::print::explain(&self.reader, wave, lanes, frame, query)
     }
 
-    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError> {
         self.serves(wave)?;
         super::backtrace::backtrace(&self.reader, wave, lane)
     }
@@ -351,32 +351,27 @@ impl Inspect for Session {
         wave: WaveId,
         lane: Option<LaneId>,
         limit: usize,
-    ) -> Result<Activations, Unreadable> {
+    ) -> Result<Activations, ReadError> {
         self.serves(wave)?;
         super::activations::activations(&self.reader, wave, lane, limit)
     }
 
-    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, Unreadable> {
+    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError> {
         self.serves(wave)?;
         super::activations::has_own_stack(&self.reader, wave, lane)
     }
 
-    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, Unreadable> {
+    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, ReadError> {
         self.serves(variable.wave)?;
         super::print::locate(&self.reader, variable)
     }
 
-    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable> {
+    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, ReadError> {
         self.serves(pointer.wave)?;
         super::print::leads_to(&self.reader, pointer)
     }
 
-    fn with_pointers(
-        &self,
-        wave: WaveId,
-        lane: LaneId,
-        own_stack: bool,
-    ) -> Result<Vec<ObjectAt>, Unreadable> {
+    fn with_pointers(&self, wave: WaveId, lane: LaneId, own_stack: bool) -> Result<Vec<ObjectAt>, ReadError> {
         self.serves(wave)?;
         let mut pointers = self.pointers.lock().unwrap_or_else(PoisonError::into_inner);
         super::print::with_pointers(&self.reader, &mut pointers, wave, lane, own_stack)
@@ -387,13 +382,13 @@ impl Inspect for Session {
         self.pointers.lock().unwrap_or_else(PoisonError::into_inner).of(&debug, type_id).agreed
     }
 
-    fn generic_address(&self, place: Place) -> Option<Address> {
+    fn generic_address(&self, place: MemoryAddress) -> Option<Address> {
         let apertures = self.reader.apertures(place.wave?);
         let base = apertures.iter().find(|(space, _)| *space == place.space)?.1;
         Some(Address(base | place.address.0))
     }
 
-    fn exists(&self, place: Place) -> bool {
+    fn exists(&self, place: MemoryAddress) -> bool {
         self.reader.exists(place)
     }
 
@@ -401,16 +396,16 @@ impl Inspect for Session {
         self.reader.generation()
     }
 
-    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError> {
         self.serves(wave)?;
         super::backtrace::lane_stacks(&self.reader, wave, lanes)
     }
 
-    fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable> {
+    fn groups(&self, grouping: Grouping) -> Result<Groups, ReadError> {
         self.groups_with(grouping, &mut |_| ())
     }
 
-    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, NotDisassembled> {
+    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError> {
         self.serves(wave)?;
         super::disassembly::list(&self.reader, wave, asked)
     }
@@ -428,17 +423,17 @@ impl Inspect for Session {
         wave: WaveId,
         lanes: LaneSet,
         question: &Question,
-    ) -> Result<Evaluation, NotEvaluated> {
+    ) -> Result<Evaluation, EvaluateError> {
         self.serves(wave)?;
         evaluate::evaluate(&self.reader, wave, lanes, question)
     }
 
-    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable> {
+    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), ChangeError> {
         self.serves(wave)?;
         self.reader.write_register(wave, register, bytes)
     }
 
-    fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable> {
+    fn write(&mut self, place: MemoryAddress, bytes: &[u8]) -> Result<(), ChangeError> {
         place.wave.map_or(Ok(()), |wave| self.serves(wave))?;
         self.reader.write(place, bytes)
     }
@@ -451,7 +446,7 @@ impl Inspect for Session {
         location: &Location,
         size: BitSize,
         bytes: &[u8],
-    ) -> Result<(), Unwritable> {
+    ) -> Result<(), ChangeError> {
         self.serves(wave)?;
         super::write_location(&mut self.reader, wave, lane, frame, location, size, bytes)
     }
@@ -463,12 +458,12 @@ impl Inspect for Session {
         frame: usize,
         path: &str,
         bytes: &[u8],
-    ) -> Result<(), Unwritable> {
+    ) -> Result<(), ChangeError> {
         self.serves(wave)?;
         super::print::write_variable(&mut self.reader, wave, lane, frame, path, bytes)
     }
 
-    fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), Unwritable> {
+    fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), ChangeError> {
         self.serves(variable.wave)?;
         super::print::write_in(&mut self.reader, variable, first, bytes)
     }
@@ -480,12 +475,12 @@ impl Inspect for Session {
         frame: usize,
         path: &str,
         value: &str,
-    ) -> Result<(), Unwritable> {
+    ) -> Result<(), ChangeError> {
         self.serves(wave)?;
         super::print::assign(&mut self.reader, wave, lanes, frame, path, value)
     }
 
-    fn changes(&self, most: usize) -> Result<Changes, Unreadable> {
+    fn changes(&self, most: usize) -> Result<Changes, ReadError> {
         self.reader.changes(most)
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::objects::Objects;
 use super::{CodeObjectInfo, kernels};
-use crate::arch::{Kind, RegId};
+use crate::arch::{RegId, WaveArch};
 use crate::capture::{Capture, Dispatch, Wave};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::DebugInfo;
@@ -30,7 +30,7 @@ pub struct Dump {
 /// kind.
 #[derive(Debug)]
 pub(super) struct ServedKind {
-    pub(super) kind: Arc<Kind>,
+    pub(super) kind: Arc<WaveArch>,
     pub(super) waves: Arc<[WaveId]>,
     pub(super) first: WaveId,
     pub(super) group_waves: HashMap<usize, WaveId>,
@@ -47,7 +47,7 @@ impl Dump {
     /// [`Self::new`] with folders to search for separate debug information.
     #[must_use]
     pub fn with_debug_folders(capture: Capture, problems: Vec<String>, folders: &[PathBuf]) -> Self {
-        let mut groups: Vec<(Arc<Kind>, Vec<WaveId>)> = Vec::new();
+        let mut groups: Vec<(Arc<WaveArch>, Vec<WaveId>)> = Vec::new();
         for (ordinal, wave) in (0u32..).zip(&capture.waves) {
             match groups.iter_mut().find(|(kind, _)| Arc::ptr_eq(kind, &wave.kind)) {
                 Some((_, waves)) => waves.push(WaveId(ordinal)),
@@ -101,7 +101,7 @@ impl Dump {
     }
 
     /// The kinds of wave that the dump holds, the one to serve first in front, with the number of waves of each.
-    pub fn kinds(&self) -> impl Iterator<Item = (&Arc<Kind>, usize)> {
+    pub fn kinds(&self) -> impl Iterator<Item = (&Arc<WaveArch>, usize)> {
         self.kinds.iter().map(|served| (&served.kind, served.waves.len()))
     }
 

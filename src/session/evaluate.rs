@@ -5,15 +5,15 @@
 
 use super::frame::FrameContext;
 use super::locals::Byte;
-use super::unwind::Walk;
-use super::{Reader, Unreadable, variables};
+use super::unwind::Unwinder;
+use super::{ReadError, Reader, variables};
+use crate::dwarf::clang_xderef::{Idiom, Meaning};
 use crate::dwarf::explain::{self, Explainer};
-use crate::dwarf::legacy::{Idiom, Meaning};
 use crate::dwarf::limits::MAX_EXPLAINED_SETS;
 use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
 use crate::dwarf::{
-    self, Context as _, Dialect, Evaluator, Focus, Location, Number, Program, Storage, fetch, legacy,
+    self, Context as _, Dialect, Evaluator, Focus, Location, Number, Program, Storage, clang_xderef, fetch,
 };
 use crate::units::{BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId};
 
@@ -127,10 +127,10 @@ pub struct Explained {
 
 /// Reasons that nothing was evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotEvaluated {
+pub enum EvaluateError {
     /// The wave cannot be read.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    ReadError(#[from] ReadError),
     /// The text does not parse.
     #[error("the expression at {0}")]
     Text(#[from] AssembleError),
@@ -148,13 +148,13 @@ pub(super) fn evaluate(
     wave: WaveId,
     lanes: LaneSet,
     question: &Question,
-) -> Result<Evaluation, NotEvaluated> {
+) -> Result<Evaluation, EvaluateError> {
     if let Want::Location { size: Some(size), .. } = question.want
         && size > MAX_READ_BYTES
     {
-        return Err(NotEvaluated::TooManyBytes(size));
+        return Err(EvaluateError::TooManyBytes(size));
     }
-    let walk = Walk::new(reader, wave)?;
+    let walk = Unwinder::new(reader, wave)?;
     let mut context = frame(&walk);
     context.encoding.dialect = question.dialect.unwrap_or(context.encoding.dialect);
     let program = match &question.expression {
@@ -209,7 +209,7 @@ fn not_explained(parts: &[Part]) -> Explained {
 }
 
 /// The wave's frame 0, with the parts that exist.
-fn frame<'w>(walk: &'w Walk<'_>) -> FrameContext<'w> {
+fn frame<'w>(walk: &'w Unwinder<'_>) -> FrameContext<'w> {
     let mut context = FrameContext::of(walk.level(0), Some(0));
     if let (Ok(debug), Ok(at)) = (&context.debug, &context.function)
         && let Ok(hint) = debug.dialect_hint(&at.function)
@@ -252,9 +252,10 @@ impl Asked<'_> {
             }
             Want::Location { legacy, size } => {
                 let scratch = variables::scratch(self.context.kind());
-                let reading = legacy::Reading { clang: true, scratch };
+                let reading = clang_xderef::Reading { clang: true, scratch };
                 let size = size.map(|bytes| BitSize(bytes.saturating_mul(8)));
-                let meant = legacy.then(|| legacy::recognise(self.context, program, reading, size, focus));
+                let meant =
+                    legacy.then(|| clang_xderef::recognise(self.context, program, reading, size, focus));
                 let (groups, idiom) = match meant.flatten() {
                     Some(Meaning { idiom, groups }) => (groups, Some(idiom)),
                     None => (evaluator.location(program, focus, &[]), None),
@@ -319,7 +320,7 @@ impl Asked<'_> {
         };
         let size = asked.or_else(|| self.size(&place, lane));
         let read = size.map(|size| BitSize(size.0.min(MAX_READ_BYTES * 8)));
-        let holds = |size| if idiom.is_some() { legacy::check_size(&place, size) } else { Ok(()) };
+        let holds = |size| if idiom.is_some() { clang_xderef::check_size(&place, size) } else { Ok(()) };
         let fetched = |size| holds(size).and_then(|()| fetch(self.context, &place, Some(lane), size));
         let fetched = read.map(fetched).transpose();
         let (bytes, unread) = match fetched {

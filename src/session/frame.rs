@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::Place;
+use super::MemoryAddress;
 use super::source::NO_FUNCTION;
-use super::unwind::{Code, Level};
-use crate::arch::Kind;
+use super::unwind::{Code, PhysicalFrame};
+use crate::arch::WaveArch;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     self, Answer, Attribute, BaseType, Budget, Context, ContextError, Dialect, Die, DieLocation, DieRef,
     Encoding, Frame, FrameRegister, LaneNeed, Location, MemoryAt, ObjectMap, Program, RegisterBytes,
-    SpaceInfo, Storage, legacy,
+    SpaceInfo, Storage, clang_xderef,
 };
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
@@ -21,7 +21,7 @@ use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, 
 #[derive(Debug)]
 pub(super) struct FrameContext<'w> {
     /// Registers, memory and caller.
-    pub(super) level: Level<'w>,
+    pub(super) level: PhysicalFrame<'w>,
     /// The debug information of the code at the PC, or the reason for its absence.
     pub(super) debug: Result<Arc<DebugInfo>, String>,
     /// The function at the PC, or the reason for its absence.
@@ -33,13 +33,13 @@ pub(super) struct FrameContext<'w> {
     pub(super) elf_pc: ElfAddress,
     pub(super) encoding: Encoding,
     /// The reading of locations if the unit has no operation of the extensions; `None`: by the DWARF text.
-    pub(super) reading: Option<legacy::Reading>,
+    pub(super) reading: Option<clang_xderef::Reading>,
     /// The operand of `DW_OP_push_object_address` during the evaluation of a type's attribute.
     pub(super) object: RefCell<Option<Location>>,
 }
 
 /// AMD's names for the numbers in locations.
-impl Names for Kind {
+impl Names for WaveArch {
     fn register(&self, register: DwarfReg) -> Option<String> {
         self.dwarf_name(register)
     }
@@ -78,12 +78,16 @@ impl Names for FrameContext<'_> {
 impl<'w> FrameContext<'w> {
     /// Creates a frame from the parts that exist, for its function or for one of the calls inlined there (`None`: the
     /// function itself). The dialect is set later: by the variables in scope, or by the evaluated attribute.
-    pub(super) fn of(level: Level<'w>, inlined: Option<usize>) -> Self {
+    pub(super) fn of(level: PhysicalFrame<'w>, inlined: Option<usize>) -> Self {
         Self::at(level, level.code(), inlined)
     }
 
     /// [`Self::of`] at a lane's position that differs from the wave's in the same function.
-    pub(super) fn at(level: Level<'w>, code: Result<Code<'_>, String>, inlined: Option<usize>) -> Self {
+    pub(super) fn at(
+        level: PhysicalFrame<'w>,
+        code: Result<Code<'_>, String>,
+        inlined: Option<usize>,
+    ) -> Self {
         let capture = level.walk().reader.dump().capture();
         let elf_pc = code.as_ref().map_or(ElfAddress(0), |code| code.elf);
         let (debug, function) = match &code {
@@ -124,7 +128,7 @@ impl<'w> FrameContext<'w> {
         Ok(self.function()?.function.unit)
     }
 
-    pub(super) fn kind(&self) -> &Arc<Kind> {
+    pub(super) fn kind(&self) -> &Arc<WaveArch> {
         &self.level.walk().kind
     }
 
@@ -133,7 +137,12 @@ impl<'w> FrameContext<'w> {
         let Storage::Memory { space, .. } = &location.storage else { return false };
         let walk = self.level.walk();
         let address = Address(u64::try_from(location.offset.get(lane) / 8).unwrap_or(0));
-        walk.reader.lacks_private(Place { space: *space, address, wave: Some(walk.wave), lane: Some(lane) })
+        walk.reader.lacks_private(MemoryAddress {
+            space: *space,
+            address,
+            wave: Some(walk.wave),
+            lane: Some(lane),
+        })
     }
 
     /// The lanes whose private memory holds an object, by `lane`'s location of it.
@@ -144,7 +153,7 @@ impl<'w> FrameContext<'w> {
                 let need = |space| Context::space(self, space).map(|known| known.lane);
                 let walk = self.level.walk();
                 let address = Address(u64::try_from(first / 8).unwrap_or(0));
-                let place = Place { space: *space, address, wave: Some(walk.wave), lane: Some(lane) };
+                let place = MemoryAddress { space: *space, address, wave: Some(walk.wave), lane: Some(lane) };
                 let found = match need(*space) {
                     Some(LaneNeed::WhenRead) => {
                         walk.reader.generic(place).ok().and_then(|place| need(place.space))

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::backtrace::Frames;
 use super::lanes::States;
 use super::stack::{Stack, StackEnd, StackFrame};
-use super::unwind::Walk;
-use super::{LaneState, Reader, Unreadable, waves};
+use super::unwind::Unwinder;
+use super::{LaneState, ReadError, Reader, waves};
 use crate::units::{LaneSet, Pc, WaveId};
 
 /// The criterion for equal stacks.
@@ -111,19 +111,19 @@ type Trail = (usize, Vec<Pc>, Option<StackEnd>);
 /// waves.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], or the operating system's error for a file.
+/// [`ReadError::NoSuchWave`], or the operating system's error for a file.
 pub(super) fn groups(
     reader: &Reader,
     waves: &[WaveId],
     grouping: Grouping,
     progress: &mut dyn FnMut(u64),
-) -> Result<Groups, Unreadable> {
+) -> Result<Groups, ReadError> {
     let mut groups = Building { grouping, by_stack: HashMap::new(), groups: Vec::new() };
     let mut by_trail: HashMap<Trail, usize> = HashMap::new();
     for (done, wave) in (0..).zip(waves) {
         progress(done);
         let captured = reader.wave(*wave)?;
-        let mut walk = Walk::new(reader, *wave)?;
+        let mut walk = Unwinder::new(reader, *wave)?;
         while walk.step() {}
         if grouping.lanes {
             groups.lanes(reader, walk)?;
@@ -175,7 +175,7 @@ impl Building {
     }
 
     /// Puts the lanes of a wave into their groups.
-    fn lanes(&mut self, reader: &Reader, walk: Walk<'_>) -> Result<(), Unreadable> {
+    fn lanes(&mut self, reader: &Reader, walk: Unwinder<'_>) -> Result<(), ReadError> {
         let wave = walk.wave;
         let id = reader.wave(wave)?.id;
         let frames = Frames::along(walk);
@@ -195,7 +195,7 @@ impl Building {
     }
 
     /// `ran`: whether one of these lanes may have caused the wave's stop.
-    fn add(&mut self, group: usize, member: Member, ran: bool, reader: &Reader) -> Result<(), Unreadable> {
+    fn add(&mut self, group: usize, member: Member, ran: bool, reader: &Reader) -> Result<(), ReadError> {
         let Some(Draft { group, blamed, causes, .. }) = self.groups.get_mut(group) else { return Ok(()) };
         group.count += member.lanes.map_or(1, |lanes| lanes.count() as usize);
         if ran && *blamed != Some(member.wave) {

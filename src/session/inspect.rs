@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::print::{Explanation, NotPrinted, ObjectAt, Printed, Query, VariableIn, Whereabouts};
+use super::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn, Whereabouts};
 use super::{
-    Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Evaluation,
-    Grouping, Groups, Instructions, LaneInfo, LaneStack, Locals, NotDisassembled, NotEvaluated, Place,
-    PointerAt, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
+    Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
+    DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
+    Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo,
 };
-use crate::arch::{Kind, RegId, RegisterValue};
+use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
@@ -27,7 +27,7 @@ pub trait Inspect: Send {
     fn name(&self) -> String;
 
     /// The served kind of wave: GPU and wave size.
-    fn kind(&self) -> Arc<Kind>;
+    fn kind(&self) -> Arc<WaveArch>;
 
     /// Messages for the user on attaching: kinds that are not served, problems of the dump.
     fn notices(&self) -> Vec<String>;
@@ -54,26 +54,26 @@ pub trait Inspect: Send {
     /// Returns a wave's name, state and position.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`].
-    fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable>;
+    /// [`ReadError::NoSuchWave`].
+    fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError>;
 
     /// Returns a wave's register; dwords that were not captured are unknown in the value.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
-    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable>;
+    /// [`ReadError::NoSuchWave`], or the operating system's error for the file.
+    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, ReadError>;
 
     /// Reads memory from a place up to the first missing byte; at least one byte.
     ///
     /// # Errors
     /// The reason that the first byte is unreadable.
-    fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable>;
+    fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError>;
 
     /// Decodes a client's address (see [`super::address`]) for a client that is focused on `wave`.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchSpace`], [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
-    fn place(&self, address: u64, wave: WaveId) -> Result<Place, Unreadable>;
+    /// [`ReadError::NoSuchSpace`], [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+    fn place(&self, address: u64, wave: WaveId) -> Result<MemoryAddress, ReadError>;
 
     /// The contents at a client's address and their extent: regions cover all of the 64-bit space.
     fn region(&self, address: u64, wave: WaveId) -> Region;
@@ -84,34 +84,34 @@ pub trait Inspect: Send {
     /// Moves the focus of a wave.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
-    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Unreadable>;
+    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), ReadError>;
 
     /// Returns facts about each lane of a wave.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`].
-    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable>;
+    /// [`ReadError::NoSuchWave`].
+    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError>;
 
     /// Returns the active lanes in a frame of the wave's stack: by `DW_AT_LLVM_active_lane`, else by its EXEC.
     ///
     /// # Errors
     /// There is no such frame, or its active lanes are unknown.
-    fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable>;
+    fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, ReadError>;
 
     /// Returns all variables in scope of a frame of the wave, for those lanes. Frame 0 is the innermost; inlined
     /// calls count.
     ///
     /// # Errors
     /// There is no frame: no PC, no such frame, no code object, no DWARF.
-    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable>;
+    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, ReadError>;
 
     /// Evaluates a path such as `body.at.x` or `*p@4` in a frame of the wave, for those lanes.
     ///
     /// # Errors
     /// The text is no path, or there is no frame. A lane without a value is an answer.
     fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query)
-    -> Result<Printed, NotPrinted>;
+    -> Result<Printed, PrintError>;
 
     /// Explains the locations of the variables that a path names, operation by operation.
     ///
@@ -123,60 +123,55 @@ pub trait Inspect: Send {
         lanes: LaneSet,
         frame: usize,
         query: &Query,
-    ) -> Result<Vec<Explanation>, NotPrinted>;
+    ) -> Result<Vec<Explanation>, PrintError>;
 
     /// Returns the call stack of a wave as a whole, or of one of its lanes.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
-    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable>;
+    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError>;
 
     /// Returns the first physical frames of the wave's stack, or of the lane's own; at most `limit`.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
-    fn activations(
-        &self,
-        wave: WaveId,
-        lane: Option<LaneId>,
-        limit: usize,
-    ) -> Result<Activations, Unreadable>;
+    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+    fn activations(&self, wave: WaveId, lane: Option<LaneId>, limit: usize)
+    -> Result<Activations, ReadError>;
 
     /// Whether a lane has a known stack of its own that differs from the wave's.
     ///
     /// # Errors
     /// The errors of [`Inspect::activations`].
-    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, Unreadable>;
+    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError>;
 
     /// Locates a variable by its DIE.
     ///
     /// # Errors
     /// There is no such frame, or no debug information for it. A variable without storage is an answer.
-    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, Unreadable>;
+    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, ReadError>;
 
     /// Locates the target of a pointer variable, with apertures resolved.
     ///
     /// # Errors
     /// The errors of [`Inspect::locate`].
-    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable>;
+    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, ReadError>;
 
     /// Returns the variables with pointers in private memory or LDS of a lane's stack, or of the wave's for that
     /// lane; the outermost frame's first.
     ///
     /// # Errors
     /// The errors of [`Inspect::activations`].
-    fn with_pointers(&self, wave: WaveId, lane: LaneId, own_stack: bool)
-    -> Result<Vec<ObjectAt>, Unreadable>;
+    fn with_pointers(&self, wave: WaveId, lane: LaneId, own_stack: bool) -> Result<Vec<ObjectAt>, ReadError>;
 
     /// The pointers in an object of a type of that code object, an index into the capture's list; empty if the type
     /// is unreadable. Pointers that share their bytes lead to the same type, or to none.
     fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]>;
 
     /// The generic address of a place in private memory or LDS; `None` if the space has no aperture.
-    fn generic_address(&self, place: Place) -> Option<Address>;
+    fn generic_address(&self, place: MemoryAddress) -> Option<Address>;
 
     /// Whether memory is known to exist at a place, captured or not.
-    fn exists(&self, place: Place) -> bool;
+    fn exists(&self, place: MemoryAddress) -> bool;
 
     /// A number that changes with every write and reset.
     fn generation(&self) -> u64;
@@ -184,20 +179,20 @@ pub trait Inspect: Send {
     /// Returns the call stacks of some lanes, lanes with equal stacks together.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
-    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable>;
+    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError>;
 
     /// Groups all served waves, or their lanes, by call stack.
     ///
     /// # Errors
     /// The operating system's error for a file.
-    fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable>;
+    fn groups(&self, grouping: Grouping) -> Result<Groups, ReadError>;
 
     /// Disassembles code that a wave runs, with the lanes at each instruction.
     ///
     /// # Errors
     /// There is no such wave, lane or frame, or no PC; no tool can disassemble. Missing code is an answer.
-    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, NotDisassembled>;
+    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError>;
 
     /// The dispatches in the dump's order, also those without a served wave.
     fn dispatches(&self) -> Vec<DispatchInfo>;
@@ -210,27 +205,31 @@ pub trait Inspect: Send {
     /// # Errors
     /// The expression does not parse, or the question asks too much. An error of the evaluation is an answer, lane by
     /// lane.
-    fn evaluate(&self, wave: WaveId, lanes: LaneSet, question: &Question)
-    -> Result<Evaluation, NotEvaluated>;
+    fn evaluate(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        question: &Question,
+    ) -> Result<Evaluation, EvaluateError>;
 
     /// Writes a whole register of a wave, lowest byte first (vectors lane 0 first), captured or not. A write to a
     /// register that lives in SGPRs changes those, and the reverse.
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
-    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable>;
+    /// [`ChangeError`]; nothing was written.
+    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), ChangeError>;
 
     /// Writes memory from a place on; the memory must be known to exist.
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
-    fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable>;
+    /// [`ChangeError`]; nothing was written.
+    fn write(&mut self, place: MemoryAddress, bytes: &[u8]) -> Result<(), ChangeError>;
 
     /// Writes the bits of an object, given as `size.div_ceil(8)` bytes, to a DWARF location, evaluated for a lane of
     /// a frame. A location with registers at their current place (`LaneValue::place`) belongs to frame 0.
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
+    /// [`ChangeError`]; nothing was written.
     fn write_location(
         &mut self,
         wave: WaveId,
@@ -239,13 +238,13 @@ pub trait Inspect: Send {
         location: &Location,
         size: BitSize,
         bytes: &[u8],
-    ) -> Result<(), Unwritable>;
+    ) -> Result<(), ChangeError>;
 
     /// Writes the bytes of the object that a path such as `body.at.x` names in a lane of a frame; a reference stands
     /// for its target, the same as in [`Inspect::print`].
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
+    /// [`ChangeError`]; nothing was written.
     fn write_variable(
         &mut self,
         wave: WaveId,
@@ -253,18 +252,18 @@ pub trait Inspect: Send {
         frame: usize,
         path: &str,
         bytes: &[u8],
-    ) -> Result<(), Unwritable>;
+    ) -> Result<(), ChangeError>;
 
     /// Writes bytes of a variable, from its byte `first` on, to any storage.
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
-    fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), Unwritable>;
+    /// [`ChangeError`]; nothing was written.
+    fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), ChangeError>;
 
     /// Writes a number, itself a path, to the number or pointer that a path names: in all of those lanes or none.
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
+    /// [`ChangeError`]; nothing was written.
     fn assign(
         &mut self,
         wave: WaveId,
@@ -272,13 +271,13 @@ pub trait Inspect: Send {
         frame: usize,
         path: &str,
         value: &str,
-    ) -> Result<(), Unwritable>;
+    ) -> Result<(), ChangeError>;
 
     /// Returns the client's changes: at most `most` dwords of registers and runs of memory.
     ///
     /// # Errors
     /// The operating system's error for a file.
-    fn changes(&self, most: usize) -> Result<Changes, Unreadable>;
+    fn changes(&self, most: usize) -> Result<Changes, ReadError>;
 
     /// Drops the client's changes.
     fn reset(&mut self, what: Reset) -> Dropped;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Makes every later read of the session fail with [`Unreadable::Interrupted`](super::Unreadable::Interrupted).
+    /// Makes every later read of the session fail with [`ReadError::Interrupted`](super::ReadError::Interrupted).
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

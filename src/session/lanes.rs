@@ -1,16 +1,16 @@
 //! Facts about each lane: its state, its position and its work-item.
 
 use super::backtrace::Frames;
-use super::unwind::Walk;
-use super::{LaneInfo, LanePosition, LaneState, LaneStates, Reader, Unreadable};
+use super::unwind::Unwinder;
+use super::{LaneInfo, LanePosition, LaneState, LaneStates, ReadError, Reader};
 use crate::capture::{Capture, Wave};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// Returns a wave's active lanes, if EXEC was captured.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
-pub(super) fn active(reader: &Reader, wave: WaveId) -> Result<Option<LaneSet>, Unreadable> {
+/// [`ReadError::NoSuchWave`], or the operating system's error for the file.
+pub(super) fn active(reader: &Reader, wave: WaveId) -> Result<Option<LaneSet>, ReadError> {
     let size = reader.wave(wave)?.kind.wave_size;
     Ok(reader.scalar(wave, "exec")?.map(|mask| LaneSet(mask).and(size.all())))
 }
@@ -19,7 +19,7 @@ pub(super) fn active(reader: &Reader, wave: WaveId) -> Result<Option<LaneSet>, U
 ///
 /// # Errors
 /// The errors of [`active`].
-pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<LaneInfo>, Unreadable> {
+pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<LaneInfo>, ReadError> {
     along(&Frames::of(reader, wave)?, focus)
 }
 
@@ -27,7 +27,7 @@ pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<
 ///
 /// # Errors
 /// The errors of [`lanes`].
-pub(super) fn along(frames: &Frames<'_>, focus: LaneId) -> Result<Vec<LaneInfo>, Unreadable> {
+pub(super) fn along(frames: &Frames<'_>, focus: LaneId) -> Result<Vec<LaneInfo>, ReadError> {
     let mut states = States::of(frames)?;
     let items = states.items.take();
     let all = frames.walk.kind.wave_size.all();
@@ -49,7 +49,7 @@ pub(super) fn along(frames: &Frames<'_>, focus: LaneId) -> Result<Vec<LaneInfo>,
 ///
 /// # Errors
 /// The errors of [`active`], and a missing frame.
-pub(super) fn in_frame(near: &Frames<'_>, frame: usize) -> Result<LaneStates, Unreadable> {
+pub(super) fn in_frame(near: &Frames<'_>, frame: usize) -> Result<LaneStates, ReadError> {
     let all = near.walk.kind.wave_size.all();
     let states = States::at(near, frame)?;
     let used = states.used(all);
@@ -71,10 +71,10 @@ pub(super) fn in_frame(near: &Frames<'_>, frame: usize) -> Result<LaneStates, Un
 ///
 /// # Errors
 /// The errors of [`in_frame`], and the reason that the lanes are unknown.
-pub(super) fn active_in(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable> {
+pub(super) fn active_in(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneSet, ReadError> {
     let frames = Frames::near(reader, wave, frame)?;
     let states = States::at(&frames, frame)?;
-    let known = states.active.clone().map_err(|why| Unreadable::NoActiveLanes { why });
+    let known = states.active.clone().map_err(|why| ReadError::NoActiveLanes { why });
     Ok(states.used(known?))
 }
 
@@ -92,21 +92,21 @@ impl States {
     /// The sources for the innermost function.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
-    pub(super) fn of(frames: &Frames<'_>) -> Result<Self, Unreadable> {
+    /// [`ReadError::NoSuchWave`], or the operating system's error for the file.
+    pub(super) fn of(frames: &Frames<'_>) -> Result<Self, ReadError> {
         Ok(Self { inlined: None, ..Self::at(frames, 0)? })
     }
 
     /// The sources for a frame of the wave's stack.
-    fn at(frames: &Frames<'_>, frame: usize) -> Result<Self, Unreadable> {
-        let Walk { reader, wave, .. } = frames.walk;
+    fn at(frames: &Frames<'_>, frame: usize) -> Result<Self, ReadError> {
+        let Unwinder { reader, wave, .. } = frames.walk;
         let items = WorkItems::of(reader.dump().capture(), reader.wave(wave)?);
         if frames.walk.frames().is_empty() {
             // Without a PC there are no frames, but EXEC may still be captured.
             let active = active(reader, wave)?.ok_or_else(|| "EXEC was not captured".to_owned());
             return Ok(Self { items, active, level: 0, inlined: None });
         }
-        let none = || Unreadable::NoSuchFrame { frame, last: frames.count().saturating_sub(1) };
+        let none = || ReadError::NoSuchFrame { frame, last: frames.count().saturating_sub(1) };
         let (level, inlined) = frames.located(frame).ok_or_else(none)?;
         let active = frames.active(level, inlined).lanes;
         Ok(Self { items, active, level, inlined: Some(inlined) })

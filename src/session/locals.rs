@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::backtrace::Frames;
 use super::variables::locals_along;
-use super::{LaneStates, Stack, Unreadable};
+use super::{LaneStates, ReadError, Stack};
 use crate::dwarf::Location;
-use crate::dwarf::legacy::Idiom;
+use crate::dwarf::clang_xderef::Idiom;
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// The variables in scope of a frame.
@@ -55,7 +55,7 @@ impl<'a> WaveFrames<'a> {
     ///
     /// # Errors
     /// The errors of [`Inspect::locals`](super::Inspect::locals).
-    pub fn locals(&self, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
+    pub fn locals(&self, lanes: LaneSet, frame: usize) -> Result<Locals, ReadError> {
         locals_along(&self.0, lanes, frame, &mut |_, _, _| ())
     }
 }

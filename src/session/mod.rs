@@ -14,7 +14,6 @@ mod client;
 mod disassembly;
 mod dispatches;
 mod dump;
-mod elsewhere;
 mod entry;
 mod evaluate;
 mod frame;
@@ -29,6 +28,7 @@ mod locals;
 mod object;
 mod object_map;
 mod objects;
+mod other_ranges;
 mod pointers;
 mod positions;
 pub mod print;
@@ -46,23 +46,24 @@ pub mod work_item;
 
 pub use activations::{Activation, Activations};
 pub use answers::{
-    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, PcSource, Place, Region, Unreadable,
-    WaveInfo,
+    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, MemoryAddress, PcSource, ReadError,
+    Region, WaveInfo,
 };
 pub use arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub(crate) use backtrace::backtrace as wave_stack;
 pub use changes::{
-    Changes, Dropped, MAX_CHANGED_PIECES, MAX_CHANGED_REGISTERS, MemoryChange, PIECE, RegisterChange, Reset,
-    SHOWN_BYTES, Unwritable, write_location,
+    ChangeError, Changes, Dropped, MAX_CHANGED_PIECES, MAX_CHANGED_REGISTERS, MemoryChange, PIECE,
+    RegisterChange, Reset, SHOWN_BYTES, write_location,
 };
-pub use client::{NoSession, Session, is_kind};
+pub use client::{Session, SessionError, is_kind};
 pub use disassembly::{
-    Disassembly, FunctionBounds, Instructions, ListedInstruction, MAX_LISTED_BYTES, NotDisassembled, Symbolic,
+    Disassembly, DisassemblyError, FunctionBounds, Instructions, ListedInstruction, MAX_LISTED_BYTES,
+    Symbolic,
 };
 pub use dispatches::{DispatchInfo, FenceScope, Fences, dispatches_of};
 pub use dump::Dump;
 pub use evaluate::{
-    Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, NotEvaluated, Question, Want,
+    EvaluateError, Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, Question, Want,
 };
 pub use groups::{Group, GroupBy, Grouping, Groups, Member};
 pub use inspect::Inspect;

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use super::Place;
+use super::MemoryAddress;
 use super::address::{GENERIC, GLOBAL};
 use super::frame::FrameContext;
 use crate::debuginfo::Location as Described;
@@ -14,7 +14,7 @@ use crate::debuginfo::{
 };
 use crate::dwarf::{
     CapturedLane, Entry, Evaluator, Focus, LaneNeed, Lanes, Location, Number, Offset, Program, Storage,
-    fetch, legacy,
+    clang_xderef, fetch,
 };
 use crate::units::{Address, BitSize, LaneId, LaneSet};
 
@@ -67,7 +67,7 @@ impl<'a> LaneObject<'a> {
         let bytes = bytes.ok_or_else(|| format!("{} says nothing at this PC", attribute.attribute))?;
         let program =
             self.context.decode(bytes).map_err(|error| format!("{}: {error}", attribute.attribute))?;
-        Ok(if self.context.reading.is_some() { legacy::of_object(&program) } else { program })
+        Ok(if self.context.reading.is_some() { clang_xderef::of_object(&program) } else { program })
     }
 
     /// Evaluates with the part's place as the object, which is also the initial stack for attributes that need one.
@@ -220,8 +220,12 @@ impl FrameContext<'_> {
             return location;
         };
         let walk = self.level.walk();
-        let place =
-            Place { space: GENERIC, address: Address(address), wave: Some(walk.wave), lane: Some(lane) };
+        let place = MemoryAddress {
+            space: GENERIC,
+            address: Address(address),
+            wave: Some(walk.wave),
+            lane: Some(lane),
+        };
         let concrete = walk.reader.generic(place).ok().filter(|place| place.space != GLOBAL);
         let info = concrete.and_then(|place| Some((place, crate::dwarf::Context::space(self, place.space)?)));
         let Some((place, info)) = info else { return location };

@@ -10,8 +10,8 @@ use super::address::{self, GLOBAL};
 use super::changes::Layer;
 use super::stored::Block;
 use super::touched::Touched;
-use super::{Dump, Interrupt, Place, Unreadable};
-use crate::arch::{Kind, RegId, Register, RegisterValue, Space, SpaceScope};
+use super::{Dump, Interrupt, MemoryAddress, ReadError};
+use crate::arch::{RegId, Register, RegisterValue, Space, SpaceScope, WaveArch};
 use crate::capture::Wave;
 use crate::dwarf::Budget;
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
@@ -70,8 +70,8 @@ impl Reader {
     }
 
     /// Fails once the work has to end. All loops over waves and memory come through here.
-    pub(super) fn goes_on(&self) -> Result<(), Unreadable> {
-        if self.interrupt.is_set() { Err(Unreadable::Interrupted) } else { Ok(()) }
+    pub(super) fn goes_on(&self) -> Result<(), ReadError> {
+        if self.interrupt.is_set() { Err(ReadError::Interrupted) } else { Ok(()) }
     }
 
     /// The bytes read so far; empty for a reader that does not note them.
@@ -108,24 +108,24 @@ impl Reader {
     /// The wave of that ordinal.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], [`Unreadable::Interrupted`].
-    pub fn wave(&self, wave: WaveId) -> Result<&Wave, Unreadable> {
+    /// [`ReadError::NoSuchWave`], [`ReadError::Interrupted`].
+    pub fn wave(&self, wave: WaveId) -> Result<&Wave, ReadError> {
         self.goes_on()?;
-        self.dump.capture().wave(wave).ok_or(Unreadable::NoSuchWave(wave))
+        self.dump.capture().wave(wave).ok_or(ReadError::NoSuchWave(wave))
     }
 
     /// A wave with one of its registers.
-    pub(super) fn described(&self, id: WaveId, register: RegId) -> Result<(&Wave, &Register), Unreadable> {
+    pub(super) fn described(&self, id: WaveId, register: RegId) -> Result<(&Wave, &Register), ReadError> {
         let wave = self.wave(id)?;
-        let none = || Unreadable::NoSuchRegister { wave: id, index: register.0 };
+        let none = || ReadError::NoSuchRegister { wave: id, index: register.0 };
         Ok((wave, wave.kind.register(register).ok_or_else(none)?))
     }
 
     /// A wave's register; an alias (vcc in the last SGPRs) that was not captured itself is read from its slots.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchRegister`], or the operating system's error for the file.
-    pub fn register(&self, id: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
+    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchRegister`], or the operating system's error for the file.
+    pub fn register(&self, id: WaveId, register: RegId) -> Result<RegisterValue, ReadError> {
         let mut value = self.captured_register(id, register)?;
         if self.changes.touches(id) {
             let (wave, known) = self.described(id, register)?;
@@ -148,9 +148,9 @@ impl Reader {
         &self,
         wave: WaveId,
         register: RegId,
-    ) -> Result<RegisterValue, Unreadable> {
+    ) -> Result<RegisterValue, ReadError> {
         let (wave, known) = self.described(wave, register)?;
-        let fail = |error: std::io::Error| Unreadable::Io {
+        let fail = |error: std::io::Error| ReadError::Io {
             what: format!("register {}", known.name),
             error: error.to_string(),
         };
@@ -172,8 +172,8 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Self::register`].
-    pub fn scalar(&self, wave: WaveId, name: &str) -> Result<Option<u64>, Unreadable> {
-        let kind: &Kind = &self.wave(wave)?.kind;
+    pub fn scalar(&self, wave: WaveId, name: &str) -> Result<Option<u64>, ReadError> {
+        let kind: &WaveArch = &self.wave(wave)?.kind;
         match kind.named(name) {
             Some(register) => Ok(self.register(wave, register.id)?.scalar()),
             None => Ok(None),
@@ -184,25 +184,25 @@ impl Reader {
     ///
     /// # Errors
     /// Why not even the first byte can be read.
-    pub fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
+    pub fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError> {
         if buffer.is_empty() {
             return Ok(0);
         }
         let fail =
-            |error: std::io::Error| Unreadable::Io { what: self.describe(place), error: error.to_string() };
+            |error: std::io::Error| ReadError::Io { what: self.describe(place), error: error.to_string() };
         let count = self.read_stored(place, buffer)?.map_err(fail)?;
         if count > 0 {
             return Ok(count);
         }
         let what = self.describe(place);
         Err(match self.lacks_private(place) {
-            true => Unreadable::NoPrivateMemory { what },
-            false => Unreadable::NotCaptured { what },
+            true => ReadError::NoPrivateMemory { what },
+            false => ReadError::NotCaptured { what },
         })
     }
 
     /// Whether a place is in the private memory of a wave that never had any.
-    pub(super) fn lacks_private(&self, place: Place) -> bool {
+    pub(super) fn lacks_private(&self, place: MemoryAddress) -> bool {
         let Ok(place) = (match self.space(place).map(|space| space.scope) {
             Ok(SpaceScope::Generic) => self.generic(place),
             _ => Ok(place),
@@ -217,7 +217,7 @@ impl Reader {
     }
 
     /// The same without words for what is not there: 0 where the first byte was not captured.
-    pub(super) fn read_if_captured(&self, place: Place, buffer: &mut [u8]) -> usize {
+    pub(super) fn read_if_captured(&self, place: MemoryAddress, buffer: &mut [u8]) -> usize {
         match self.read_stored(place, buffer) {
             Ok(Ok(count)) => count,
             Ok(Err(error)) => {
@@ -231,17 +231,17 @@ impl Reader {
     /// The concrete place that a generic address names: local or private through the agent's apertures, else global.
     ///
     /// # Errors
-    /// [`Unreadable::Needs`] if the place needs a wave for the apertures.
-    pub fn generic(&self, place: Place) -> Result<Place, Unreadable> {
+    /// [`ReadError::Needs`] if the place needs a wave for the apertures.
+    pub fn generic(&self, place: MemoryAddress) -> Result<MemoryAddress, ReadError> {
         let wave = self.needed_wave(place, "generic")?;
         let captured = self.wave(wave)?;
         let apertures = self.dump.capture().agent_of(captured).map(|agent| &agent.apertures);
         let none = HashMap::new();
         let found = captured.kind.target.resolve_generic(place.address, apertures.unwrap_or(&none));
         if let Some((space, address)) = found {
-            return Ok(Place { space: space.id, address, ..place });
+            return Ok(MemoryAddress { space: space.id, address, ..place });
         }
-        Ok(Place { space: GLOBAL, ..place })
+        Ok(MemoryAddress { space: GLOBAL, ..place })
     }
 
     /// Bases of the apertures that a wave's generic addresses see, by space.
@@ -258,7 +258,7 @@ impl Reader {
 
     /// A place in words: `private_lane[3]#0x40 of wave 2`.
     #[must_use]
-    pub fn describe(&self, place: Place) -> String {
+    pub fn describe(&self, place: MemoryAddress) -> String {
         let space = self.space(place).ok();
         let Some(space) = space.filter(|space| space.scope != SpaceScope::Global) else {
             return format!("global memory at {}", place.address);
@@ -275,19 +275,19 @@ impl Reader {
     /// The address space of a place, as the wave's target knows it.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchSpace`].
-    pub fn space(&self, place: Place) -> Result<&Space, Unreadable> {
+    /// [`ReadError::NoSuchSpace`].
+    pub fn space(&self, place: MemoryAddress) -> Result<&Space, ReadError> {
         let capture = self.dump.capture();
         let wave = place.wave.and_then(|wave| capture.wave(wave)).or(capture.waves.first());
         let target = wave.map(|wave| &wave.kind.target);
         target.and_then(|target| target.space(place.space)).ok_or_else(|| {
             let name = target.map_or_else(|| "any target".to_owned(), |target| target.name.clone());
-            Unreadable::NoSuchSpace(place.space, name)
+            ReadError::NoSuchSpace(place.space, name)
         })
     }
 
-    pub(super) fn needed_wave(&self, place: Place, space: &str) -> Result<WaveId, Unreadable> {
-        place.wave.ok_or_else(|| Unreadable::Needs { space: space.to_owned(), needs: "wave" })
+    pub(super) fn needed_wave(&self, place: MemoryAddress, space: &str) -> Result<WaveId, ReadError> {
+        place.wave.ok_or_else(|| ReadError::Needs { space: space.to_owned(), needs: "wave" })
     }
 }
 
@@ -305,11 +305,17 @@ pub(super) fn alias_slots(wave: &Wave, register: &Register) -> Option<Vec<RegId>
 /// The place of an address that a client sent, for a client that looks at `wave` with the focus on `lane`.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchSpace`], [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
-pub(super) fn resolve(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Result<Place, Unreadable> {
+/// [`ReadError::NoSuchSpace`], [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+pub(super) fn resolve(
+    reader: &Reader,
+    at: u64,
+    wave: WaveId,
+    lane: LaneId,
+) -> Result<MemoryAddress, ReadError> {
     match address::decode(at) {
         address::Token::Plain(address) => {
-            let place = Place { space: address::GENERIC, address, wave: Some(wave), lane: Some(lane) };
+            let place =
+                MemoryAddress { space: address::GENERIC, address, wave: Some(wave), lane: Some(lane) };
             reader.generic(place)
         }
         address::Token::Space { space, wave: named, lane: of, offset } => {
@@ -317,14 +323,18 @@ pub(super) fn resolve(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> R
             let size = reader.wave(wave)?.kind.wave_size;
             let lane = of.unwrap_or(lane);
             if !size.has(lane) {
-                return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() });
+                return Err(ReadError::NoSuchLane { lane, lanes: size.lanes() });
             }
-            let place =
-                Place { space, address: Address(u64::from(offset)), wave: Some(wave), lane: Some(lane) };
+            let place = MemoryAddress {
+                space,
+                address: Address(u64::from(offset)),
+                wave: Some(wave),
+                lane: Some(lane),
+            };
             reader.space(place)?;
             Ok(place)
         }
-        address::Token::Window { .. } | address::Token::Nothing(_) => Err(Unreadable::NoSuchSpace(
+        address::Token::Window { .. } | address::Token::Nothing(_) => Err(ReadError::NoSuchSpace(
             crate::units::AddressSpace(at >> 56),
             reader.wave(wave)?.kind.target.name.clone(),
         )),

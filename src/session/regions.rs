@@ -13,7 +13,7 @@ use super::address::{self, Token};
 use super::changes::Owner;
 use super::reader::resolve;
 use super::stored::private;
-use super::{Place, Reader, Region};
+use super::{MemoryAddress, Reader, Region};
 use crate::arch::{SWIZZLE_BYTES, SpaceScope};
 use crate::capture::{MemoryMap, Wave, joined};
 use crate::units::{LaneId, WaveId};
@@ -105,7 +105,7 @@ fn note(wave: Option<&Wave>) -> String {
 }
 
 /// The name of a region of a tagged space.
-fn name(reader: &Reader, place: Place) -> Option<String> {
+fn name(reader: &Reader, place: MemoryAddress) -> Option<String> {
     let space = reader.space(place).ok()?;
     let owner = place.wave.and_then(|wave| reader.wave(wave).ok());
     let of = owner.map_or(String::new(), |wave| format!(" of wave {}", wave.id));
@@ -117,7 +117,7 @@ fn name(reader: &Reader, place: Place) -> Option<String> {
 }
 
 /// Runs of captured offsets of a 32-bit space, in order: first and last.
-fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
+fn runs(reader: &Reader, place: MemoryAddress) -> Vec<(u64, u64)> {
     let Some(wave) = place.wave.and_then(|wave| reader.wave(wave).ok()) else { return Vec::new() };
     let Ok(space) = reader.space(place) else { return Vec::new() };
     // A wave of 32 lanes has no lanes 32 to 63, though its target has address spaces for them.

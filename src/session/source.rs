@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::objects::Loaded;
 use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
-use crate::debuginfo::{DebugInfo, FunctionAt, FunctionKey, Place, demangle};
+use crate::debuginfo::{DebugInfo, FunctionAt, FunctionKey, SourceLocation, demangle};
 
 /// The message for a missing function; its continuation names the place.
 pub(super) const NO_FUNCTION: &str = "no function with debug information holds the";
@@ -91,7 +91,7 @@ impl Source {
 }
 
 impl Call {
-    fn at(function: Option<String>, place: Option<&Place>) -> Self {
+    fn at(function: Option<String>, place: Option<&SourceLocation>) -> Self {
         let number = |number: u64| Some(number).filter(|number| *number != 0);
         Self {
             function,
@@ -103,7 +103,7 @@ impl Call {
 }
 
 /// A frame's line is that of the call to the next inner frame; the innermost frame has its own line.
-fn calls(at: &FunctionAt, row: Option<&Place>) -> Vec<Call> {
+fn calls(at: &FunctionAt, row: Option<&SourceLocation>) -> Vec<Call> {
     let mut place = row;
     let frames = at.frames.iter().map(|frame| {
         let of = &frame.subprogram;

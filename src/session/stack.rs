@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Unreadable;
+use super::ReadError;
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// The call stack of a wave, or of one of its lanes.
@@ -22,11 +22,11 @@ impl Stack {
     /// Returns the stack from that frame number on; frames keep their numbers.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchFrame`].
-    pub fn from_frame(mut self, first: usize) -> Result<Self, Unreadable> {
+    /// [`ReadError::NoSuchFrame`].
+    pub fn from_frame(mut self, first: usize) -> Result<Self, ReadError> {
         let last = self.frames.len().saturating_sub(1);
         if first > last {
-            return Err(Unreadable::NoSuchFrame { frame: first, last });
+            return Err(ReadError::NoSuchFrame { frame: first, last });
         }
         self.frames.retain(|frame| frame.level >= first);
         Ok(self)
@@ -37,11 +37,11 @@ impl LaneStack {
     /// [`Stack::from_frame`] for several lanes' stacks; stacks without such a frame are left out.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchFrame`]: no stack has it.
-    pub fn from_frame(stacks: Vec<Self>, first: usize) -> Result<Vec<Self>, Unreadable> {
+    /// [`ReadError::NoSuchFrame`]: no stack has it.
+    pub fn from_frame(stacks: Vec<Self>, first: usize) -> Result<Vec<Self>, ReadError> {
         let last = stacks.iter().map(|one| one.stack.frames.len().saturating_sub(1)).max().unwrap_or(0);
         if first > last {
-            return Err(Unreadable::NoSuchFrame { frame: first, last });
+            return Err(ReadError::NoSuchFrame { frame: first, last });
         }
         let cut = stacks.into_iter().filter_map(|Self { lanes, stack }| {
             stack.from_frame(first).ok().map(|stack| Self { lanes, stack })

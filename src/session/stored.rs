@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 use super::address::GLOBAL;
 use super::changes::{Owner, Run};
 use super::reader::Reader;
-use super::{Place, Unreadable};
-use crate::arch::{Kind, SWIZZLE_BYTES, SpaceScope};
+use super::{MemoryAddress, ReadError};
+use crate::arch::{SWIZZLE_BYTES, SpaceScope, WaveArch};
 use crate::capture::{MemoryMap, Wave, copy, joined};
 use crate::units::{Address, LaneId, WaveId};
 
@@ -48,7 +48,7 @@ pub(super) struct Linear<'a> {
 /// A lane among the lanes of its wave's private memory.
 #[derive(Clone, Copy)]
 pub(super) struct Swizzle<'a> {
-    kind: &'a Kind,
+    kind: &'a WaveArch,
     lane: LaneId,
 }
 
@@ -79,9 +79,9 @@ impl Swizzle<'_> {
 impl Reader {
     pub(super) fn read_stored(
         &self,
-        place: Place,
+        place: MemoryAddress,
         buffer: &mut [u8],
-    ) -> Result<std::io::Result<usize>, Unreadable> {
+    ) -> Result<std::io::Result<usize>, ReadError> {
         self.goes_on()?;
         Ok(match self.storage(place)? {
             Storage::Linear(memory, address) => {
@@ -145,13 +145,13 @@ impl Reader {
         Ok(done)
     }
 
-    pub(super) fn storage(&self, place: Place) -> Result<Storage<'_>, Unreadable> {
+    pub(super) fn storage(&self, place: MemoryAddress) -> Result<Storage<'_>, ReadError> {
         let agent = place.wave.and_then(|wave| self.dump().capture().wave(wave)).map(|wave| wave.agent);
         if place.space == GLOBAL {
             return Ok(Storage::Global(place.address.0, agent));
         }
         let space = self.space(place)?;
-        let not_captured = || Unreadable::NotCaptured { what: self.describe(place) };
+        let not_captured = || ReadError::NotCaptured { what: self.describe(place) };
         let wide = space.address_bits > 32;
         if !wide && place.address.0 > u64::from(u32::MAX) {
             return Err(not_captured());
@@ -176,10 +176,10 @@ impl Reader {
                     SpaceScope::LaneN(lane) => lane,
                     _ => place
                         .lane
-                        .ok_or_else(|| Unreadable::Needs { space: space.name.clone(), needs: "lane" })?,
+                        .ok_or_else(|| ReadError::Needs { space: space.name.clone(), needs: "lane" })?,
                 };
                 if !wave.kind.wave_size.has(lane) {
-                    return Err(Unreadable::NoSuchLane { lane, lanes: wave.kind.wave_size.lanes() });
+                    return Err(ReadError::NoSuchLane { lane, lanes: wave.kind.wave_size.lanes() });
                 }
                 let swizzle = Swizzle { kind: &wave.kind, lane };
                 Ok(Storage::Swizzled(private(id, wave), swizzle, place.address.0))
@@ -236,7 +236,7 @@ impl Reader {
     }
 
     /// Number of missing bytes from an unreadable byte on: up to the next one that may be readable.
-    pub(super) fn missing(&self, place: Place) -> u64 {
+    pub(super) fn missing(&self, place: MemoryAddress) -> u64 {
         let to_end = |address: u64| (u64::MAX - address).saturating_add(1);
         let is_generic = self.space(place).is_ok_and(|space| space.scope == SpaceScope::Generic);
         let missing = match self.storage(place) {

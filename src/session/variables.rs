@@ -11,19 +11,19 @@ use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
 use super::source::{Call, NO_FUNCTION, Source};
-use super::unwind::{Code, Walk};
-use super::{Reader, Unreadable};
-use crate::arch::Kind;
+use super::unwind::{Code, Unwinder};
+use super::{ReadError, Reader};
+use crate::arch::WaveArch;
 use crate::debuginfo::format::{Absence, Contents, Options, Value};
 use crate::debuginfo::{
     self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitId, VariableAt, VariableKind,
 };
-use crate::dwarf::legacy::{Idiom, Meaning};
+use crate::dwarf::clang_xderef::{Idiom, Meaning};
 use crate::dwarf::limits::MAX_OBJECT_BYTES;
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     self, Bits, Budget, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location, Origin,
-    Program, Storage, WhyUndefined, fetch, legacy, print,
+    Program, Storage, WhyUndefined, clang_xderef, fetch, print,
 };
 use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
@@ -58,7 +58,7 @@ pub(super) fn locals(
     wave: WaveId,
     lanes: LaneSet,
     frame: usize,
-) -> Result<Locals, Unreadable> {
+) -> Result<Locals, ReadError> {
     locals_along(&Frames::near(reader, wave, frame)?, lanes, frame, &mut |_, _, _| ())
 }
 
@@ -69,8 +69,8 @@ pub(super) fn locals_along(
     lanes: LaneSet,
     frame: usize,
     each: &mut dyn FnMut(&Arc<DebugInfo>, TypeId, &Variable),
-) -> Result<Locals, Unreadable> {
-    let Walk { reader, wave, .. } = frames.walk;
+) -> Result<Locals, ReadError> {
+    let Unwinder { reader, wave, .. } = frames.walk;
     has_pc(&frames.walk)?;
     let (level, inlined) =
         frames.located(frame).ok_or_else(|| no_frame(&frames.walk, frame, frames.count()))?;
@@ -123,13 +123,13 @@ pub(super) struct Found<'a> {
 ///
 /// # Errors
 /// There is no such frame, or the function's own error.
-pub(super) fn with_frame<T, E: From<Unreadable>>(
+pub(super) fn with_frame<T, E: From<ReadError>>(
     reader: &Reader,
     wave: WaveId,
     frame: usize,
     ask: impl FnOnce(Found<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let mut walk = Walk::new(reader, wave)?;
+    let mut walk = Unwinder::new(reader, wave)?;
     has_pc(&walk)?;
     let (level, inlined, code, source) = find(&mut walk, frame)?;
     ask(found(&walk, level, inlined, code, &source)?)
@@ -140,13 +140,13 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
 /// # Errors
 /// There is no debug information there.
 pub(super) fn found<'w>(
-    walk: &'w Walk<'w>,
+    walk: &'w Unwinder<'w>,
     level: usize,
     inlined: usize,
     code: Code<'w>,
     source: &Source,
-) -> Result<Found<'w>, Unreadable> {
-    let none = Unreadable::NoVariables;
+) -> Result<Found<'w>, ReadError> {
+    let none = ReadError::NoVariables;
     let capture = walk.reader.dump().capture();
     let Some(physical) = walk.frames().get(level) else {
         return Err(none("there is no such frame".to_owned()));
@@ -174,39 +174,39 @@ pub(super) fn found<'w>(
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and source position.
 pub(super) fn find<'a>(
-    walk: &mut Walk<'a>,
+    walk: &mut Unwinder<'a>,
     frame: usize,
-) -> Result<(usize, usize, Code<'a>, Arc<Source>), Unreadable> {
+) -> Result<(usize, usize, Code<'a>, Arc<Source>), ReadError> {
     let (level, inlined, source) = reach(walk, frame).map_err(|count| no_frame(walk, frame, count))?;
     let (code, source) = coded(walk, level, source)?;
     Ok((level, inlined, code, source))
 }
 
 /// Fails if the stack has no frame at all.
-fn has_pc(walk: &Walk<'_>) -> Result<(), Unreadable> {
+fn has_pc(walk: &Unwinder<'_>) -> Result<(), ReadError> {
     let id = walk.reader.wave(walk.wave)?.id;
     match walk.frames().is_empty() {
-        true => Err(Unreadable::NoVariables(format!("the PC of wave {id} was not captured"))),
+        true => Err(ReadError::NoVariables(format!("the PC of wave {id} was not captured"))),
         false => Ok(()),
     }
 }
 
 /// The error for a frame number past the end of a stack of `count` frames.
-fn no_frame(walk: &Walk<'_>, frame: usize, count: usize) -> Unreadable {
+fn no_frame(walk: &Unwinder<'_>, frame: usize, count: usize) -> ReadError {
     let last = count.checked_sub(1).map_or_else(
         || "; the stack has none".to_owned(),
         |last| format!("; the stack ends with frame {last}"),
     );
     let why = walk.end().map_or_else(String::new, |end| format!(": {end}"));
-    Unreadable::NoVariables(format!("there is no frame {frame}{last}{why}"))
+    ReadError::NoVariables(format!("there is no frame {frame}{last}{why}"))
 }
 
 /// The code of a physical frame with its source text; an error if no code object holds it.
-fn coded<'a, S>(walk: &Walk<'a>, level: usize, source: Option<S>) -> Result<(Code<'a>, S), Unreadable> {
+fn coded<'a, S>(walk: &Unwinder<'a>, level: usize, source: Option<S>) -> Result<(Code<'a>, S), ReadError> {
     let physical = walk.frames().get(level);
     physical.and_then(|physical| physical.code).zip(source).ok_or_else(|| {
         let pc = physical.map_or_else(String::new, |physical| walk.without_code(physical.pc));
-        Unreadable::NoVariables(format!("no code object that can be read holds the PC{pc}"))
+        ReadError::NoVariables(format!("no code object that can be read holds the PC{pc}"))
     })
 }
 
@@ -228,8 +228,8 @@ pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
 }
 
 /// The reading of a function's locations if they have no operation of the extensions; `None`: by the DWARF text.
-pub(super) fn reading(hint: &DialectHint, kind: &Kind) -> Option<legacy::Reading> {
-    let reading = legacy::Reading { clang: hint.is_legacy(), scratch: scratch(kind) };
+pub(super) fn reading(hint: &DialectHint, kind: &WaveArch) -> Option<clang_xderef::Reading> {
+    let reading = clang_xderef::Reading { clang: hint.is_legacy(), scratch: scratch(kind) };
     (hint.is_legacy() || hint.is_unextended()).then_some(reading)
 }
 
@@ -366,12 +366,13 @@ impl Frame<'_> {
         &self,
         context: &dyn dwarf::Context,
         program: &Program,
-        reading: Option<legacy::Reading>,
+        reading: Option<clang_xderef::Reading>,
         size: Option<BitSize>,
         lanes: LaneSet,
     ) -> (Vec<Group<Location>>, Option<Idiom>) {
         let focus = Focus::Lanes(lanes);
-        let meant = reading.and_then(|reading| legacy::recognise(context, program, reading, size, focus));
+        let meant =
+            reading.and_then(|reading| clang_xderef::recognise(context, program, reading, size, focus));
         if let Some(Meaning { idiom, groups }) = meant {
             return (groups, Some(idiom));
         }
@@ -512,7 +513,7 @@ impl Frame<'_> {
                 },
             };
             let wanted = BitSize(size.saturating_mul(8));
-            let checked = if idiom.is_some() { legacy::check_size(&at, wanted) } else { Ok(()) };
+            let checked = if idiom.is_some() { clang_xderef::check_size(&at, wanted) } else { Ok(()) };
             let found = checked.and_then(|()| self.read(&at, lane, size, &mut read));
             // A caller's registers are shown at their current place.
             let settled = |bytes| Ok((self.context.level.settled(&at, lane, wanted)?, bytes));
@@ -666,8 +667,8 @@ pub(super) fn marked(words: String, idiom: Option<Idiom>) -> String {
 }
 
 /// The way in which the wave's target reaches private memory.
-pub(super) fn scratch(kind: &Kind) -> legacy::Scratch {
-    if kind.target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
+pub(super) fn scratch(kind: &WaveArch) -> clang_xderef::Scratch {
+    if kind.target.buffer_scratch { clang_xderef::Scratch::Buffer } else { clang_xderef::Scratch::Flat }
 }
 
 /// The first bytes of the fetched bits; a last one of fewer bits counts as one.

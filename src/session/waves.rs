@@ -3,8 +3,8 @@
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 
-use super::{Dump, Reader, Unreadable, WaveInfo, lanes};
-use crate::arch::{Kind, StopReason};
+use super::{Dump, ReadError, Reader, WaveInfo, lanes};
+use crate::arch::{StopReason, WaveArch};
 use crate::capture::Wave;
 use crate::units::{Pc, WaveId};
 
@@ -20,8 +20,8 @@ pub(super) const SIGTRAP: u8 = 5;
 /// Returns a wave's name, state and position.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
-pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> {
+/// [`ReadError::NoSuchWave`], or the operating system's error for the file.
+pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, ReadError> {
     let wave = reader.wave(id)?;
     let capture = reader.dump().capture();
     let group = capture.workgroup_of(wave);
@@ -112,7 +112,7 @@ pub(super) fn kinds(dump: &Dump) -> String {
 }
 
 /// Maximum number of notes of a dump's writer shown on attaching.
-const MOST_NOTES: usize = 8;
+const MAX_NOTES: usize = 8;
 
 /// The problems of a dump in one sentence; `None`: there are none.
 pub(crate) fn problem_notice<P: Display>(problems: &[P]) -> Option<String> {
@@ -124,7 +124,7 @@ pub(crate) fn problem_notice<P: Display>(problems: &[P]) -> Option<String> {
 }
 
 /// Messages for the user on attaching.
-pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
+pub(super) fn notices(dump: &Dump, kind: &WaveArch) -> Vec<String> {
     let mut notices = Vec::new();
     if dump.kinds().count() > 1 {
         notices.push(format!(
@@ -154,11 +154,11 @@ pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
         ));
     }
     let notes = &dump.capture().provenance.notes;
-    notices.extend(notes.iter().take(MOST_NOTES).map(|note| format!("the dump's writer noted: {note}")));
-    if notes.len() > MOST_NOTES {
+    notices.extend(notes.iter().take(MAX_NOTES).map(|note| format!("the dump's writer noted: {note}")));
+    if notes.len() > MAX_NOTES {
         notices.push(format!(
             "the dump's writer noted {} things more, which `lanescope info` lists",
-            notes.len() - MOST_NOTES
+            notes.len() - MAX_NOTES
         ));
     }
     notices

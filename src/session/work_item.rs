@@ -37,7 +37,7 @@ pub enum GridPlace {
 
 /// Reasons that a position names nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoGridPlace {
+pub enum WorkItemError {
     /// The text is no position.
     #[error(
         "`{0}` is no place in a grid; expected (X,Y,Z) or (X,Y,Z)[X,Y,Z] for a work-item, (X,Y,Z)/N for a wave"
@@ -77,10 +77,10 @@ impl fmt::Display for GridPlace {
 }
 
 impl FromStr for GridPlace {
-    type Err = NoGridPlace;
+    type Err = WorkItemError;
 
-    fn from_str(text: &str) -> Result<Self, NoGridPlace> {
-        let wrong = || NoGridPlace::Syntax(text.chars().take(80).collect());
+    fn from_str(text: &str) -> Result<Self, WorkItemError> {
+        let wrong = || WorkItemError::Syntax(text.chars().take(80).collect());
         let written = text.trim();
         let (first, rest) = match written.strip_prefix('(') {
             Some(inner) => inner.split_once(')').ok_or_else(wrong)?,
@@ -130,7 +130,7 @@ pub fn find(
     session: &dyn Inspect,
     near: WaveId,
     place: &GridPlace,
-) -> Result<(WaveId, Option<LaneId>), NoGridPlace> {
+) -> Result<(WaveId, Option<LaneId>), WorkItemError> {
     let dispatches = session.dispatches();
     let dispatch = |info: &WaveInfo| {
         let id = info.dispatch?;
@@ -166,13 +166,13 @@ pub fn find(
         [(info, lane)] => Ok((info.wave, *lane)),
         [] => {
             let why = near.as_ref().and_then(dispatch).map_or_else(String::new, |of| outside(of, place));
-            Err(NoGridPlace::Missing { place: *place, why })
+            Err(WorkItemError::Missing { place: *place, why })
         }
         several => {
             let names: Vec<&str> =
                 several.iter().take(MAX_NAMED).map(|(info, _)| info.name.as_str()).collect();
             let more = if several.len() > MAX_NAMED { ", ..." } else { "" };
-            Err(NoGridPlace::Several { place: *place, waves: names.join(", ") + more })
+            Err(WorkItemError::Several { place: *place, waves: names.join(", ") + more })
         }
     }
 }

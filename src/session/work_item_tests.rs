@@ -1,4 +1,4 @@
-use super::{GridPlace, NoGridPlace, coordinates};
+use super::{GridPlace, WorkItemError, coordinates};
 
 #[test]
 fn places_are_read_as_lists_write_them() {
@@ -29,7 +29,7 @@ fn what_is_no_place_is_an_error() {
         "(1)/",
         "(4294967296)",
     ] {
-        assert_eq!(text.parse::<GridPlace>(), Err(NoGridPlace::Syntax(text.to_owned())), "{text}");
+        assert_eq!(text.parse::<GridPlace>(), Err(WorkItemError::Syntax(text.to_owned())), "{text}");
     }
     assert_eq!(coordinates("1,,2"), None);
 }

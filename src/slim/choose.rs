@@ -5,18 +5,18 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Options, Progress, SlimError};
-use crate::session::{Dump, Grouping, NoSession, Session, is_kind, wave_signal};
+use crate::session::{Dump, Grouping, Session, SessionError, is_kind, wave_signal};
 use crate::units::WaveId;
 
 /// The default maximum of faulting waves of one stack: a page fault may stop thousands of equal waves.
-pub const MOST_FAULTED: usize = 64;
+pub const MAX_FAULTED: usize = 64;
 
 /// The wanted waves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The faulted waves, and one of each distinct stack.
     #[default]
-    Telling,
+    Representative,
     /// Waves with these ids.
     Ids(Vec<RangeInclusive<u32>>),
     /// All waves.
@@ -46,13 +46,13 @@ pub(super) fn choose(
         // The session reports an unknown kind and a dump without waves.
         return match Session::new(Arc::clone(dump), asked) {
             Err(error) => Err(error.into()),
-            Ok(_) => Err(NoSession::NoWaves(capture.name.clone()).into()),
+            Ok(_) => Err(SessionError::NoWaves(capture.name.clone()).into()),
         };
     }
     let fits = |wave: &crate::capture::Wave| asked.is_none_or(|asked| is_kind(&wave.kind, asked));
     let all = (0u32..).map(WaveId).zip(&capture.waves).filter(|(_, wave)| fits(wave));
     match &options.choice {
-        Choice::Telling => telling(dump, asked, progress),
+        Choice::Representative => telling(dump, asked, progress),
         Choice::All => Ok(all.map(|(id, _)| (id, Why::Named)).collect()),
         Choice::Ids(ranges) => {
             for range in ranges {
@@ -90,7 +90,7 @@ fn telling(
             let faulted =
                 |wave: &WaveId| dump.capture().wave(*wave).is_some_and(|wave| wave_signal(wave).is_fault());
             let waves = group.members.iter().map(|member| member.wave);
-            let worst: Vec<WaveId> = waves.filter(faulted).take(MOST_FAULTED).collect();
+            let worst: Vec<WaveId> = waves.filter(faulted).take(MAX_FAULTED).collect();
             if let (true, Some(first)) = (worst.is_empty(), group.members.first()) {
                 chosen.insert(first.wave, Why::Stack);
             }

@@ -20,28 +20,28 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use crate::import::write::{MOST_LOSSES, abandon, is_free};
-pub use choose::{Choice, MOST_FAULTED, Why};
-pub use nearby::{MOST_ARGUMENTS, MOST_CODE, MOST_SHOWN};
-pub use notes::MOST_CARRIED;
+pub use crate::import::write::{MAX_LOSSES, abandon, is_free};
+pub use choose::{Choice, MAX_FAULTED, Why};
+pub use nearby::{MAX_ARGUMENTS, MAX_CODE, MAX_SHOWN};
+pub use notes::MAX_CARRIED;
 pub use report::{Left, Report};
 pub use sources::{MAX_SOURCES, Sources};
-pub use spool::{Came, MAX_REMAINS, Patience, SpoolError, Spooled, spool, widen};
+pub use spool::{MAX_REMAINS, SpoolError, SpoolStats, Spooled, StallBudget, spool, widen};
 
 use crate::arch::SWIZZLE_BYTES;
 use crate::capture::{self, Bytes, Capture};
 use crate::codeobject::{CodeObject, Segment};
 use crate::elf::{FileHeader, LE, PT_DYNAMIC, ProgramHeader, read};
 use crate::import::write::{self, Account, Plan, PlannedObject, PlannedWave, WriteError};
-use crate::session::{Bounds, Dump, NoSession, Reader, Unreadable, reach};
+use crate::session::{Bounds, Dump, ReadError, Reader, SessionError, reach};
 use crate::units::WaveId;
 use report::bytes_are;
 
 /// The maximum of kept bytes of a code object's writable segments: the source's global variables.
-pub const MOST_STATIC: u64 = 16 << 20;
+pub const MAX_STATIC: u64 = 16 << 20;
 
 /// The maximum of kept packets of a queue: four times ROCm's largest ring.
-pub const MOST_PACKETS: u64 = 1 << 16;
+pub const MAX_PACKETS: u64 = 1 << 16;
 
 /// The wanted contents of a slim dump.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ pub enum Progress {
 pub enum SlimError {
     /// The requested waves do not exist.
     #[error(transparent)]
-    NoSession(#[from] NoSession),
+    SessionError(#[from] SessionError),
     /// No wave has that id.
     #[error("{dump} has no wave {ids}; `lanescope waves` lists them")]
     NoSuchWaves {
@@ -93,7 +93,7 @@ pub enum SlimError {
     },
     /// A wave is unreadable.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    ReadError(#[from] ReadError),
     /// The dump cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -187,7 +187,7 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
         let (Some(loaded), Ok(object)) = (capture.code_objects.get(*index), dump.code_object(*index)) else {
             continue;
         };
-        let mut left = MOST_STATIC;
+        let mut left = MAX_STATIC;
         for segment in object.segments().iter().filter(|segment| segment.is_loaded() && segment.is_writable())
         {
             let size = segment.addresses.end.saturating_sub(segment.addresses.start);
@@ -199,7 +199,7 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
             }
             if kept < size {
                 notes.push(format!(
-                    "{}: of its global variables the first {MOST_STATIC} bytes are kept, and {} left out",
+                    "{}: of its global variables the first {MAX_STATIC} bytes are kept, and {} left out",
                     loaded.name,
                     bytes_are(size - kept)
                 ));
@@ -219,7 +219,7 @@ fn packets(capture: &Capture, waves: &[WaveId]) -> Vec<(u64, u64)> {
         groups.into_iter().filter_map(|group| capture.workgroups.get(group)?.queue).collect()
     };
     let rings = queues.into_iter().filter_map(|queue| capture.queues.get(queue)?.ring);
-    rings.flat_map(|ring| ring.packets(MOST_PACKETS)).collect()
+    rings.flat_map(|ring| ring.packets(MAX_PACKETS)).collect()
 }
 
 /// The code objects that the waves' agents see, with their files if an answer used them.

@@ -5,17 +5,17 @@ use std::collections::HashSet;
 use super::report::{counted, plural};
 use crate::capture::MemoryMap;
 use crate::import::write;
-use crate::session::{Dump, PAGE, Reader, Unreadable, wave_stack};
+use crate::session::{Dump, PAGE, ReadError, Reader, wave_stack};
 use crate::units::WaveId;
 
 /// The maximum size of a captured run that is kept whole around a PC: a shader's excerpt in a log.
-pub const MOST_SHOWN: u64 = 64 << 10;
+pub const MAX_SHOWN: u64 = 64 << 10;
 
 /// The maximum of kept bytes of code in total.
-pub const MOST_CODE: u64 = 64 << 20;
+pub const MAX_CODE: u64 = 64 << 20;
 
 /// Kept bytes of kernel arguments of unknown size: the largest segment that compilers accept.
-pub const MOST_ARGUMENTS: u64 = 4096;
+pub const MAX_ARGUMENTS: u64 = 4096;
 
 /// Runs around the PCs of the waves' frames outside of all code objects, by first and last address; parts of them may
 /// be missing in the capture.
@@ -26,14 +26,14 @@ pub(super) fn code(
     reader: &Reader,
     waves: &[WaveId],
     notes: &mut Vec<String>,
-) -> Result<Vec<(u64, u64)>, Unreadable> {
+) -> Result<Vec<(u64, u64)>, ReadError> {
     let global = &reader.dump().capture().global;
     let mut runs: Vec<(u64, u64)> = Vec::new();
     if global.segments().is_empty() {
         return Ok(runs);
     }
     let mut known = HashSet::new();
-    let (mut left, mut dropped) = (MOST_CODE, 0u64);
+    let (mut left, mut dropped) = (MAX_CODE, 0u64);
     for wave in waves {
         let stack = wave_stack(reader, *wave, None)?;
         let outside = stack.frames.iter().filter(|frame| frame.code_object.is_none());
@@ -55,7 +55,7 @@ pub(super) fn code(
     if dropped > 0 {
         let what = counted(dropped, "piece");
         notes.push(format!(
-            "{what} of code in no code object {} left out: {MOST_CODE} bytes are kept",
+            "{what} of code in no code object {} left out: {MAX_CODE} bytes are kept",
             plural(dropped, "is", "are")
         ));
     }
@@ -66,7 +66,7 @@ pub(super) fn code(
 fn around(global: &MemoryMap, pc: u64) -> (u64, u64) {
     let page = pc - pc % PAGE;
     let (first, last) = (page.saturating_sub(PAGE), page.saturating_add(2 * PAGE - 1));
-    match global.find(pc).filter(|segment| segment.extent.length <= MOST_SHOWN) {
+    match global.find(pc).filter(|segment| segment.extent.length <= MAX_SHOWN) {
         Some(segment) => (first.min(segment.address), last.max(segment.last())),
         None => (first, last),
     }
@@ -83,7 +83,7 @@ pub(super) fn arguments(dump: &Dump, waves: &[WaveId], read: &[(u64, u64)]) -> V
     let of = |wave: &WaveId| -> Option<(u64, u64)> {
         let dispatch = capture.workgroup_of(capture.wave(*wave)?)?.dispatch?;
         let first = capture.dispatches.get(dispatch)?.kernarg?.0;
-        (!is_read(first)).then(|| (first, first.saturating_add(MOST_ARGUMENTS - 1)))
+        (!is_read(first)).then(|| (first, first.saturating_add(MAX_ARGUMENTS - 1)))
     };
     waves.iter().filter_map(of).collect()
 }

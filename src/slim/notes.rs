@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use super::report::counted;
 use crate::capture::MemoryMap;
-use crate::import::MOST_PROBLEMS;
+use crate::import::MAX_PROBLEMS;
 use crate::import::write;
 use crate::session::Dump;
 
 /// The maximum of notes taken from the source: its own, its problems and its gaps.
-pub const MOST_CARRIED: usize = 100;
+pub const MAX_CARRIED: usize = 100;
 
 /// Facts of `lanescope info` on the source that the small dump no longer shows, except those in `known`.
 pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
@@ -23,7 +23,7 @@ pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
     let mut carried = Vec::new();
     let mut more = 0u64;
     for note in all {
-        if carried.len() < MOST_CARRIED {
+        if carried.len() < MAX_CARRIED {
             if seen.insert(note.clone()) {
                 carried.push(note);
             }
@@ -33,7 +33,7 @@ pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
     }
     if more > 0 {
         // The last of so many problems counts the others.
-        let least = if dump.problems().len() > MOST_PROBLEMS { "at least " } else { "" };
+        let least = if dump.problems().len() > MAX_PROBLEMS { "at least " } else { "" };
         let more = counted(more, "more note");
         carried.push(format!("{least}{more} on {}, which `lanescope info` of it lists", capture.name));
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::Options;
-use super::choose::{Choice, MOST_FAULTED, Why};
+use super::choose::{Choice, MAX_FAULTED, Why};
 use crate::capture::MemoryMap;
 use crate::import::write::{CONTAINS, Plan, Written};
 use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
@@ -48,7 +48,7 @@ pub struct Report {
 pub struct Left {
     /// Waves.
     pub waves: usize,
-    /// Faulted waves among them: more than [`MOST_FAULTED`] of one stack.
+    /// Faulted waves among them: more than [`MAX_FAULTED`] of one stack.
     pub faulted: usize,
     /// Code objects listed without their files.
     pub code_objects: usize,
@@ -83,7 +83,7 @@ impl Report {
         });
         let left = Left {
             waves: capture.waves.len() - chosen.len(),
-            faulted: if options.choice == Choice::Telling { all_faulted - in_faulted } else { 0 },
+            faulted: if options.choice == Choice::Representative { all_faulted - in_faulted } else { 0 },
             code_objects: plan.code_objects.len() - code_objects,
             absent,
             global: capture.global.captured(),
@@ -188,7 +188,7 @@ impl Report {
             let faulted = match self.left.faulted {
                 0 => String::new(),
                 count => format!(
-                    ", of which {count} faulted (of each stack {MOST_FAULTED} are taken; --all-waves takes all)"
+                    ", of which {count} faulted (of each stack {MAX_FAULTED} are taken; --all-waves takes all)"
                 ),
             };
             line("left out", format!("{}{faulted}", counted(self.left.waves as u64, "wave")));

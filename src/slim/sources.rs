@@ -31,7 +31,7 @@ enum Refusal {
     /// It is outside of all folders.
     Elsewhere,
     /// It is unreadable, with the cause.
-    Unreadable(String),
+    ReadError(String),
     /// Its text differs from the compiled one.
     Differs,
 }
@@ -72,7 +72,7 @@ pub(super) fn gather(
                 continue;
             }
             Err(Refusal::Differs) => "differs from the file that was compiled (MD5)".to_owned(),
-            Err(Refusal::Unreadable(why)) => why,
+            Err(Refusal::ReadError(why)) => why,
         };
         if named < MAX_NAMED {
             notes.push(format!("source file {place}: {why}"));
@@ -167,17 +167,17 @@ fn read(folders: &[Folder], path: &str, md5: Option<[u8; 16]>, left: u64) -> Res
             Err(BeneathError::Outside | BeneathError::Endless | BeneathError::Irregular) => continue,
             Err(BeneathError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => {
-                refusal = Refusal::Unreadable(error.to_string());
+                refusal = Refusal::ReadError(error.to_string());
                 continue;
             }
         };
         let most = MAX_SOURCE.min(left);
         let mut text = Vec::new();
         if let Err(error) = file.take(most + 1).read_to_end(&mut text) {
-            refusal = Refusal::Unreadable(error.to_string());
+            refusal = Refusal::ReadError(error.to_string());
         } else if text.len() as u64 > most {
             let bound = format!("more than {most} bytes, which a dump has room for");
-            refusal = Refusal::Unreadable(bound);
+            refusal = Refusal::ReadError(bound);
         } else if md5.is_some_and(|md5| md5::compute(&text).0 != md5) {
             refusal = Refusal::Differs;
         } else {

@@ -123,7 +123,7 @@ impl View {
             match dump.code_object(index) {
                 Ok(object) => {
                     let before = Before::default();
-                    let place = Place { index, address: info.address, before, sources: &sources };
+                    let place = LoadedImage { index, address: info.address, before, sources: &sources };
                     let (mut view, lost) = view(dump, &object, place, &on_stacks, extent);
                     view.name = file_name(&info.name);
                     problems.extend(lost.into_iter().map(|problem| format!("{}: {problem}", info.name)));
@@ -181,7 +181,7 @@ impl View {
             let (functions, globals) = (Some(&old.functions), Some(&old.globals));
             let before = Before { units: &old.units, functions, globals };
             let (index, address, sources) = (old.index, old.address, &self.sources);
-            let place = Place { index, address, before, sources };
+            let place = LoadedImage { index, address, before, sources };
             let (mut view, _) = view(dump, &object, place, &on_stacks, self.extent);
             view.first_name.clone_from(&old.first_name);
             view.name = free(format!("{}.{}", old.first_name, grown + 1), &names);
@@ -269,7 +269,7 @@ fn name_of(debug: &DebugInfo, die: DieOffset) -> String {
 }
 
 /// A code object among the others.
-struct Place<'a> {
+struct LoadedImage<'a> {
     index: usize,
     address: Address,
     /// An earlier view of it.
@@ -280,7 +280,7 @@ struct Place<'a> {
 fn view(
     dump: &Dump,
     object: &CodeObject,
-    Place { index, address, before, sources }: Place<'_>,
+    LoadedImage { index, address, before, sources }: LoadedImage<'_>,
     on_stacks: &OnStacks,
     extent: Extent,
 ) -> (ViewObject, Vec<String>) {

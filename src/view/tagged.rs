@@ -7,7 +7,7 @@ use super::layout::STRIDE;
 use super::typed::POINTER;
 use crate::arch::SpaceScope;
 use crate::session::address::{self, GENERIC, GLOBAL, Token};
-use crate::session::{Inspect, Place, PointerAt, Unwritable, ValueState};
+use crate::session::{ChangeError, Inspect, MemoryAddress, PointerAt, ValueState};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 pub(super) const PART_OF_POINTER: &str = "a part of a pointer cannot be written; write the whole pointer";
@@ -22,7 +22,7 @@ pub(super) struct Holder {
 
 impl Holder {
     /// The wave and lane of a pointer's own place; the lane in focus if the place has none.
-    pub(super) fn of(session: &dyn Inspect, place: Place) -> Self {
+    pub(super) fn of(session: &dyn Inspect, place: MemoryAddress) -> Self {
         let wave = place.wave.unwrap_or_default();
         if is_shared(session, place.space) {
             return Self { wave: session.group_wave(wave), lane: None };
@@ -42,26 +42,26 @@ pub(super) fn target(
     holder: Holder,
     pointer: &PointerAt,
     number: u64,
-) -> Option<(Place, u64)> {
+) -> Option<(MemoryAddress, u64)> {
     let Holder { wave, lane } = holder;
     let place = match pointer.space {
         GLOBAL | GENERIC => match address::decode(number) {
             Token::Plain(_) => session.place(number, wave).ok()?,
             _ => return None,
         },
-        space => Place { space, address: Address(number), wave: None, lane: None },
+        space => MemoryAddress { space, address: Address(number), wave: None, lane: None },
     };
     if lane.is_none() && !is_shared(session, place.space) {
         return None;
     }
-    let place = Place { wave: Some(wave), lane, ..place };
+    let place = MemoryAddress { wave: Some(wave), lane, ..place };
     let shown = shown(session, place)?;
     (!pointer.is_shared || session.exists(place)).then_some((place, shown))
 }
 
 /// The client's address of a place in a space of a wave; `None` for global memory. LDS has one address for all waves and
 /// lanes of a work-group: lane 0 of the first served wave.
-pub(super) fn shown(session: &dyn Inspect, place: Place) -> Option<u64> {
+pub(super) fn shown(session: &dyn Inspect, place: MemoryAddress) -> Option<u64> {
     let (wave, lane) = match is_shared(session, place.space) {
         true => (place.wave.map(|wave| session.group_wave(wave)), Some(LaneId(0))),
         false => (place.wave, place.lane),
@@ -81,7 +81,7 @@ pub(super) fn stored(
     shown: u64,
     new: u64,
     part: Range<u64>,
-) -> Result<Option<u64>, Unwritable> {
+) -> Result<Option<u64>, ChangeError> {
     let is_whole = part == (0..POINTER);
     if new == shown || is_whole && (!pointer.is_shared || names_object(session, new)) {
         return hardware(session, holder, pointer, new).map(Some);
@@ -109,7 +109,7 @@ pub(super) fn hardware(
     holder: Holder,
     pointer: &PointerAt,
     written: u64,
-) -> Result<u64, Unwritable> {
+) -> Result<u64, ChangeError> {
     if pointer.is_shared && !names_object(session, written) {
         return Ok(written);
     }
@@ -143,7 +143,8 @@ pub(super) fn hardware(
             "the address is in memory of another {whose}, which this pointer cannot hold"
         )));
     }
-    let place = Place { space, address: Address(offset.into()), wave: Some(holder.wave), lane: holder.lane };
+    let place =
+        MemoryAddress { space, address: Address(offset.into()), wave: Some(holder.wave), lane: holder.lane };
     let number = match pointer.space {
         of if is_generic(of) => session.generic_address(place).map(|address| address.0),
         of if of == space => Some(offset.into()),
@@ -157,7 +158,7 @@ pub(super) fn hardware(
 ///
 /// # Errors
 /// 8 bytes name an object of a served wave; in a longer write any aligned 8 bytes that lead to memory do.
-pub(super) fn refuse_addresses(session: &dyn Inspect, first: u64, bytes: &[u8]) -> Result<(), Unwritable> {
+pub(super) fn refuse_addresses(session: &dyn Inspect, first: u64, bytes: &[u8]) -> Result<(), ChangeError> {
     let is_one = bytes.len() as u64 == POINTER;
     let skipped = if is_one { 0 } else { (first.wrapping_neg() % POINTER) as usize };
     let aligned = bytes.get(skipped..).unwrap_or_default();
@@ -186,7 +187,7 @@ fn leads_to_memory(session: &dyn Inspect, number: u64) -> bool {
     const NEAR: u32 = 1 << 16;
     match address::decode(number) {
         Token::Space { space, wave, lane, offset } => {
-            session.exists(Place { space, address: Address(offset.into()), wave, lane })
+            session.exists(MemoryAddress { space, address: Address(offset.into()), wave, lane })
         }
         Token::Window { offset, .. } => offset % STRIDE < NEAR,
         _ => false,
@@ -207,6 +208,6 @@ fn is_shared(session: &dyn Inspect, space: AddressSpace) -> bool {
     session.kind().target.space(space).is_some_and(|space| matches!(space.scope, SpaceScope::WorkGroup))
 }
 
-pub(super) fn refused(why: &str) -> Unwritable {
-    Unwritable::State(ValueState::Error(why.to_owned()))
+pub(super) fn refused(why: &str) -> ChangeError {
+    ChangeError::State(ValueState::Error(why.to_owned()))
 }

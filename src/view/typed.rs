@@ -15,7 +15,7 @@ use super::tagged::{self, Holder};
 use crate::arch::SpaceScope;
 use crate::debuginfo::TypeId;
 use crate::session::print::ObjectAt;
-use crate::session::{Inspect, Place, PointerAt, Unwritable};
+use crate::session::{ChangeError, Inspect, MemoryAddress, PointerAt};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// The maximum of recorded pointers and variables; beyond it all are dropped.
@@ -93,7 +93,7 @@ struct Known {
 }
 
 /// A pointer whose target is still to be recorded: its place, its holder and its type.
-type Found = (Place, Cell);
+type Found = (MemoryAddress, Cell);
 
 impl TypedMemory {
     /// Records the variables of a stack, once.
@@ -117,7 +117,7 @@ impl TypedMemory {
     }
 
     /// Records a variable. It replaces earlier types of its bytes.
-    pub(super) fn variable(&self, session: &dyn Inspect, place: Place, typed: Typed) {
+    pub(super) fn variable(&self, session: &dyn Inspect, place: MemoryAddress, typed: Typed) {
         self.0.borrow_mut().learn(session, place, typed, true);
     }
 
@@ -125,7 +125,7 @@ impl TypedMemory {
     pub(super) fn target(
         &self,
         session: &dyn Inspect,
-        place: Place,
+        place: MemoryAddress,
         code_object: usize,
         pointer: &PointerAt,
     ) {
@@ -133,14 +133,14 @@ impl TypedMemory {
     }
 
     /// Converts the pointers in bytes that were read from a place on to the client's form.
-    pub fn show(&self, session: &dyn Inspect, place: Place, bytes: &mut [u8]) {
+    pub fn show(&self, session: &dyn Inspect, place: MemoryAddress, bytes: &mut [u8]) {
         let mut known = self.0.borrow_mut();
         let Some(owner) = owner(session, place) else { return };
         // A pointer's target may have pointers in the same bytes.
         for _ in 0..MAX_PASSES {
             let before = known.count;
             for (at, cell) in known.within(owner, place.address.0, bytes.len() as u64) {
-                let from = Place { address: Address(at), ..place };
+                let from = MemoryAddress { address: Address(at), ..place };
                 let Some((shown, to)) = known.follow_one(session, from, cell) else { continue };
                 if let Some(to) = to {
                     known.learn_target(session, to, cell);
@@ -158,7 +158,12 @@ impl TypedMemory {
     /// # Errors
     /// A pointer that only another wave or lane has; a part of a pointer; the address of an object at a place without
     /// a known type.
-    pub fn written(&self, session: &dyn Inspect, place: Place, bytes: &[u8]) -> Result<Vec<u8>, Unwritable> {
+    pub fn written(
+        &self,
+        session: &dyn Inspect,
+        place: MemoryAddress,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>, ChangeError> {
         let known = self.0.borrow();
         let mut written = bytes.to_vec();
         let end = place.address.0.saturating_add(bytes.len() as u64);
@@ -167,7 +172,7 @@ impl TypedMemory {
         for (at, cell) in cells.unwrap_or_default() {
             let holder = Holder::of(session, place);
             let mut current = [0; POINTER as usize];
-            let from = Place { address: Address(at), ..place };
+            let from = MemoryAddress { address: Address(at), ..place };
             let shown = match known.follow_one(session, from, cell) {
                 Some((shown, _)) => shown,
                 None if session.read(from, &mut current) == Ok(current.len()) => u64::from_le_bytes(current),
@@ -194,7 +199,7 @@ impl Known {
         cells.pointers.range(range).map(|(at, cell)| (*at, *cell)).collect()
     }
 
-    fn learn(&mut self, session: &dyn Inspect, place: Place, typed: Typed, is_variable: bool) {
+    fn learn(&mut self, session: &dyn Inspect, place: MemoryAddress, typed: Typed, is_variable: bool) {
         let mut found = Vec::new();
         let mut looked_at = self.add(session, place, typed, is_variable, &mut found);
         while let Some((from, cell)) = found.pop() {
@@ -210,7 +215,7 @@ impl Known {
         }
     }
 
-    fn learn_target(&mut self, session: &dyn Inspect, to: Place, cell: Cell) {
+    fn learn_target(&mut self, session: &dyn Inspect, to: MemoryAddress, cell: Cell) {
         if let Some(typed) = cell.target() {
             self.learn(session, to, typed, false);
         }
@@ -220,7 +225,7 @@ impl Known {
     fn add(
         &mut self,
         session: &dyn Inspect,
-        place: Place,
+        place: MemoryAddress,
         typed: Typed,
         is_variable: bool,
         found: &mut Vec<Found>,
@@ -258,7 +263,7 @@ impl Known {
             let is_shared = pointer.is_shared || typed.is_shared;
             let pointer = PointerAt { is_shared, ..*pointer };
             let cell = Cell { pointer, code_object: typed.code_object };
-            let from = Place { address: Address(at), ..place };
+            let from = MemoryAddress { address: Address(at), ..place };
             match cells.pointers.get_mut(&at) {
                 Some(there) if is_variable => {
                     *there = cell;
@@ -281,7 +286,12 @@ impl Known {
     }
 
     /// The client form of a pointer, and its target in private memory or LDS. `None` if its bytes were not captured.
-    fn follow_one(&self, session: &dyn Inspect, from: Place, cell: Cell) -> Option<(u64, Option<Place>)> {
+    fn follow_one(
+        &self,
+        session: &dyn Inspect,
+        from: MemoryAddress,
+        cell: Cell,
+    ) -> Option<(u64, Option<MemoryAddress>)> {
         let mut raw = [0; POINTER as usize];
         if session.read(from, &mut raw).ok()? < raw.len() {
             return None;
@@ -311,7 +321,7 @@ pub(super) fn overlay(bytes: &mut [u8], start: u64, at: u64, from: &[u8]) {
 }
 
 /// The owner of the memory at a place; `None` outside of a lane's private memory and LDS.
-fn owner(session: &dyn Inspect, place: Place) -> Option<Owner> {
+fn owner(session: &dyn Inspect, place: MemoryAddress) -> Option<Owner> {
     let wave = place.wave?;
     let (wave, lane) = match session.kind().target.space(place.space)?.scope {
         SpaceScope::WorkGroup => (session.group_wave(wave), None),

@@ -9,7 +9,7 @@ use super::typed::{self, Typed, TypedMemory};
 use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
 use crate::session::{
-    Activations, Byte, Inspect, Place, PointerAt, StackEnd, Unreadable, Unwritable, ValueState,
+    Activations, Byte, ChangeError, Inspect, MemoryAddress, PointerAt, ReadError, StackEnd, ValueState,
 };
 use crate::units::{Address, LaneId, WaveId};
 
@@ -29,13 +29,13 @@ struct Window {
 /// focus. `None` if the wave's number is too large for an address.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
+/// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
 pub fn stack_pointer(
     session: &dyn Inspect,
     wave: WaveId,
     lane: LaneId,
     explicit: bool,
-) -> Result<Option<u64>, Unreadable> {
+) -> Result<Option<u64>, ReadError> {
     let own = session.has_own_stack(wave, lane)?;
     // A lane's own stack is valid for that lane only.
     let named = (explicit || own).then_some(lane);
@@ -57,7 +57,7 @@ pub fn read(
     wave: WaveId,
     reading: Reading,
     into: &mut [u8],
-) -> Result<usize, Unreadable> {
+) -> Result<usize, ReadError> {
     let (window, offset) = window(session, at, wave)?;
     let count = (STRIDE - offset).min(u32::try_from(into.len()).unwrap_or(u32::MAX));
     let frame = Frame::find(view, session, typed, window, offset + count > RETURN_ADDRESS)?;
@@ -91,7 +91,7 @@ pub fn read(
         }
     }
     if is_line && done < count {
-        return Err(Unreadable::NoVariables("a part of that line was not captured".to_owned()));
+        return Err(ReadError::NoVariables("a part of that line was not captured".to_owned()));
     }
     Ok(done)
 }
@@ -116,23 +116,23 @@ pub fn write(
     at: u64,
     wave: WaveId,
     bytes: &[u8],
-) -> Result<(), Unwritable> {
+) -> Result<(), ChangeError> {
     let (window, offset) = window(session, at, wave)?;
     let typed = TypedMemory::default();
     let (of, first, bytes) = Frame::find(view, session, &typed, window, false)?.written(offset, bytes)?;
     session.write_in(of, first, &bytes)
 }
 
-fn window(session: &dyn Inspect, at: u64, looked_at: WaveId) -> Result<(Window, u32), Unreadable> {
+fn window(session: &dyn Inspect, at: u64, looked_at: WaveId) -> Result<(Window, u32), ReadError> {
     let Token::Window { wave, lane, offset } = address::decode(at) else {
-        return Err(Unreadable::NotCaptured { what: format!("{at:#x}, which is in no window,") });
+        return Err(ReadError::NotCaptured { what: format!("{at:#x}, which is in no window,") });
     };
     let wave = wave.unwrap_or(looked_at);
     let info = session.wave(wave)?;
     let lane = lane.unwrap_or_else(|| session.focus(wave));
     let lanes = session.kind().wave_size;
     if !lanes.has(lane) {
-        return Err(Unreadable::NoSuchLane { lane, lanes: lanes.lanes() });
+        return Err(ReadError::NoSuchLane { lane, lanes: lanes.lanes() });
     }
     debug_assert_eq!(info.wave, wave);
     let frame = offset / STRIDE;
@@ -159,13 +159,13 @@ impl<'a> Frame<'a> {
         typed: &'a TypedMemory,
         window: Window,
         with_caller: bool,
-    ) -> Result<Self, Unreadable> {
+    ) -> Result<Self, ReadError> {
         let lane = window.own_stack.then_some(window.lane);
         let wanted = window.level + 1 + usize::from(with_caller);
         let stack = session.activations(window.wave, lane, wanted.min(MAX_FRAMES))?;
         let Some(frame) = stack.frames.get(window.level) else {
             let why = stack.end.as_ref().map_or_else(String::new, |end| format!(": {end}"));
-            return Err(Unreadable::NoVariables(format!("there is no frame {}{why}", window.level)));
+            return Err(ReadError::NoVariables(format!("there is no frame {}{why}", window.level)));
         };
         let object = frame.code_object.and_then(|index| view.object(index));
         let function = object.zip(frame.function).and_then(|(object, die)| object.function(die));
@@ -173,12 +173,12 @@ impl<'a> Frame<'a> {
     }
 
     /// The variable of a write, the first of its bytes, and the bytes to write, with pointers in the program's form.
-    fn written(&self, offset: u32, bytes: &[u8]) -> Result<(VariableIn, u64, Vec<u8>), Unwritable> {
+    fn written(&self, offset: u32, bytes: &[u8]) -> Result<(VariableIn, u64, Vec<u8>), ChangeError> {
         let Some((Use::Room { slot, at }, _)) = self.used(offset, Reading::Exact) else {
-            return Err(Unwritable::NoMemory(NO_ROOM.to_owned()));
+            return Err(ChangeError::NoMemory(NO_ROOM.to_owned()));
         };
         if bytes.len() as u64 > u64::from(slot.size.saturating_sub(at)) {
-            return Err(Unwritable::NoMemory(NO_ROOM.to_owned()));
+            return Err(ChangeError::NoMemory(NO_ROOM.to_owned()));
         }
         let holder = self.holder();
         let pointers = self.pointers(slot);
@@ -237,13 +237,13 @@ impl<'a> Frame<'a> {
         layout.unwrap_or(&none).at(offset, reading)
     }
 
-    fn nothing(&self, offset: u32) -> Unreadable {
+    fn nothing(&self, offset: u32) -> ReadError {
         let words = format!("nothing is {offset:#x} bytes into the window of frame {}", self.window.level);
-        Unreadable::NoVariables(words)
+        ReadError::NoVariables(words)
     }
 
     /// Reads from an offset on; at least one byte, and not beyond one part.
-    fn read(&self, offset: u32, reading: Reading, into: &mut [u8]) -> Result<usize, Unreadable> {
+    fn read(&self, offset: u32, reading: Reading, into: &mut [u8]) -> Result<usize, ReadError> {
         match self.used(offset, reading) {
             Some((Use::Pointer { slot, at }, _)) => {
                 Ok(copy(&self.pointer(slot, reading).to_le_bytes(), at, into))
@@ -310,7 +310,7 @@ impl<'a> Frame<'a> {
 
     /// Whether LLDB can read a variable by whole lines: these are known from the start of its first line to its end,
     /// and from there to the end of the line or of memory.
-    fn is_in_lines(&self, place: Place, slot: Slot) -> bool {
+    fn is_in_lines(&self, place: MemoryAddress, slot: Slot) -> bool {
         const LINE: u64 = layout::LINE as u64;
         let first = place.address.0 / LINE * LINE;
         let Some(end) = place.address.0.checked_add(u64::from(slot.size.max(1))) else { return false };
@@ -319,10 +319,10 @@ impl<'a> Frame<'a> {
         while at < end {
             let wanted = (end - at).next_multiple_of(LINE).min(lines.len() as u64) as usize;
             let Some(lines) = lines.get_mut(..wanted) else { return false };
-            let read = self.session.read(Place { address: Address(at), ..place }, lines).unwrap_or(0);
+            let read = self.session.read(MemoryAddress { address: Address(at), ..place }, lines).unwrap_or(0);
             let known = at.saturating_add(read as u64);
             if read < lines.len() {
-                let next = Place { address: Address(known), ..place };
+                let next = MemoryAddress { address: Address(known), ..place };
                 return known >= end && !self.session.exists(next);
             }
             at = known;
@@ -331,16 +331,16 @@ impl<'a> Frame<'a> {
     }
 
     /// A place in the client's form; `None` if no address can express it.
-    fn told(&self, place: Place) -> Option<u64> {
+    fn told(&self, place: MemoryAddress) -> Option<u64> {
         if place.space == address::GLOBAL {
             let tag = place.address.0 >> 56;
             return (tag == 0 || tag == 0xff).then_some(place.address.0);
         }
-        tagged::shown(self.session, Place { wave: Some(self.window.wave), ..place })
+        tagged::shown(self.session, MemoryAddress { wave: Some(self.window.wave), ..place })
     }
 
     /// Reads a variable's spill slot.
-    fn room(&self, slot: Slot, at: u32, into: &mut [u8]) -> Result<usize, Unreadable> {
+    fn room(&self, slot: Slot, at: u32, into: &mut [u8]) -> Result<usize, ReadError> {
         let left = (slot.size - at) as usize;
         let count = left.min(into.len());
         let into = into.get_mut(..count).unwrap_or_default();
@@ -350,7 +350,7 @@ impl<'a> Frame<'a> {
         let done = match self.session.locate(self.asked(slot))? {
             Whereabouts::Memory(place) => {
                 let address = Address(place.address.0.wrapping_add(u64::from(at)));
-                self.session.read(Place { address, ..place }, into)?
+                self.session.read(MemoryAddress { address, ..place }, into)?
             }
             Whereabouts::Composed(bytes) => known(bytes.get(at as usize..).unwrap_or_default(), into)?,
             Whereabouts::Null => return Err(unreadable(&ValueState::Error("it is nowhere".to_owned()))),
@@ -376,11 +376,11 @@ impl<'a> Frame<'a> {
     }
 
     /// Reads bytes of a variable in the program's form.
-    fn bytes(&self, slot: Slot, first: u64, into: &mut [u8]) -> Result<usize, Unreadable> {
+    fn bytes(&self, slot: Slot, first: u64, into: &mut [u8]) -> Result<usize, ReadError> {
         match self.session.locate(self.asked(slot))? {
             Whereabouts::Memory(place) => {
                 let address = Address(place.address.0.wrapping_add(first));
-                self.session.read(Place { address, ..place }, into)
+                self.session.read(MemoryAddress { address, ..place }, into)
             }
             Whereabouts::Composed(bytes) => {
                 let first = usize::try_from(first).unwrap_or(usize::MAX);
@@ -392,7 +392,7 @@ impl<'a> Frame<'a> {
 
     /// The client form of a variable that is a pointer, if it differs: because the client assumes a larger pointer,
     /// or because the pointer leads to memory of the wave.
-    fn shown_target(&self, slot: Slot) -> Result<Option<u64>, Unreadable> {
+    fn shown_target(&self, slot: Slot) -> Result<Option<u64>, ReadError> {
         if slot.sort == Sort::Plain {
             return Ok(None);
         }
@@ -415,7 +415,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Records a pointer's target.
-    fn leads_to(&self, pointer: &PointerAt, place: Place) {
+    fn leads_to(&self, pointer: &PointerAt, place: MemoryAddress) {
         if let Some(object) = self.object {
             self.typed.target(self.session, place, object.index, pointer);
         }
@@ -423,7 +423,7 @@ impl<'a> Frame<'a> {
 }
 
 /// Copies the known bytes, up to the first unknown one.
-fn known(bytes: &[Byte], into: &mut [u8]) -> Result<usize, Unreadable> {
+fn known(bytes: &[Byte], into: &mut [u8]) -> Result<usize, ReadError> {
     let known = bytes.iter().map_while(|byte| match byte {
         Byte::Known(byte) => Some(*byte),
         Byte::NotCaptured | Byte::OptimizedOut => None,
@@ -457,6 +457,6 @@ fn copy(bytes: &[u8], at: u32, into: &mut [u8]) -> usize {
     done
 }
 
-fn unreadable(why: &ValueState) -> Unreadable {
-    Unreadable::NoVariables(why.words().to_owned())
+fn unreadable(why: &ValueState) -> ReadError {
+    ReadError::NoVariables(why.words().to_owned())
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::disassembly::{LOADED, words};
-use super::disguise::disguise;
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Register, Wave, fixtures_folder, named};
 use super::script::{Debugger, Script, in_each};
+use super::x86_facade::disguise;
 
 const DUMPS: [&str; 4] = ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "calls-gfx90a"];
 /// gdb's line of code.

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::conversation::Talk;
 use super::harness::{Server, lldb_name, tool};
 use super::helpers::active;
 use super::model::{Fixture, Register, Wave, named};
-use super::talk::Talk;
 
 const DUMPS: [&str; 3] = ["calls-gfx90a", "saxpy-gfx1100-O0", "diverge-gfx90a-O0"];
 const WORDS: &str = "captured state";
 /// LLDB may resume a few times for one command; more is a loop.
-const MOST_SAID: usize = 5;
+const MAX_SAID: usize = 5;
 
 #[test]
 fn an_editor_shows_stacks_and_variables_through_lldb() {
@@ -422,7 +422,7 @@ pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
         stopped |= message["event"] == "stopped";
         said += usize::from(says(&message));
         assert!(
-            said < MOST_SAID,
+            said < MAX_SAID,
             "{command} of thread {} goes on and on:\n{}",
             wave.thread,
             dap.talk.transcript()

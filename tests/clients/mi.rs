@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::conversation::Talk;
 use super::harness::{Server, lanescope, run, scratch, tool};
 use super::model::{Fixture, Wave, named};
-use super::talk::Talk;
 
 const DUMPS: [&str; 3] = ["calls-gfx90a", "saxpy-gfx1100-O0", "diverge-gfx90a-O0"];
 /// The user's text in the debug console.

@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use super::disguise::disguise;
 use super::harness::{Server, lldb_name};
 use super::lldb::choose;
 use super::model::{Fixture, Wave, fixtures_folder, named};
 use super::script::{Debugger, Script};
+use super::x86_facade::disguise;
 
 /// A dump whose first wave stopped at a breakpoint, which is a SIGTRAP, and others that had not stopped.
 const DUMP: &str = "call-gfx90a-O2";

@@ -504,7 +504,7 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("session/source.rs", 1, "a part of a text"),
     ("cli/print.rs", 2, "arguments of the user"),
     ("import/dump/mod.rs", 2, "the file that the user names, and a count of characters"),
-    ("import/dump/walk.rs", 1, "names in a zip, compared"),
+    ("import/dump/manifest_reader.rs", 1, "names in a zip, compared"),
     ("import/umr/line.rs", 1, "digits and letters that were matched"),
     ("import/umr/radv.rs", 1, "letters that were matched"),
     ("view/dwarf/lines.rs", 1, "looked through for what is unclean"),

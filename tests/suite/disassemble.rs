@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use lanescope::disassembler::Disassembler;
 use lanescope::session::{
-    Dump, Inspect, Instructions, LaneState, ListedInstruction, MAX_LISTED_BYTES, Place, Session,
+    Dump, Inspect, Instructions, LaneState, ListedInstruction, MAX_LISTED_BYTES, MemoryAddress, Session,
 };
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
@@ -304,7 +304,7 @@ fn what_if_writes_are_seen_at_once() {
     };
     let before = text(&other, 2);
     assert_eq!(text(&changed, 2), before);
-    let place = Place { space: AddressSpace(0), address: Address(pc), wave: None, lane: None };
+    let place = MemoryAddress { space: AddressSpace(0), address: Address(pc), wave: None, lane: None };
     // s_nop 7, and a dword that is no instruction (LLVM's own words).
     changed.write(place, &[7, 0, 0x80, 0xbf, 0xff, 0xff, 0xff, 0xff]).unwrap();
     assert_eq!(text(&changed, 2), ["s_nop 7", ".long 0xffffffff"]);

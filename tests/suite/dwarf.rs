@@ -223,8 +223,8 @@ fn a_function_and_a_dialect_can_be_asked_for() {
     let none = run(&["--function", "nobody"]);
     assert!(!none.status.success() && String::from_utf8_lossy(&none.stderr).contains("no function `nobody`"));
     // Read in another dialect, the same bytes are other operations or none.
-    let seed = String::from_utf8(run(&["--dialect", "seed-2020"]).stdout).unwrap();
-    assert!(seed.contains("seed-2020") && seed.contains("error: "), "{seed}");
+    let seed = String::from_utf8(run(&["--dialect", "amdgpu-usage-2020"]).stdout).unwrap();
+    assert!(seed.contains("amdgpu-usage-2020") && seed.contains("error: "), "{seed}");
     assert!(!run(&["--dialect", "klingon"]).status.success());
 }
 

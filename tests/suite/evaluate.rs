@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use lanescope::dwarf::Class;
 use lanescope::report::evaluation;
 use lanescope::session::{
-    Evaluation, Expression, Found, Inspect, MAX_READ_BYTES, NotEvaluated, Question, Session, Want,
+    EvaluateError, Evaluation, Expression, Found, Inspect, MAX_READ_BYTES, Question, Session, Want,
 };
 use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
@@ -253,7 +253,7 @@ fn sizes_come_from_the_location_or_the_user() {
     };
     assert_eq!(bytes(&asking(MAX_READ_BYTES).unwrap())[0], "xx".repeat(4096));
     let error = asking(MAX_READ_BYTES + 1).unwrap_err();
-    assert_eq!(error, NotEvaluated::TooManyBytes(4097));
+    assert_eq!(error, EvaluateError::TooManyBytes(4097));
     // A location that has more shows its beginning.
     let long = ask(&session, wave, "DW_OP_regx 17; DW_OP_piece 4; DW_OP_piece 5000", location(None));
     let shown = evaluation::text(&long, Default::default());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lanescope::arch::Targets;
 use lanescope::import;
-use lanescope::session::{Dump, Inspect, Place, Session};
+use lanescope::session::{Dump, Inspect, MemoryAddress, Session};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 
@@ -142,11 +142,11 @@ fn waves_are_named_and_stopped_as_the_models_say() {
 }
 
 /// Hex digits of memory, `xx` for what was not captured.
-fn captured(session: &Session, place: Place, count: usize) -> String {
+fn captured(session: &Session, place: MemoryAddress, count: usize) -> String {
     let mut text = String::new();
     while text.len() < count * 2 {
         let done = text.len() / 2;
-        let at = Place { address: Address(place.address.0 + done as u64), ..place };
+        let at = MemoryAddress { address: Address(place.address.0 + done as u64), ..place };
         let mut buffer = vec![0; count - done];
         match session.read(at, &mut buffer) {
             Ok(got) => text.push_str(&hex(&buffer[..got])),
@@ -161,8 +161,12 @@ fn memory_of_every_space_agrees_with_the_models() {
     each_wave(|session, wave, expected, wrong| {
         let mut check = |space: u64, lane: Option<u64>, address: u64, bytes: &Value| {
             let lane = lane.map(|lane| LaneId(lane as u8));
-            let place =
-                Place { space: AddressSpace(space), address: Address(address), wave: Some(wave), lane };
+            let place = MemoryAddress {
+                space: AddressSpace(space),
+                address: Address(address),
+                wave: Some(wave),
+                lane,
+            };
             match bytes.as_str() {
                 Some(bytes) => {
                     let got = captured(session, place, bytes.len() / 2);

@@ -146,7 +146,7 @@ fn coverage() -> String {
          decoder's codes. Cases are those of `tests/eval`: how many\nuse the operation and succeed, how many expect it \
          to fail, and in which files. Codes of the draft dialect are this project's own (`evaluator/src/draft.toml`).\n\
          `BLESS=1 cargo test --test suite coverage` writes this file; the test compares it.\n\n\
-         | Operation | Operands | llvm-user | llvm-direct | seed-2020 | draft | Defined in | Succeed | Fail | Files |\n\
+         | Operation | Operands | llvm-user | llvm-direct | amdgpu-usage-2020 | draft | Defined in | Succeed | Fail | Files |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
     let cases = cases();

@@ -3,7 +3,7 @@
 
 use lanescope::debuginfo::format::Letter;
 use lanescope::report::print;
-use lanescope::session::print::{NotPrinted, Query};
+use lanescope::session::print::{PrintError, Query};
 use lanescope::session::{Inspect, Session};
 use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn ask(
     lanes: LaneSet,
     frame: usize,
     path: &str,
-) -> Result<Value, NotPrinted> {
+) -> Result<Value, PrintError> {
     let query = Query { path: path.to_owned(), letter: None };
     session.print(wave, lanes, frame, &query).map(|printed| print::json(&printed))
 }

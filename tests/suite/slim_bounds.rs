@@ -9,12 +9,12 @@ use lanescope::arch::Targets;
 use lanescope::capture::{Backing, Bytes};
 use lanescope::import::{self, Options};
 use lanescope::session::Dump;
-use lanescope::slim::{self, Choice, MOST_CODE, MOST_FAULTED, MOST_PACKETS, MOST_SHOWN, MOST_STATIC};
+use lanescope::slim::{self, Choice, MAX_CODE, MAX_FAULTED, MAX_PACKETS, MAX_SHOWN, MAX_STATIC};
 use serde_json::{Value, json};
 
 use crate::dwarf::{newest, ran};
 use crate::slim::{Scratch, said, slim as slimmed, words};
-use crate::slim_told::options;
+use crate::slim_messages::options;
 
 fn dump(scratch: &Scratch, manifest: &Value) {
     fs::write(scratch.path("manifest.json"), manifest.to_string()).unwrap();
@@ -28,7 +28,7 @@ fn sparse(path: &Path, size: u64) {
 #[test]
 fn of_one_stack_so_many_faulting_waves_are_taken() {
     let scratch = Scratch::new("slim-faulted");
-    let ids = 1..=MOST_FAULTED as u32 + 6;
+    let ids = 1..=MAX_FAULTED as u32 + 6;
     // Every second id, so that each is a run of its own.
     let wave = |id: u32| json!({"id": id * 2, "agent": 1, "wave_size": 64, "stop": ["memory_violation"]});
     dump(
@@ -40,7 +40,7 @@ fn of_one_stack_so_many_faulting_waves_are_taken() {
         }),
     );
     let report = slimmed(&scratch.0, &scratch.path("to"), &[]);
-    assert_eq!(report["waves"].as_array().unwrap().len(), MOST_FAULTED);
+    assert_eq!(report["waves"].as_array().unwrap().len(), MAX_FAULTED);
     assert_eq!((&report["left_out"]["waves"], &report["left_out"]["faulted"]), (&json!(6), &json!(6)));
     let (text, _) = said(&["slim", words(&scratch.0), "-o", words(&scratch.path("text"))]);
     assert!(
@@ -56,9 +56,9 @@ fn packets_of_a_ring_are_kept_up_to_the_bound() {
     let scratch = Scratch::new("slim-packets");
     const RING: u64 = 0x7f00_0000_0000;
     // HSA: a packet is of 64 bytes.
-    sparse(&scratch.path("ring.bin"), (MOST_PACKETS + 1) * 2 * 64);
-    for (more, kept) in [(0, MOST_PACKETS * 64), (1, 0)] {
-        let ring = json!({"address": format!("{RING:#x}"), "size": MOST_PACKETS * 2 * 64, "read": 5, "write": 5 + MOST_PACKETS + more});
+    sparse(&scratch.path("ring.bin"), (MAX_PACKETS + 1) * 2 * 64);
+    for (more, kept) in [(0, MAX_PACKETS * 64), (1, 0)] {
+        let ring = json!({"address": format!("{RING:#x}"), "size": MAX_PACKETS * 2 * 64, "read": 5, "write": 5 + MAX_PACKETS + more});
         dump(
             &scratch,
             &json!({
@@ -79,8 +79,8 @@ fn packets_of_a_ring_are_kept_up_to_the_bound() {
 fn code_in_no_code_object_is_kept_up_to_the_bound() {
     let scratch = Scratch::new("slim-code");
     const STEP: u64 = 0x4_0000;
-    let count = MOST_CODE / MOST_SHOWN + 3;
-    sparse(&scratch.path("code.bin"), MOST_SHOWN);
+    let count = MAX_CODE / MAX_SHOWN + 3;
+    sparse(&scratch.path("code.bin"), MAX_SHOWN);
     let at = |index: u64| format!("{:#x}", 0x7f00_0000_0000 + index * STEP);
     let wave =
         |index: u64| json!({"id": index + 1, "agent": 1, "wave_size": 64, "registers": {"pc": at(index)}});
@@ -98,10 +98,10 @@ fn code_in_no_code_object_is_kept_up_to_the_bound() {
     // All lie in one file, whose bytes are written once.
     assert_eq!(
         (&report["bytes"]["global"], &report["left_out"]["global"]),
-        (&json!(MOST_SHOWN), &json!(3 * MOST_SHOWN))
+        (&json!(MAX_SHOWN), &json!(3 * MAX_SHOWN))
     );
     let info: Value = serde_json::from_str(&said(&["info", words(&scratch.path("to")), "--json"]).0).unwrap();
-    assert_eq!(info["memory"]["bytes"], MOST_CODE);
+    assert_eq!(info["memory"]["bytes"], MAX_CODE);
     let notes = report["notes"].as_array().unwrap();
     let expected = "3 pieces of code in no code object are left out: 67108864 bytes are kept";
     assert!(notes.iter().any(|note| note == expected), "{notes:?}");
@@ -112,7 +112,7 @@ fn code_in_no_code_object_is_kept_up_to_the_bound() {
 fn global_variables_are_kept_up_to_the_bound() {
     let scratch = Scratch::new("slim-static");
     const LOADED: u64 = 0x7f00_0000_0000;
-    let size = MOST_STATIC + 0x10_0001;
+    let size = MAX_STATIC + 0x10_0001;
     let source = format!(
         "__global char big[{size}];\n__kernel void k(__global char *out) {{ out[0] = big[__builtin_amdgcn_workitem_id_x()]++; }}\n"
     );
@@ -150,9 +150,9 @@ fn global_variables_are_kept_up_to_the_bound() {
     );
     let report = slimmed(&scratch.0, &scratch.path("to"), &["--follow", "0"]);
     let kept = report["bytes"]["global"].as_u64().unwrap();
-    assert!(kept <= MOST_STATIC && kept > MOST_STATIC - 0x1_0000, "{kept}");
+    assert!(kept <= MAX_STATIC && kept > MAX_STATIC - 0x1_0000, "{kept}");
     let notes = report["notes"].as_array().unwrap();
-    let said = format!(": of its global variables the first {MOST_STATIC} bytes are kept, and ");
+    let said = format!(": of its global variables the first {MAX_STATIC} bytes are kept, and ");
     assert!(notes.iter().any(|note| note.as_str().unwrap().contains(&said)), "{notes:?}");
 }
 
@@ -230,7 +230,7 @@ fn with_a_bad_byte(path: &Path) -> Arc<Dump> {
 #[test]
 fn losses_are_listed_up_to_the_bound() {
     let scratch = Scratch::new("slim-losses");
-    const MOST: usize = slim::MOST_LOSSES;
+    const MOST: usize = slim::MAX_LOSSES;
     fs::write(scratch.path("private.bin"), [7; 64]).unwrap();
     let private = json!([{"address": 0, "file": "private.bin"}]);
     let wave = |id: usize| json!({"id": id, "agent": 1, "wave_size": 64, "private": private});

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::fixtures::copy_dump;
 use crate::slim::{Scratch, said, words};
-use crate::slim_told::opened;
+use crate::slim_messages::opened;
 
 /// Paths that no folder can hold together, or that no file can have.
 fn paths() -> Vec<String> {

@@ -167,7 +167,7 @@ fn a_room_ends_with_its_variable() {
         let count =
             view::read(&view, &session, &TypedMemory::default(), token(offset), wave, reading, &mut room)?;
         room.truncate(count);
-        Ok::<_, lanescope::session::Unreadable>(room)
+        Ok::<_, lanescope::session::ReadError>(room)
     };
     // The second of `leaf`'s two variables.
     let pointer = read(0x208, 8, Reading::Exact).unwrap();

@@ -17,7 +17,7 @@ use crate::units::{Address, BitSize, DieOffset, DwarfReg, LaneId, LaneSet};
 const WHAT: &str = "DW_TAG_object_map";
 
 /// Bytes of the largest address space: no element of any storage begins that far on.
-const MOST_BYTES: u128 = 1 << 64;
+const MAX_BYTES: u128 = 1 << 64;
 
 impl Evaluator<'_> {
     /// The element of the index on top: in the vector registers while its chunk of the array is there, else in memory.
@@ -44,7 +44,7 @@ impl Evaluator<'_> {
             fiber.replace(1, location);
             return Ok(());
         }
-        let beyond = bytes.lanes_where(lanes, |bytes| bytes >= MOST_BYTES);
+        let beyond = bytes.lanes_where(lanes, |bytes| bytes >= MAX_BYTES);
         part_by_cause(lanes, beyond, |lane| Cause::Index { index: index.get(lane) as i128 })?;
         let location = match location.storage {
             Storage::Register { .. } if !in_registers.is_empty() => {

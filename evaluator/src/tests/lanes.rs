@@ -302,10 +302,10 @@ proptest! {
                     }
                 }
                 let _ = Evaluator::new(&context).for_call_frames().value(&program, focus, &[]);
-                let scratch = legacy::Scratch::Buffer;
+                let scratch = clang_xderef::Scratch::Buffer;
                 for (clang, size) in [(true, None), (false, Some(crate::units::BitSize(32)))] {
-                    let reading = legacy::Reading { clang, scratch };
-                    let _ = legacy::recognise(&context, &program, reading, size, focus);
+                    let reading = clang_xderef::Reading { clang, scratch };
+                    let _ = clang_xderef::recognise(&context, &program, reading, size, focus);
                 }
             }
             let _ = lane_pcs(&context, &program, None);

@@ -1,13 +1,13 @@
 //! Unit tests; the case files of `tests/eval` in the repository test whole expressions.
 
 mod cfi;
+mod clang_xderef;
 mod drafts;
 mod explaining;
 mod fake;
 mod fetching;
 mod lanes;
 mod leb;
-mod legacy;
 mod limits;
 mod model;
 mod numbers;

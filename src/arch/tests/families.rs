@@ -1,7 +1,7 @@
 //! Files repeat each other on purpose; here they are held to agree where one processor is like another.
 
 use super::{every_kind, kind};
-use crate::arch::{Kind, Targets};
+use crate::arch::{Targets, WaveArch};
 use crate::units::WaveSize;
 
 /// Processors that differ in name and machine only.
@@ -15,7 +15,7 @@ const ALIKE: [&[&str]; 6] = [
 ];
 
 /// Everything about registers, without the target's name.
-fn registers(kind: &Kind) -> String {
+fn registers(kind: &WaveArch) -> String {
     let ranges: Vec<_> = kind.dwarf_ranges().map(|range| (range.first, range.last, range.names)).collect();
     format!("{:?} {:?} {:?} {ranges:?}", kind.registers(), kind.bit_fields(), kind.dbgapi())
 }

@@ -1,13 +1,13 @@
 //! Registers as AMD's debugger library shows them: names, sizes, numbers and the layout of a whole `g` packet.
 
 use super::kind;
-use crate::arch::{Kind, RegId};
+use crate::arch::{RegId, WaveArch};
 use crate::units::WaveSize;
 
 /// Name, first number, count, bytes, offset of a run of the library's list.
 type Row = (&'static str, u16, u16, u16, u32);
 
-fn check(kind: &Kind, rows: &[Row], numbers: u16, bytes: u32) {
+fn check(kind: &WaveArch, rows: &[Row], numbers: u16, bytes: u32) {
     let what = format!("{} {}", kind.target.name, kind.wave_size);
     for (name, first, count, size, offset) in rows {
         let run = kind.dbgapi().iter().find(|run| (run.first..run.first + run.count).contains(first));

@@ -152,7 +152,7 @@ proptest! {
         if let Ok(file) = parse("damaged.toml", &text) {
             let target = Arc::new(crate::arch::Target::new(&file));
             for size in target.wave_sizes.clone() {
-                let kind = crate::arch::Kind::new(Arc::clone(&target), &file, size);
+                let kind = crate::arch::WaveArch::new(Arc::clone(&target), &file, size);
                 for number in 0..4100 {
                     let _ = kind.dwarf(crate::units::DwarfReg(number));
                 }

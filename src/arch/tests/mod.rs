@@ -14,16 +14,16 @@ mod save_area;
 
 use std::sync::Arc;
 
-use super::{Kind, Targets};
+use super::{Targets, WaveArch};
 use crate::units::WaveSize;
 
 /// A built-in kind.
-fn kind(name: &str, wave_size: WaveSize) -> Arc<Kind> {
+fn kind(name: &str, wave_size: WaveSize) -> Arc<WaveArch> {
     Targets::builtin().kind(name, wave_size).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every built-in kind.
-fn every_kind() -> Vec<Arc<Kind>> {
+fn every_kind() -> Vec<Arc<WaveArch>> {
     let targets = Targets::builtin();
     let mut kinds = Vec::new();
     for name in targets.names() {

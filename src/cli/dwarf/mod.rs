@@ -45,7 +45,7 @@ use serde_json::{Value, json};
 
 use super::dialect::parser;
 use super::{CaptureArgs, Failure, print_json};
-use crate::arch::{Kind, Targets};
+use crate::arch::{Targets, WaveArch};
 use crate::clean::{clean, clean_lines};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::{DebugInfo, Expression, Pcs, Subprogram, UnitFacts, UnitId};
@@ -165,7 +165,7 @@ impl Listing {
 }
 
 /// The processor and the wave size of a code object, which register names need.
-fn kind(code: &CodeObject, targets: &Targets) -> Option<Arc<Kind>> {
+fn kind(code: &CodeObject, targets: &Targets) -> Option<Arc<WaveArch>> {
     let target = targets.by_elf_machine(code.header().flags)?;
     let kernels = code.metadata().ok().flatten().map_or(&[][..], |metadata| &metadata.kernels);
     let said = kernels.iter().find_map(|kernel| kernel.wavefront_size);
@@ -176,7 +176,7 @@ fn kind(code: &CodeObject, targets: &Targets) -> Option<Arc<Kind>> {
 
 /// AMD's names of the registers of one kind of wave.
 #[derive(Debug)]
-struct KindNames<'k>(&'k Kind);
+struct KindNames<'k>(&'k WaveArch);
 
 impl Names for KindNames<'_> {
     fn register(&self, register: DwarfReg) -> Option<String> {

@@ -105,7 +105,7 @@ pub struct Args {
     /// Report the effect of every operation, and the reason of the result
     #[arg(long, conflicts_with = "json")]
     pub explain: bool,
-    /// Read every expression in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: that of the unit
+    /// Read every expression in this dialect: llvm-user, llvm-direct, amdgpu-usage-2020 or draft [default: that of the unit
     /// at the PC, of the case]
     #[arg(long, value_name = "DIALECT", value_parser = parser())]
     pub dialect: Option<Dialect>,

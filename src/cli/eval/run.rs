@@ -8,8 +8,8 @@ use super::state::State;
 use super::text::{Hex, InitialText, Int};
 use super::{Manner, Outcome, expect};
 use crate::dwarf::cfi::{Answers, Factors, Row, Unwind};
+use crate::dwarf::clang_xderef::{self, Idiom, Reading, Scratch};
 use crate::dwarf::explain::{self, Explainer};
-use crate::dwarf::legacy::{self, Idiom, Reading, Scratch};
 use crate::dwarf::{
     Cause, Dialect, Encoding, Entry, Error, Evaluator, Focus, Location, Number, Program, active_lanes,
     lane_pcs, print,
@@ -147,7 +147,7 @@ impl<'f> Runner<'f> {
             let scratch = if buffer { Scratch::Buffer } else { Scratch::Flat };
             let reading = Reading { clang: true, scratch };
             // A case has no object, thus no size.
-            if let Some(meant) = legacy::recognise(&self.context, program, reading, None, focus) {
+            if let Some(meant) = clang_xderef::recognise(&self.context, program, reading, None, focus) {
                 let location = only(meant.groups.into_iter().map(|group| group.result))?;
                 return Ok((location, Some(meant.idiom)));
             }

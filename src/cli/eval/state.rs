@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::file::{BaseTypeText, MemoryText, StateText};
 use super::text::{Hex, Int, PlaceText, RegisterText, Wide, number_in};
-use crate::arch::{Kind, SpaceScope, Targets};
+use crate::arch::{SpaceScope, Targets, WaveArch};
 use crate::dwarf::{
     Answer, BaseType, ContextError, LaneNeed, Location, MemoryAt, RegisterBytes, SpaceInfo, TypeEncoding,
 };
@@ -26,7 +26,7 @@ const PRIVATE_WAVE: AddressSpace = AddressSpace(6);
 #[derive(Debug)]
 pub(super) struct State<'f> {
     pub(super) text: &'f StateText,
-    pub(super) kind: Arc<Kind>,
+    pub(super) kind: Arc<WaveArch>,
     pub(super) lane: Option<LaneId>,
     registers: BTreeMap<DwarfReg, Contents>,
     entry_registers: BTreeMap<DwarfReg, Contents>,
@@ -219,7 +219,7 @@ impl<'f> State<'f> {
 
 /// Names from the target's file.
 #[derive(Debug)]
-pub(super) struct Names<'k>(&'k Kind);
+pub(super) struct Names<'k>(&'k WaveArch);
 
 impl crate::dwarf::print::Names for Names<'_> {
     fn register(&self, register: DwarfReg) -> Option<String> {
@@ -239,7 +239,7 @@ fn base_type(text: &BaseTypeText) -> (DieOffset, BaseType) {
 }
 
 fn registers(
-    kind: &Kind,
+    kind: &WaveArch,
     what: &str,
     texts: &BTreeMap<String, RegisterText>,
 ) -> Result<BTreeMap<DwarfReg, Contents>, String> {

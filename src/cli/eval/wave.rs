@@ -7,7 +7,7 @@ use super::super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use super::{Args, EvalError, hex};
 use crate::arch::Targets;
 use crate::report::{Style, evaluation, json, text};
-use crate::session::{Expression, Inspect as _, NotEvaluated, Question, Want};
+use crate::session::{EvaluateError, Expression, Inspect as _, Question, Want};
 
 /// Evaluates the expression for the requested lanes and prints the results.
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -32,10 +32,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let question = Question { expression, dialect: args.dialect, want, explain: args.explain };
     let found =
         session.evaluate(wave, lanes, &question).map_err(|error| match (error, &question.expression) {
-            (NotEvaluated::Text(error), Expression::Text(text)) => {
+            (EvaluateError::Text(error), Expression::Text(text)) => {
                 Failure::from(EvalError::Expression(evaluation::misread(text, &error)))
             }
-            (error @ NotEvaluated::TooManyBytes(_), _) => EvalError::Expression(error.to_string()).into(),
+            (error @ EvaluateError::TooManyBytes(_), _) => EvalError::Expression(error.to_string()).into(),
             (error, _) => error.into(),
         })?;
     if args.json {

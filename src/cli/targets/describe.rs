@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::arch::{
-    BitField, DwarfMeaning, Kind, RegClass, Register, SpaceScope, Target, TargetError, Targets, ValueType,
+    BitField, DwarfMeaning, RegClass, Register, SpaceScope, Target, TargetError, Targets, ValueType, WaveArch,
 };
 use crate::units::WaveSize;
 
@@ -173,7 +173,7 @@ fn summary(target: &Target, targets: &Targets) -> Summary {
     }
 }
 
-fn kind(kind: &Kind) -> KindDescription {
+fn kind(kind: &WaveArch) -> KindDescription {
     let mut registers: Vec<Run> = Vec::new();
     for register in kind.registers() {
         match registers.last_mut() {

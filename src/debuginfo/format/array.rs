@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::build::Walk;
+use super::build::ValueBuilder;
 use super::number::Part;
 use super::text::{CharKind, string};
 use super::value::{Element, Value};
@@ -31,7 +31,7 @@ struct Shape {
     width: Option<u64>,
 }
 
-impl Walk<'_> {
+impl ValueBuilder<'_> {
     pub(super) fn array(
         &self,
         found: &Type,

@@ -36,12 +36,12 @@ impl DebugInfo {
 
     fn walk(&self, id: TypeId, part: Part<'_>, options: &Options<'_>) -> Result<Value> {
         let left = Cell::new(options.max_values);
-        let walk = Walk::new(self, options, left);
+        let walk = ValueBuilder::new(self, options, left);
         walk.value(Some(id), part, None, 0)
     }
 }
 
-pub(super) struct Walk<'a> {
+pub(super) struct ValueBuilder<'a> {
     pub(super) info: &'a DebugInfo,
     pub(super) options: &'a Options<'a>,
     /// Values that may still be made.
@@ -55,13 +55,13 @@ pub(super) struct Walk<'a> {
 /// Fetched bytes that count as one value.
 const BYTES_OF_VALUE: usize = 256;
 
-impl<'a> Walk<'a> {
+impl<'a> ValueBuilder<'a> {
     pub(super) fn new(info: &'a DebugInfo, options: &'a Options<'a>, left: Cell<usize>) -> Self {
         Self { info, options, left, virtual_bases: RefCell::default(), around: RefCell::default() }
     }
 }
 
-impl Walk<'_> {
+impl ValueBuilder<'_> {
     pub(super) fn value(
         &self,
         id: Option<TypeId>,

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::build::Walk;
+use super::build::ValueBuilder;
 use super::number::Part;
 use super::{Contents, Options, Value};
 use crate::debuginfo::DebugInfo;
@@ -42,7 +42,7 @@ impl DebugInfo {
             },
         };
         let left = Cell::new(options.max_values);
-        let walk = Walk::new(self, options, left);
+        let walk = ValueBuilder::new(self, options, left);
         let part = Part { contents, bit: 0, object: None, origin: 0, is_base: false };
         walk.array(&found, part, part.asked(), 0)
     }

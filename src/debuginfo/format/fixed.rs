@@ -5,8 +5,8 @@ use crate::debuginfo::types::Scale;
 /// Significant digits.
 const DIGITS: usize = 17;
 /// Scales beyond are not multiplied out: 128 bits hold a 64-bit number with these, and ten times the remainder.
-const MOST_BINARY: u64 = 60;
-const MOST_DECIMAL: u64 = 18;
+const MAX_BINARY: u64 = 60;
+const MAX_DECIMAL: u64 = 18;
 
 /// A number of that magnitude, scaled.
 pub(super) fn fixed(is_negative: bool, magnitude: u128, scale: Option<Scale>) -> String {
@@ -33,8 +33,8 @@ fn fraction(magnitude: u128, scale: Option<Scale>) -> Option<(u128, u128)> {
         if power < 0 { Some((magnitude, factor)) } else { Some((magnitude.checked_mul(factor)?, 1)) }
     };
     let (numerator, denominator) = match scale? {
-        Scale::Binary(by) => power(2, by, MOST_BINARY)?,
-        Scale::Decimal(by) => power(10, by, MOST_DECIMAL)?,
+        Scale::Binary(by) => power(2, by, MAX_BINARY)?,
+        Scale::Decimal(by) => power(10, by, MAX_DECIMAL)?,
         Scale::Fraction { numerator, denominator } => {
             (magnitude.checked_mul(numerator.into())?, denominator.into())
         }

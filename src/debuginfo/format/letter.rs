@@ -1,7 +1,7 @@
 //! Numbers written as a letter asks, gdb's `print/x`: its manual, "Output Formats", and what gdb 13 does where that is
 //! silent (a bit-field is widened to its type; `c` takes the low byte).
 
-use super::build::Walk;
+use super::build::ValueBuilder;
 use super::number::{MAX_SCALAR_BITS, Part};
 use super::text::{CharKind, character};
 use super::value::Value;
@@ -164,7 +164,7 @@ impl Options<'_> {
     }
 }
 
-impl Walk<'_> {
+impl ValueBuilder<'_> {
     /// A number as the letter has it; `None` where there is none, or it changes nothing.
     pub(super) fn lettered(&self, found: &Type, part: Part<'_>, bits: u64) -> Result<Option<Value>> {
         let Some(letter) = self.options.letter else { return Ok(None) };

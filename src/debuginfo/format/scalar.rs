@@ -1,6 +1,6 @@
 //! Numbers, characters, addresses and pointers to members.
 
-use super::build::Walk;
+use super::build::ValueBuilder;
 use super::number::{MAX_SCALAR_BITS, Part};
 use super::text::character;
 use super::value::Value;
@@ -15,7 +15,7 @@ const POINTER_BYTES: u64 = 8;
 /// Base classes of base classes that a member is looked for in.
 const MAX_BASES: usize = 32;
 
-impl Walk<'_> {
+impl ValueBuilder<'_> {
     /// Numbers, characters, pointers and enumerators: what has one notation, or is missing as a whole.
     pub(super) fn scalar(&self, id: TypeId, found: &Type, part: Part<'_>, bits: u64) -> Result<Value> {
         if let Some(text) = self.lettered(found, part, bits)? {

@@ -92,19 +92,19 @@ pub struct FrameEntry {
 /// An entry that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{section} entry at {offset:#x}: {why}")]
-pub struct FrameProblem {
+pub struct FrameError {
     /// The section.
     pub section: FrameSection,
     /// Where the entry begins in it.
     pub offset: u64,
     /// Why.
-    pub why: BadEntry,
+    pub why: EntryError,
 }
 
 /// Why an entry cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadEntry {
+pub enum EntryError {
     /// The section itself cannot be read.
     #[error(transparent)]
     Section(#[from] CodeObjectError),
@@ -141,7 +141,7 @@ pub enum BadEntry {
 pub struct CallFrames {
     entries: Vec<FrameEntry>,
     by_address: Intervals<usize>,
-    problems: Vec<FrameProblem>,
+    problems: Vec<FrameError>,
 }
 
 impl CallFrames {
@@ -163,7 +163,7 @@ impl CallFrames {
                     let address = object.section(section.name()).map_or(0, |section| section.address);
                     parse::read(section, &bytes, address, &mut entries, &mut problems);
                 }
-                Err(why) => problems.push(FrameProblem { section, offset: 0, why: why.into() }),
+                Err(why) => problems.push(FrameError { section, offset: 0, why: why.into() }),
             }
         }
         // A linker leaves the entries of code that it dropped, at address 0 or another where no code is.
@@ -196,7 +196,7 @@ impl CallFrames {
 
     /// The unreadable parts.
     #[must_use]
-    pub fn problems(&self) -> &[FrameProblem] {
+    pub fn problems(&self) -> &[FrameError] {
         &self.problems
     }
 }

@@ -7,7 +7,7 @@ use gimli::{EndianSlice, LittleEndian, Reader as _};
 
 use super::augmentation::{Augmentation, AugmentationKind};
 use super::pointer::Encoding;
-use super::{BadEntry, Cie, FrameEntry, FrameProblem, FrameSection};
+use super::{Cie, EntryError, FrameEntry, FrameError, FrameSection};
 use crate::clean::clean;
 use crate::codeobject::{Bytes, ElfAddress};
 use crate::units::DwarfReg;
@@ -23,7 +23,7 @@ pub(super) fn read(
     bytes: &Bytes,
     address: u64,
     entries: &mut Vec<FrameEntry>,
-    problems: &mut Vec<FrameProblem>,
+    problems: &mut Vec<FrameError>,
 ) {
     let mut reader = Reading { section, bytes, address, cies: HashMap::new() };
     let mut offset = 0;
@@ -35,7 +35,7 @@ pub(super) fn read(
         };
         match entry {
             Ok(entry) => entries.extend(entry),
-            Err(why) => problems.push(FrameProblem { section, offset, why }),
+            Err(why) => problems.push(FrameError { section, offset, why }),
         }
         offset = next;
     }
@@ -74,7 +74,7 @@ struct Reading<'s> {
 }
 
 impl<'s> Reading<'s> {
-    fn raw(&self, offset: u64) -> Result<Raw<'s>, BadEntry> {
+    fn raw(&self, offset: u64) -> Result<Raw<'s>, EntryError> {
         let bytes: &'s Bytes = self.bytes;
         let mut rest = EndianSlice::new(bytes, LittleEndian);
         rest.skip(offset as usize)?;
@@ -96,13 +96,15 @@ impl<'s> Reading<'s> {
             // Here the id has 4 bytes whatever the length has, and counts back from itself.
             FrameSection::EhFrame => match u64::from(body.read_u32()?) {
                 0 => RawKind::Cie,
-                back => RawKind::Fde(place.checked_sub(back).ok_or(BadEntry::Cie(place.wrapping_sub(back)))?),
+                back => {
+                    RawKind::Fde(place.checked_sub(back).ok_or(EntryError::Cie(place.wrapping_sub(back)))?)
+                }
             },
         };
         Ok(raw(kind, body))
     }
 
-    fn entry(&mut self, raw: &Raw<'s>) -> Result<Option<FrameEntry>, BadEntry> {
+    fn entry(&mut self, raw: &Raw<'s>) -> Result<Option<FrameEntry>, EntryError> {
         let (section, offset, dwarf64) = (self.section, raw.offset, raw.dwarf64);
         match raw.kind {
             RawKind::Empty => Ok(None),
@@ -114,14 +116,14 @@ impl<'s> Reading<'s> {
                 Ok(Some(FrameEntry { section, offset, pcs: None, cie, dwarf64, instructions }))
             }
             RawKind::Fde(at) => {
-                let cie = self.cie_at(at).ok_or(BadEntry::Cie(at))?;
+                let cie = self.cie_at(at).ok_or(EntryError::Cie(at))?;
                 let mut body = raw.body;
                 let CieAt { cie, pointers } = &*cie;
                 body.skip(usize::from(cie.segment_size))?;
                 let place = self.place(&body);
                 let start = pointers.address(&mut body, cie.address_size, place)?;
                 let size = pointers.number(&mut body, cie.address_size)?;
-                let end = start.checked_add(size).ok_or(BadEntry::Wraps { start, size })?;
+                let end = start.checked_add(size).ok_or(EntryError::Wraps { start, size })?;
                 match cie.augmentation.kind {
                     AugmentationKind::Plain => {}
                     AugmentationKind::Sized => {
@@ -150,11 +152,11 @@ impl<'s> Reading<'s> {
         read
     }
 
-    fn cie(&self, raw: &Raw<'s>) -> Result<CieAt, BadEntry> {
+    fn cie(&self, raw: &Raw<'s>) -> Result<CieAt, EntryError> {
         let mut body = raw.body;
         let version = body.read_u8()?;
         if !matches!(version, 1 | 3 | 4) {
-            return Err(BadEntry::Version(version));
+            return Err(EntryError::Version(version));
         }
         let augmentation = Augmentation::new(&clean(body.read_null_terminated_slice()?.to_string_lossy()));
         let mut cie = Cie {
@@ -176,10 +178,10 @@ impl<'s> Reading<'s> {
             cie.address_size = body.read_u8()?;
             cie.segment_size = body.read_u8()?;
             if cie.address_size != ADDRESS_SIZE {
-                return Err(BadEntry::AddressSize(cie.address_size));
+                return Err(EntryError::AddressSize(cie.address_size));
             }
             if cie.segment_size != 0 {
-                return Err(BadEntry::SegmentSize(cie.segment_size));
+                return Err(EntryError::SegmentSize(cie.segment_size));
             }
         }
         cie.code_factor = body.read_uleb128()?;
@@ -196,7 +198,7 @@ impl<'s> Reading<'s> {
     }
 
     /// The encoding of an FDE's addresses, by the letters of a sized augmentation.
-    fn pointers(&self, cie: &Cie, mut data: Slice<'s>) -> Result<Encoding, BadEntry> {
+    fn pointers(&self, cie: &Cie, mut data: Slice<'s>) -> Result<Encoding, EntryError> {
         let mut pointers = Encoding::ABSOLUTE;
         for letter in cie.augmentation.text.chars() {
             match letter {

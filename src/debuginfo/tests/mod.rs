@@ -1,7 +1,7 @@
 //! Debug information compared with other programs' output for the same files: llvm-dwarfdump for DIEs, gdb for
 //! values.
 
-mod damage;
+mod diagnostics;
 mod drafts;
 mod dwarfdump;
 mod forms;

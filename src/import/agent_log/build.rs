@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::groups::{Groups, Launches, Place};
+use super::groups::{GroupPosition, Groups, Launches};
 use super::infer::SAY_WHICH;
 use super::objects::Objects;
 use super::processes::Processes;
@@ -186,7 +186,7 @@ impl Builder<'_> {
             label,
             kind,
             agent,
-            workgroup: place.map(|place: Place| place.workgroup),
+            workgroup: place.map(|place: GroupPosition| place.workgroup),
             wave_in_group: place.and_then(|place| place.wave_in_group),
             stop,
             sgpr_count: None,

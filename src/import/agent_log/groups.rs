@@ -18,7 +18,7 @@ use crate::import::text::{Kept, launch};
 
 /// Where a wave belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct GroupPosition {
     /// Index of its work-group.
     pub(super) workgroup: usize,
     pub(super) wave_in_group: Option<u32>,
@@ -136,7 +136,7 @@ impl Groups {
         index: usize,
         agent: usize,
         launch: Option<Launch>,
-    ) -> Option<Place> {
+    ) -> Option<GroupPosition> {
         let entry = match wave.entry {
             Kernel::At(entry, _) => Some(entry),
             _ => None,
@@ -152,7 +152,7 @@ impl Groups {
             let workgroup = self.groups.len();
             self.groups.push(Group { dispatch, position: None });
             self.members.push((workgroup, index));
-            return Some(Place { workgroup, wave_in_group: None });
+            return Some(GroupPosition { workgroup, wave_in_group: None });
         };
         let (position, slot) = (launch.group, launch.wave_in_group);
         let claims = self.claims.entry((key.clone(), position, slot)).or_insert(0);
@@ -166,7 +166,7 @@ impl Groups {
             groups.len() - 1
         });
         self.members.push((workgroup, index));
-        Some(Place { workgroup, wave_in_group: Some(slot) })
+        Some(GroupPosition { workgroup, wave_in_group: Some(slot) })
     }
 
     fn dispatch(&mut self, key: DispatchKey, first: usize) -> usize {

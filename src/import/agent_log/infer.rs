@@ -6,7 +6,7 @@ use super::objects::Objects;
 use super::read::{Hints, Log};
 use crate::arch::{Generation, Processor, Target, Targets};
 use crate::codeobject::CodeObject;
-use crate::import::nearest::{is_read_as, nearest};
+use crate::import::fallback_target::{is_read_as, nearest};
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Value, processors_in};
 

@@ -5,11 +5,11 @@
 //! [`processes`], [`infer`], [`groups`] and [`objects`] infer facts that the log lacks; [`build`] makes the capture. Values are read
 //! once into an arena: a log is text, and text cannot be read by range.
 
-mod ahead;
 mod build;
 mod groups;
 mod infer;
 mod line;
+mod line_prefix;
 mod memory;
 mod objects;
 mod processes;
@@ -23,7 +23,7 @@ use std::path::Path;
 use self::processes::Processes;
 use super::problem::{ImportError, Problems};
 use super::text::Kept;
-use super::{Opened, Options, nearest};
+use super::{Opened, Options, fallback_target};
 use crate::arch::Targets;
 
 /// The runtime's message on a fault, in front of the agent's report or alone.
@@ -40,7 +40,7 @@ pub(super) fn open(
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
-    let chosen = nearest::chosen(targets, options)?;
+    let chosen = fallback_target::chosen(targets, options)?;
     let mut problems = Problems::new(name);
     let log = read::read(source, Kept::default(), &mut problems);
     let processes = Processes::of(&log);

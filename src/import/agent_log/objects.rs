@@ -11,7 +11,7 @@ use super::wave::Kernel;
 use crate::arch::{Target, Targets};
 use crate::codeobject::CodeObject;
 use crate::import::Options;
-use crate::import::nearest::nearest;
+use crate::import::fallback_target::nearest;
 use crate::import::objects::{self, Found, Held, List, Listed};
 use crate::import::problem::Problems;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::FAULT;
-use super::ahead::{Ahead, Waiting};
 use super::line::{self, Headers, Heading, Module, Scalar};
+use super::line_prefix::{Ahead, Waiting};
 use super::memory;
 use super::streams::{Found, Owner, Stream, Streams};
 use super::wave::{RawWave, Section};

@@ -9,11 +9,11 @@ use zip::read::{ArchiveOffset, Config};
 use zip::{CompressionMethod, ZipArchive};
 
 use super::super::file::OpenFile;
+use super::manifest_reader::ManifestReader;
 use super::store::Refusal;
-use super::walk::Walk;
 use crate::capture::{Backing, Bytes};
 use crate::clean::clean;
-use crate::import::problem::{Place, Problem};
+use crate::import::problem::{FileLocation, Problem};
 
 /// A source of a zip's bytes.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Source {
 
 /// The most bytes of a zip's directory that are read: an entry takes 46 bytes of it and some 400 of memory. A dump of 100,000
 /// side files takes 10 MB.
-pub(super) const MOST_DIRECTORY: u64 = 32 << 20;
+pub(super) const MAX_DIRECTORY: u64 = 32 << 20;
 
 /// The zip's reader wants a cursor; positions are ours, so the file's own is never moved.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Read for Cursor {
         let count = self.source.read_at(0, self.source.size(), self.at, buffer)?;
         let take = |left: u64| left.checked_sub(count as u64);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-            let words = format!("its directory has more than {MOST_DIRECTORY} bytes");
+            let words = format!("its directory has more than {MAX_DIRECTORY} bytes");
             return Err(io::Error::other(words));
         }
         self.at = self.at.saturating_add(count as u64);
@@ -104,7 +104,7 @@ enum Directory {
     /// By the zip's directory.
     Whole(ZipArchive<Cursor>),
     /// By the entries' headers, because the zip's directory is unreadable; with the reason.
-    Lost(Walk, String),
+    Lost(ManifestReader, String),
 }
 
 const STORED: &str = "a stored entry (method 0, not encrypted), as `zip -0` writes it";
@@ -114,7 +114,7 @@ impl Archive {
     pub(super) fn new(source: Source) -> Result<Self, String> {
         // A zip begins where its file begins. Looking for one that begins later reads all of a broken one.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
-        let left = Arc::new(AtomicU64::new(MOST_DIRECTORY));
+        let left = Arc::new(AtomicU64::new(MAX_DIRECTORY));
         let cursor = Cursor { source: source.clone(), at: 0, left: Arc::clone(&left) };
         let directory = match ZipArchive::with_config(config, cursor) {
             Ok(zip) => {
@@ -122,7 +122,7 @@ impl Archive {
                 Directory::Whole(zip)
             }
             Err(error) => {
-                let walk = Walk::new(&source).map_err(|error| error.to_string())?;
+                let walk = ManifestReader::new(&source).map_err(|error| error.to_string())?;
                 if walk.entries.is_empty() {
                     return Err(error.to_string());
                 }
@@ -149,7 +149,7 @@ impl Archive {
                 "a zip with a whole central directory (was it truncated?)",
             ),
         };
-        let place = Place { offset, ..Place::default() };
+        let place = FileLocation { offset, ..FileLocation::default() };
         let (file, what) = (clean(name).into_owned(), clean(what).into_owned());
         Some(Problem { file, place, what, expected: expected.to_owned() })
     }

@@ -12,7 +12,7 @@ use super::read::Ids;
 use super::registers::{KindIndex, Layouts};
 use super::shape::{Field, Text};
 use super::store::Store;
-use crate::arch::{Kind, Target, Targets};
+use crate::arch::{Target, Targets, WaveArch};
 use crate::capture::{
     Capture, CodeObject, Dispatch, Extent, MAX_SOURCE, MAX_SOURCE_FILES, Provenance, SourceFile, WorkGroup,
     normal_path,
@@ -23,11 +23,11 @@ use crate::import::problem::{Problem, Problems};
 use crate::units::{Address, WaveSize};
 
 /// Values of the two bits of a packet that hold a grid's number of dimensions.
-const MOST_DIMENSIONS: u8 = 3;
+const MAX_DIMENSIONS: u8 = 3;
 
 /// The most notes of `x-slim` that are taken, and the most characters of each.
-const MOST_NOTES: usize = 256;
-const MOST_NOTE: usize = 2000;
+const MAX_NOTES: usize = 256;
+const MAX_NOTE: usize = 2000;
 
 /// The state while a manifest is read.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(super) struct Builder<'m, 'de> {
     /// The agent of the first wave of each work-group whose queue is not known.
     pub(super) group_agents: HashMap<usize, usize>,
     pub(super) layouts: Layouts<'m, 'de>,
-    kinds: Vec<Arc<Kind>>,
+    kinds: Vec<Arc<WaveArch>>,
     kind_of: HashMap<(usize, WaveSize), KindIndex>,
 }
 
@@ -118,16 +118,16 @@ impl<'m> Builder<'m, '_> {
         // A terminal obeys control characters.
         let shown = |text: &Cow<'_, str>| {
             let mut shown = String::new();
-            for char in text.chars().take(MOST_NOTE) {
+            for char in text.chars().take(MAX_NOTE) {
                 if char.is_control() { shown.extend(char.escape_debug()) } else { shown.push(char) }
             }
-            if text.chars().nth(MOST_NOTE).is_some() {
+            if text.chars().nth(MAX_NOTE).is_some() {
                 shown.push_str("...");
             }
             shown
         };
-        let mut taken: Vec<String> = texts.clone().take(MOST_NOTES).map(shown).collect();
-        let more = texts.skip(MOST_NOTES).count();
+        let mut taken: Vec<String> = texts.clone().take(MAX_NOTES).map(shown).collect();
+        let more = texts.skip(MAX_NOTES).count();
         if more > 0 {
             taken.push(format!("{more} more notes, not listed"));
         }
@@ -182,9 +182,9 @@ impl<'m> Builder<'m, '_> {
                 group_segment_size: problems.number(&key, "group_segment_size", &entry.group_segment_size),
                 entry: problems.number(&key, "entry", &entry.entry).map(Address),
                 dimensions: problems.number(&key, "dimensions", &entry.dimensions).and_then(|count| {
-                    let fits = u8::try_from(count).ok().filter(|count| *count <= MOST_DIMENSIONS);
+                    let fits = u8::try_from(count).ok().filter(|count| *count <= MAX_DIMENSIONS);
                     if fits.is_none() {
-                        let expected = format_args!("at most {MOST_DIMENSIONS}");
+                        let expected = format_args!("at most {MAX_DIMENSIONS}");
                         problems.report(key.name("dimensions"), format_args!("{count}, ignored"), expected);
                     }
                     fits
@@ -264,7 +264,7 @@ impl<'m> Builder<'m, '_> {
     }
 
     /// The kind of an agent's waves of one size; asked for once, whatever the number of waves.
-    pub(super) fn kind(&mut self, agent: usize, size: WaveSize) -> Option<(Arc<Kind>, KindIndex)> {
+    pub(super) fn kind(&mut self, agent: usize, size: WaveSize) -> Option<(Arc<WaveArch>, KindIndex)> {
         let index = match self.kind_of.get(&(agent, size)) {
             Some(index) => *index,
             None => {

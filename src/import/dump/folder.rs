@@ -12,7 +12,7 @@ use crate::capture::{Backing, Bytes};
 use crate::mapping::{Changes, Stamp};
 
 /// Side files that are open at one time; a dump may name 100,000 and a process has a thousand descriptors.
-const MOST_OPEN: usize = 32;
+const MAX_OPEN: usize = 32;
 
 /// A folder with side files.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Pool {
         let entry = match found.and_then(|index| open.remove(index)) {
             Some(entry) => entry,
             None => {
-                if open.len() >= MOST_OPEN {
+                if open.len() >= MAX_OPEN {
                     open.pop_front();
                 }
                 let file = self.beneath.open(Path::new(name)).map_err(|error| match error {

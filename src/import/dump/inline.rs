@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::room::{Room, index};
+use super::memory_limit::{MemoryLimit, index};
 use super::shape::{Name, Shape, quoted};
 
 /// A value as it stands in the manifest. Small, because a range of vectors has thousands.
@@ -32,7 +32,7 @@ pub(super) const EXPECTED: &str = "an integer, \"0x...\", \"xx\", an array of th
 
 /// Reads an [`Inline`] with what room there is.
 #[derive(Clone, Copy)]
-pub(super) struct InlineShape<'r>(pub(super) &'r Room);
+pub(super) struct InlineShape<'r>(pub(super) &'r MemoryLimit);
 
 impl<'de> DeserializeSeed<'de> for InlineShape<'_> {
     type Value = Inline;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess, SeqAccess};
 
 use super::inline::{Inline, InlineShape};
-use super::room::{Room, index};
+use super::memory_limit::{MemoryLimit, index};
 use super::shape::{AnyShape, Extra, Field, Name, Shape, Text, key_name, tables};
 
 /// Entries of one table of the manifest.
@@ -221,7 +221,7 @@ impl<'de> Manifest<'de> {
     ///
     /// # Errors
     /// The deserializer's error.
-    pub(super) fn read<D: Deserializer<'de>>(deserializer: D, room: &Room) -> Result<Self, D::Error> {
+    pub(super) fn read<D: Deserializer<'de>>(deserializer: D, room: &MemoryLimit) -> Result<Self, D::Error> {
         match AnyShape::<Self>::new(room).deserialize(deserializer)? {
             Field::Given(manifest) => Ok(manifest),
             // A document that is no table has no format either; the message reports that.
@@ -260,7 +260,7 @@ pub(super) struct InlineRegisters<'de>(pub(super) Vec<(Cow<'de, str>, Inline)>);
 impl<'de> Shape<'de> for InlineRegisters<'de> {
     const EXPECTED: &'static str = "a table of registers";
 
-    fn table<A: MapAccess<'de>>(mut table: A, room: &Room) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut table: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         let mut registers = Vec::new();
         while let Some(Name(name)) = table.next_key()? {
             if !room.take(size_of::<(Cow<'de, str>, Inline)>(), &name) {
@@ -286,7 +286,7 @@ pub(super) struct Words {
 impl<'de> Shape<'de> for Words {
     const EXPECTED: &'static str = "an array of 32-bit integers";
 
-    fn list<A: SeqAccess<'de>>(mut list: A, room: &Room) -> Result<Option<Self>, A::Error> {
+    fn list<A: SeqAccess<'de>>(mut list: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         let mut words = Self::default();
         let mut at = 0;
         while let Some(word) = list.next_element_seed(AnyShape::<u64>::new(room))? {

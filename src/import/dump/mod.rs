@@ -11,17 +11,17 @@ mod folder;
 mod inline;
 mod key;
 mod manifest;
+mod manifest_reader;
+mod memory_limit;
 mod names;
 mod pieces;
 mod read;
 mod registers;
-mod room;
 mod shape;
 mod spans;
 mod store;
 mod toml_cost;
 mod values;
-mod walk;
 mod waves;
 pub mod write;
 
@@ -34,22 +34,22 @@ use std::sync::Arc;
 use self::archive::{Archive, Source};
 use self::folder::Folder;
 use self::manifest::Manifest;
-use self::room::Room;
+use self::memory_limit::MemoryLimit;
 use self::shape::Field;
 use self::store::Store;
 use super::beneath::BeneathError;
 use super::file::OpenFile;
-use super::problem::{ImportError, Place, Problem};
+use super::problem::{FileLocation, ImportError, Problem};
 use super::{LocalFiles, Opened};
 use crate::arch::Targets;
 use crate::clean::clean;
 use crate::mapping::Changes;
 
 /// The largest manifest that is read: 10,000 waves, which is what the largest GPU holds, need some 5 MB.
-const MOST_MANIFEST: u64 = 64 << 20;
+const MAX_MANIFEST: u64 = 64 << 20;
 
 /// The largest in TOML, which people write.
-const MOST_TOML: u64 = 16 << 20;
+const MAX_TOML: u64 = 16 << 20;
 
 const TOML: &str = "manifest.toml";
 const JSON: &str = "manifest.json";
@@ -73,8 +73,8 @@ impl Language {
     /// The most bytes of a manifest in it.
     fn most(self) -> u64 {
         match self {
-            Self::Toml => MOST_TOML,
-            Self::Json => MOST_MANIFEST,
+            Self::Toml => MAX_TOML,
+            Self::Json => MAX_MANIFEST,
         }
     }
 }
@@ -169,8 +169,8 @@ fn load_zip(
         what: refusal.what,
     })?;
     let size = entry.len();
-    if size > MOST_MANIFEST {
-        return Err(ImportError::TooLarge { file: manifest.to_owned(), size, limit: MOST_MANIFEST });
+    if size > MAX_MANIFEST {
+        return Err(ImportError::TooLarge { file: manifest.to_owned(), size, limit: MAX_MANIFEST });
     }
     // find() has checked that the zip holds that many bytes.
     let mut text = vec![0; size as usize];
@@ -208,12 +208,12 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// A manifest's text; `size`: of the file when it was found.
 fn read_text(file: File, size: u64, name: String) -> Result<Vec<u8>, ImportError> {
-    if size > MOST_MANIFEST {
-        return Err(ImportError::TooLarge { file: name, size, limit: MOST_MANIFEST });
+    if size > MAX_MANIFEST {
+        return Err(ImportError::TooLarge { file: name, size, limit: MAX_MANIFEST });
     }
     let mut text = Vec::with_capacity(size as usize);
     // take(): a file may grow while it is read.
-    let read = file.take(MOST_MANIFEST).read_to_end(&mut text);
+    let read = file.take(MAX_MANIFEST).read_to_end(&mut text);
     read.map_err(|source| ImportError::Io { file: name, source })?;
     Ok(text)
 }
@@ -238,7 +238,7 @@ fn load(
         let what = "not UTF-8".to_owned();
         ImportError::Syntax { file: file.to_owned(), line, column, what, expected: language.expected() }
     })?;
-    let room = Room::of(room::MAX_MEMORY);
+    let room = MemoryLimit::of(memory_limit::MAX_MEMORY);
     let manifest = parse(text, language, file, &room)?;
     check_format(&manifest, file)?;
     let (capture, mut problems) = build::build(&manifest, name, file, store, local_files, targets);
@@ -250,11 +250,11 @@ fn load(
 fn left_out(file: &str, key: String) -> Problem {
     Problem {
         file: file.to_owned(),
-        place: Place { key: Some(clean(key).into_owned()), ..Place::default() },
+        place: FileLocation { key: Some(clean(key).into_owned()), ..FileLocation::default() },
         what: "this and all values after it are left out".to_owned(),
         expected: format!(
             "values that take at most {} bytes of memory; bulk data belongs in side files",
-            room::MAX_MEMORY
+            memory_limit::MAX_MEMORY
         ),
     }
 }
@@ -263,7 +263,7 @@ fn parse<'de>(
     text: &'de str,
     language: Language,
     file: &str,
-    room: &Room,
+    room: &MemoryLimit,
 ) -> Result<Manifest<'de>, ImportError> {
     let syntax = |(line, column), what| ImportError::Syntax {
         file: file.to_owned(),
@@ -294,7 +294,7 @@ fn parse<'de>(
     }
 }
 
-fn json<'de>(text: &'de str, room: &Room) -> serde_json::Result<Manifest<'de>> {
+fn json<'de>(text: &'de str, room: &MemoryLimit) -> serde_json::Result<Manifest<'de>> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let manifest = Manifest::read(&mut deserializer, room)?;
     deserializer.end().map(|()| manifest)

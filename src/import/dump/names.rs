@@ -17,7 +17,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The most names that are remembered by their order.
-    const MOST_RECENT: usize = 256;
+    const MAX_RECENT: usize = 256;
 
     /// Names are looked up from the first one again.
     pub(super) fn next_wave(&mut self) {
@@ -46,7 +46,7 @@ impl Names {
         let entry = (wave.index, name.into(), range);
         if let Some(recent) = self.recent.get_mut(at) {
             *recent = entry;
-        } else if at == self.recent.len() && at < Self::MOST_RECENT {
+        } else if at == self.recent.len() && at < Self::MAX_RECENT {
             self.recent.push(entry);
         }
         Ok(range)

@@ -10,7 +10,7 @@ use super::names::Names;
 use super::shape::Field;
 use super::spans::{Span, SpanSource, report_twice};
 use super::values::Values;
-use crate::arch::{Kind, RegId};
+use crate::arch::{RegId, WaveArch};
 use crate::capture::{BackingId, Extent, RegisterBlock, Registers};
 use crate::import::problem::Problems;
 use crate::units::LaneSet;
@@ -42,7 +42,7 @@ struct Layout {
 /// One wave whose registers are being read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaveKind<'a> {
-    pub(super) kind: &'a Kind,
+    pub(super) kind: &'a WaveArch,
     pub(super) index: KindIndex,
 }
 

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::room::{Room, index};
+use super::memory_limit::{MemoryLimit, index};
 
 /// The value of a key that may be left out.
 #[derive(Debug, Default)]
@@ -80,23 +80,23 @@ pub(super) trait Shape<'de>: Sized {
     }
 
     /// An array, which must be read to its end.
-    fn list<A: SeqAccess<'de>>(mut list: A, _: &Room) -> Result<Option<Self>, A::Error> {
+    fn list<A: SeqAccess<'de>>(mut list: A, _: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(None)
     }
 
     /// A table, which must be read to its end.
-    fn table<A: MapAccess<'de>>(mut table: A, _: &Room) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut table: A, _: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         while table.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(None)
     }
 }
 
 /// Reads a [`Field`] with what room there is.
-pub(super) struct AnyShape<'r, T>(pub(super) &'r Room, pub(super) PhantomData<T>);
+pub(super) struct AnyShape<'r, T>(pub(super) &'r MemoryLimit, pub(super) PhantomData<T>);
 
 impl<'r, T> AnyShape<'r, T> {
-    pub(super) fn new(room: &'r Room) -> Self {
+    pub(super) fn new(room: &'r MemoryLimit) -> Self {
         Self(room, PhantomData)
     }
 }
@@ -220,7 +220,7 @@ impl<'de> Shape<'de> for Text<'de> {
         Ok(Self(text))
     }
 
-    fn table<A: MapAccess<'de>>(mut table: A, room: &Room) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut table: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         // An unquoted TOML date arrives as a table of one key with this name; people write dates unquoted.
         let Some(Name(first)) = table.next_key()? else { return Ok(None) };
         if first == "$__toml_private_datetime" {
@@ -265,7 +265,7 @@ impl<'de> Deserialize<'de> for Name<'de> {
 impl<'de, T: Shape<'de>> Shape<'de> for Vec<Field<T>> {
     const EXPECTED: &'static str = "an array";
 
-    fn list<A: SeqAccess<'de>>(mut list: A, room: &Room) -> Result<Option<Self>, A::Error> {
+    fn list<A: SeqAccess<'de>>(mut list: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         let mut items: Self = Vec::new();
         loop {
             let at = items.len();
@@ -290,11 +290,11 @@ impl<'de, T: Shape<'de>> Shape<'de> for Vec<Field<T>> {
 impl<'de, T: Shape<'de>> Shape<'de> for Box<T> {
     const EXPECTED: &'static str = T::EXPECTED;
 
-    fn list<A: SeqAccess<'de>>(list: A, room: &Room) -> Result<Option<Self>, A::Error> {
+    fn list<A: SeqAccess<'de>>(list: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         Ok(T::list(list, room)?.map(Self::new))
     }
 
-    fn table<A: MapAccess<'de>>(table: A, room: &Room) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(table: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         Ok(T::table(table, room)?.map(Self::new))
     }
 }
@@ -307,7 +307,7 @@ type ExtraKeys<'de> = (Vec<(Cow<'de, str>, bool)>,);
 
 impl<'de> Extra<'de> {
     /// Notes a key that is not read; a writer's own (`x-`) is not worth a note.
-    pub(super) fn note(&mut self, key: Cow<'de, str>, twice: bool, room: &Room) {
+    pub(super) fn note(&mut self, key: Cow<'de, str>, twice: bool, room: &MemoryLimit) {
         if !key.starts_with("x-") && room.take(size_of::<(Cow<'de, str>, bool)>(), &key) {
             self.0.get_or_insert_default().0.push((key, twice));
         }
@@ -343,7 +343,7 @@ macro_rules! tables {
         impl<'de> Shape<'de> for $name<'de> {
             const EXPECTED: &'static str = "a table";
 
-            fn table<A: MapAccess<'de>>(mut map: A, room: &Room) -> Result<Option<Self>, A::Error> {
+            fn table<A: MapAccess<'de>>(mut map: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
                 let mut table = Self::default();
                 while let Some(Name(key)) = map.next_key()? {
                     match &*key {

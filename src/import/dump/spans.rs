@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use super::key::Key;
-use crate::arch::Kind;
+use crate::arch::WaveArch;
 use crate::capture::RegisterBlock;
 use crate::import::problem::Problems;
 
@@ -45,7 +45,7 @@ impl Span {
 pub(super) fn report_twice(
     problems: &mut Problems,
     key: &Key<'_>,
-    kind: &Kind,
+    kind: &WaveArch,
     layout: &[Span],
     mut own: Vec<Span>,
 ) {

@@ -4,7 +4,7 @@ use super::data::{ARENA, Sources};
 use super::inline::{Inline, found, scalar};
 use super::key::Key;
 use super::registers::run_length;
-use crate::arch::{Kind, RegId};
+use crate::arch::{RegId, WaveArch};
 use crate::capture::{BackingId, RegisterBlock};
 use crate::import::problem::Problems;
 use crate::units::LaneSet;
@@ -14,7 +14,7 @@ use crate::units::LaneSet;
 pub(super) struct Values<'a> {
     pub(super) problems: &'a mut Problems,
     pub(super) sources: &'a mut Sources,
-    pub(super) kind: &'a Kind,
+    pub(super) kind: &'a WaveArch,
     /// The wave's blocks.
     pub(super) own: &'a mut Vec<(BackingId, RegisterBlock)>,
 }

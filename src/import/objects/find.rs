@@ -11,7 +11,7 @@ use super::candidate::{self, Candidate};
 use super::compare::{MAX_COMPARED, Strength, Verdict, compare, is_in_memory};
 use super::discover;
 use super::listed::{List, NoMemory, saved_name};
-use super::place::{MAX_REASONS, Match, Place};
+use super::place::{LoadedObject, MAX_REASONS, Match};
 use super::{Debuginfod, Found, FoundObject, Held, Hints, LinkMap, Memory, folders};
 use crate::clean::clean;
 use crate::codeobject::{CodeObject, Uri, UriPlace, hex};
@@ -64,7 +64,7 @@ pub(in crate::import) fn find(
 /// The first code objects found are those of the list, in its order.
 pub(in crate::import) fn find_listed(list: &List<'_>, options: &Options, problems: &mut Problems) -> Found {
     let mut search = Search::new(&NoMemory, options, list.fits);
-    search.places.extend(list.objects.iter().cloned().map(Place::listed));
+    search.places.extend(list.objects.iter().cloned().map(LoadedObject::listed));
     let supplied = search.take_placed(problems);
     search.take_unplaced(&supplied, problems);
     search.take_saved(list.beside);
@@ -78,7 +78,7 @@ struct Search<'s> {
     options: &'s Options,
     /// Whether a code object is for the GPU, by the capture's facts.
     fits: &'s dyn Fn(&CodeObject) -> bool,
-    places: Vec<Place>,
+    places: Vec<LoadedObject>,
     /// Hints that no place explains.
     lost: Vec<u64>,
     /// Code objects that URIs led to and that may count: the same file may be loaded twice.
@@ -122,7 +122,7 @@ impl<'s> Search<'s> {
                 );
                 continue;
             }
-            self.places.push(Place::new(self.memory, entry.address, entry.uri.clone()));
+            self.places.push(LoadedObject::new(self.memory, entry.address, entry.uri.clone()));
         }
     }
 
@@ -146,7 +146,7 @@ impl<'s> Search<'s> {
     fn place(&mut self, candidates: &[Arc<Candidate>], address: u64, file: &str, problems: &mut Problems) {
         let known = self.places.iter().position(|place| place.address == address);
         let index = known.unwrap_or_else(|| {
-            self.places.push(Place::new(self.memory, address, None));
+            self.places.push(LoadedObject::new(self.memory, address, None));
             self.places.len() - 1
         });
         let Some(place) = self.places.get_mut(index) else { return };
@@ -165,7 +165,7 @@ impl<'s> Search<'s> {
     }
 
     fn discover(&mut self, hints: &Hints, problems: &mut Problems) {
-        let known = discover::union(self.places.iter().filter_map(Place::range).collect());
+        let known = discover::union(self.places.iter().filter_map(LoadedObject::range).collect());
         let (mut room, mut beyond) = (MAX_HINTS, Vec::new());
         let mut unexplained = |addresses: &BTreeSet<u64>| {
             let mut left = BTreeSet::new();
@@ -203,7 +203,7 @@ impl<'s> Search<'s> {
         }
         let images = found.images;
         self.lost = found.lost;
-        self.places.extend(images.into_iter().map(|image| Place {
+        self.places.extend(images.into_iter().map(|image| LoadedObject {
             address: image.address,
             uri: None,
             image: Some(image),
@@ -260,7 +260,7 @@ impl<'s> Search<'s> {
             {
                 continue;
             }
-            let mut place = Place::new(self.memory, address, None);
+            let mut place = LoadedObject::new(self.memory, address, None);
             place.take(candidate, format!("{origin}{}, placed by its code", candidate.label));
             let range = place.range();
             self.lost.retain(|hint| range.is_none_or(|(start, end)| *hint < start || *hint >= end));
@@ -453,7 +453,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    fn wanting(&self) -> impl Iterator<Item = &Place> {
+    fn wanting(&self) -> impl Iterator<Item = &LoadedObject> {
         self.places.iter().filter(|place| !place.is_satisfied())
     }
 

@@ -34,7 +34,7 @@ pub(super) fn by_build_id(folder: &Path, hex: &str) -> Vec<PathBuf> {
 
 /// The result of a search through folders.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
+pub(super) struct FolderSearch {
     /// Files that may hold code objects: AMDGPU ELF files first, since the others may have to be unpacked; by path.
     pub(super) files: Vec<PathBuf>,
     /// Folders and files that could not be read, in words.
@@ -43,13 +43,13 @@ pub(super) struct Walk {
 
 /// Looks through a folder and the folders in it; a file is taken as it is. Symbolic links to folders are not followed, so that
 /// there are no circles.
-pub(super) fn walk(root: &Path) -> Walk {
+pub(super) fn walk(root: &Path) -> FolderSearch {
     walk_up_to(root, MAX_ENTRIES)
 }
 
 /// [`walk`] with another bound on the entries that are looked at.
-pub(super) fn walk_up_to(root: &Path, most: usize) -> Walk {
-    let mut walk = Walk::default();
+pub(super) fn walk_up_to(root: &Path, most: usize) -> FolderSearch {
+    let mut walk = FolderSearch::default();
     let (mut code, mut holders) = (Vec::new(), Vec::new());
     let mut folders = vec![(root.to_owned(), 0)];
     let mut looked = 0;

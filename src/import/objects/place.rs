@@ -15,7 +15,7 @@ pub(super) const MAX_REASONS: usize = 8;
 
 /// Where a code object was loaded, and what is known of it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct LoadedObject {
     pub(super) address: u64,
     pub(super) uri: Option<String>,
     pub(super) image: Option<Image>,
@@ -35,7 +35,7 @@ pub(super) struct Match {
     pub(super) origin: String,
 }
 
-impl Place {
+impl LoadedObject {
     pub(super) fn new(memory: &dyn Memory, address: u64, uri: Option<String>) -> Self {
         // ROCr loads a file from ELF address 0 on; an image elsewhere is found by its header alone.
         let image = Image::at(memory, address).filter(|image| image.address == address);

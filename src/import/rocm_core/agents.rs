@@ -6,7 +6,7 @@ use super::note::{AgentEntry, State};
 use crate::arch::{Processor, Target, Targets};
 use crate::capture::{Agent, Capture, Hardware};
 use crate::import::Options;
-use crate::import::nearest::{is_read_as, near, parse, version};
+use crate::import::fallback_target::{is_read_as, near, parse, version};
 use crate::import::problem::Problems;
 use crate::units::Address;
 

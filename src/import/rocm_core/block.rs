@@ -187,7 +187,7 @@ impl Iterator for Stack<'_> {
 
 /// Walks the records of a control stack from the top of the wave area down.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct BlockReader<'a> {
     stack: Stack<'a>,
     /// Where the next wave's block has its top, before the gap.
     pub(super) last: u64,
@@ -195,7 +195,7 @@ pub(super) struct Walk<'a> {
     pub(super) failed: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BlockReader<'a> {
     /// From the area's end.
     pub(super) fn new(row: &'a SaveArea, records: &'a [u32], end: u64) -> Self {
         Self { stack: Stack::new(row, records), last: end, failed: false }
@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Iterator for Walk<'_> {
+impl Iterator for BlockReader<'_> {
     type Item = Block;
 
     fn next(&mut self) -> Option<Block> {
@@ -230,7 +230,8 @@ impl Iterator for Walk<'_> {
 
 /// The processor whose layout the records of an area have: the first of those that fits.
 pub(super) fn fitting<'a>(rows: &'a [Arc<Target>], records: &[u32], area: &Area) -> Option<&'a Arc<Target>> {
-    rows.iter().find(|target| target.save_area.as_ref().is_some_and(|row| Walk::fits(row, records, area)))
+    rows.iter()
+        .find(|target| target.save_area.as_ref().is_some_and(|row| BlockReader::fits(row, records, area)))
 }
 
 #[cfg(test)]

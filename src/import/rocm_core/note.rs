@@ -18,21 +18,21 @@ const HEADER: usize = size_of::<NoteHeader>();
 const MAX_VENDOR: usize = 8;
 
 /// The most notes that are looked at: a host core has a few for each thread.
-pub(super) const MOST_NOTES: u32 = 1 << 18;
+pub(super) const MAX_NOTES: u32 = 1 << 18;
 
 /// The most bytes of the descriptor that are read.
-pub(super) const MOST_DESCRIPTOR: u64 = 16 << 20;
+pub(super) const MAX_DESCRIPTOR: u64 = 16 << 20;
 
 /// The most agents and queues that are taken.
-pub(super) const MOST_AGENTS: u32 = 1024;
-/// As [`MOST_AGENTS`].
-pub(super) const MOST_QUEUES: u32 = 4096;
+pub(super) const MAX_AGENTS: u32 = 1024;
+/// As [`MAX_AGENTS`].
+pub(super) const MAX_QUEUES: u32 = 4096;
 
 /// The most bytes of notes that are searched for the GPUs' by its name, where a damaged note does not lead to it.
-pub(super) const MOST_SEARCHED: u64 = 64 << 20;
+pub(super) const MAX_SEARCHED: u64 = 64 << 20;
 
 /// The most places with its name that are read as the GPUs' note in that search.
-const MOST_CANDIDATES: u32 = 16;
+const MAX_CANDIDATES: u32 = 16;
 
 /// The longest name of a note that anybody writes; a longer one is damage.
 const LONGEST_NAME: u32 = 64;
@@ -46,7 +46,7 @@ pub(super) struct Notes {
     pub(super) found: bool,
     /// Its offset in the file.
     pub(super) found_at: Option<u64>,
-    /// Where that ends by its own header, in the file; at most [`MOST_DESCRIPTOR`] are read.
+    /// Where that ends by its own header, in the file; at most [`MAX_DESCRIPTOR`] are read.
     pub(super) ends_at: Option<u64>,
     /// The process's id.
     pub(super) process: Option<u32>,
@@ -112,7 +112,7 @@ pub(super) struct QueueEntry {
 /// Reads the notes of a core.
 pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problems) -> Notes {
     let mut notes = Notes::default();
-    let mut left = MOST_NOTES;
+    let mut left = MAX_NOTES;
     let mut doubtful: Option<(u64, String)> = None;
     for segment in &headers.notes {
         let there = segment.offset.saturating_add(segment.size).min(file.len());
@@ -125,7 +125,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
         while at < there {
             let note = at;
             if left == 0 {
-                let what = format!("more than {MOST_NOTES} notes, the rest is not looked at");
+                let what = format!("more than {MAX_NOTES} notes, the rest is not looked at");
                 problems.report_at(file.name(), at, "notes", what, "the state of the GPUs among the first");
                 return notes;
             }
@@ -153,7 +153,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
                 } else {
                     notes.found = true;
                     notes.found_at = Some(at);
-                    notes.ends_at = Some(start.saturating_add(u64::from(size).min(MOST_DESCRIPTOR)));
+                    notes.ends_at = Some(start.saturating_add(u64::from(size).min(MAX_DESCRIPTOR)));
                     notes.state = descriptor(file, start, u64::from(size), problems);
                 }
             } else if is(NT_PRPSINFO, b"CORE\0") && notes.command.is_none() {
@@ -179,7 +179,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
 /// Looks for the GPUs' note by its name: notes begin at multiples of 4 bytes from their segment's start.
 fn search(file: &dyn Backing, headers: &Headers, notes: &mut Notes, problems: &mut Problems) {
     const CHUNK: usize = 1 << 20;
-    let (mut left, mut candidates) = (MOST_SEARCHED, MOST_CANDIDATES);
+    let (mut left, mut candidates) = (MAX_SEARCHED, MAX_CANDIDATES);
     let mut buffer = vec![0; CHUNK + HEADER + AMDGPU.len()];
     for segment in &headers.notes {
         let end = segment.offset.saturating_add(segment.size).min(file.len());
@@ -204,7 +204,7 @@ fn search(file: &dyn Backing, headers: &Headers, notes: &mut Notes, problems: &m
                 let found = descriptor(file, start, size, problems);
                 notes.found = true;
                 notes.found_at = Some(at);
-                notes.ends_at = Some(start.saturating_add(size.min(MOST_DESCRIPTOR)));
+                notes.ends_at = Some(start.saturating_add(size.min(MAX_DESCRIPTOR)));
                 if found.is_some() {
                     let what = "found by its name behind a damaged note";
                     problems.report_at(file.name(), at, "AMDGPU note", what, "notes that lead to it");
@@ -244,7 +244,7 @@ fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems
     let mut report = |offset: u64, what: String, expected: &str| {
         problems.report_at(file.name(), start.saturating_add(offset), "AMDGPU note", what, expected);
     };
-    let length = size.min(MOST_DESCRIPTOR).min(file.len().saturating_sub(start));
+    let length = size.min(MAX_DESCRIPTOR).min(file.len().saturating_sub(start));
     let mut bytes = vec![0; usize::try_from(length).ok()?];
     let got = file.read_at(start, &mut bytes).unwrap_or(0);
     bytes.truncate(got);
@@ -317,10 +317,10 @@ fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems
         end
     };
     let mut entries = Vec::new();
-    at = table("agents", agents, agent_size, MOST_AGENTS, at, &mut |entry| entries.push(agent(entry)));
+    at = table("agents", agents, agent_size, MAX_AGENTS, at, &mut |entry| entries.push(agent(entry)));
     state.agents = entries;
     let mut entries = Vec::new();
-    at = table("queues", queues, queue_size, MOST_QUEUES, at, &mut |entry| entries.push(queue(entry)));
+    at = table("queues", queues, queue_size, MAX_QUEUES, at, &mut |entry| entries.push(queue(entry)));
     state.queues = entries;
     if at != size {
         let what = format!("{size} bytes; its tables end at {at}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::agents::Known;
 use super::area::{Area, Header, MAX_STACK};
-use super::block::{Block, Walk, fitting};
+use super::block::{Block, BlockReader, fitting};
 use super::doubt::Doubt;
 use super::note::QueueEntry;
 use super::queues::{MAX_WAVES, WaveReader, XccWaves};
@@ -42,7 +42,7 @@ struct Stacked<'a> {
 impl Stacked<'_> {
     /// The blocks from the area's end down, as the records place them.
     fn down(&self) -> Vec<Block> {
-        Walk::new(self.row, self.records, self.area.end).collect()
+        BlockReader::new(self.row, self.records, self.area.end).collect()
     }
 }
 
@@ -199,7 +199,7 @@ impl XccReader<'_, '_> {
     /// The processor whose layout closes an area: its own, else a sibling's.
     fn layout(&mut self, records: &[u32], area: &Area) -> Option<Arc<Target>> {
         let own = &self.known.target;
-        if own.save_area.as_ref().is_some_and(|row| Walk::fits(row, records, area)) {
+        if own.save_area.as_ref().is_some_and(|row| BlockReader::fits(row, records, area)) {
             return Some(Arc::clone(own));
         }
         fitting(self.known.siblings(self.reader.targets), records, area).cloned()
@@ -221,7 +221,7 @@ impl XccReader<'_, '_> {
             }
             let Some(layout) = self.layout(&records, &area) else { continue };
             let Some(row) = layout.save_area.as_ref() else { continue };
-            let blocks: Vec<Block> = Walk::new(row, &records, area.end).collect();
+            let blocks: Vec<Block> = BlockReader::new(row, &records, area.end).collect();
             // Two words that differ only in what means nothing are one reading.
             let is_new = !found.iter().any(|known| places(&known.blocks) == places(&blocks));
             if let (true, Some(xcc)) = (is_new, self.empty(&layout)) {
@@ -346,7 +346,7 @@ impl WaveReader<'_> {
     fn looks_sound_in(&self, layout: &Target, area: &Area, records: &[u32], xcc: &XccWaves) -> bool {
         let Some(row) = &layout.save_area else { return false };
         let (mut sound, mut all) = (0, 0);
-        for block in Walk::new(row, records, area.end) {
+        for block in BlockReader::new(row, records, area.end) {
             all += 1;
             sound += usize::from(self.looks_sound(&block, xcc));
         }

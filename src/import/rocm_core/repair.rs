@@ -1,7 +1,7 @@
 //! Damaged control stacks: flags that their neighbours contradict, and the remaining waves if records do not fill their area.
 
 use super::area::Area;
-use super::block::{Block, Record, Stack, Walk};
+use super::block::{Block, BlockReader, Record, Stack};
 use super::doubt::Doubt;
 use crate::arch::save_area::SaveArea;
 
@@ -61,7 +61,7 @@ pub(super) fn with_flags(row: &SaveArea, records: &[u32], area: &Area, blocks: &
             let mut restored = records.to_vec();
             let Some(word) = restored.get_mut(block.record) else { continue };
             *word = row.wave.last.with(row.wave.first.with(*word, first.into()), last.into());
-            let Some(mut blocks) = Walk::closed(row, &restored, area) else { continue };
+            let Some(mut blocks) = BlockReader::closed(row, &restored, area) else { continue };
             if let Some(block) = blocks.get_mut(ordinal) {
                 block.doubt = Some(Doubt::Record);
             }
@@ -87,7 +87,8 @@ pub(super) fn remains(
     let waves: Vec<Record> = Stack::new(row, records).collect();
     let count = waves.len();
     let is_inside = |block: &Block| block.bottom >= area.begin && block.top <= area.end;
-    let down = Walk::new(row, records, area.end).take_while(|block| is_inside(block) && is_sound(block));
+    let down =
+        BlockReader::new(row, records, area.end).take_while(|block| is_inside(block) && is_sound(block));
     let mut upper: Vec<Block> = down.collect();
     let mut lower = Vec::new();
     let mut reached = area.begin;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::block::{Block, Counts, SLOTS};
 use super::memory::CoreMemory;
 use crate::arch::save_area::{self, Parked, SaveArea, TtmpBits};
-use crate::arch::{Kind, RegId, Target};
+use crate::arch::{RegId, Target, WaveArch};
 use crate::capture::RegisterBlock;
 use crate::integers::u32_at;
 use crate::units::LaneSet;
@@ -165,7 +165,7 @@ struct Rewrite {
 /// A processor's layout at one wave size, ready for many waves.
 #[derive(Debug)]
 pub(super) struct Row {
-    pub(super) kind: Arc<Kind>,
+    pub(super) kind: Arc<WaveArch>,
     layout: Arc<Target>,
     pc: Option<(RegId, u8)>,
     rewrites: Vec<Rewrite>,
@@ -184,7 +184,7 @@ pub(super) struct Row {
 
 impl Row {
     /// A kind of wave, saved in the layout of `layout`: its own processor, or one whose layout the area has.
-    pub(super) fn new(kind: Arc<Kind>, layout: Arc<Target>) -> Option<Self> {
+    pub(super) fn new(kind: Arc<WaveArch>, layout: Arc<Target>) -> Option<Self> {
         let area = layout.save_area.as_ref()?;
         let slot = |name: &str| area.hwregs.get(name).copied();
         let mut rewrites: Vec<Rewrite> = Vec::new();

@@ -4,22 +4,22 @@
 //! A log names registers before their processor is known. Values go into one arena ([`Kept`]), each with its name and line, and
 //! become blocks of registers when the kind of the wave is known ([`Placer`]). The arena is bounded, whatever the file's size.
 
-mod kept;
 mod launch;
 mod lines;
 mod pieces;
 mod place;
 mod processor;
 mod unwrap;
+mod values;
 mod words;
 
-pub(super) use kept::{Kept, Value};
 pub(super) use launch::{launch, missing, ttmp};
 pub(super) use lines::{Line, Lines};
 pub(super) use pieces::Pieces;
 pub(super) use place::{Placer, Sizes};
 pub(super) use processor::processors_in;
 pub(super) use unwrap::{Order, Utf16, decoded, line as unwrapped, prefix};
+pub(super) use values::{Kept, Value};
 pub(super) use words::{Cursor, excerpt, find, hex, skip_spaces};
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Kept;
-use super::kept::Value;
-use crate::arch::{Kind, RegId, Register};
+use super::values::Value;
+use crate::arch::{RegId, Register, WaveArch};
 use crate::capture::{BackingId, RegisterBlock, Registers};
 use crate::import::problem::Problems;
 use crate::units::{LaneSet, WaveSize};
@@ -53,9 +53,9 @@ impl Sizes {
 #[derive(Debug)]
 pub(in crate::import) struct Placer {
     arena: BackingId,
-    known: HashMap<(*const Kind, usize), Option<RegId>>,
+    known: HashMap<(*const WaveArch, usize), Option<RegId>>,
     /// Kinds that are remembered by address stay alive.
-    kinds: Vec<Arc<Kind>>,
+    kinds: Vec<Arc<WaveArch>>,
     /// Of each register, the wave of this placer that gave it last, by kind's order; for repeats.
     seen: Vec<u32>,
     wave: u32,
@@ -72,7 +72,7 @@ impl Placer {
         &mut self,
         problems: &mut Problems,
         kept: &Kept,
-        kind: &Arc<Kind>,
+        kind: &Arc<WaveArch>,
         values: &[Value],
     ) -> Registers {
         if !self.kinds.iter().any(|known| Arc::ptr_eq(known, kind)) {
@@ -110,7 +110,7 @@ impl Placer {
         &mut self,
         problems: &mut Problems,
         kept: &Kept,
-        kind: &'k Arc<Kind>,
+        kind: &'k Arc<WaveArch>,
         value: &Value,
     ) -> Option<&'k Register> {
         debug_assert!(value.name.index() < kept.names());

@@ -1,7 +1,7 @@
 //! Lines, words, bounds, and names of processors.
 
-use super::kept::{MAX_KEPT, MAX_LANES, MAX_NAMES};
 use super::lines::MAX_LINE;
+use super::values::{MAX_KEPT, MAX_LANES, MAX_NAMES};
 use super::{Cursor, Kept, Lines, Pieces, Sizes, hex, processors_in, unwrapped};
 use crate::capture::BackingId;
 use crate::units::WaveSize;

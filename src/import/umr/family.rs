@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::wave::UmrWave;
 use crate::arch::{Generation, Processor, Target, Targets};
-use crate::import::nearest::{chosen, is_read_as, nearest};
+use crate::import::fallback_target::{chosen, is_read_as, nearest};
 use crate::import::problem::Problems;
 use crate::import::{ImportError, Options};
 

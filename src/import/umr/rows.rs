@@ -25,7 +25,7 @@ fn is_range(text: &[u8]) -> bool {
 
 /// The register numbers before a row's words.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct FaultRange {
     first: u64,
     /// Whether it is a range of registers.
     is_range: bool,
@@ -33,7 +33,7 @@ struct Place {
     last: Option<u64>,
 }
 
-fn place(cursor: &mut Cursor<'_>) -> Option<Place> {
+fn place(cursor: &mut Cursor<'_>) -> Option<FaultRange> {
     cursor.take("[").then_some(())?;
     cursor.spaces();
     let first = cursor.decimal()?;
@@ -45,7 +45,7 @@ fn place(cursor: &mut Cursor<'_>) -> Option<Place> {
         cursor.spaces();
         cursor.take(sign).then_some(())?;
     }
-    Some(Place { first, is_range, last })
+    Some(FaultRange { first, is_range, last })
 }
 
 /// The words of a row, and whether they are all of it: the first other text is reported.
@@ -105,11 +105,11 @@ fn take_scalars(
     problems: &mut Problems,
     section: Section,
     line: usize,
-    place: Place,
+    place: FaultRange,
     mut words: Vec<u32>,
     is_whole: bool,
 ) {
-    let Place { first, last, .. } = place;
+    let FaultRange { first, last, .. } = place;
     let (most, name) = if section == Section::Ttmps { (TTMPS, "ttmp") } else { (MAX_SGPRS, "s") };
     let mut fits = true;
     if let Some(last) = last.filter(|last| *last >= first) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::family::Families;
 use crate::arch::save_area::RegisterBit;
-use crate::arch::{Generation, Kind, Processor, RegClass, Target};
+use crate::arch::{Generation, Processor, RegClass, Target, WaveArch};
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Value};
 use crate::units::WaveSize;
@@ -176,7 +176,7 @@ impl UmrWave {
     }
 
     /// SGPRs and what lies in the last of them.
-    fn scalars(&mut self, kept: &mut Kept, kind: &Arc<Kind>) {
+    fn scalars(&mut self, kept: &mut Kept, kind: &Arc<WaveArch>) {
         let slots = std::mem::take(&mut self.sgprs);
         for (slot, word) in &slots {
             let name = format!("s{slot}");

@@ -6,7 +6,7 @@ use crate::capture::{Capture, Extent, MemoryMap, RegisterBlock, Wave, distinct};
 use crate::units::WaveId;
 
 /// The limit is that many times the bytes that its waves and work-groups claim, each counted once, plus a constant.
-const MOST_CLAIMED: u64 = 2;
+const MAX_CLAIMED: u64 = 2;
 const MORE: u64 = 16 << 20;
 
 /// Number of bytes that may still be written.
@@ -38,7 +38,7 @@ impl Share {
             }
         }
         let bytes = distinct(extents).iter().map(|extent| extent.length).fold(0, u64::saturating_add);
-        Self(bytes.saturating_mul(MOST_CLAIMED).saturating_add(MORE))
+        Self(bytes.saturating_mul(MAX_CLAIMED).saturating_add(MORE))
     }
 
     /// Takes that many bytes of the limit.

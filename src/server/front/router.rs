@@ -8,7 +8,7 @@ use super::super::packets::{
     registers, resume, stop, target_xml, threads, vendor, vfile, xfer,
 };
 use super::super::state::State;
-use super::super::{Flow, fault::Fault};
+use super::super::{Flow, error::PacketError};
 use super::frame::digit;
 use super::reply::Reply;
 
@@ -22,9 +22,9 @@ pub(crate) struct Request<'a> {
 }
 
 /// Answers a packet.
-pub(crate) type Handler = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<Flow, Fault>;
+pub(crate) type Handler = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<Flow, PacketError>;
 /// Reviews gdbstub's answer.
-pub(crate) type Review = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<(), Fault>;
+pub(crate) type Review = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<(), PacketError>;
 
 /// The component that answers a packet.
 #[derive(Clone, Copy)]

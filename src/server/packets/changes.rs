@@ -5,14 +5,14 @@ use super::super::threads::Thread;
 use super::monitor::{said, sentence};
 use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
-use crate::session::{Reset, Unwritable};
+use crate::session::{ChangeError, Reset};
 
 /// Maximum number of listed dwords of registers, and of listed runs of memory.
-const MOST_LISTED: usize = 64;
+const MAX_LISTED: usize = 64;
 
 /// `monitor changes`
 pub(super) fn list(state: &mut State, _: Thread, _: &[&str]) -> Result<String, String> {
-    Ok(report::text(&said(state.session.changes(MOST_LISTED))?))
+    Ok(report::text(&said(state.session.changes(MAX_LISTED))?))
 }
 
 /// `monitor reset [all|registers|memory]`
@@ -42,7 +42,7 @@ pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Resu
     let set = state.session.assign(wave, lanes, frame, path, value);
     state.forget_list();
     set.map_err(|why| match why {
-        Unwritable::Path(why) => super::print::wrong_path(path, &why),
+        ChangeError::Path(why) => super::print::wrong_path(path, &why),
         why => sentence(&why.to_string()),
     })?;
     // A register can be set without the debug information that printing needs.

@@ -15,12 +15,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::super::error::{NOT_THERE, PacketError};
 use super::super::facade::Facade;
-use super::super::fault::{Fault, NOT_THERE};
 use super::super::registers::Source;
 use super::super::state::State;
 use crate::session::address::{self, Token, decode};
-use crate::session::{Place, Region};
+use crate::session::{MemoryAddress, Region};
 use crate::units::WaveId;
 
 /// gdb's line of code, in bytes.
@@ -67,9 +67,9 @@ pub(super) fn told(
     state: &mut State,
     address: u64,
     length: u64,
-    place: Place,
+    place: MemoryAddress,
     read: usize,
-) -> Result<usize, Fault> {
+) -> Result<usize, PacketError> {
     let is_hidden = match state.facade() {
         _ if place.space != address::GLOBAL || !matches!(decode(address), Token::Plain(_)) => false,
         Facade::Lldb => return before_code(state, address, read),
@@ -79,12 +79,12 @@ pub(super) fn told(
     if is_hidden { Err(refusal()) } else { Ok(read) }
 }
 
-fn refusal() -> Fault {
-    Fault::new(NOT_THERE, "a GPU's code is not x86-64: `monitor disassemble` lists it")
+fn refusal() -> PacketError {
+    PacketError::new(NOT_THERE, "a GPU's code is not x86-64: `monitor disassemble` lists it")
 }
 
 /// The number of bytes read before the first byte of code.
-fn before_code(state: &State, address: u64, read: usize) -> Result<usize, Fault> {
+fn before_code(state: &State, address: u64, read: usize) -> Result<usize, PacketError> {
     let end = address.saturating_add(read as u64);
     let mut at = address;
     while at < end {
@@ -99,7 +99,7 @@ fn before_code(state: &State, address: u64, read: usize) -> Result<usize, Fault>
 }
 
 /// Whether an address of the captured memory is code.
-pub(super) fn is_code(state: &State, place: Place) -> bool {
+pub(super) fn is_code(state: &State, place: MemoryAddress) -> bool {
     place.space == address::GLOBAL && run(state, place.address.0).is_code
 }
 

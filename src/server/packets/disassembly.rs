@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::Flow;
-use super::super::fault::{Fault, MALFORMED};
+use super::super::error::{MALFORMED, PacketError};
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
@@ -18,15 +18,15 @@ pub(crate) fn disassemble(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let keys: &[&[u8]] = &[b"address", b"count", b"around", b"thread", b"lane", b"frame"];
     state.code.asks_for_instructions = true;
     let of = named(state, request.args, keys);
     send(of.and_then(|thread| answer(state, thread, request.args)), reply)
 }
 
-fn answer(state: &State, thread: Thread, args: &[u8]) -> Result<Value, Fault> {
-    let count = |key| Ok::<_, Fault>(number_of(args, key)?.map(index));
+fn answer(state: &State, thread: Thread, args: &[u8]) -> Result<Value, PacketError> {
+    let count = |key| Ok::<_, PacketError>(number_of(args, key)?.map(index));
     let lane = value(args, b"lane").map(vendor::lane_of).transpose()?;
     let asked = Instructions {
         lane: lane.or(thread.lane),
@@ -35,7 +35,7 @@ fn answer(state: &State, thread: Thread, args: &[u8]) -> Result<Value, Fault> {
         count: count(b"count")?,
         around: count(b"around")?,
     };
-    one_of(&asked).map_err(|words| Fault::new(MALFORMED, words))?;
+    one_of(&asked).map_err(|words| PacketError::new(MALFORMED, words))?;
     let found = state.session.disassemble(thread.wave, &asked)?;
     Ok(about(state, thread, disassembly::json(&found)))
 }

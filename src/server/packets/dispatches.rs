@@ -1,7 +1,7 @@
 //! Kernel launches: `monitor dispatches`, `qlanescope.Dispatches`.
 
 use super::super::Flow;
-use super::super::fault::Fault;
+use super::super::error::PacketError;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
@@ -15,7 +15,7 @@ pub(crate) fn dispatches(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let answer = only(request.args, &[]);
     let answer =
         answer.map(|()| report::json(&state.session.dispatches(), &|wave| state.threads.of_wave(wave)));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::MAX_READ;
-use super::super::fault::{Fault, MALFORMED};
+use super::super::error::{MALFORMED, PacketError};
 
 /// Maximum size of one of our own documents in bytes: each client holds one.
 pub(crate) const MAX_DOCUMENT: usize = 64 << 20;
@@ -67,9 +67,9 @@ pub(crate) struct Piece<'a> {
 }
 
 /// The piece of a document from `offset` on, of at most `length` bytes and at most a packet.
-pub(crate) fn slice(document: &[u8], offset: u64, length: u64) -> Result<Piece<'_>, Fault> {
+pub(crate) fn slice(document: &[u8], offset: u64, length: u64) -> Result<Piece<'_>, PacketError> {
     let rest = usize::try_from(offset).ok().and_then(|offset| document.get(offset..));
-    let rest = rest.ok_or_else(|| Fault::new(MALFORMED, format!("nothing at offset {offset:#x}")))?;
+    let rest = rest.ok_or_else(|| PacketError::new(MALFORMED, format!("nothing at offset {offset:#x}")))?;
     let length = rest.len().min(MAX_READ).min(usize::try_from(length).unwrap_or(usize::MAX));
     let (bytes, left) = rest.split_at(length);
     Ok(Piece { bytes, more: !left.is_empty() })

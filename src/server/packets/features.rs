@@ -1,8 +1,8 @@
 //! `qSupported`: the features of both sides.
 
 use super::super::PACKET_SIZE;
+use super::super::error::PacketError;
 use super::super::facade::Facade;
-use super::super::fault::Fault;
 use super::super::front::reply::Reply;
 use super::super::front::router::{self, Request};
 use super::super::state::State;
@@ -26,7 +26,11 @@ const OWN: &[&str] = &[
 const LLDB: &[&str] = &["QThreadSuffixSupported+", "QListThreadsInStopReply+", "address-spaces+"];
 
 /// Takes the client's offers, and replaces gdbstub's list by ours.
-pub(crate) fn extend(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
+pub(crate) fn extend(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), PacketError> {
     let mut offers = request.args.split(|byte| *byte == b';');
     state.features.error_message = offers.any(|offer| offer == b"error-message+");
     let theirs = String::from_utf8_lossy(reply.body()).into_owned();

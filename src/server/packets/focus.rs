@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::Flow;
-use super::super::fault::{Fault, MALFORMED};
+use super::super::error::{MALFORMED, PacketError};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -13,17 +13,21 @@ use super::vendor::{about, named, send, value};
 use crate::session::work_item;
 
 /// `qlanescope.Find:place:HEX;[thread:ID;]`: the thread, wave and lane at a place in the grid, in the dispatch of `thread`.
-pub(crate) fn find(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn find(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let of = named(state, request.args, &[b"place", b"thread"]);
     let answer = of.and_then(|near| {
         let place = value(request.args, b"place").and_then(parse::bytes);
-        let place = place.ok_or(Fault::malformed("a place in hex digits is needed"))?;
-        let refused = |error: work_item::NoGridPlace| Fault::new(MALFORMED, error.to_string());
+        let place = place.ok_or(PacketError::malformed("a place in hex digits is needed"))?;
+        let refused = |error: work_item::WorkItemError| PacketError::new(MALFORMED, error.to_string());
         let place = String::from_utf8_lossy(&place).parse().map_err(refused)?;
         let (wave, lane) = work_item::find(state.session.as_ref(), near.wave, &place).map_err(refused)?;
         let thread = state.threads.at(wave, lane.unwrap_or_else(|| state.session.focus(wave)));
         let thread = thread.ok_or_else(|| {
-            Fault::new(MALFORMED, format!("no thread is the lane of {place}, which is not active"))
+            PacketError::new(MALFORMED, format!("no thread is the lane of {place}, which is not active"))
         })?;
         let answer = json!({ "lane": lane.map(|lane| lane.0), "is_lane": thread.lane.is_some() });
         Ok(about(state, thread, answer))
@@ -36,10 +40,10 @@ pub(crate) fn selected(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let thread = named(state, request.args, &[b"thread"]).and_then(|thread: Thread| {
         if value(request.args, b"thread").is_none() {
-            return Err(Fault::malformed("a thread is needed"));
+            return Err(PacketError::malformed("a thread is needed"));
         }
         Ok(thread)
     });

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::super::Flow;
-use super::super::fault::Fault;
+use super::super::error::PacketError;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
@@ -12,14 +12,18 @@ use super::super::threads::Thread;
 use super::monitor::said;
 use super::vendor::{about, lanes_of, named, only, send, value};
 use crate::report::{Style, groups as report, json};
-use crate::session::{GroupBy, Grouping, Member, Unreadable};
+use crate::session::{GroupBy, Grouping, Member, ReadError};
 
 /// `qlanescope.Groups[:lanes:1;][by:function|line|pc;]`
-pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn groups(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let lanes = match value(request.args, b"lanes") {
         None | Some(b"0") => Ok(false),
         Some(b"1") => Ok(true),
-        Some(_) => Err(Fault::malformed("lanes: 0 or 1")),
+        Some(_) => Err(PacketError::malformed("lanes: 0 or 1")),
     };
     let args = only(request.args, &[b"lanes", b"by"]).and(lanes);
     let answer = args.and_then(|lanes| answer(state, lanes, value(request.args, b"by")));
@@ -27,7 +31,11 @@ pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<
 }
 
 /// `qlanescope.LanePc[:thread:ID;][lane:N;]`
-pub(crate) fn lane_pc(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn lane_pc(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let lane = value(request.args, b"lane");
     let of = named(state, request.args, &[b"thread", b"lane"]);
     let answer = of.and_then(|thread| lane_pc_json(state, thread, lane));
@@ -35,9 +43,9 @@ pub(crate) fn lane_pc(state: &mut State, request: Request<'_>, reply: &mut Reply
 }
 
 /// The answer to a packet.
-pub(super) fn answer(state: &State, lanes: bool, by: Option<&[u8]>) -> Result<Value, Fault> {
+pub(super) fn answer(state: &State, lanes: bool, by: Option<&[u8]>) -> Result<Value, PacketError> {
     let by = by.map(|name| GroupBy::named(&String::from_utf8_lossy(name)));
-    let by = by.map(|by| by.ok_or(Fault::malformed("by: function, line or pc"))).transpose()?;
+    let by = by.map(|by| by.ok_or(PacketError::malformed("by: function, line or pc"))).transpose()?;
     let grouping = Grouping { by: by.unwrap_or_default(), lanes };
     Ok(report::json_with(&state.session.groups(grouping)?, &|member| threads(state, member)))
 }
@@ -55,14 +63,14 @@ fn threads(state: &State, member: &Member) -> Vec<u64> {
     (first..=last).filter(of_group).collect()
 }
 
-fn lane_pc_json(state: &State, thread: Thread, lane: Option<&[u8]>) -> Result<Value, Fault> {
+fn lane_pc_json(state: &State, thread: Thread, lane: Option<&[u8]>) -> Result<Value, PacketError> {
     if matches!(lane, Some(b"all" | b"active")) {
-        return Err(Fault::malformed("one lane has a PC: qlanescope.Lanes answers for all"));
+        return Err(PacketError::malformed("one lane has a PC: qlanescope.Lanes answers for all"));
     }
     let asked = lanes_of(state, thread, lane, 0)?;
     let lanes = state.session.lanes(thread.wave)?;
     let found = lanes.iter().find(|info| asked.contains(info.lane));
-    let missing = Unreadable::NotCaptured { what: "the lane".to_owned() };
+    let missing = ReadError::NotCaptured { what: "the lane".to_owned() };
     Ok(about(state, thread, json::lane_pc(thread.wave, found.ok_or(missing)?)))
 }
 

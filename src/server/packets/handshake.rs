@@ -1,7 +1,7 @@
 //! The packets at the start of a connection.
 
 use super::super::Flow;
-use super::super::fault::Fault;
+use super::super::error::PacketError;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
@@ -10,7 +10,11 @@ use super::super::state::State;
 const SLOW_BYTES: u64 = 1 << 19;
 
 /// `QStartNoAckMode`
-pub(crate) fn stop_acks(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn stop_acks(
+    state: &mut State,
+    _: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     state.features.no_acks = true;
     reply.text("OK");
     Ok(Flow::Continue)
@@ -20,10 +24,10 @@ pub(crate) fn stop_acks(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>
 ///
 /// gdb sends this while it attaches, and prints text that precedes the answer. No other packet shows the user of an
 /// unmodified gdb a greeting.
-pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     if !state.greeted && !state.facade().is_lldb() {
         state.greeted = true;
-        let greeting = super::super::say::greeting(state);
+        let greeting = super::super::messages::greeting(state);
         reply.console(&(greeting + &state.take_notes()));
         if let Some(words) = slow_pipe(state) {
             reply.console(&words);
@@ -47,7 +51,7 @@ fn slow_pipe(state: &State) -> Option<String> {
 }
 
 /// `qSymbol`: the server needs no symbol from the client.
-pub(crate) fn no_symbols(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn no_symbols(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     reply.text("OK");
     Ok(Flow::Continue)
 }

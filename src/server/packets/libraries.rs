@@ -15,8 +15,8 @@ use std::sync::Arc;
 use quick_xml::Writer;
 
 use super::super::Flow;
+use super::super::error::PacketError;
 use super::super::facade::Facade;
-use super::super::fault::Fault;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
@@ -81,7 +81,7 @@ fn missed(state: &mut State) {
 }
 
 /// gdb reads the list.
-pub(crate) fn were_read(state: &mut State, _: Request<'_>, _: &mut Reply<'_>) -> Result<(), Fault> {
+pub(crate) fn were_read(state: &mut State, _: Request<'_>, _: &mut Reply<'_>) -> Result<(), PacketError> {
     state.missing.is_listed = true;
     state.missing.are_missed = false;
     Ok(())
@@ -134,11 +134,11 @@ fn natives(state: &State) -> Vec<(String, Address)> {
 ///
 /// # Errors
 /// The files cannot be written.
-pub(crate) fn build_svr4(state: &State) -> Result<Arc<[u8]>, Fault> {
+pub(crate) fn build_svr4(state: &State) -> Result<Arc<[u8]>, PacketError> {
     let (Some(view), Some(views)) = (state.first_view(), state.views.as_deref()) else {
         return Ok(Arc::default());
     };
-    let folder = views.folder().map_err(|words| Fault::new(super::super::fault::IO, words))?;
+    let folder = views.folder().map_err(|words| PacketError::new(super::super::error::IO, words))?;
     Ok(document(|xml| {
         xml.create_element("library-list-svr4").with_attribute(("version", "1.0")).write_inner_content(
             |xml| {
@@ -179,7 +179,7 @@ const AWAY: Address = Address(0x71 << 56);
 /// `qOffsets`: the load offset of the program. Another program gets an offset out of the way: the view of an earlier
 /// dump lies at the code objects' addresses, and gdb searches its program first. LLDB would move whichever file it
 /// has first, and takes addresses from its list of libraries.
-pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     let has_main = state.first_view().is_some_and(|view| view.main().is_some());
     let address = match state.facade() {
         Facade::Gdb => has_main.then(|| main_as_program(state).map_or(AWAY, |main| main.address)),

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::super::Flow;
+use super::super::error::PacketError;
 use super::super::facade::Facade;
-use super::super::fault::Fault;
 use super::super::front::escape::unescape;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
@@ -17,27 +17,35 @@ use crate::session::Region;
 use crate::session::address::{Token, WINDOW, decode};
 
 /// `QThreadSuffixSupported`: `;thread:ID;` is accepted in every packet, with or without this request.
-pub(crate) fn accept(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn accept(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     reply.text("OK");
     Ok(Flow::Continue)
 }
 
 /// `QListThreadsInStopReply`
-pub(crate) fn list_threads(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn list_threads(
+    state: &mut State,
+    _: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     state.features.list_threads = true;
     reply.text("OK");
     Ok(Flow::Continue)
 }
 
 /// `QEnableErrorStrings`: errors carry their words from here on.
-pub(crate) fn error_strings(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn error_strings(
+    state: &mut State,
+    _: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     state.features.error_strings = true;
     reply.text("OK");
     Ok(Flow::Continue)
 }
 
 /// `qEcho:TEXT`: LLDB resynchronizes with the stream by the packet's echo.
-pub(crate) fn echo(_: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn echo(_: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     reply.escaped(&unescape(request.body));
     Ok(Flow::Continue)
 }
@@ -47,8 +55,8 @@ pub(crate) fn memory_region(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
-    let address = parse::number(request.args).ok_or(Fault::malformed("not an address"))?;
+) -> Result<Flow, PacketError> {
+    let address = parse::number(request.args).ok_or(PacketError::malformed("not an address"))?;
     let region = region(state, address);
     // LLDB takes the address 2^64-1 for the end of all regions: the last byte belongs to none.
     let end = region.last.saturating_add(1);
@@ -100,7 +108,7 @@ pub(crate) fn address_spaces(
     state: &mut State,
     _: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let kind = state.session.kind();
     let spaces = kind.target.spaces.iter().map(|space| {
         json!({

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
+use super::super::error::{MALFORMED, NOT_THERE, PacketError};
 use super::super::facade::Facade;
-use super::super::fault::{Fault, MALFORMED, NOT_THERE};
 use super::super::front::escape::unescape;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
@@ -19,7 +19,7 @@ use super::super::{Flow, MAX_READ};
 use super::{code, libraries};
 use crate::arch::SpaceScope;
 use crate::session::address::{self, Token, decode};
-use crate::session::{Place, Unreadable};
+use crate::session::{MemoryAddress, ReadError};
 use crate::units::{Address, AddressSpace, WaveId};
 use crate::view::{self, Reading, View, Views};
 
@@ -28,11 +28,11 @@ pub(crate) fn read_hex(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let read = read(state, request.args)?;
     if read == 0 {
         // A reply without digits would mean that the packet is unknown.
-        return Err(Fault::new(NOT_THERE, "nothing was captured there"));
+        return Err(PacketError::new(NOT_THERE, "nothing was captured there"));
     }
     reply.hex(state.buffer.get(..read).unwrap_or_default());
     Ok(Flow::Continue)
@@ -46,7 +46,7 @@ pub(crate) fn read_binary(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     if matches!(parse::range(parse::split(request.args, b';').0), Some((_, 0))) {
         reply.text("b");
         return Ok(Flow::Continue);
@@ -62,10 +62,10 @@ pub(crate) fn write_hex(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let (head, digits) = data(request.args)?;
     let (digits, after) = parse::split(digits, b';');
-    let bytes = parse::bytes(digits).ok_or(Fault::malformed("not hex digits in pairs"))?;
+    let bytes = parse::bytes(digits).ok_or(PacketError::malformed("not hex digits in pairs"))?;
     write(state, head, after, &bytes, reply)
 }
 
@@ -74,14 +74,14 @@ pub(crate) fn write_binary(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let (head, binary) = data(request.args)?;
     write(state, head, None, &unescape(binary), reply)
 }
 
 /// The parts before and after the `:` of the data: the first `:` without a suffix after it.
-fn data(args: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
-    let malformed = Fault::malformed("not ADDRESS,LENGTH:DATA");
+fn data(args: &[u8]) -> Result<(&[u8], &[u8]), PacketError> {
+    let malformed = PacketError::malformed("not ADDRESS,LENGTH:DATA");
     // `;address_space:3;thread:2;:` has colons of its own, each before a `;`.
     let start = match parse::split(args, b':').0.iter().position(|byte| *byte == b';') {
         Some(_) => args.windows(2).position(|pair| pair == b";:").map(|at| at + 1),
@@ -97,12 +97,12 @@ fn write(
     after: Option<&[u8]>,
     bytes: &[u8],
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let (range, pairs) = parse::split(head, b';');
-    let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
+    let (address, length) = parse::range(range).ok_or(PacketError::malformed("not ADDRESS,LENGTH"))?;
     if length != bytes.len() as u64 {
         let words = format!("{length} bytes were announced, and {} were sent", bytes.len());
-        return Err(Fault::new(MALFORMED, words));
+        return Err(PacketError::new(MALFORMED, words));
     }
     if begins_call(state, address, bytes)? {
         state.prepares_call = true;
@@ -114,18 +114,18 @@ fn write(
     Ok(Flow::Continue)
 }
 
-fn write_bytes(state: &mut State, address: u64, pairs: &[u8], bytes: &[u8]) -> Result<(), Fault> {
+fn write_bytes(state: &mut State, address: u64, pairs: &[u8], bytes: &[u8]) -> Result<(), PacketError> {
     match meant(state, address, pairs)? {
         Meant::Window { views, grown, address, wave } => {
             let view = grown.as_deref().unwrap_or_else(|| views.get());
             view::write(view, &mut *state.session, address, wave, bytes)?;
         }
-        Meant::Place(place) if !bytes.is_empty() && state.view().is_some() => {
+        Meant::MemoryAddress(place) if !bytes.is_empty() && state.view().is_some() => {
             let bytes = state.typed.written(&*state.session, place, bytes)?;
             state.session.write(place, &bytes)?;
         }
-        Meant::Place(place) if !bytes.is_empty() => state.session.write(place, bytes)?,
-        Meant::Place(_) => {}
+        Meant::MemoryAddress(place) if !bytes.is_empty() => state.session.write(place, bytes)?,
+        Meant::MemoryAddress(_) => {}
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ fn write_bytes(state: &mut State, address: u64, pairs: &[u8], bytes: &[u8]) -> R
 ///
 /// gdb shows no words of a refused write. It does show those of a refused register, and goes on with the registers of
 /// the arguments.
-fn begins_call(state: &State, address: u64, bytes: &[u8]) -> Result<bool, Fault> {
+fn begins_call(state: &State, address: u64, bytes: &[u8]) -> Result<bool, PacketError> {
     const INT3: [u8; 1] = [0xcc];
     /// More than the red zone of 128 bytes (System V ABI for AMD64, 3.2.2), which gdb leaves alone.
     const BELOW: u64 = 256;
@@ -146,12 +146,12 @@ fn begins_call(state: &State, address: u64, bytes: &[u8]) -> Result<bool, Fault>
 }
 
 /// Reads into the state's buffer; returns the number of bytes.
-fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
+fn read(state: &mut State, args: &[u8]) -> Result<usize, PacketError> {
     let (range, pairs) = parse::split(args, b';');
-    let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
+    let (address, length) = parse::range(range).ok_or(PacketError::malformed("not ADDRESS,LENGTH"))?;
     libraries::note_read(state, address, length);
     match meant(state, address, pairs.unwrap_or_default())? {
-        Meant::Place(place) => {
+        Meant::MemoryAddress(place) => {
             let is_rest = state.short_line.take() == Some((address, length));
             let told = read_place(state, place, length)
                 .and_then(|read| code::told(state, address, length, place, read));
@@ -175,10 +175,10 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
             let reading = if state.facade().is_lldb() { Reading::Lines } else { Reading::Exact };
             let into = state.buffer.get_mut(..length.min(MAX_READ as u64) as usize).unwrap_or_default();
             if into.is_empty() {
-                return Err(Fault::malformed("no length"));
+                return Err(PacketError::malformed("no length"));
             }
             match view::read(view, &*state.session, &state.typed, address, wave, reading, into) {
-                Ok(0) => Err(Fault::new(NOT_THERE, "nothing is known there")),
+                Ok(0) => Err(PacketError::new(NOT_THERE, "nothing is known there")),
                 read => Ok(read?),
             }
         }
@@ -196,15 +196,15 @@ fn is_line(address: u64, length: u64) -> bool {
 }
 
 /// Reads into the state's buffer from a place on; returns the number of bytes.
-pub(super) fn read_place(state: &mut State, place: Place, length: u64) -> Result<usize, Fault> {
+pub(super) fn read_place(state: &mut State, place: MemoryAddress, length: u64) -> Result<usize, PacketError> {
     // No read wraps around the address space, and an empty reply would mean "not supported".
     let length = length.min((u64::MAX - place.address.0).saturating_add(1)).min(MAX_READ as u64);
     let buffer = state.buffer.get_mut(..length as usize).unwrap_or_default();
     if buffer.is_empty() {
-        return Err(Fault::malformed("no length"));
+        return Err(PacketError::malformed("no length"));
     }
     match state.session.read(place, buffer)? {
-        0 => Err(Fault::new(NOT_THERE, "nothing was captured there")),
+        0 => Err(PacketError::new(NOT_THERE, "nothing was captured there")),
         read => Ok(read.min(length as usize)),
     }
 }
@@ -212,32 +212,33 @@ pub(super) fn read_place(state: &mut State, place: Place, length: u64) -> Result
 /// The meaning of an address with its suffix.
 enum Meant {
     /// Memory of the dump.
-    Place(Place),
+    MemoryAddress(MemoryAddress),
     /// A window of the view, for a client with a selected wave; `grown`: the view after the additions of what-if
     /// changes.
     Window { views: Arc<Views>, grown: Option<Arc<View>>, address: u64, wave: WaveId },
 }
 
-fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, Fault> {
+fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, PacketError> {
     let thread = state.named_in(pairs)?.unwrap_or(state.general);
     if let Some((_, space)) = parse::pairs(pairs).find(|(key, _)| *key == b"address_space") {
-        let space = parse::number(space).ok_or(Fault::malformed("not an address space"))?;
-        return Ok(Meant::Place(in_space(state, AddressSpace(space), address, thread)));
+        let space = parse::number(space).ok_or(PacketError::malformed("not an address space"))?;
+        return Ok(Meant::MemoryAddress(in_space(state, AddressSpace(space), address, thread)));
     }
     if let Token::Window { .. } = decode(address) {
         let views = state.views.clone().filter(|_| state.view().is_some());
-        let views = views.ok_or_else(|| Fault::new(NOT_THERE, "there are no windows without a view"))?;
+        let views =
+            views.ok_or_else(|| PacketError::new(NOT_THERE, "there are no windows without a view"))?;
         let grown = state.grown.shared();
         return Ok(Meant::Window { views, grown, address: of_lane(address, thread), wave: thread.wave });
     }
-    Ok(Meant::Place(place_at(state, address, thread)?))
+    Ok(Meant::MemoryAddress(place_at(state, address, thread)?))
 }
 
 /// The meaning of an address for a client with a selected thread.
 ///
 /// LLDB caches memory by address, whatever is selected. An address in an aperture is a different place for each wave
 /// and lane, and LLDB would show one's bytes for the other's. It gets none if the view has pointers that name both.
-pub(super) fn place_at(state: &State, address: u64, thread: Thread) -> Result<Place, Unreadable> {
+pub(super) fn place_at(state: &State, address: u64, thread: Thread) -> Result<MemoryAddress, ReadError> {
     let place = state.session.place(of_lane(address, thread), thread.wave)?;
     let is_plain = matches!(decode(address), Token::Plain(_));
     if is_plain && place.space != address::GLOBAL && state.facade().is_lldb() && state.view().is_some() {
@@ -245,10 +246,10 @@ pub(super) fn place_at(state: &State, address: u64, thread: Thread) -> Result<Pl
             "{address:#x} is a place in each wave and lane, and LLDB does not say of which; `monitor print` follows such \
              pointers: it"
         );
-        return Err(Unreadable::NotCaptured { what });
+        return Err(ReadError::NotCaptured { what });
     }
     Ok(match (decode(address), thread.lane) {
-        (Token::Plain(_), Some(lane)) => Place { lane: Some(lane), ..place },
+        (Token::Plain(_), Some(lane)) => MemoryAddress { lane: Some(lane), ..place },
         _ => place,
     })
 }
@@ -271,11 +272,11 @@ fn of_lane(address: u64, thread: Thread) -> u64 {
 }
 
 /// The place of an address in a space, for a client with a selected thread; the session judges whether it exists.
-fn in_space(state: &State, space: AddressSpace, address: u64, thread: Thread) -> Place {
+fn in_space(state: &State, space: AddressSpace, address: u64, thread: Thread) -> MemoryAddress {
     let scope = state.session.kind().target.space(space).map(|space| space.scope);
     let lane = match scope {
         Some(SpaceScope::LaneN(lane)) => lane,
         _ => state.shown_lane(thread),
     };
-    Place { space, address: Address(address), wave: Some(thread.wave), lane: Some(lane) }
+    MemoryAddress { space, address: Address(address), wave: Some(thread.wave), lane: Some(lane) }
 }

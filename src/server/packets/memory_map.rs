@@ -21,7 +21,7 @@ const PLAIN_HIGH: u64 = 0xff00_0000_0000_0000;
 /// The bytes of address space that one tag covers.
 const TAG_BYTES: u64 = 1 << 56;
 /// Maximum number of plain regions in the list; a dump with more pieces gives one region for all.
-const MOST_REGIONS: usize = 4096;
+const MAX_REGIONS: usize = 4096;
 
 /// The map, by gdb's DTD.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
@@ -65,7 +65,7 @@ fn plain(state: &State) -> Vec<(u64, u64)> {
             if region.readable || region.name.is_some() {
                 ranges.push((at, region.last.min(last)));
             }
-            if ranges.len() > MOST_REGIONS {
+            if ranges.len() > MAX_REGIONS {
                 return vec![(0, PLAIN_END - 1), (PLAIN_HIGH, u64::MAX)];
             }
             match region.last.checked_add(1) {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::super::Flow;
-use super::super::fault::{Fault, MALFORMED};
+use super::super::error::{MALFORMED, PacketError};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -14,14 +14,18 @@ use super::monitor::{lanes_asked, said};
 use super::vendor::{about, frame_of, lanes_of, named, send, value};
 use crate::debuginfo::format::Letter;
 use crate::report::{Style, explain as explain_report, print as report, spaces};
-use crate::session::print::{NotPrinted, ParseError, Query, no_letter};
+use crate::session::print::{ParseError, PrintError, Query, no_letter};
 use crate::units::LaneSet;
 
 /// Maximum length of a reason in characters: it may quote the path.
-const MOST_WORDS: usize = 200;
+const MAX_WORDS: usize = 200;
 
 /// `qlanescope.Print:path:HEX;[thread:ID;][lane:N;][frame:N;][format:LETTER;]`, `lane:all;` and `lane:active;` for several.
-pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn print(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let of = |key: &[u8]| value(request.args, key);
     let (lane, frame, path, letter) = (of(b"lane"), of(b"frame"), of(b"path"), of(b"format"));
     let named = named(state, request.args, &[b"path", b"thread", b"lane", b"frame", b"format"]);
@@ -30,7 +34,11 @@ pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'
 }
 
 /// `qlanescope.Explain:path:HEX;[thread:ID;][lane:N;][frame:N;]`, `lane:all;` and `lane:active;` for several.
-pub(crate) fn explain(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn explain(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let of = |key: &[u8]| value(request.args, key);
     let (lane, frame, path) = (of(b"lane"), of(b"frame"), of(b"path"));
     let named = named(state, request.args, &[b"path", b"thread", b"lane", b"frame"]);
@@ -50,16 +58,16 @@ pub(super) fn answer(
     frame: Option<&[u8]>,
     path: Option<&[u8]>,
     letter: Option<&[u8]>,
-) -> Result<Value, Fault> {
+) -> Result<Value, PacketError> {
     let (lanes, frame, query) = question(state, thread, lane, frame, path, letter)?;
     let printed = state.session.print(thread.wave, lanes, frame, &query).map_err(refused)?;
     Ok(about(state, thread, report::json(&printed)))
 }
 
-fn refused(why: NotPrinted) -> Fault {
+fn refused(why: PrintError) -> PacketError {
     match why {
-        NotPrinted::Unreadable(why) => why.into(),
-        NotPrinted::Path(why) => Fault::new(MALFORMED, why.to_string()),
+        PrintError::ReadError(why) => why.into(),
+        PrintError::Path(why) => PacketError::new(MALFORMED, why.to_string()),
     }
 }
 
@@ -71,15 +79,15 @@ fn question(
     frame: Option<&[u8]>,
     path: Option<&[u8]>,
     letter: Option<&[u8]>,
-) -> Result<(LaneSet, usize, Query), Fault> {
+) -> Result<(LaneSet, usize, Query), PacketError> {
     let frame = frame_of(frame)?;
     let lanes = lanes_of(state, thread, lane, frame)?;
-    let path = path.ok_or(Fault::malformed("a path is needed, in hex"))?;
+    let path = path.ok_or(PacketError::malformed("a path is needed, in hex"))?;
     let path = parse::bytes(path).and_then(|bytes| String::from_utf8(bytes).ok());
-    let path = path.ok_or(Fault::malformed("the path is not UTF-8 in hex"))?;
+    let path = path.ok_or(PacketError::malformed("the path is not UTF-8 in hex"))?;
     let letter = letter.map(|letter| {
         let letter = String::from_utf8_lossy(letter);
-        Letter::of(&letter).ok_or_else(|| Fault::new(MALFORMED, no_letter(&letter)))
+        Letter::of(&letter).ok_or_else(|| PacketError::new(MALFORMED, no_letter(&letter)))
     });
     Ok((lanes, frame, Query { path, letter: letter.transpose()? }))
 }
@@ -139,10 +147,10 @@ pub(super) fn typed(
 }
 
 /// The reason of a typed path without an answer.
-fn wrong(path: &str, why: NotPrinted) -> String {
+fn wrong(path: &str, why: PrintError) -> String {
     match why {
-        NotPrinted::Unreadable(why) => super::monitor::sentence(&why.to_string()),
-        NotPrinted::Path(why) => wrong_path(path, &why),
+        PrintError::ReadError(why) => super::monitor::sentence(&why.to_string()),
+        PrintError::Path(why) => wrong_path(path, &why),
     }
 }
 
@@ -157,7 +165,7 @@ pub(super) fn wrong_path(path: &str, why: &ParseError) -> String {
     let before = if skipped > 0 { "..." } else { "" };
     shown.push_str(if is_cut { "..." } else { "" });
     let spaces = " ".repeat(at - skipped + before.len());
-    let words: String = why.to_string().chars().take(MOST_WORDS).collect();
+    let words: String = why.to_string().chars().take(MAX_WORDS).collect();
     format!("{before}{shown}\n{spaces}^\nThe path is wrong at {words}.")
 }
 

@@ -4,7 +4,7 @@
 //! `attach` bring the process back. Other clients close the connection themselves.
 
 use super::super::Flow;
-use super::super::fault::{Fault, NO_WAVE};
+use super::super::error::{NO_WAVE, PacketError};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -15,7 +15,7 @@ use super::stop;
 const PID: u64 = 1;
 
 /// `!`: the connection outlives the process.
-pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     state.is_extended = true;
     reply.text("OK");
     Ok(Flow::Continue)
@@ -23,27 +23,39 @@ pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -
 
 /// `vRun;FILE;ARGUMENTS`: the captured state, whatever program is named. gdb resumes at once, and reads that nothing
 /// runs.
-pub(crate) fn run(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn run(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     state.is_gone = false;
     stop::first(state, request, reply)
 }
 
 /// `vAttach;PID`: the captured state. gdb 13 does not show the reason of a refusal.
-pub(crate) fn attach(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn attach(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     match parse::number(request.args) {
         Some(PID) => run(state, request, reply),
         Some(pid) => {
             state.note("The captured state is process 1: `attach 1` or `run`.\n");
-            Err(Fault::new(NO_WAVE, format!("no process {pid}: the captured state is process {PID}")))
+            Err(PacketError::new(NO_WAVE, format!("no process {pid}: the captured state is process {PID}")))
         }
-        None => Err(Fault::malformed("not vAttach;PID")),
+        None => Err(PacketError::malformed("not vAttach;PID")),
     }
 }
 
 /// `k`: the connection ends. gdb expects no reply; LLDB takes anything but an exit for a mistake.
-pub(crate) fn kill(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn kill(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     if !request.args.is_empty() {
-        return Err(Fault::malformed("`k` takes no arguments"));
+        return Err(PacketError::malformed("`k` takes no arguments"));
     }
     if state.facade().is_lldb() {
         reply.text("X09");
@@ -56,20 +68,24 @@ pub(crate) fn kill_process(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
-    parse::number(request.args).ok_or(Fault::malformed("not vKill;PID"))?;
+) -> Result<Flow, PacketError> {
+    parse::number(request.args).ok_or(PacketError::malformed("not vKill;PID"))?;
     reply.text("OK");
     Ok(leave(state))
 }
 
 /// `D` or `D;PID`
-pub(crate) fn detach(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn detach(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let is_sound = match request.args.split_first() {
         None => true,
         Some((separator, pid)) => *separator == b';' && parse::number(pid).is_some(),
     };
     if !is_sound {
-        return Err(Fault::malformed("not D or D;PID"));
+        return Err(PacketError::malformed("not D or D;PID"));
     }
     reply.text("OK");
     Ok(leave(state))

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::super::Flow;
-use super::super::fault::{Fault, MALFORMED, NOT_THERE, READ_ONLY};
+use super::super::error::{MALFORMED, NOT_THERE, PacketError, READ_ONLY};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -25,12 +25,12 @@ pub(crate) fn read_one(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let (number, pairs) = parse::split(request.args, b';');
-    let number = parse::number(number).ok_or(Fault::malformed("not a register number"))?;
+    let number = parse::number(number).ok_or(PacketError::malformed("not a register number"))?;
     let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let slot = state.registers().slot(number);
-    let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?.clone();
+    let slot = slot.ok_or_else(|| PacketError::new(MALFORMED, format!("no register {number}")))?.clone();
     if Some(slot.number) == state.registers().pc {
         state.pc_is_read(thread)?;
     }
@@ -43,7 +43,7 @@ pub(crate) fn read_short(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let thread = state.named_in(request.args)?.unwrap_or(state.general);
     state.pc_is_read(thread)?;
     for slot in state.registers().short() {
@@ -57,15 +57,15 @@ pub(crate) fn write_one(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let (register, pairs) = parse::split(request.args, b';');
     let (number, value) = parse::split(register, b'=');
-    let number = parse::number(number).ok_or(Fault::malformed("not a register number"))?;
+    let number = parse::number(number).ok_or(PacketError::malformed("not a register number"))?;
     let value = value.filter(|value| !value.is_empty()).and_then(parse::bytes);
-    let value = value.ok_or(Fault::malformed("not NUMBER=VALUE in hex digits"))?;
+    let value = value.ok_or(PacketError::malformed("not NUMBER=VALUE in hex digits"))?;
     let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let slot = state.registers().slot(number).cloned();
-    let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?;
+    let slot = slot.ok_or_else(|| PacketError::new(MALFORMED, format!("no register {number}")))?;
     let id = match slot.source {
         Source::Wave(id) => id,
         Source::Lane => {
@@ -74,7 +74,10 @@ pub(crate) fn write_one(
             return Ok(Flow::Continue);
         }
         Source::Absent { .. } if std::mem::take(&mut state.prepares_call) => {
-            return Err(Fault::new(READ_ONLY, "no function can be called: nothing runs in a captured state"));
+            return Err(PacketError::new(
+                READ_ONLY,
+                "no function can be called: nothing runs in a captured state",
+            ));
         }
         Source::StackPointer | Source::Absent { .. } => return Err(absent(&slot)),
     };
@@ -83,7 +86,7 @@ pub(crate) fn write_one(
     if is_pc && state.own_pc(thread)?.is_some() {
         let lane = state.shown_lane(thread);
         let words = format!("the PC that is shown is that of lane {lane}, which waits: focus an active lane");
-        return Err(Fault::new(READ_ONLY, words));
+        return Err(PacketError::new(READ_ONLY, words));
     }
     is_seen(state, thread.wave, &slot)?;
     is_pc_of_program(state, &slot, &value)?;
@@ -93,7 +96,7 @@ pub(crate) fn write_one(
 }
 
 /// Writes registers of a thread's wave.
-fn store(state: &mut State, thread: Thread, writes: &[(RegId, &[u8])]) -> Result<(), Fault> {
+fn store(state: &mut State, thread: Thread, writes: &[(RegId, &[u8])]) -> Result<(), PacketError> {
     let map = Arc::clone(state.registers());
     let pc = map.pc.and_then(|pc| map.slot(pc as u64)).map(|slot| &slot.source);
     for (id, value) in writes {
@@ -113,10 +116,10 @@ pub(crate) fn write_short(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let (values, pairs) = parse::split(request.args, b';');
     let values = Some(values).filter(|values| !values.is_empty()).and_then(parse::bytes);
-    let values = values.ok_or(Fault::malformed("not values in hex digits"))?;
+    let values = values.ok_or(PacketError::malformed("not values in hex digits"))?;
     let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let map = Arc::clone(state.registers());
     let mut rest = values.as_slice();
@@ -126,7 +129,7 @@ pub(crate) fn write_short(
             break;
         }
         let Some((value, after)) = rest.split_at_checked(slot.bytes) else {
-            return Err(Fault::malformed("the values end within a register"));
+            return Err(PacketError::malformed("the values end within a register"));
         };
         rest = after;
         let Source::Wave(id) = slot.source else { continue };
@@ -143,7 +146,7 @@ pub(crate) fn write_short(
         writes.push((id, value));
     }
     if !rest.is_empty() {
-        return Err(Fault::malformed("more values than `g` has"));
+        return Err(PacketError::malformed("more values than `g` has"));
     }
     store(state, thread, &writes)?;
     reply.text("OK");
@@ -151,11 +154,11 @@ pub(crate) fn write_short(
 }
 
 /// Chooses the lane that is the value of the register of the lane in focus.
-fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), Fault> {
+fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), PacketError> {
     let lanes = state.session.kind().wave_size.lanes();
     let lane = match value.split_first() {
         Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
-        _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
+        _ => return Err(PacketError::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
     };
     // gdb drops its frames after the write; LLDB does so after some writes only.
     state.choose_lane(thread, lane, !state.facade().is_lldb())?;
@@ -164,40 +167,40 @@ fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), Fault> {
 }
 
 /// A register of the facade alone.
-fn absent(slot: &Slot) -> Fault {
+fn absent(slot: &Slot) -> PacketError {
     let name = match slot.source {
         Source::StackPointer => {
             let words = "the stack pointer says here which wave, lane and frame it is, and cannot be written";
-            return Fault::new(READ_ONLY, words);
+            return PacketError::new(READ_ONLY, words);
         }
         Source::Absent { name, .. } if !name.is_empty() => name.to_owned(),
         _ => format!("register {}", slot.number),
     };
-    Fault::new(READ_ONLY, format!("the wave has no {name}: there is nothing to write"))
+    PacketError::new(READ_ONLY, format!("the wave has no {name}: there is nothing to write"))
 }
 
-fn fits(slot: &Slot, value: &[u8]) -> Result<(), Fault> {
+fn fits(slot: &Slot, value: &[u8]) -> Result<(), PacketError> {
     if value.len() == slot.bytes {
         return Ok(());
     }
     let words = format!("register {} takes {} bytes, not {}", slot.number, slot.bytes, value.len());
-    Err(Fault::new(MALFORMED, words))
+    Err(PacketError::new(MALFORMED, words))
 }
 
 /// Refuses a PC that is the client's address of an object. Other registers of 8 bytes are masks of lanes, and numbers.
-fn is_pc_of_program(state: &State, slot: &Slot, value: &[u8]) -> Result<(), Fault> {
+fn is_pc_of_program(state: &State, slot: &Slot, value: &[u8]) -> Result<(), PacketError> {
     let Ok(value) = <[u8; 8]>::try_from(value) else { return Ok(()) };
     let value = u64::from_le_bytes(value);
     if Some(slot.number) != state.registers().pc || address::object(value).is_none() {
         return Ok(());
     }
     let words = format!("{value:#x} is the address of an object as debuggers see it, and no address of code");
-    Err(Fault::new(MALFORMED, words))
+    Err(PacketError::new(MALFORMED, words))
 }
 
 /// Refuses a vector that gdb has not read: to set one lane it sends the whole vector, with zeros for missing lanes
 /// and for captured ones.
-fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), Fault> {
+fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), PacketError> {
     let Source::Wave(id) = slot.source else { return Ok(()) };
     let kind = state.session.kind();
     let Some(register) = kind.register(id).filter(|register| register.is_vector()) else { return Ok(()) };
@@ -208,14 +211,19 @@ fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), Fault> {
     let words = format!(
         "not all lanes of {name} were captured, and gdb would write zeros to the others: `monitor help set` says how to set one lane"
     );
-    Err(Fault::new(READ_ONLY, words))
+    Err(PacketError::new(READ_ONLY, words))
 }
 
 /// Writes a register, or nothing of it if any part is unknown. Clients know no half registers: gdb gives up on a
 /// value that has digits and `x`.
 ///
 /// gdb takes `xx` for "not known". LLDB reads it as the byte 0xcc and shows that: it gets an error instead.
-pub(super) fn write(state: &State, thread: Thread, slot: &Slot, reply: &mut Reply<'_>) -> Result<(), Fault> {
+pub(super) fn write(
+    state: &State,
+    thread: Thread,
+    slot: &Slot,
+    reply: &mut Reply<'_>,
+) -> Result<(), PacketError> {
     let is_pc = Some(slot.number) == state.registers().pc;
     if is_pc && let Some(pc) = state.own_pc(thread)? {
         reply.hex(&pc.0.to_le_bytes());
@@ -240,7 +248,7 @@ pub(super) fn write(state: &State, thread: Thread, slot: &Slot, reply: &mut Repl
         }
     }
     if state.facade().is_lldb() {
-        return Err(Fault::new(NOT_THERE, "the register was not captured, or not all of it"));
+        return Err(PacketError::new(NOT_THERE, "the register was not captured, or not all of it"));
     }
     reply.unknown(slot.bytes);
     Ok(())

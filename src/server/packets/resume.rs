@@ -6,26 +6,26 @@
 //! like a signal from elsewhere. LLDB ends the session on an error, so it gets the stop again. Both show the words.
 
 use super::super::Flow;
-use super::super::fault::Fault;
+use super::super::error::PacketError;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
-use super::super::grown;
-use super::super::say;
+use super::super::messages;
 use super::super::state::{State, Stop};
 use super::super::threads::Thread;
+use super::super::view_update;
 use super::stop;
 use crate::session::RegisterChange;
 use crate::units::WaveId;
 
 /// Maximum number of changed dwords that are searched for a PC.
-const MOST_CHANGES: usize = 4096;
+const MAX_CHANGES: usize = 4096;
 
 /// The text for the user.
 const WORDS: &str = "This is a captured state: nothing can run.\n";
 
 /// `vCont?`: without all four gdb refuses to resume with a message of its own, and hangs.
-pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     reply.text("vCont;c;C;s;S");
     Ok(Flow::Continue)
 }
@@ -34,7 +34,11 @@ pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> R
 ///
 /// The stop names the thread that was to step or to run alone, else the selected one. gdb stays there, and LLDB steps
 /// again and again until that very thread has stopped.
-pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn refuse(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     state.has_process()?;
     let lldb = state.facade().is_lldb();
     let thread = match singled_out(request.args) {
@@ -42,7 +46,7 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         None if lldb => state.stop.thread,
         None => state.selected(),
     };
-    let has_new_files = grown::grow(state) || state.missing.are_missed;
+    let has_new_files = view_update::grow(state) || state.missing.are_missed;
     let selected = selected_by_lldb(state, request.args, thread).filter(|_| lldb).unwrap_or(thread);
     state.select(selected)?;
     state.stop = Stop { thread, refused: true };
@@ -96,7 +100,7 @@ fn new_lanes(state: &State, waves: &[WaveId]) -> String {
 
 /// The notice that a what-if write has moved the PC; `jump` does so before it resumes.
 fn changed_pc(state: &State, thread: Thread) -> &'static str {
-    let changes = state.session.changes(MOST_CHANGES);
+    let changes = state.session.changes(MAX_CHANGES);
     let is_pc = |change: &RegisterChange| change.wave == thread.wave && change.name == "pc";
     if changes.is_ok_and(|changes| changes.registers.iter().any(is_pc)) {
         "The PC is not the captured one: a what-if write changed it. `monitor reset` drops all changes.\n"
@@ -109,7 +113,7 @@ fn changed_pc(state: &State, thread: Thread) -> &'static str {
 /// reason of the stop.
 fn inactive_lane(state: &State, thread: Thread) -> String {
     let info = state.session.wave(thread.wave).ok().filter(|_| !state.facade().is_lldb());
-    let mark = info.and_then(|info| say::lane_mark(state, thread, &info));
+    let mark = info.and_then(|info| messages::lane_mark(state, thread, &info));
     mark.map_or_else(String::new, |mark| {
         format!("The lane in focus is not active ({mark}): its variables may be stale.\n")
     })

@@ -7,10 +7,10 @@
 use serde_json::{Value, json};
 
 use super::super::Flow;
-use super::super::fault::Fault;
+use super::super::error::PacketError;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
-use super::super::say;
+use super::super::messages;
 use super::super::state::{State, Stop};
 use super::super::threads::Thread;
 use super::target_xml::UNKNOWN_ARCHITECTURE;
@@ -19,14 +19,14 @@ use crate::session::WaveInfo;
 use crate::units::Pc;
 
 /// Maximum number of threads with all names for LLDB, which takes a second for ten thousand and 24 for fifty thousand.
-const MOST_NAMED: usize = 20_000;
+const MAX_NAMED: usize = 20_000;
 
 /// gdb's number of SIGTRAP.
 const SIGTRAP: u8 = 5;
 
 /// `?`: the default thread. gdb takes it as its general thread without an `Hg`, and so does the server. After `kill` or
 /// `detach` over an extended connection there is no process: `W00`, which gdb reports as a target that does not run.
-pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     if state.is_gone {
         reply.text("W00");
         return Ok(Flow::Continue);
@@ -47,7 +47,7 @@ pub(crate) fn of_thread(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let thread = state.named(request.args)?.unwrap_or(state.general);
     write(state, thread, reply)?;
     Ok(Flow::Continue)
@@ -57,10 +57,10 @@ pub(crate) fn of_thread(
 ///
 /// LLDB takes the names of all threads from this packet alone, but it looks each of them up in the list from the
 /// front: the time grows with the square of their number.
-pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     let mut threads = vec![thread_json(state, state.stop.thread)?];
     let all = state.threads.all();
-    if all.len() <= MOST_NAMED {
+    if all.len() <= MAX_NAMED {
         for thread in all.iter().filter(|thread| **thread != state.stop.thread) {
             threads.push(thread_json(state, *thread)?);
         }
@@ -70,19 +70,19 @@ pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> 
 }
 
 /// LLDB's `jThreadExtendedInfo:{"thread":ID}`: nothing beyond the stop reply.
-pub(crate) fn extended(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn extended(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     reply.escaped(b"{}");
     Ok(Flow::Continue)
 }
 
 /// A stop reply for a thread.
-pub(super) fn write(state: &State, thread: Thread, reply: &mut Reply<'_>) -> Result<(), Fault> {
+pub(super) fn write(state: &State, thread: Thread, reply: &mut Reply<'_>) -> Result<(), PacketError> {
     let info = state.session.wave(thread.wave)?;
     let reason = reason(state, thread, &info);
     reply.text("T").hex(&[reason.as_ref().map_or(0, |reason| reason.signal)]);
     reply.text("thread:").number(state.number(thread)).text(";");
     if state.facade().is_lldb() {
-        let name = say::marked_name(state, thread, &info);
+        let name = messages::marked_name(state, thread, &info);
         reply.text("hexname:").hex(name.as_bytes()).text(";");
         if state.view().is_some_and(|view| view.main().is_some()) {
             reply.text("library:1;");
@@ -143,13 +143,13 @@ fn client_pc(state: &State, thread: Thread, info: &WaveInfo) -> Option<Pc> {
 }
 
 /// LLDB's JSON for a thread.
-fn thread_json(state: &State, thread: Thread) -> Result<Value, Fault> {
+fn thread_json(state: &State, thread: Thread) -> Result<Value, PacketError> {
     let info = state.session.wave(thread.wave)?;
     let reason = reason(state, thread, &info);
     let mut json = serde_json::Map::new();
     let mut say = |key: &str, value: Value| json.insert(key.to_owned(), value);
     say("tid", json!(state.number(thread)));
-    say("name", json!(say::marked_name(state, thread, &info)));
+    say("name", json!(messages::marked_name(state, thread, &info)));
     say("signal", json!(reason.as_ref().map_or(0, |reason| reason.signal)));
     say("reason", json!(if reason.is_some() { "exception" } else { "none" }));
     if let Some(reason) = reason {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
+use super::super::error::{NOT_THERE, PacketError};
 use super::super::facade::Facade;
-use super::super::fault::{Fault, NOT_THERE};
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::registers::{
@@ -54,7 +54,7 @@ pub(super) const UNKNOWN_ARCHITECTURE: &str =
 
 /// `qRegisterInfo`: LLDB sends it after the description if it does not know the architecture. It would read registers
 /// in the wrong byte order, and gets none.
-pub(crate) fn was_rejected(state: &mut State, _: Request<'_>, _: &mut Reply<'_>) -> Result<(), Fault> {
+pub(crate) fn was_rejected(state: &mut State, _: Request<'_>, _: &mut Reply<'_>) -> Result<(), PacketError> {
     if state.facade() != Facade::AmdgcnLldb || state.documents.target.get().is_none() {
         return Ok(());
     }
@@ -62,7 +62,7 @@ pub(crate) fn was_rejected(state: &mut State, _: Request<'_>, _: &mut Reply<'_>)
         log::warn!("{UNKNOWN_ARCHITECTURE}");
         state.note(&format!("{UNKNOWN_ARCHITECTURE}\n"));
     }
-    Err(Fault::new(NOT_THERE, UNKNOWN_ARCHITECTURE))
+    Err(PacketError::new(NOT_THERE, UNKNOWN_ARCHITECTURE))
 }
 
 fn write(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {

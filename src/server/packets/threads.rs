@@ -1,7 +1,7 @@
 //! `H`, `T`, `qC` and the lists of threads.
 
 use super::super::Flow;
-use super::super::fault::Fault;
+use super::super::error::PacketError;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -11,16 +11,20 @@ use super::super::state::State;
 const PAGE_BYTES: usize = 8192;
 
 /// `Hg ID`, `Hc ID`
-pub(crate) fn select(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn select(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let Some((operation, thread)) = request.args.split_first() else {
-        return Err(Fault::malformed("H needs an operation"));
+        return Err(PacketError::malformed("H needs an operation"));
     };
     match (operation, parse::thread(thread)) {
         // "Any thread" is the selected one. "All threads" makes no sense here, and gdbserver reads it as any. `Hc`
         // has no effect: nothing resumes.
         (b'g', Some(parse::Thread::Any | parse::Thread::All)) | (b'c', Some(_)) => {}
         (b'g', Some(parse::Thread::Id(id))) => state.look_at(state.thread_of(id)?)?,
-        _ => return Err(Fault::malformed("not Hg or Hc with a thread id")),
+        _ => return Err(PacketError::malformed("not Hg or Hc with a thread id")),
     }
     reply.text("OK");
     Ok(Flow::Continue)
@@ -31,38 +35,46 @@ pub(crate) fn is_alive(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     match parse::thread(request.args) {
         Some(parse::Thread::Id(id)) => {
             let thread = state.thread_of(id)?;
             state.has_process()?;
             state.selection.asked(thread, state.threads.all());
         }
-        _ => return Err(Fault::malformed("not a thread id")),
+        _ => return Err(PacketError::malformed("not a thread id")),
     }
     reply.text("OK");
     Ok(Flow::Continue)
 }
 
 /// `qC`
-pub(crate) fn current(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn current(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     reply.text("QC");
     reply.number(state.number(state.general));
     Ok(Flow::Continue)
 }
 
 /// `qfThreadInfo`
-pub(crate) fn first_page(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn first_page(
+    state: &mut State,
+    _: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     state.next_thread = 0;
     page(state, reply)
 }
 
 /// `qsThreadInfo`
-pub(crate) fn next_page(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn next_page(
+    state: &mut State,
+    _: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     page(state, reply)
 }
 
-fn page(state: &mut State, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+fn page(state: &mut State, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     let mut next = state.next_thread;
     let all = if state.is_gone { &[] } else { state.threads.all() };
     while let Some(thread) = all.get(next).filter(|_| reply.body().len() < PAGE_BYTES) {

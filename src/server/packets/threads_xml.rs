@@ -5,13 +5,13 @@ use std::sync::Arc;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
-use super::super::fault::{Fault, IO};
-use super::super::say;
+use super::super::error::{IO, PacketError};
+use super::super::messages;
 use super::super::state::State;
 use crate::session::WaveInfo;
 
 /// All threads in one document.
-pub(super) fn build(state: &State) -> Result<Arc<[u8]>, Fault> {
+pub(super) fn build(state: &State) -> Result<Arc<[u8]>, PacketError> {
     let threads = state.threads.all();
     let mut infos: Vec<(WaveInfo, usize)> = Vec::new();
     // A wave's lanes follow each other.
@@ -24,15 +24,15 @@ pub(super) fn build(state: &State) -> Result<Arc<[u8]>, Fault> {
     let written = xml.create_element("threads").write_inner_content(|xml| {
         for (thread, info) in threads.iter().zip(infos) {
             let item = state.threads.item(*thread);
-            let mark = say::lane_mark(state, *thread, info);
+            let mark = messages::lane_mark(state, *thread, info);
             let id = format!("{:x}", state.number(*thread));
             xml.create_element("thread")
                 .with_attribute(("id", id.as_str()))
-                .with_attribute(("name", say::name(info, *thread, item).as_str()))
-                .write_text_content(BytesText::new(&say::state_of(info, item, mark.as_deref())))?;
+                .with_attribute(("name", messages::name(info, *thread, item).as_str()))
+                .write_text_content(BytesText::new(&messages::state_of(info, item, mark.as_deref())))?;
         }
         Ok(())
     });
-    written.map_err(|error| Fault::new(IO, error.to_string()))?;
+    written.map_err(|error| PacketError::new(IO, error.to_string()))?;
     Ok(xml.into_inner().into())
 }

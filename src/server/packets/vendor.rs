@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::fault::{Fault, MALFORMED};
+use super::super::error::{MALFORMED, PacketError};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -18,14 +18,14 @@ use crate::arch::SpaceScope;
 use crate::codeobject::hex;
 use crate::dwarf::Dialect;
 use crate::report::{evaluation, json, spaces, stack};
-use crate::session::{Expression, LaneStack, Question, Unreadable, Want};
+use crate::session::{Expression, LaneStack, Question, ReadError, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The version of this dialect; an incompatible change increments it.
 const DIALECT: u32 = 1;
 
 /// `qlanescope.Version`
-pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
     let kind = state.session.kind();
     let answer = json!({
         "name": "lanescope",
@@ -44,26 +44,42 @@ pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) 
 }
 
 /// `qlanescope.Waves[:first:INDEX;count:N;]`
-pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn waves(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let args = only(request.args, &[b"first", b"count"]);
     send(args.and_then(|()| waves_json(state, request.args)), reply)
 }
 
 /// `qlanescope.Lanes[:thread:ID;]`
-pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn lanes(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let answer = named(state, request.args, &[b"thread"]).and_then(|thread| lanes_json(state, thread));
     send(answer, reply)
 }
 
 /// `qlanescope.Memory:space:NAME;address:N;length:N;[thread:ID;][lane:N;]`
-pub(crate) fn memory(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn memory(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let args = only(request.args, &[b"space", b"address", b"length", b"thread", b"lane"]);
     let answer = args.and_then(|()| memory_json(state, request.args));
     send(answer, reply)
 }
 
 /// `qlanescope.Locals[:thread:ID;][lane:N;][frame:N;]`, `lane:all;` and `lane:active;` for several lanes.
-pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn locals(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let (lane, frame) = (value(request.args, b"lane"), value(request.args, b"frame"));
     let of = named(state, request.args, &[b"thread", b"lane", b"frame"]);
     let answer = of.and_then(|thread| locals_json(state, thread, lane, frame));
@@ -71,7 +87,11 @@ pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<
 }
 
 /// `qlanescope.Frames[:thread:ID;][lane:N;][frame:N;]`, `lane:all;` and `lane:active;` for several lanes.
-pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn frames(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let (lane, frame) = (value(request.args, b"lane"), value(request.args, b"frame"));
     let of = named(state, request.args, &[b"thread", b"lane", b"frame"]);
     let answer = of.and_then(|thread| frames_json(state, thread, lane, frame));
@@ -83,7 +103,7 @@ pub(crate) fn evaluate(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let keys: &[&[u8]] = &[b"expression", b"bytes", b"thread", b"lane", b"as", b"size", b"dialect"];
     let of = named(state, request.args, keys);
     let answer = of.and_then(|thread| evaluate_json(state, thread, request.args));
@@ -91,11 +111,15 @@ pub(crate) fn evaluate(
 }
 
 /// `qlanescope.CodeObjects`
-pub(crate) fn code_objects(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn code_objects(
+    state: &mut State,
+    _: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     send(Ok(code_objects_json(state)), reply)
 }
 
-pub(super) fn waves_json<'s>(state: &'s State, args: &[u8]) -> Result<impl Serialize + use<'s>, Fault> {
+pub(super) fn waves_json<'s>(state: &'s State, args: &[u8]) -> Result<impl Serialize + use<'s>, PacketError> {
     let first = number_of(args, b"first")?.unwrap_or(0);
     let count = number_of(args, b"count")?.unwrap_or(u64::MAX);
     let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
@@ -129,7 +153,7 @@ fn set(object: &mut Value, key: &str, value: Value) {
     }
 }
 
-pub(super) fn lanes_json(state: &State, thread: Thread) -> Result<Value, Fault> {
+pub(super) fn lanes_json(state: &State, thread: Thread) -> Result<Value, PacketError> {
     let lanes = json::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread))?;
     Ok(about(state, thread, lanes))
 }
@@ -139,7 +163,7 @@ pub(super) fn locals_json(
     thread: Thread,
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
-) -> Result<json::StreamedLocals, Fault> {
+) -> Result<json::StreamedLocals, PacketError> {
     let frame = frame_of(frame)?;
     let lanes = lanes_of(state, thread, lane, frame)?;
     let locals = state.session.locals(thread.wave, lanes, frame)?;
@@ -147,9 +171,9 @@ pub(super) fn locals_json(
 }
 
 /// The number of a frame; 0 if none is given.
-pub(super) fn frame_of(frame: Option<&[u8]>) -> Result<usize, Fault> {
+pub(super) fn frame_of(frame: Option<&[u8]>) -> Result<usize, PacketError> {
     let Some(frame) = frame else { return Ok(0) };
-    let number = parse::number(frame).ok_or(Fault::malformed("not a frame"))?;
+    let number = parse::number(frame).ok_or(PacketError::malformed("not a frame"))?;
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
@@ -159,7 +183,7 @@ pub(super) fn frames_json(
     thread: Thread,
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
-) -> Result<Value, Fault> {
+) -> Result<Value, PacketError> {
     let (wave, first) = (thread.wave, frame_of(frame)?);
     let answer = match lane {
         Some(b"all" | b"active") => {
@@ -178,25 +202,25 @@ pub(super) fn frames_json(
     Ok(about(state, thread, answer))
 }
 
-fn evaluate_json(state: &State, thread: Thread, args: &[u8]) -> Result<Value, Fault> {
+fn evaluate_json(state: &State, thread: Thread, args: &[u8]) -> Result<Value, PacketError> {
     let lanes = lanes_of(state, thread, value(args, b"lane"), 0)?;
-    let bytes = |hex: &[u8]| parse::bytes(hex).ok_or(Fault::malformed("not hex digits in pairs"));
+    let bytes = |hex: &[u8]| parse::bytes(hex).ok_or(PacketError::malformed("not hex digits in pairs"));
     let expression = match (value(args, b"expression"), value(args, b"bytes")) {
         (Some(text), None) => {
             let text = String::from_utf8(bytes(text)?);
-            Expression::Text(text.map_err(|_| Fault::malformed("the expression is not UTF-8"))?)
+            Expression::Text(text.map_err(|_| PacketError::malformed("the expression is not UTF-8"))?)
         }
         (None, Some(hex)) => Expression::Bytes(bytes(hex)?),
-        _ => return Err(Fault::malformed("either expression or bytes is needed")),
+        _ => return Err(PacketError::malformed("either expression or bytes is needed")),
     };
     let dialect = value(args, b"dialect").map(|name| {
         let name = String::from_utf8_lossy(name);
-        Dialect::named(&name).ok_or_else(|| Fault::new(MALFORMED, format!("no dialect {name}")))
+        Dialect::named(&name).ok_or_else(|| PacketError::new(MALFORMED, format!("no dialect {name}")))
     });
     let want = match value(args, b"as") {
         None | Some(b"location") => Want::Location { size: number_of(args, b"size")?, legacy: false },
         Some(b"value") => Want::Value,
-        Some(_) => return Err(Fault::malformed("as: location or value")),
+        Some(_) => return Err(PacketError::malformed("as: location or value")),
     };
     let question = Question { expression, dialect: dialect.transpose()?, want, explain: false };
     let evaluation = state.session.evaluate(thread.wave, lanes, &question)?;
@@ -209,7 +233,7 @@ pub(super) fn lanes_of(
     thread: Thread,
     lane: Option<&[u8]>,
     frame: usize,
-) -> Result<LaneSet, Fault> {
+) -> Result<LaneSet, PacketError> {
     let size = state.session.wave(thread.wave)?.kind.wave_size;
     match lane {
         None | Some(b"") => Ok(LaneSet::one(state.lane(thread))),
@@ -218,7 +242,7 @@ pub(super) fn lanes_of(
         Some(lane) => {
             let lane = lane_of(lane)?;
             if !size.has(lane) {
-                return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() }.into());
+                return Err(ReadError::NoSuchLane { lane, lanes: size.lanes() }.into());
             }
             Ok(LaneSet::one(lane))
         }
@@ -239,10 +263,10 @@ pub(super) fn code_objects_json(state: &State) -> Value {
     json!({ "code_objects": objects.collect::<Value>() })
 }
 
-fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
+fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, PacketError> {
     let thread = thread(state, args)?;
     let lane = value(args, b"lane").map(lane_of).transpose()?.unwrap_or_else(|| state.lane(thread));
-    let missing = || Fault::malformed("space, address and length are needed");
+    let missing = || PacketError::malformed("space, address and length are needed");
     let space = String::from_utf8_lossy(value(args, b"space").ok_or_else(missing)?).into_owned();
     let address = number_of(args, b"address")?.ok_or_else(missing)?;
     let length = number_of(args, b"length")?.ok_or_else(missing)?;
@@ -253,7 +277,7 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     };
     let address = format!("{address:#x}");
     let place = spaces::parse_place(state.session.as_ref(), thread.wave, Some(lane), &space, &address);
-    let place = place.map_err(|error| Fault::new(MALFORMED, error.to_string()))?;
+    let place = place.map_err(|error| PacketError::new(MALFORMED, error.to_string()))?;
     // Each byte is two digits, and the rest of the answer takes some capacity too.
     let read = super::memory::read_place(state, place, length.min(MAX_READ as u64 - 1024))?;
     let kind = state.session.kind();
@@ -275,27 +299,27 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
 }
 
 /// The thread of `thread:ID;`, else the selected one.
-pub(super) fn thread(state: &State, args: &[u8]) -> Result<Thread, Fault> {
+pub(super) fn thread(state: &State, args: &[u8]) -> Result<Thread, PacketError> {
     Ok(state.named_in(args)?.unwrap_or(state.selected()))
 }
 
 /// The same for a packet with no keys beyond those.
-pub(super) fn named(state: &State, args: &[u8], keys: &[&[u8]]) -> Result<Thread, Fault> {
+pub(super) fn named(state: &State, args: &[u8], keys: &[&[u8]]) -> Result<Thread, PacketError> {
     only(args, keys)?;
     thread(state, args)
 }
 
 /// Rejects other keys than those, and repeated ones: a silently ignored key would mislead.
-pub(super) fn only(args: &[u8], keys: &[&[u8]]) -> Result<(), Fault> {
+pub(super) fn only(args: &[u8], keys: &[&[u8]]) -> Result<(), PacketError> {
     let said = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
     for (index, (key, _)) in parse::pairs(args).enumerate() {
         if !keys.contains(&key) {
             let known: Vec<String> = keys.iter().map(|key| said(key)).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(Fault::new(MALFORMED, format!("no key {}: there are {known}", said(key))));
+            return Err(PacketError::new(MALFORMED, format!("no key {}: there are {known}", said(key))));
         }
         if parse::pairs(args).take(index).any(|(before, _)| before == key) {
-            return Err(Fault::new(MALFORMED, format!("the key {} stands twice", said(key))));
+            return Err(PacketError::new(MALFORMED, format!("the key {} stands twice", said(key))));
         }
     }
     Ok(())
@@ -306,19 +330,22 @@ pub(super) fn value<'a>(args: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     parse::pairs(args).find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
-pub(super) fn number_of(args: &[u8], key: &'static [u8]) -> Result<Option<u64>, Fault> {
+pub(super) fn number_of(args: &[u8], key: &'static [u8]) -> Result<Option<u64>, PacketError> {
     let number =
-        value(args, key).map(|value| parse::number(value).ok_or(Fault::malformed("not a hex number")));
+        value(args, key).map(|value| parse::number(value).ok_or(PacketError::malformed("not a hex number")));
     number.transpose()
 }
 
-pub(super) fn lane_of(text: &[u8]) -> Result<LaneId, Fault> {
+pub(super) fn lane_of(text: &[u8]) -> Result<LaneId, PacketError> {
     let lane = parse::number(text).and_then(|lane| u8::try_from(lane).ok());
-    lane.map(LaneId).ok_or(Fault::malformed("not a lane"))
+    lane.map(LaneId).ok_or(PacketError::malformed("not a lane"))
 }
 
 /// Sends an answer, or the reason of its absence, in one packet.
-pub(super) fn send(answer: Result<impl Serialize, Fault>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(super) fn send(
+    answer: Result<impl Serialize, PacketError>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let text = match answer {
         Ok(answer) => documents::json(&answer, PACKET_SIZE),
         Err(fault) => documents::json(&json!({ "error": fault.words }), PACKET_SIZE),

@@ -9,7 +9,7 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
-use super::super::{Flow, MAX_READ, fault::Fault};
+use super::super::{Flow, MAX_READ, error::PacketError};
 use crate::view::{View, ViewFile, ViewObject};
 
 /// The folder of the views' names.
@@ -44,7 +44,11 @@ struct Opened {
 }
 
 /// `vFile:OPERATION:PARAMETERS`
-pub(crate) fn answer(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn answer(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let (operation, parameters) = parse::split(request.args, b':');
     let done = perform(state, operation, parameters.unwrap_or_default(), reply);
     match done {

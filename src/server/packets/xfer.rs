@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::Flow;
-use super::super::fault::{Fault, NOT_THERE, TOO_MANY};
+use super::super::error::{NOT_THERE, PacketError, TOO_MANY};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -15,7 +15,11 @@ use super::documents::{self, MAX_DOCUMENT, Piece, slice};
 use super::{libraries, threads_xml, vendor};
 
 /// `qXfer:threads:read::OFFSET,LENGTH`
-pub(crate) fn threads(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn threads(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     let transfer = Transfer::parse(request.args)?;
     transfer.no_annex()?;
     if state.is_gone {
@@ -37,9 +41,9 @@ pub(crate) fn exec_file(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let transfer = Transfer::parse(request.args)?;
-    let name = libraries::program(state).ok_or(Fault::new(NOT_THERE, "there is no view"))?;
+    let name = libraries::program(state).ok_or(PacketError::new(NOT_THERE, "there is no view"))?;
     transfer.answer(name.as_bytes(), reply)
 }
 
@@ -48,7 +52,7 @@ pub(crate) fn libraries_svr4(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     let transfer = Transfer::parse(request.args)?;
     let list = libraries::build_svr4(state)?;
     let piece = transfer.piece(&list)?;
@@ -58,14 +62,22 @@ pub(crate) fn libraries_svr4(
 }
 
 /// `qXfer:lanescope-waves:read::OFFSET,LENGTH`
-pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn waves(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     own(state, request, reply, |state, annex| {
         if annex.is_empty() { document(vendor::waves_json(state, b"")) } else { Err(no_such_annex()) }
     })
 }
 
 /// `qXfer:lanescope-lanes:read:THREAD:OFFSET,LENGTH`
-pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn lanes(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     own(state, request, reply, |state, annex| {
         let thread = named(state, annex)?;
         document(vendor::lanes_json(state, thread))
@@ -73,7 +85,11 @@ pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'
 }
 
 /// `qXfer:lanescope-locals:read:THREAD[.LANE[.FRAME]]:OFFSET,LENGTH`; `LANE` is a number, `all` or empty.
-pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn locals(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     own(state, request, reply, |state, annex| {
         let (thread, lane) = parse::split(annex, b'.');
         let (lane, frame) = lane.map_or((None, None), |lane| {
@@ -86,7 +102,11 @@ pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<
 }
 
 /// `qXfer:lanescope-groups:read:[lanes][.BY]:OFFSET,LENGTH`; `BY` is `function`, `line` or `pc`.
-pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn groups(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     own(state, request, reply, |state, annex| {
         let (of, by) = parse::split(annex, b'.');
         match of {
@@ -98,7 +118,11 @@ pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<
 }
 
 /// `qXfer:lanescope-frames:read:THREAD[.LANE]:OFFSET,LENGTH`; `LANE` is a number, `all` or `active`.
-pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn frames(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     own(state, request, reply, |state, annex| {
         let (thread, lane) = parse::split(annex, b'.');
         let thread = named(state, thread)?;
@@ -107,7 +131,11 @@ pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<
 }
 
 /// `qXfer:lanescope-print:read:THREAD.LANE.FRAME.PATH[.LETTER]:OFFSET,LENGTH`; `PATH` in hex, the others may be empty.
-pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(crate) fn print(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
     own(state, request, reply, |state, annex| {
         let mut parts = annex.split(|byte| *byte == b'.');
         let thread = named(state, parts.next().unwrap_or_default())?;
@@ -122,14 +150,14 @@ pub(crate) fn code_objects(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, Fault> {
+) -> Result<Flow, PacketError> {
     own(state, request, reply, |state, annex| {
         if annex.is_empty() { document(Ok(vendor::code_objects_json(state))) } else { Err(no_such_annex()) }
     })
 }
 
 /// The thread of an annex; the selected one if it is empty.
-fn named(state: &State, annex: &[u8]) -> Result<Thread, Fault> {
+fn named(state: &State, annex: &[u8]) -> Result<Thread, PacketError> {
     let named = if annex.is_empty() { None } else { state.named(annex)? };
     Ok(named.unwrap_or(state.selected()))
 }
@@ -140,8 +168,8 @@ fn own(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-    build: impl FnOnce(&State, &[u8]) -> Result<Vec<u8>, Fault>,
-) -> Result<Flow, Fault> {
+    build: impl FnOnce(&State, &[u8]) -> Result<Vec<u8>, PacketError>,
+) -> Result<Flow, PacketError> {
     let transfer = Transfer::parse(request.args)?;
     let end = request.body.len() - request.args.len() + transfer.annex.len();
     let key = String::from_utf8_lossy(request.body.get(..end).unwrap_or_default()).into_owned();
@@ -168,22 +196,22 @@ struct Transfer<'a> {
 
 impl<'a> Transfer<'a> {
     /// `ANNEX:OFFSET,LENGTH`
-    fn parse(args: &'a [u8]) -> Result<Self, Fault> {
+    fn parse(args: &'a [u8]) -> Result<Self, PacketError> {
         let (annex, range) = parse::split(args, b':');
         let range = range.and_then(parse::range);
-        let (offset, length) = range.ok_or(Fault::malformed("not ANNEX:OFFSET,LENGTH"))?;
+        let (offset, length) = range.ok_or(PacketError::malformed("not ANNEX:OFFSET,LENGTH"))?;
         Ok(Self { annex, offset, length })
     }
 
-    fn no_annex(&self) -> Result<(), Fault> {
+    fn no_annex(&self) -> Result<(), PacketError> {
         if self.annex.is_empty() { Ok(()) } else { Err(no_such_annex()) }
     }
 
-    fn piece<'d>(&self, document: &'d [u8]) -> Result<Piece<'d>, Fault> {
+    fn piece<'d>(&self, document: &'d [u8]) -> Result<Piece<'d>, PacketError> {
         slice(document, self.offset, self.length)
     }
 
-    fn answer(&self, document: &[u8], reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    fn answer(&self, document: &[u8], reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
         let piece = self.piece(document)?;
         reply.text(if piece.more { "m" } else { "l" }).escaped(piece.bytes);
         Ok(Flow::Continue)
@@ -191,13 +219,13 @@ impl<'a> Transfer<'a> {
 }
 
 /// An answer as one of our documents.
-fn document(answer: Result<impl Serialize, Fault>) -> Result<Vec<u8>, Fault> {
+fn document(answer: Result<impl Serialize, PacketError>) -> Result<Vec<u8>, PacketError> {
     let most = MAX_DOCUMENT >> 20;
     let too_large = || format!("the document has more than {most} MiB: ask for fewer lanes or waves");
-    documents::json(&answer?, MAX_DOCUMENT).ok_or_else(|| Fault::new(TOO_MANY, too_large()))
+    documents::json(&answer?, MAX_DOCUMENT).ok_or_else(|| PacketError::new(TOO_MANY, too_large()))
 }
 
 /// `E00`, the protocol's error for an annex that does not exist.
-fn no_such_annex() -> Fault {
-    Fault::new(0, "no such annex")
+fn no_such_annex() -> PacketError {
+    PacketError::new(0, "no such annex")
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::super::client::{Client, ClientOptions};
 use super::endpoint::Stream;
-use super::{MakeSession, talk};
+use super::{MakeSession, connection};
 use crate::session::Interrupt;
 
 /// Time that a client without a packet keeps its place when all places are taken: a debugger sends one at once.
@@ -38,13 +38,13 @@ impl Connection {
 }
 
 /// A connection in the listening thread's list.
-struct Place {
+struct Connected {
     connection: Arc<Connection>,
     since: Instant,
     is_gone: bool,
 }
 
-impl Place {
+impl Connected {
     fn is_silent(&self) -> bool {
         !self.connection.has_spoken.load(Ordering::Relaxed)
     }
@@ -78,7 +78,7 @@ impl From<Refusal> for io::Error {
 pub(super) struct Clients {
     make_session: Arc<MakeSession>,
     options: ClientOptions,
-    places: Vec<Place>,
+    places: Vec<Connected>,
     most: usize,
     silence: Duration,
     next: u64,
@@ -133,7 +133,7 @@ impl Clients {
     /// Ends connections that are closed or silent for too long, and forgets the finished ones; returns whether one of
     /// these had sent a packet.
     pub(super) fn sweep(&mut self, gone: &[u64]) -> bool {
-        talk::drain(&self.wake);
+        connection::drain(&self.wake);
         for place in &mut self.places {
             let is_late = place.is_silent() && place.since.elapsed() >= self.silence;
             if is_late && !place.is_gone {
@@ -157,7 +157,7 @@ impl Clients {
     /// packet loses its place.
     pub(super) fn admit(&mut self, stream: Stream) -> Result<(), Refusal> {
         if self.places.len() >= self.most && !self.make_room() {
-            talk::turn_away(&stream, &Refusal::Full.to_string());
+            connection::turn_away(&stream, &Refusal::Full.to_string());
             return Err(Refusal::Full);
         }
         let connection = Arc::new(Connection {
@@ -179,22 +179,22 @@ impl Clients {
             if matches!(connection.stream, Stream::Stdio(..)) {
                 client = client.through_pipe();
             }
-            match talk::talk(connection, client) {
+            match connection::talk(connection, client) {
                 Ok(()) => log::debug!("client {} left", connection.number),
                 Err(error) => log::debug!("client {} is lost: {error}", connection.number),
             }
         };
         if let Err(error) = thread.spawn(serve) {
             let refusal = Refusal::NoThread(error);
-            talk::turn_away(&connection.stream, &refusal.to_string());
+            connection::turn_away(&connection.stream, &refusal.to_string());
             return Err(refusal);
         }
-        self.places.push(Place { connection, since: Instant::now(), is_gone: false });
+        self.places.push(Connected { connection, since: Instant::now(), is_gone: false });
         Ok(())
     }
 
     fn make_room(&mut self) -> bool {
-        let silent = |place: &&Place| place.is_silent() && place.since.elapsed() >= YOUNG;
+        let silent = |place: &&Connected| place.is_silent() && place.since.elapsed() >= YOUNG;
         let longest = self.places.iter().filter(silent).min_by_key(|place| place.since);
         let Some(number) = longest.map(|place| place.connection.number) else { return false };
         log::info!("client {number} sent no packet and gives up its place");
@@ -234,6 +234,6 @@ impl Drop for Departure {
     fn drop(&mut self) {
         self.connection.stream.shutdown();
         self.connection.is_done.store(true, Ordering::Release);
-        talk::ring(&self.bell);
+        connection::ring(&self.bell);
     }
 }

@@ -2,10 +2,10 @@
 
 use super::write::aliases_of;
 use super::{Layer, Owner};
-use crate::arch::{Kind, RegId, SpaceScope};
+use crate::arch::{RegId, SpaceScope, WaveArch};
 use crate::session::address::GLOBAL;
 use crate::session::reader::Reader;
-use crate::session::{Place, Unreadable};
+use crate::session::{MemoryAddress, ReadError};
 use crate::units::{Address, LaneId, WaveId};
 
 /// Bytes shown of a run of changed memory.
@@ -47,7 +47,7 @@ pub struct RegisterChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryChange {
     /// The first byte; LDS and private memory have the wave that owns them.
-    pub place: Place,
+    pub place: MemoryAddress,
     /// The place as text.
     pub words: String,
     /// Bytes of the run.
@@ -83,7 +83,7 @@ impl Reader {
     ///
     /// # Errors
     /// The operating system's error for a file.
-    pub fn changes(&self, most: usize) -> Result<Changes, Unreadable> {
+    pub fn changes(&self, most: usize) -> Result<Changes, ReadError> {
         let mut found = Changes::default();
         for ((id, register), value) in &self.changes.registers {
             for index in (0..value.dwords()).filter(|index| value.knows(*index)) {
@@ -106,7 +106,7 @@ impl Reader {
         register: RegId,
         index: u16,
         new: u32,
-    ) -> Result<RegisterChange, Unreadable> {
+    ) -> Result<RegisterChange, ReadError> {
         let (wave, known) = self.described(id, register)?;
         let old = self.names(id, register, index)?.into_iter().flatten().next();
         let aliases = aliases_of(wave, register).into_iter();
@@ -138,8 +138,8 @@ impl Reader {
             let found = kind.and_then(|kind| kind.target.spaces.iter().find(|space| space.scope == scope));
             found.map_or(GLOBAL, |space| space.id)
         };
-        let mut runs: Vec<(Place, u64)> = Vec::new();
-        let plain = |space, address| Place { space, address: Address(address), wave, lane: None };
+        let mut runs: Vec<(MemoryAddress, u64)> = Vec::new();
+        let plain = |space, address| MemoryAddress { space, address: Address(address), wave, lane: None };
         for (first, last) in self.changes.memory.runs(owner) {
             match (owner, kind) {
                 (Owner::Global, _) => runs.push((plain(GLOBAL, first), last - first + 1)),
@@ -154,7 +154,7 @@ impl Reader {
                     while at <= last {
                         let (lane, address) = kind.private_lane(Address(at));
                         let length = kind.private_run(address).min(last - at + 1);
-                        runs.push((Place { space, address, wave, lane: Some(lane) }, length));
+                        runs.push((MemoryAddress { space, address, wave, lane: Some(lane) }, length));
                         at += length;
                     }
                 }
@@ -179,7 +179,13 @@ impl Reader {
         }
     }
 
-    fn changed_run(&self, place: Place, length: u64, owner: Owner, kind: Option<&Kind>) -> MemoryChange {
+    fn changed_run(
+        &self,
+        place: MemoryAddress,
+        length: u64,
+        owner: Owner,
+        kind: Option<&WaveArch>,
+    ) -> MemoryChange {
         let mut new = vec![0; SHOWN_BYTES.min(usize::try_from(length).unwrap_or(SHOWN_BYTES))];
         let got = self.read_if_captured(place, &mut new);
         new.truncate(got);

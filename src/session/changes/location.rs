@@ -2,14 +2,14 @@
 //!
 //! Registers of a caller's frame are written to their current place, by call frame information.
 
-use super::Unwritable;
+use super::ChangeError;
 use super::batch::Batch;
 use crate::arch::{RegId, SpaceScope};
 use crate::dwarf::write::{Plan, Run, Store, Target};
 use crate::dwarf::{Frame, Location, MemoryAt, Storage};
 use crate::session::reader::Reader;
-use crate::session::unwind::{Level, Walk};
-use crate::session::{Place, Unreadable, variables};
+use crate::session::unwind::{PhysicalFrame, Unwinder};
+use crate::session::{MemoryAddress, ReadError, variables};
 use crate::units::{BitSize, DwarfReg, LaneId, WaveId};
 
 /// Collects the values to write, without writing them.
@@ -24,9 +24,9 @@ struct Draft<'r> {
 }
 
 impl Draft<'_> {
-    fn place(&self, at: MemoryAt) -> Place {
+    fn place(&self, at: MemoryAt) -> MemoryAddress {
         let lane = Some(at.lane.unwrap_or(self.lane));
-        Place { space: at.space, address: at.address, wave: Some(self.wave), lane }
+        MemoryAddress { space: at.space, address: at.address, wave: Some(self.wave), lane }
     }
 
     fn register(&self, number: DwarfReg) -> Result<RegId, String> {
@@ -96,14 +96,14 @@ impl Store for Draft<'_> {
 /// Returns the batch that gives the object at a location of a frame these bytes.
 ///
 /// # Errors
-/// [`Unwritable`].
+/// [`ChangeError`].
 pub(in crate::session) fn draft(
-    level: Level<'_>,
+    level: PhysicalFrame<'_>,
     lane: LaneId,
     location: &Location,
     size: BitSize,
     bytes: &[u8],
-) -> Result<Batch, Unwritable> {
+) -> Result<Batch, ChangeError> {
     let (reader, wave) = (level.walk().reader, level.walk().wave);
     let whole = location.at(lane);
     let why = match &whole.storage {
@@ -112,11 +112,11 @@ pub(in crate::session) fn draft(
         Storage::Undefined(_) => Some("optimized out"),
         _ => None,
     };
-    let nowhere = |why| Unwritable::Nowhere { what: "the object".to_owned(), why };
+    let nowhere = |why| ChangeError::Nowhere { what: "the object".to_owned(), why };
     if let Some(why) = why {
         return Err(nowhere(why));
     }
-    let settled = level.settled(&whole, lane, size).map_err(Unwritable::Location)?;
+    let settled = level.settled(&whole, lane, size).map_err(ChangeError::Location)?;
     match &settled.storage {
         Storage::Implicit(_) => return Err(nowhere("a value that call frame information computes")),
         Storage::Undefined(_) => return Err(nowhere("in a register that the callee did not save")),
@@ -136,7 +136,7 @@ pub(in crate::session) fn draft(
 /// (`LaneValue::place`) belongs to frame 0.
 ///
 /// # Errors
-/// [`Unwritable`]; nothing was written.
+/// [`ChangeError`]; nothing was written.
 pub fn write_location(
     reader: &mut Reader,
     wave: WaveId,
@@ -145,13 +145,13 @@ pub fn write_location(
     location: &Location,
     size: BitSize,
     bytes: &[u8],
-) -> Result<(), Unwritable> {
+) -> Result<(), ChangeError> {
     let batch = {
         let of = reader.wave(wave)?;
         if !of.kind.wave_size.has(lane) {
-            return Err(Unreadable::NoSuchLane { lane, lanes: of.kind.wave_size.lanes() }.into());
+            return Err(ReadError::NoSuchLane { lane, lanes: of.kind.wave_size.lanes() }.into());
         }
-        let mut walk = Walk::new(reader, wave)?;
+        let mut walk = Unwinder::new(reader, wave)?;
         // A wave without a PC still has registers and memory.
         let level = match frame {
             0 => 0,

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 pub use list::{Changes, Dropped, MemoryChange, RegisterChange, Reset, SHOWN_BYTES};
 pub use location::write_location;
-pub use write::Unwritable;
+pub use write::ChangeError;
 
 use crate::arch::{RegId, RegisterValue};
 use crate::units::WaveId;

@@ -14,15 +14,15 @@ use crate::dwarf;
 use crate::session::print::ParseError;
 use crate::session::reader::{Reader, alias_slots};
 use crate::session::stored::{Linear, Storage};
-use crate::session::{Place, Unreadable, ValueState};
+use crate::session::{MemoryAddress, ReadError, ValueState};
 use crate::units::WaveId;
 
 /// Reasons that a write fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unwritable {
+pub enum ChangeError {
     /// There is no such wave, lane, space or frame.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    ReadError(#[from] ReadError),
     /// Memory is not known to exist here.
     #[error("{0} cannot be written: nothing was captured there, and nothing says that there is memory")]
     NoMemory(String),
@@ -81,13 +81,13 @@ impl Reader {
     /// Writes a whole register of a wave, lowest byte first.
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
-    pub fn write_register(&mut self, id: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable> {
+    /// [`ChangeError`]; nothing was written.
+    pub fn write_register(&mut self, id: WaveId, register: RegId, bytes: &[u8]) -> Result<(), ChangeError> {
         let mut batch = Batch::default();
         let (_, known) = self.described(id, register)?;
         if bytes.len() != known.bytes() {
             let (expected, given) = (known.bytes() as u64, bytes.len() as u64);
-            return Err(Unwritable::Size { what: known.name.clone(), expected, given });
+            return Err(ChangeError::Size { what: known.name.clone(), expected, given });
         }
         let all = vec![0xff; bytes.len()];
         self.add_register(&mut batch, id, register, 0, bytes, &all)?;
@@ -97,8 +97,8 @@ impl Reader {
     /// Writes memory from a place on.
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
-    pub fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable> {
+    /// [`ChangeError`]; nothing was written.
+    pub fn write(&mut self, place: MemoryAddress, bytes: &[u8]) -> Result<(), ChangeError> {
         let mut batch = Batch::default();
         self.add_memory(&mut batch, place, bytes, &vec![0xff; bytes.len()])?;
         self.commit(&batch)
@@ -114,7 +114,7 @@ impl Reader {
         first: u64,
         bytes: &[u8],
         mask: &[u8],
-    ) -> Result<bool, Unwritable> {
+    ) -> Result<bool, ChangeError> {
         let (wave, known) = self.described(id, register)?;
         let slots = alias_slots(wave, known);
         let mut contradicts = false;
@@ -122,7 +122,7 @@ impl Reader {
             let dword = u16::try_from(at / 4).ok().filter(|dword| *dword < known.dwords);
             let Some(dword) = dword else {
                 let (expected, given) = (known.bytes() as u64, first.saturating_add(bytes.len() as u64));
-                return Err(Unwritable::Size { what: known.name.clone(), expected, given });
+                return Err(ChangeError::Size { what: known.name.clone(), expected, given });
             };
             let (of, index) = match slots.as_ref().and_then(|slots| slots.get(usize::from(dword))) {
                 Some(slot) => (*slot, 0),
@@ -140,14 +140,14 @@ impl Reader {
     pub(super) fn add_memory(
         &self,
         batch: &mut Batch,
-        place: Place,
+        place: MemoryAddress,
         bytes: &[u8],
         mask: &[u8],
-    ) -> Result<bool, Unwritable> {
+    ) -> Result<bool, ChangeError> {
         let storage = self.storage(place)?;
         let nowhere = |at: u64| {
             let address = crate::units::Address(place.address.0.wrapping_add(at));
-            Unwritable::NoMemory(self.describe(Place { address, ..place }))
+            ChangeError::NoMemory(self.describe(MemoryAddress { address, ..place }))
         };
         let mut contradicts = false;
         // The known range of existing addresses around the current byte.
@@ -164,7 +164,7 @@ impl Reader {
     }
 
     /// Whether memory is known to exist at a place, captured or not.
-    pub(in crate::session) fn exists(&self, place: Place) -> bool {
+    pub(in crate::session) fn exists(&self, place: MemoryAddress) -> bool {
         let first = self.storage(place).ok().and_then(|storage| Some((storage, stored(storage, 0)?)));
         first.is_some_and(|(storage, (_, at))| self.last_existing(storage, at).is_some())
     }
@@ -188,16 +188,16 @@ impl Reader {
     /// Whether a batch is writable.
     ///
     /// # Errors
-    /// [`Unwritable`].
-    pub(super) fn check(&self, batch: &Batch) -> Result<(), Unwritable> {
+    /// [`ChangeError`].
+    pub(super) fn check(&self, batch: &Batch) -> Result<(), ChangeError> {
         self.settle(batch).map(drop)
     }
 
     /// Writes a batch.
     ///
     /// # Errors
-    /// [`Unwritable`]; nothing was written.
-    pub(in crate::session) fn commit(&mut self, batch: &Batch) -> Result<(), Unwritable> {
+    /// [`ChangeError`]; nothing was written.
+    pub(in crate::session) fn commit(&mut self, batch: &Batch) -> Result<(), ChangeError> {
         let settled = self.settle(batch)?;
         let Layer { registers, memory } = &mut self.changes;
         for ((wave, register, index), dword, as_captured) in settled.registers {
@@ -227,7 +227,7 @@ impl Reader {
         Ok(())
     }
 
-    fn settle(&self, batch: &Batch) -> Result<Settled, Unwritable> {
+    fn settle(&self, batch: &Batch) -> Result<Settled, ChangeError> {
         let mut settled = Settled::default();
         let mut registers = self.changes.registers.len();
         let mut last = None;
@@ -240,7 +240,7 @@ impl Reader {
                 let current = current.or_else(|| names.iter().find_map(|name| *name));
                 let Some(current) = current else {
                     let lane = if known.is_vector() { format!("[lane {index}]") } else { String::new() };
-                    return Err(Unwritable::PartOf(format!("{}{lane}", known.name)));
+                    return Err(ChangeError::PartOf(format!("{}{lane}", known.name)));
                 };
                 dword = current & !new.mask | new.value & new.mask;
             }
@@ -256,13 +256,13 @@ impl Reader {
             }
         }
         if registers > MAX_CHANGED_REGISTERS {
-            return Err(Unwritable::Limit { what: "registers", limit: MAX_CHANGED_REGISTERS });
+            return Err(ChangeError::Limit { what: "registers", limit: MAX_CHANGED_REGISTERS });
         }
         self.settle_memory(batch, &mut settled)?;
         Ok(settled)
     }
 
-    fn settle_memory(&self, batch: &Batch, settled: &mut Settled) -> Result<(), Unwritable> {
+    fn settle_memory(&self, batch: &Batch, settled: &mut Settled) -> Result<(), ChangeError> {
         let mut pieces = self.changes.memory.pieces();
         let mut last = None;
         let mut captured = Captured::default();
@@ -275,7 +275,7 @@ impl Reader {
                     super::Run::Captured(_) => before,
                 };
                 let Some(current) = current else {
-                    return Err(Unwritable::PartOf(format!("the byte at {at:#x}")));
+                    return Err(ChangeError::PartOf(format!("the byte at {at:#x}")));
                 };
                 byte = current & !new.mask | new.value & new.mask;
             }
@@ -289,7 +289,7 @@ impl Reader {
         }
         if pieces > MAX_CHANGED_PIECES {
             let what = "pieces of 64 bytes of memory";
-            return Err(Unwritable::Limit { what, limit: MAX_CHANGED_PIECES });
+            return Err(ChangeError::Limit { what, limit: MAX_CHANGED_PIECES });
         }
         Ok(())
     }
@@ -300,7 +300,7 @@ impl Reader {
         id: WaveId,
         register: RegId,
         index: u16,
-    ) -> Result<Vec<Option<u32>>, Unreadable> {
+    ) -> Result<Vec<Option<u32>>, ReadError> {
         let wave = self.wave(id)?;
         let mut found = vec![self.captured_register(id, register)?.dword(index)];
         for (alias, dword) in aliases_of(wave, register) {

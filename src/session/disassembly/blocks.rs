@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::NotDisassembled;
+use super::DisassemblyError;
 use super::bounds;
 use crate::disassembler::{Block, Instruction, MAX_BLOCK, Machine};
 use crate::session::address::GLOBAL;
 use crate::session::objects::Loaded;
-use crate::session::{Place, Reader};
+use crate::session::{MemoryAddress, Reader};
 use crate::units::{Address, WaveId};
 
 /// Bytes decoded at once if no function bounds the code.
@@ -32,7 +32,7 @@ impl Code<'_> {
         start: u64,
         end: u64,
         count: usize,
-    ) -> Result<Vec<(Instruction, Vec<u8>)>, NotDisassembled> {
+    ) -> Result<Vec<(Instruction, Vec<u8>)>, DisassemblyError> {
         let mut found = Vec::new();
         let mut at = start;
         while at < end && found.len() < count {
@@ -58,7 +58,7 @@ impl Code<'_> {
     }
 
     /// A block with the instruction at an address; `None` and a problem if that was not captured.
-    fn block(&mut self, at: u64) -> Result<Option<Arc<Block>>, NotDisassembled> {
+    fn block(&mut self, at: u64) -> Result<Option<Arc<Block>>, DisassemblyError> {
         let disassembler = self.reader.dump().disassembler();
         if let Some(kept) = disassembler.kept(&self.machine, at)
             && self.is_unchanged(&kept, at)
@@ -97,8 +97,8 @@ impl Code<'_> {
         self.read(at, &mut now).is_ok_and(|read| read == then.len()) && now == then
     }
 
-    fn read(&self, at: u64, buffer: &mut [u8]) -> Result<usize, crate::session::Unreadable> {
-        let place = Place { space: GLOBAL, address: Address(at), wave: Some(self.wave), lane: None };
+    fn read(&self, at: u64, buffer: &mut [u8]) -> Result<usize, crate::session::ReadError> {
+        let place = MemoryAddress { space: GLOBAL, address: Address(at), wave: Some(self.wave), lane: None };
         self.reader.read(place, buffer)
     }
 }

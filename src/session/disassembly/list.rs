@@ -6,7 +6,7 @@ use super::blocks::Code;
 use super::bounds;
 use super::marks::Marks;
 use super::{
-    Disassembly, FunctionBounds, Instructions, ListedInstruction, MAX_LISTED_BYTES, NotDisassembled,
+    Disassembly, DisassemblyError, FunctionBounds, Instructions, ListedInstruction, MAX_LISTED_BYTES,
     Symbolic, WITHOUT_END,
 };
 use crate::capture::Capture;
@@ -15,7 +15,7 @@ use crate::disassembler::{DisassembleError, Instruction};
 use crate::session::objects::Loaded;
 use crate::session::source::tidy;
 use crate::session::stack::{Stack, StackFrame};
-use crate::session::{Reader, Unreadable, backtrace};
+use crate::session::{ReadError, Reader, backtrace};
 use crate::units::{Address, Pc, WaveId};
 
 type Decoded = Vec<(Instruction, Vec<u8>)>;
@@ -28,12 +28,12 @@ pub(in crate::session) fn list(
     reader: &Reader,
     wave: WaveId,
     asked: &Instructions,
-) -> Result<Disassembly, NotDisassembled> {
+) -> Result<Disassembly, DisassemblyError> {
     let stack = backtrace::backtrace(reader, wave, asked.lane)?;
     let last = stack.frames.len().saturating_sub(1);
     let frame = stack.frames.get(asked.frame);
     if frame.is_none() && asked.frame > 0 {
-        return Err(Unreadable::NoSuchFrame { frame: asked.frame, last }.into());
+        return Err(ReadError::NoSuchFrame { frame: asked.frame, last }.into());
     }
     let pc = frame.and_then(|frame| frame.pc);
     let anchor = asked.address.or(pc.map(|pc| pc.0));
@@ -42,9 +42,9 @@ pub(in crate::session) fn list(
         match asked.lane {
             // The wave's PC is known; only this lane's is unknown.
             Some(lane) if backtrace::backtrace(reader, wave, None).is_ok_and(has_pc) => {
-                Unreadable::NoLanePc { lane }
+                ReadError::NoLanePc { lane }
             }
-            _ => Unreadable::NotCaptured { what: "the PC".to_owned() },
+            _ => ReadError::NotCaptured { what: "the PC".to_owned() },
         }
     };
     let anchor = anchor.ok_or_else(missing)?;
@@ -80,7 +80,7 @@ pub(in crate::session) fn list(
     })
 }
 
-fn marks(reader: &Reader, wave: WaveId, frame: Option<&StackFrame>) -> Result<Marks, Unreadable> {
+fn marks(reader: &Reader, wave: WaveId, frame: Option<&StackFrame>) -> Result<Marks, ReadError> {
     let Some(frame) = frame else { return Ok(Marks::default()) };
     Marks::of(reader, wave, frame.physical, frame.of_wave.unwrap_or(0))
 }
@@ -92,7 +92,7 @@ fn choose(
     anchor: u64,
     function: Option<&FunctionBounds>,
     capture: &Capture,
-) -> Result<Decoded, NotDisassembled> {
+) -> Result<Decoded, DisassemblyError> {
     let most = |start: u64| start.saturating_add(MAX_LISTED_BYTES);
     if let Some(around) = asked.around {
         let before = before(code, anchor, function, capture, around)?;
@@ -149,7 +149,7 @@ fn before(
     function: Option<&FunctionBounds>,
     capture: &Capture,
     count: usize,
-) -> Result<Decoded, NotDisassembled> {
+) -> Result<Decoded, DisassemblyError> {
     if count == 0 {
         return Ok(Vec::new());
     }
@@ -245,7 +245,7 @@ impl Known<'_> {
         function.as_ref()?.symbolic(address)
     }
 
-    fn place(&self, address: u64) -> Option<crate::debuginfo::Place> {
+    fn place(&self, address: u64) -> Option<crate::debuginfo::SourceLocation> {
         let (debug, loaded) = (self.debug.as_ref()?, self.loaded?);
         Some(debug.line_at(loaded.elf(address)).ok()??.place)
     }

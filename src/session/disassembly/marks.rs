@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::session::backtrace::lane_stacks;
-use crate::session::{Reader, Unreadable, lanes};
+use crate::session::{ReadError, Reader, lanes};
 use crate::units::{LaneSet, WaveId};
 
 /// Lanes by resume address.
@@ -20,7 +20,7 @@ impl Marks {
         wave: WaveId,
         physical: usize,
         frame: usize,
-    ) -> Result<Self, Unreadable> {
+    ) -> Result<Self, ReadError> {
         let all = reader.wave(wave)?.kind.wave_size.all();
         let mut at: HashMap<u64, LaneSet> = HashMap::new();
         for of in lane_stacks(reader, wave, all)? {

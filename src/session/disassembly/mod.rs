@@ -14,7 +14,7 @@ pub(super) use list::list;
 
 use std::sync::Arc;
 
-use super::Unreadable;
+use super::ReadError;
 use crate::disassembler::DisassembleError;
 use crate::units::{Address, LaneId, LaneSet, Pc, WaveId};
 
@@ -111,10 +111,10 @@ pub struct ListedInstruction {
 
 /// Reasons that there is no listing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotDisassembled {
+pub enum DisassemblyError {
     /// There is no such wave, lane or frame, or no PC.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    ReadError(#[from] ReadError),
     /// No tool can disassemble.
     #[error(transparent)]
     Tool(#[from] DisassembleError),

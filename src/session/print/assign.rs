@@ -1,7 +1,7 @@
 //! Writes to the object that a path names: bytes, or the number of another path.
 
 use super::cast::CastTo;
-use super::eval::{Scene, Walk};
+use super::eval::{PathEvaluator, Scene};
 use super::object::{Answer, Object, error};
 use super::parse::parse;
 use super::path::{Node, Path, Unary};
@@ -11,13 +11,13 @@ use crate::dwarf::Storage;
 use crate::session::address;
 use crate::session::changes::{Batch, draft};
 use crate::session::variables::with_frame;
-use crate::session::{Reader, Unreadable, Unwritable, ValueState};
+use crate::session::{ChangeError, ReadError, Reader, ValueState};
 use crate::units::{BitSize, LaneId, LaneSet, WaveId};
 
 /// Writes the bytes of the object that a path names in a lane of a frame.
 ///
 /// # Errors
-/// [`Unwritable`]; nothing was written.
+/// [`ChangeError`]; nothing was written.
 pub(in crate::session) fn write_variable(
     reader: &mut Reader,
     wave: WaveId,
@@ -25,16 +25,16 @@ pub(in crate::session) fn write_variable(
     frame: usize,
     path: &str,
     bytes: &[u8],
-) -> Result<(), Unwritable> {
+) -> Result<(), ChangeError> {
     let lanes = LaneSet::one(lane);
     if !reader.wave(wave)?.kind.wave_size.has(lane) {
         let lanes = reader.wave(wave)?.kind.wave_size.lanes();
-        return Err(Unreadable::NoSuchLane { lane, lanes }.into());
+        return Err(ReadError::NoSuchLane { lane, lanes }.into());
     }
     let batch = with_frame(reader, wave, frame, |found| {
         let scene = Scene::new(reader, wave, &found, lanes);
         let parsed = parse(path, &|name| scene.is_type(name))?;
-        Walk::new(&scene, lane).batch(&parsed, |_, _| Ok(bytes.to_vec()))
+        PathEvaluator::new(&scene, lane).batch(&parsed, |_, _| Ok(bytes.to_vec()))
     })?;
     reader.commit(&batch)
 }
@@ -42,7 +42,7 @@ pub(in crate::session) fn write_variable(
 /// Writes a number to the object that a path names, in all of those lanes or in none.
 ///
 /// # Errors
-/// [`Unwritable`]; nothing was written.
+/// [`ChangeError`]; nothing was written.
 pub(in crate::session) fn assign(
     reader: &mut Reader,
     wave: WaveId,
@@ -50,7 +50,7 @@ pub(in crate::session) fn assign(
     frame: usize,
     path: &str,
     value: &str,
-) -> Result<(), Unwritable> {
+) -> Result<(), ChangeError> {
     let lanes = lanes.and(reader.wave(wave)?.kind.wave_size.all());
     // Registers of the wave need no debug information.
     if frame == 0
@@ -63,19 +63,19 @@ pub(in crate::session) fn assign(
         let parsed = parse(path, &|name| scene.is_type(name))?;
         let mut all = Batch::default();
         for lane in lanes.iter() {
-            let walk = Walk::new(&scene, lane);
+            let walk = PathEvaluator::new(&scene, lane);
             let batch = walk.batch(&parsed, |walk, object| walk.bytes_of(object, value))?;
             merged(&mut all, batch, path)?;
         }
-        Ok::<_, Unwritable>(all)
+        Ok::<_, ChangeError>(all)
     })?;
     reader.commit(&batch)
 }
 
-fn merged(all: &mut Batch, batch: Batch, path: &str) -> Result<(), Unwritable> {
+fn merged(all: &mut Batch, batch: Batch, path: &str) -> Result<(), ChangeError> {
     if all.merge(batch) {
         let why = "in one place for several of the lanes, which would need several values there";
-        return Err(Unwritable::Nowhere { what: format!("`{path}`"), why });
+        return Err(ChangeError::Nowhere { what: format!("`{path}`"), why });
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ fn plain_register(
     lanes: LaneSet,
     path: &str,
     value: &str,
-) -> Result<Option<Batch>, Unwritable> {
+) -> Result<Option<Batch>, ChangeError> {
     let (Ok(path_of), Ok(number)) = (parse(path, &|_| false), parse(value, &|_| false)) else {
         return Ok(None);
     };
@@ -110,7 +110,7 @@ fn plain_register(
     let kind = &reader.wave(wave)?.kind;
     let Some(register) = kind.named(name) else {
         let words = format!("{} has no register `{name}`", kind.target.name);
-        return Err(Unwritable::State(ValueState::Error(words)));
+        return Err(ChangeError::State(ValueState::Error(words)));
     };
     let mut batch = Batch::default();
     for lane in lanes.iter() {
@@ -120,7 +120,7 @@ fn plain_register(
         let bytes = bytes.get(..count).unwrap_or_default();
         let what = if register.is_vector() { "a lane" } else { "all" };
         fits(wide, count as u64 * 8).map_err(|why| {
-            Unwritable::State(ValueState::Error(format!("{why} of {what} of `${}`", register.name)))
+            ChangeError::State(ValueState::Error(format!("{why} of {what} of `${}`", register.name)))
         })?;
         let mut alone = Batch::default();
         reader.add_register(&mut alone, wave, register.id, slot * 4, bytes, &vec![0xff; count])?;
@@ -146,8 +146,8 @@ fn fits(number: i128, bits: u64) -> Result<(), String> {
 }
 
 /// The dword of a register that a path names.
-fn slot(register: &Register, index: Option<u64>, lane: LaneId) -> Result<u64, Unwritable> {
-    let refused = |words| Err(Unwritable::State(ValueState::Error(words)));
+fn slot(register: &Register, index: Option<u64>, lane: LaneId) -> Result<u64, ChangeError> {
+    let refused = |words| Err(ChangeError::State(ValueState::Error(words)));
     let name = &register.name;
     match (index, register.is_vector()) {
         (None, true) => Ok(u64::from(lane.0)),
@@ -161,21 +161,21 @@ fn slot(register: &Register, index: Option<u64>, lane: LaneId) -> Result<u64, Un
     }
 }
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     /// The batch that gives the object that a path names the bytes from `bytes`.
     fn batch(
         &self,
         path: &Path,
         bytes: impl FnOnce(&Self, &Object) -> Answer<Vec<u8>>,
-    ) -> Result<Batch, Unwritable> {
-        let state = |why: Box<ValueState>| Unwritable::State(*why);
+    ) -> Result<Batch, ChangeError> {
+        let state = |why: Box<ValueState>| ChangeError::State(*why);
         let object = self.object(path).map_err(state)?;
         let what = format!("`{path}`");
         if object.is_value {
             if let Some(batch) = self.unnumbered(path, &object, &bytes(self, &object).map_err(state)?)? {
                 return Ok(batch);
             }
-            return Err(Unwritable::Nowhere { what, why: "a computed value" });
+            return Err(ChangeError::Nowhere { what, why: "a computed value" });
         }
         let size = match object.bits {
             Some(bits) => bits,
@@ -183,24 +183,24 @@ impl Walk<'_, '_, '_> {
         };
         // The storage kind is a better reason than a missing number.
         if matches!(object.location.storage, Storage::Implicit(_)) {
-            return Err(Unwritable::Nowhere { what, why: "a constant that the compiler folded" });
+            return Err(ChangeError::Nowhere { what, why: "a constant that the compiler folded" });
         }
         let bytes = bytes(self, &object).map_err(state)?;
         self.refuse_address(&bytes)?;
         let (expected, given) = (size.div_ceil(8), bytes.len() as u64);
         if expected != given {
-            return Err(Unwritable::Size { what, expected, given });
+            return Err(ChangeError::Size { what, expected, given });
         }
         let level = self.scene.found.frame.context.level;
         draft(level, self.lane, &object.location, BitSize(size), &bytes).map_err(|why| match why {
-            Unwritable::Nowhere { why, .. } => Unwritable::Nowhere { what, why },
+            ChangeError::Nowhere { why, .. } => ChangeError::Nowhere { what, why },
             other => other,
         })
     }
 
     /// Refuses a number that a client copied from an object's address: the program has another number for that
     /// object.
-    fn refuse_address(&self, bytes: &[u8]) -> Result<(), Unwritable> {
+    fn refuse_address(&self, bytes: &[u8]) -> Result<(), ChangeError> {
         let Ok(bytes) = <[u8; 8]>::try_from(bytes) else { return Ok(()) };
         let number = u64::from_le_bytes(bytes);
         let reader = self.scene.reader;
@@ -213,17 +213,17 @@ impl Walk<'_, '_, '_> {
             "{number:#x} is the address of an object as debuggers see it, which the program does not have; write a path with `&`, or \
              the program's number"
         );
-        Err(Unwritable::State(ValueState::Error(why)))
+        Err(ChangeError::State(ValueState::Error(why)))
     }
 
     /// A register without a DWARF number reads as a value, but is writable.
-    fn unnumbered(&self, path: &Path, object: &Object, bytes: &[u8]) -> Result<Option<Batch>, Unwritable> {
+    fn unnumbered(&self, path: &Path, object: &Object, bytes: &[u8]) -> Result<Option<Batch>, ChangeError> {
         let (name, index) = match &path.node {
             Node::Register(name) => (name, None),
             Node::Index(of, index) => match &of.node {
                 Node::Register(name) => {
                     let index = self.object(index).and_then(|index| self.integer(&index));
-                    let index = index.map_err(|why| Unwritable::State(*why))?;
+                    let index = index.map_err(|why| ChangeError::State(*why))?;
                     (name, u64::try_from(index.wide()).ok())
                 }
                 _ => return Ok(None),
@@ -233,10 +233,10 @@ impl Walk<'_, '_, '_> {
         let context = &self.scene.found.frame.context;
         let Some(register) = context.kind().named(name) else { return Ok(None) };
         let slot = slot(register, index, self.lane)?;
-        let size = self.size(&object.ty).map_err(|why| Unwritable::State(*why))?;
+        let size = self.size(&object.ty).map_err(|why| ChangeError::State(*why))?;
         let given = bytes.len() as u64;
         if size != given {
-            return Err(Unwritable::Size { what: format!("`{path}`"), expected: size, given });
+            return Err(ChangeError::Size { what: format!("`{path}`"), expected: size, given });
         }
         let mut batch = Batch::default();
         let all = vec![0xff; bytes.len()];

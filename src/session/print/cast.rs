@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::arith::Integer;
-use super::eval::{Scene, Walk};
+use super::eval::{PathEvaluator, Scene};
 use super::names::words;
 use super::object::{Answer, Object, error};
 use super::path::TypeName;
 use super::typed::{Basic, Shape, Sort, Ty, canonical};
 use crate::debuginfo::{Naming, Type, TypeKind};
 use crate::dwarf::AMD_AUGMENTATION;
-use crate::session::Place;
+use crate::session::MemoryAddress;
 use crate::session::address::{GENERIC, GLOBAL};
 use crate::units::{Address, AddressSpace};
 
@@ -171,7 +171,7 @@ impl Scene<'_, '_> {
     }
 }
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     pub(super) fn cast(&self, to: &CastTo, object: &Object) -> Answer<Object> {
         let debug = self.scene.debug();
         if to.depth > 0 {
@@ -300,7 +300,7 @@ impl Walk<'_, '_, '_> {
                 None => error(format!("{} memory has no generic addresses here", known.name)),
             };
         }
-        let place = Place {
+        let place = MemoryAddress {
             space: GENERIC,
             address: Address(address),
             wave: Some(self.scene.wave),

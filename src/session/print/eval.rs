@@ -63,14 +63,14 @@ impl<'s, 'f> Scene<'s, 'f> {
 }
 
 /// A scene for one lane.
-pub(super) struct Walk<'w, 's, 'f> {
+pub(super) struct PathEvaluator<'w, 's, 'f> {
     pub(super) scene: &'w Scene<'s, 'f>,
     pub(super) lane: LaneId,
     /// The lanes that own the data read so far.
     of: Cell<LaneSet>,
 }
 
-impl<'w, 's, 'f> Walk<'w, 's, 'f> {
+impl<'w, 's, 'f> PathEvaluator<'w, 's, 'f> {
     pub(super) fn new(scene: &'w Scene<'s, 'f>, lane: LaneId) -> Self {
         Self { scene, lane, of: Cell::new(LaneSet::EMPTY) }
     }
@@ -86,7 +86,7 @@ impl<'w, 's, 'f> Walk<'w, 's, 'f> {
     }
 }
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     /// The object that a path names; references are followed.
     pub(super) fn object(&self, path: &Path) -> Answer<Object> {
         let found = match &path.node {

@@ -3,7 +3,7 @@
 use super::eval::Scene;
 use super::names::{Named, Placed, Readable};
 use super::path::{Node, Path};
-use super::{NotPrinted, Query, parse};
+use super::{PrintError, Query, parse};
 use crate::codeobject;
 use crate::debuginfo;
 use crate::dwarf::explain::{self, Explainer};
@@ -34,7 +34,7 @@ pub(in crate::session) fn explain(
     lanes: LaneSet,
     frame: usize,
     query: &Query,
-) -> Result<Vec<Explanation>, NotPrinted> {
+) -> Result<Vec<Explanation>, PrintError> {
     with_frame(reader, wave, frame, |found| {
         let lanes = lanes.and(found.frame.context.kind().wave_size.all());
         let scene = Scene::new(reader, wave, &found, lanes);

@@ -1,7 +1,7 @@
 //! The location of a variable by its DIE, for clients that read variables one by one as memory.
 
-use super::Walked;
-use super::eval::{Scene, Walk};
+use super::Unwinder;
+use super::eval::{PathEvaluator, Scene};
 use super::names::words;
 use super::object::{Answer, Object, error, moved};
 use super::typed::{Shape, Ty};
@@ -14,7 +14,7 @@ use crate::session::changes::draft;
 use crate::session::locals::{Byte, ValueState};
 use crate::session::pointers::Pointers;
 use crate::session::variables::{Found, bytes, found};
-use crate::session::{Place, Reader, Unreadable, Unwritable};
+use crate::session::{ChangeError, MemoryAddress, ReadError, Reader};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, LaneId, LaneSet, WaveId};
 
 /// Size limit in bytes of an object assembled from outside of memory: no composite of registers is larger.
@@ -39,7 +39,7 @@ pub struct VariableIn {
 #[derive(Clone, Debug)]
 pub enum Whereabouts {
     /// All of it in memory, from this place on.
-    Memory(Place),
+    Memory(MemoryAddress),
     /// Not in memory: in registers, in pieces, in the debug information. Its bytes, lowest address first.
     Composed(Vec<Byte>),
     /// No location: the target of a null pointer.
@@ -52,7 +52,7 @@ pub enum Whereabouts {
 ///
 /// # Errors
 /// There is no such frame, or no debug information for it.
-pub(in crate::session) fn locate(reader: &Reader, of: VariableIn) -> Result<Whereabouts, Unreadable> {
+pub(in crate::session) fn locate(reader: &Reader, of: VariableIn) -> Result<Whereabouts, ReadError> {
     let answer = asked(reader, of, |walk, object| walk.whereabouts(&object))?;
     Ok(answer.unwrap_or_else(|why| Whereabouts::Nowhere(*why)))
 }
@@ -61,7 +61,7 @@ pub(in crate::session) fn locate(reader: &Reader, of: VariableIn) -> Result<Wher
 ///
 /// # Errors
 /// The errors of [`locate`].
-pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Whereabouts, Unreadable> {
+pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Whereabouts, ReadError> {
     let answer = asked(reader, of, |walk, object| match walk.shape(&object)? {
         Shape::Pointer { to, space } | Shape::Reference { to, space } => {
             if walk.is_null(&object, space)? {
@@ -79,7 +79,7 @@ pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Wh
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectAt {
     /// Its first byte.
-    pub place: Place,
+    pub place: MemoryAddress,
     /// The code object of its type: an index into the capture's list.
     pub code_object: usize,
     /// Its type.
@@ -99,8 +99,8 @@ pub(in crate::session) fn with_pointers(
     wave: WaveId,
     lane: LaneId,
     own_stack: bool,
-) -> Result<Vec<ObjectAt>, Unreadable> {
-    let mut walked = Walked::new(reader, wave)?;
+) -> Result<Vec<ObjectAt>, ReadError> {
+    let mut walked = Unwinder::new(reader, wave)?;
     while walked.step() {}
     let frames = Frames::along(walked);
     let capture = reader.dump().capture();
@@ -112,7 +112,7 @@ pub(in crate::session) fn with_pointers(
         for inlined in (0..calls).rev() {
             let Ok(found) = found(&frames.walk, spot.level, inlined, code, &source) else { continue };
             let scene = Scene::new(reader, wave, &found, LaneSet::one(lane));
-            let walk = Walk::new(&scene, lane);
+            let walk = PathEvaluator::new(&scene, lane);
             for variable in found.variables.iter().map(|at| &at.variable) {
                 let Some(type_id) = variable.type_id else { continue };
                 if pointers.of(&found.frame.debug, type_id).list.is_empty() {
@@ -138,13 +138,13 @@ pub(in crate::session) fn with_pointers(
 /// Writes bytes of a variable from its byte `first` on.
 ///
 /// # Errors
-/// [`Unwritable`]; nothing was written.
+/// [`ChangeError`]; nothing was written.
 pub(in crate::session) fn write_in(
     reader: &mut Reader,
     of: VariableIn,
     first: u64,
     bytes: &[u8],
-) -> Result<(), Unwritable> {
+) -> Result<(), ChangeError> {
     let answer = asked(reader, of, |walk, object| {
         let size = match object.ty.size(walk.scene.debug()).map_err(words)? {
             Some(size) => size,
@@ -160,38 +160,34 @@ pub(in crate::session) fn write_in(
             }
             None => {
                 let what = "the variable".to_owned();
-                Err(Unwritable::Size { what, expected: size, given: first.saturating_add(given) })
+                Err(ChangeError::Size { what, expected: size, given: first.saturating_add(given) })
             }
         })
     })?;
-    let batch = answer.map_err(|why| Unwritable::State(*why))??;
+    let batch = answer.map_err(|why| ChangeError::State(*why))??;
     reader.commit(&batch)
 }
 
 fn asked<T>(
     reader: &Reader,
     of: VariableIn,
-    ask: impl FnOnce(&Walk<'_, '_, '_>, Object) -> Answer<T>,
-) -> Result<Answer<T>, Unreadable> {
-    let none = |words: &str| Unreadable::NoVariables(words.to_owned());
-    let mut walked = Walked::new(reader, of.wave)?;
+    ask: impl FnOnce(&PathEvaluator<'_, '_, '_>, Object) -> Answer<T>,
+) -> Result<Answer<T>, ReadError> {
+    let none = |words: &str| ReadError::NoVariables(words.to_owned());
+    let mut walked = Unwinder::new(reader, of.wave)?;
     while (of.own_stack || walked.frames().len() <= of.level) && walked.step() {}
     let frames = Frames::along(walked);
     let spots = frames.spots(of.own_stack.then_some(of.lane))?;
     let spot = spots.get(of.level).copied().ok_or_else(|| none("there is no such frame"))?;
     let found = in_frame(&frames, spot, of.variable)?;
     let scene = Scene::new(reader, of.wave, &found, LaneSet::one(of.lane));
-    let walk = Walk::new(&scene, of.lane);
+    let walk = PathEvaluator::new(&scene, of.lane);
     Ok(walk.variable(of.variable).and_then(|object| ask(&walk, object)))
 }
 
 /// The frame with the variables around a variable's declaration; it may be that of an inlined call.
-fn in_frame<'f>(
-    frames: &'f Frames<'_>,
-    spot: Spot<'f>,
-    variable: DieOffset,
-) -> Result<Found<'f>, Unreadable> {
-    let none = |words: String| Unreadable::NoVariables(words);
+fn in_frame<'f>(frames: &'f Frames<'_>, spot: Spot<'f>, variable: DieOffset) -> Result<Found<'f>, ReadError> {
+    let none = |words: String| ReadError::NoVariables(words);
     let code =
         spot.code.ok_or_else(|| none(format!("no code object that can be read holds the PC {}", spot.pc)))?;
     let source = code.loaded.source(frames.walk.reader.dump().capture(), code.elf);
@@ -204,7 +200,7 @@ fn in_frame<'f>(
     found(&frames.walk, spot.level, inlined, code, &source)
 }
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     /// The object of a variable.
     fn variable(&self, die: DieOffset) -> Answer<Object> {
         let scene = self.scene;
@@ -278,7 +274,7 @@ impl Walk<'_, '_, '_> {
         concrete.map(Whereabouts::Memory).map_err(|why| Box::new(ValueState::Error(why.to_string())))
     }
 
-    fn place_in(&self, space: AddressSpace, address: u64, lane: LaneId) -> Place {
-        Place { space, address: Address(address), wave: Some(self.scene.wave), lane: Some(lane) }
+    fn place_in(&self, space: AddressSpace, address: u64, lane: LaneId) -> MemoryAddress {
+        MemoryAddress { space, address: Address(address), wave: Some(self.scene.wave), lane: Some(lane) }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::eval::{Scene, Walk};
+use super::eval::{PathEvaluator, Scene};
 use super::names::words;
 use super::object::{Answer, Object, error};
 use super::part::{MAX_MEMBER_DEPTH, MAX_MEMBERS};
@@ -27,7 +27,7 @@ const MAX_LISTED: usize = 8;
 /// The member functions of a name in a class: the path to the base class that has them, and the functions.
 type Functions = (Vec<Member>, Vec<MemberFunction>);
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     /// The target of a call of a member function; `None` if the class has none of that name.
     pub(super) fn member_function(
         &self,

@@ -43,9 +43,9 @@ pub use path::{Binary, Node, Path, TypeName, Unary};
 
 use super::backtrace::Frames;
 use super::locals::LaneValue;
-use super::unwind::Walk as Walked;
+use super::unwind::Unwinder;
 use super::variables::with_frame;
-use super::{LaneState, LaneStates, Reader, Unreadable};
+use super::{LaneState, LaneStates, ReadError, Reader};
 use crate::debuginfo::format::{Letter, Value};
 use crate::units::{LaneSet, Pc, WaveId};
 
@@ -90,13 +90,13 @@ pub struct PrintedLane {
 
 /// Reasons that a path has no answer for any lane.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotPrinted {
+pub enum PrintError {
     /// The text does not parse.
     #[error("{0}")]
     Path(#[from] ParseError),
     /// There is no frame; with the reason.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    ReadError(#[from] ReadError),
 }
 
 /// A path to print and the format of numbers.
@@ -150,7 +150,7 @@ pub(super) fn print(
     lanes: LaneSet,
     frame: usize,
     query: &Query,
-) -> Result<Printed, NotPrinted> {
+) -> Result<Printed, PrintError> {
     with_frame(reader, wave, frame, |found| {
         let lanes = lanes.and(found.frame.context.kind().wave_size.all());
         let states = super::lanes::in_frame(&Frames::near(reader, wave, frame)?, frame)?;

@@ -15,8 +15,8 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
     self, DebugInfo, DebugInfoError, Function, LocationAttribute, Naming, TypeId, UnitId, Variable,
 };
-use crate::dwarf::legacy::Idiom;
-use crate::dwarf::{Context as _, Dialect, Encoding, Location, Program, legacy};
+use crate::dwarf::clang_xderef::Idiom;
+use crate::dwarf::{Context as _, Dialect, Encoding, Location, Program, clang_xderef};
 use crate::session::ValueState;
 use crate::session::variables::{Frame, failed, scratch};
 use crate::units::{BitSize, LaneId, LaneSet};
@@ -53,7 +53,7 @@ pub(super) struct Readable {
     pub(super) program: Program,
     pub(super) encoding: Encoding,
     /// The reading if its unit has no operation of the extensions.
-    pub(super) reading: Option<legacy::Reading>,
+    pub(super) reading: Option<clang_xderef::Reading>,
 }
 
 impl Placed {
@@ -239,7 +239,7 @@ impl Scene<'_, '_> {
         let (groups, idiom) = frame.locate(&context, &program, reading, size, self.lanes);
         // An object larger than the idiom's description is refused as a whole: its parts would belong to other lanes.
         let held = |location| match (idiom, size) {
-            (Some(_), Some(size)) => legacy::check_size(&location, size).map(|()| location),
+            (Some(_), Some(size)) => clang_xderef::check_size(&location, size).map(|()| location),
             _ => Ok(location),
         };
         let each = groups.into_iter().map(|group| {
@@ -265,10 +265,10 @@ impl Scene<'_, '_> {
         }
         let facts = self.debug().unit(variable.unit).ok();
         let is_extended = encoding.dialect == Dialect::Draft
-            || program.operations().iter().any(|placed| legacy::is_extension(&placed.operation));
+            || program.operations().iter().any(|placed| clang_xderef::is_extension(&placed.operation));
         let clang = facts.is_some_and(debuginfo::UnitFacts::producer_is_clang);
         let is_augmented = facts.is_some_and(|facts| facts.augmentation.is_some());
-        let reading = legacy::Reading { clang, scratch: scratch(frame.context.kind()) };
+        let reading = clang_xderef::Reading { clang, scratch: scratch(frame.context.kind()) };
         let reading = Some(reading).filter(|_| !is_extended && (clang || !is_augmented));
         Ok(Readable { program, encoding, reading })
     }

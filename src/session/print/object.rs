@@ -1,6 +1,6 @@
 //! Objects on a path: a type and a location for one lane; and moves within an object.
 
-use crate::dwarf::legacy::Idiom;
+use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{CapturedLane, Composite, LaneNeed, Lanes, Location, Offset, Part, SpaceInfo, Storage};
 use crate::session::ValueState;
 use crate::units::{AddressSpace, BitSize, LaneId};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::MAX_REPEAT;
-use super::eval::{Scene, Walk};
+use super::eval::{PathEvaluator, Scene};
 use super::names::{Named, words};
 use super::object::{Answer, Object, error, moved, narrowed};
 use super::pointer::Pointer;
@@ -18,7 +18,7 @@ pub(super) const MAX_MEMBER_DEPTH: usize = 32;
 /// Maximum number of members visited for one name.
 pub(super) const MAX_MEMBERS: usize = 1 << 16;
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     pub(super) fn element(&self, object: &Object, index: i128) -> Answer<Object> {
         let object = &self.data_of(object)?;
         match self.shape(object)? {

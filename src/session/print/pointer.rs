@@ -1,13 +1,13 @@
 //! Pointers: their targets, addresses of objects, and moves by whole objects.
 
-use super::eval::Walk;
+use super::eval::PathEvaluator;
 use super::names::words;
 use super::object::{Answer, Object, error, memory, narrowed};
 use super::typed::{Shape, Ty};
 use crate::dwarf::{Context, Entry, Evaluator, Focus, ImplicitPointer, Location, Offset, Program, Storage};
 use crate::session::address::{GENERIC, GLOBAL};
 use crate::session::variables::failed;
-use crate::session::{Place, ValueState};
+use crate::session::{MemoryAddress, ValueState};
 use crate::units::{Address, AddressSpace, BitSize, LaneSet};
 
 /// Maximum length of a chain of references.
@@ -21,7 +21,7 @@ pub(super) struct Pointer {
     pub(super) address: u64,
 }
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     pub(super) fn followed(&self, mut object: Object) -> Answer<Object> {
         for _ in 0..=MAX_REFERENCES {
             let Shape::Reference { to, space } = self.shape(&object)? else { return Ok(object) };
@@ -88,8 +88,12 @@ impl Walk<'_, '_, '_> {
                 known.name
             ));
         }
-        let mut place =
-            Place { space, address: Address(address), wave: Some(self.scene.wave), lane: Some(self.lane) };
+        let mut place = MemoryAddress {
+            space,
+            address: Address(address),
+            wave: Some(self.scene.wave),
+            lane: Some(self.lane),
+        };
         if space == GLOBAL || space == GENERIC {
             place = self
                 .scene

@@ -1,7 +1,7 @@
 //! Bytes and numbers of objects, and the reasons for their absence.
 
 use super::arith::Integer;
-use super::eval::Walk;
+use super::eval::PathEvaluator;
 use super::object::{Answer, Object, error, moved, narrowed};
 use super::typed::{Basic, Shape, Sort};
 use crate::dwarf::{Bits, Location, fetch, print};
@@ -10,7 +10,7 @@ use crate::session::answers::NO_PRIVATE_MEMORY;
 use crate::session::variables::{failed, undefined};
 use crate::units::BitSize;
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     /// The bits of an object, some of which may be missing.
     pub(super) fn bits(&self, location: &Location, size: BitSize) -> Answer<Bits> {
         let context = &self.scene.found.frame.context;

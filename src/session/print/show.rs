@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::eval::{Scene, Walk};
+use super::eval::{PathEvaluator, Scene};
 use super::names::{Named, words};
 use super::object::{Answer, Object, error, moved};
 use super::path::{Node, Path};
@@ -27,7 +27,7 @@ impl Scene<'_, '_> {
         state: Option<LaneState>,
         type_name: &mut Option<String>,
     ) -> PrintedLane {
-        let walk = Walk::new(self, lane);
+        let walk = PathEvaluator::new(self, lane);
         // A variable without a location still has a known type.
         if type_name.is_none()
             && let Node::Name(name) = &path.node
@@ -57,7 +57,7 @@ impl Scene<'_, '_> {
 /// An object's output: value, tree, and the first missing part.
 type Shown = (LaneValue, Option<Value>, Option<String>);
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     fn shown(&self, object: &Object, letter: Option<Letter>) -> Answer<Shown> {
         let lane = self.lane;
         let debug = self.scene.debug();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::eval::Walk;
+use super::eval::PathEvaluator;
 use super::names::words;
 use super::object::{Answer, error};
 use super::part::{MAX_MEMBER_DEPTH, MAX_MEMBERS};
@@ -13,7 +13,7 @@ use crate::debuginfo::{Member, Type, TypeKind};
 /// Maximum number of paths from a class to a base of it that are followed: one, and others that prove ambiguity.
 const MAX_WAYS: usize = 16;
 
-impl Walk<'_, '_, '_> {
+impl PathEvaluator<'_, '_, '_> {
     /// The address of a pointer after a cast to another class: moved if one is a base of the other, else the same.
     /// NULL stays NULL.
     pub(super) fn across(&self, pointer: &Pointer, to: &Ty) -> Answer<u64> {

@@ -11,7 +11,7 @@ use crate::debuginfo::{Function, LocationAttribute, VariableAt};
 use crate::dwarf::{Attribute, CapturedLane, Evaluator, Focus, Location, Storage};
 use crate::session::ValueState;
 use crate::session::frame::FrameContext;
-use crate::session::unwind::Walk;
+use crate::session::unwind::Unwinder;
 use crate::session::variables::{Frame, dialect, failed, reading};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
@@ -53,8 +53,8 @@ impl Scene<'_, '_> {
             return Ok(None);
         }
         let reader = self.reader;
-        let unreadable = |why: crate::session::Unreadable| Box::new(ValueState::Error(why.to_string()));
-        let mut walk = Walk::new(reader, self.wave).map_err(unreadable)?;
+        let unreadable = |why: crate::session::ReadError| Box::new(ValueState::Error(why.to_string()));
+        let mut walk = Unwinder::new(reader, self.wave).map_err(unreadable)?;
         while walk.step() {}
         let mut inner = self.found.frame.context.level.number();
         let mut context = self.context(&walk, inner)?;
@@ -90,7 +90,7 @@ impl Scene<'_, '_> {
         Ok(false)
     }
 
-    fn context<'w>(&self, walk: &'w Walk<'_>, level: usize) -> Answer<FrameContext<'w>> {
+    fn context<'w>(&self, walk: &'w Unwinder<'_>, level: usize) -> Answer<FrameContext<'w>> {
         let mut context = FrameContext::of(walk.level(level), None);
         if let (Ok(debug), Ok(at)) = (&context.debug, &context.function) {
             let hint = debug.dialect_hint(&at.function).map_err(words)?;
@@ -156,7 +156,7 @@ impl Scene<'_, '_> {
     /// The frame of a function, further out than another, with that frame base.
     fn outer<'w>(
         &self,
-        walk: &'w Walk<'_>,
+        walk: &'w Unwinder<'_>,
         inner: usize,
         around: &Function,
         called: &str,

@@ -14,7 +14,7 @@ use super::address::{GENERIC, GLOBAL};
 use super::arguments::Raw;
 use super::pointers::{Found, PointerAt, Pointers};
 use super::variables::locals_along;
-use super::{Byte, Place, Reader, Unreadable, arguments, backtrace, lanes};
+use super::{Byte, MemoryAddress, ReadError, Reader, arguments, backtrace, lanes};
 use crate::debuginfo::{DebugInfo, TypeId};
 use crate::units::{Address, LaneId, WaveId};
 
@@ -72,13 +72,13 @@ pub struct Reach {
 /// `progress` gets the number of finished waves, or of followed pointers, from time to time.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], or the operating system's error for a file. A frame without an answer is no error.
+/// [`ReadError::NoSuchWave`], or the operating system's error for a file. A frame without an answer is no error.
 pub fn reach(
     reader: &Reader,
     waves: &[WaveId],
     bounds: &Bounds,
     progress: &mut dyn FnMut(u64),
-) -> Result<Reach, Unreadable> {
+) -> Result<Reach, ReadError> {
     let mut search = Search {
         reader,
         bounds,
@@ -100,7 +100,7 @@ pub fn reach(
 
 /// The target of a pointer.
 struct Target {
-    place: Place,
+    place: MemoryAddress,
     debug: Arc<DebugInfo>,
     type_id: TypeId,
     size: u64,
@@ -124,7 +124,7 @@ struct Search<'r> {
 
 impl Search<'_> {
     /// The arguments of the waves' dispatches, each dispatch once.
-    fn arguments(&mut self, waves: &[WaveId]) -> Result<(), Unreadable> {
+    fn arguments(&mut self, waves: &[WaveId]) -> Result<(), ReadError> {
         let mut seen = HashSet::new();
         for id in waves {
             let wave = self.reader.wave(*id)?;
@@ -145,7 +145,7 @@ impl Search<'_> {
                     // For a kernel without debug information only the metadata shows which arguments are pointers.
                     None if is_buffer => {
                         if let Some(address) = number(&bytes) {
-                            let place = Place {
+                            let place = MemoryAddress {
                                 space: GLOBAL,
                                 address: Address(address),
                                 wave: Some(*id),
@@ -162,7 +162,7 @@ impl Search<'_> {
     }
 
     /// All answers about a wave.
-    fn variables(&mut self, wave: WaveId) -> Result<(), Unreadable> {
+    fn variables(&mut self, wave: WaveId) -> Result<(), ReadError> {
         let captured = self.reader.wave(wave)?;
         let all = captured.kind.wave_size.all();
         let frames = backtrace::Frames::of(self.reader, wave)?;
@@ -213,7 +213,8 @@ impl Search<'_> {
     }
 
     fn pointer(&mut self, debug: &Arc<DebugInfo>, at: &PointerAt, address: u64, wave: WaveId, lane: LaneId) {
-        let place = Place { space: at.space, address: Address(address), wave: Some(wave), lane: Some(lane) };
+        let place =
+            MemoryAddress { space: at.space, address: Address(address), wave: Some(wave), lane: Some(lane) };
         // An address without a space is generic, or global if no aperture holds it.
         let place = match at.space {
             GLOBAL | GENERIC => self.reader.generic(place).ok(),
@@ -226,7 +227,7 @@ impl Search<'_> {
     }
 
     /// Takes a pointer's target for the next step.
-    fn target(&mut self, place: Place, to: Option<(Arc<DebugInfo>, TypeId, u64)>) {
+    fn target(&mut self, place: MemoryAddress, to: Option<(Arc<DebugInfo>, TypeId, u64)>) {
         if self.bounds.steps == 0 {
             return self.hit(Limit::Steps);
         }
@@ -253,7 +254,7 @@ impl Search<'_> {
 
     /// Reads an object up to the first missing byte, which records its pages; `None` if the limit of pages is
     /// reached.
-    fn read(&mut self, place: Place, size: u64) -> Option<Vec<u8>> {
+    fn read(&mut self, place: MemoryAddress, size: u64) -> Option<Vec<u8>> {
         let is_full = self.reader.touched_pages() >= self.bounds.pages;
         if is_full && place.space == GLOBAL {
             self.hit(Limit::Pages);

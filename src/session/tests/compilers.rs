@@ -3,7 +3,7 @@
 use super::Maker;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, ElfAddress};
-use crate::dwarf::legacy::Idiom;
+use crate::dwarf::clang_xderef::Idiom;
 use crate::session::{Byte, Expression, Found, Inspect as _, Question, Session, Want};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 

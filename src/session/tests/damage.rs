@@ -3,7 +3,7 @@
 use crate::codeobject::{Bytes, CodeObject};
 use crate::session::print::Query;
 use crate::session::unwind::tests::hostile::{OBJECT, dump_of};
-use crate::session::{Inspect as _, Locals, Session, Unreadable, ValueState};
+use crate::session::{Inspect as _, Locals, ReadError, Session, ValueState};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// `y` of `leaf`, the last variable of the function in llvm-dwarfdump's list; `x` precedes it.
@@ -21,7 +21,7 @@ fn session(object: &[u8]) -> Session {
     Session::new(dump_of(object, 0), None).unwrap()
 }
 
-fn locals(object: &[u8]) -> Result<Locals, Unreadable> {
+fn locals(object: &[u8]) -> Result<Locals, ReadError> {
     session(object).locals(WaveId(0), LaneSet::one(LaneId(0)), 0)
 }
 
@@ -74,7 +74,7 @@ fn an_expression_costs_its_variable() {
 fn the_reason_of_a_broken_unit_is_said() {
     // The code of the root's abbreviation.
     let object = changed(".debug_abbrev", 0, 0x7f);
-    let Err(Unreadable::NoVariables(why)) = locals(&object) else { panic!("variables") };
+    let Err(ReadError::NoVariables(why)) = locals(&object) else { panic!("variables") };
     assert!(why.starts_with("abbreviations of the unit at 0x0"), "{why}");
     let checked = dump_of(&object, 0).check_debug();
     assert!(

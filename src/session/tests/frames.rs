@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::Maker;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, ElfAddress, Symbol, assembled, newest_llvm};
-use crate::dwarf::legacy::Idiom;
+use crate::dwarf::clang_xderef::Idiom;
 use crate::session::print::{Query, VariableIn, Whereabouts};
 use crate::session::{Byte, Dump, Inspect as _, LaneValue, Session, ValueState};
 use crate::units::{AddressSpace, LaneId, LaneSet, WaveId, WaveSize};

@@ -1,7 +1,7 @@
 //! Lanes: work-items of a partial group, focus, states.
 
 use super::Maker;
-use crate::session::{Inspect as _, LaneState, Session, Unreadable};
+use crate::session::{Inspect as _, LaneState, ReadError, Session};
 use crate::units::{LaneId, WaveId, WaveSize};
 
 /// Group (2,0,0) of a 100x2 grid in 48x2 groups has 4x2 work-items: 8 lanes used.
@@ -26,7 +26,7 @@ fn a_partial_group_leaves_lanes_unused() {
     session.set_focus(WaveId(0), LaneId(5)).unwrap();
     assert!(session.lanes(WaveId(0)).unwrap()[5].focused);
     let error = session.set_focus(WaveId(0), LaneId(64)).unwrap_err();
-    assert_eq!(error, Unreadable::NoSuchLane { lane: LaneId(64), lanes: 64 });
+    assert_eq!(error, ReadError::NoSuchLane { lane: LaneId(64), lanes: 64 });
     assert_eq!(session.focus(WaveId(0)), LaneId(5));
 }
 

@@ -1,11 +1,11 @@
 //! Memory of every space: the swizzle, apertures, and reads that end at missing bytes.
 
 use super::Maker;
-use crate::session::{Inspect as _, Place, Session, Unreadable};
+use crate::session::{Inspect as _, MemoryAddress, ReadError, Session};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
-fn place(space: u64, address: u64, lane: Option<u8>) -> Place {
-    Place {
+fn place(space: u64, address: u64, lane: Option<u8>) -> MemoryAddress {
+    MemoryAddress {
         space: AddressSpace(space),
         address: Address(address),
         wave: Some(WaveId(0)),
@@ -13,7 +13,7 @@ fn place(space: u64, address: u64, lane: Option<u8>) -> Place {
     }
 }
 
-fn read(session: &Session, place: Place, count: usize) -> Result<Vec<u8>, Unreadable> {
+fn read(session: &Session, place: MemoryAddress, count: usize) -> Result<Vec<u8>, ReadError> {
     let mut buffer = vec![0xee; count];
     let got = session.read(place, &mut buffer)?;
     buffer.truncate(got);
@@ -53,7 +53,7 @@ fn reads_end_where_the_capture_ends() {
     assert_eq!(read(&session, place(5, 10, Some(3)), 64).unwrap().len(), 6);
     assert_eq!(read(&session, place(6, 1000, None), 64).unwrap().len(), 24);
     let missing = read(&session, place(5, 16, Some(3)), 4).unwrap_err();
-    assert!(matches!(missing, Unreadable::NotCaptured { .. }), "{missing:?}");
+    assert!(matches!(missing, ReadError::NotCaptured { .. }), "{missing:?}");
     assert!(missing.to_string().contains("private_lane[3]#0x10"), "{missing}");
 }
 
@@ -82,11 +82,11 @@ fn wave32_has_no_upper_lanes() {
     assert_eq!(read(&session, place(5, 4, Some(31)), 4).unwrap(), [1; 4]);
     for refused in [place(5, 0, Some(32)), place(0x40, 0, None), place(0x5f, 0, None)] {
         let error = read(&session, refused, 1).unwrap_err();
-        assert!(matches!(error, Unreadable::NoSuchLane { .. } | Unreadable::NoSuchSpace(..)), "{error:?}");
+        assert!(matches!(error, ReadError::NoSuchLane { .. } | ReadError::NoSuchSpace(..)), "{error:?}");
     }
-    assert!(matches!(read(&session, place(4, 0, None), 1), Err(Unreadable::NoSuchSpace(..))));
+    assert!(matches!(read(&session, place(4, 0, None), 1), Err(ReadError::NoSuchSpace(..))));
     let needs = read(&session, place(5, 0, None), 1).unwrap_err();
-    assert!(matches!(needs, Unreadable::Needs { needs: "lane", .. }), "{needs:?}");
+    assert!(matches!(needs, ReadError::Needs { needs: "lane", .. }), "{needs:?}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn lds_belongs_to_the_waves_group() {
     maker.wave(WaveSize::W32, Some(second), &[]);
     maker.wave(WaveSize::W32, None, &[]);
     let session = Session::new(maker.finish(), None).unwrap();
-    let of = |wave, address| Place { wave: Some(WaveId(wave)), ..place(3, address, None) };
+    let of = |wave, address| MemoryAddress { wave: Some(WaveId(wave)), ..place(3, address, None) };
     assert_eq!(read(&session, of(0, 0), 100).unwrap(), [1; 8]);
     assert_eq!(read(&session, of(1, 4), 100).unwrap(), [2; 8]);
     assert!(read(&session, of(1, 0), 1).is_err());

@@ -22,7 +22,7 @@ mod using;
 use std::sync::Arc;
 
 use super::Dump;
-use crate::arch::{Kind, Targets};
+use crate::arch::{Targets, WaveArch};
 use crate::capture::{
     Agent, Backing, BackingId, Capture, CodeObject, Dispatch, Extent, MemoryBacking, MemoryMap, Queue,
     RegisterBlock, Registers, Segment, Wave, WorkGroup,
@@ -69,7 +69,7 @@ impl Maker {
         Self { capture, bytes: Vec::new(), targets }
     }
 
-    pub(super) fn kind(&self, size: WaveSize) -> Arc<Kind> {
+    pub(super) fn kind(&self, size: WaveSize) -> Arc<WaveArch> {
         let name = self.capture.agents[0].target.name.clone();
         self.targets.kind(&name, size).unwrap()
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Maker;
-use crate::session::{Inspect as _, Place, Region, Session};
+use crate::session::{Inspect as _, MemoryAddress, Region, Session};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
 fn session() -> Session {
@@ -96,7 +96,7 @@ fn everything(size: WaveSize) -> Session {
         (u64::MAX - 15, &[7; 16]),
     ]);
     let mut session = Session::new(maker.finish(), None).unwrap();
-    let data = Place {
+    let data = MemoryAddress {
         space: AddressSpace(0),
         address: Address(0x7f00_0010_0000 + data),
         wave: Some(WaveId(0)),

@@ -2,7 +2,7 @@
 
 use super::Maker;
 use crate::arch::RegId;
-use crate::session::{Inspect as _, Reader, Session, Unreadable, Unwritable};
+use crate::session::{ChangeError, Inspect as _, ReadError, Reader, Session};
 use crate::units::{WaveId, WaveSize};
 
 #[test]
@@ -31,11 +31,11 @@ fn a_register_of_another_kind_is_refused() {
     let session = Session::new(maker.finish(), None).unwrap();
     let count = u16::try_from(session.kind().registers().len()).unwrap();
     for index in [count, u16::MAX] {
-        let expected = Unreadable::NoSuchRegister { wave: WaveId(0), index };
+        let expected = ReadError::NoSuchRegister { wave: WaveId(0), index };
         assert_eq!(session.register(WaveId(0), RegId(index)).unwrap_err(), expected);
         let mut writer = Reader::new(std::sync::Arc::clone(session.reader().dump()));
         let refused = writer.write_register(WaveId(0), RegId(index), &[0; 4]).unwrap_err();
-        assert_eq!(refused, Unwritable::from(expected));
+        assert_eq!(refused, ChangeError::from(expected));
     }
     assert!(session.register(WaveId(0), RegId(count - 1)).is_ok());
 }

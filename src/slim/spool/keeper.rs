@@ -6,16 +6,16 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use super::kept::{Kept, Piece, is_zero};
 use super::ranks::{Rank, Run, Runs};
-use super::{Came, PAGE};
+use super::retained::{Kept, Piece, is_zero};
+use super::{PAGE, SpoolStats};
 use crate::import::stream::{self, Layout, Segment};
 
 /// The approximate size of a piece: the unit in which kept bytes are recorded, and dropped for more valuable ones.
 const PIECE: u64 = 16 << 20;
 
 /// The maximum of gaps within segments: each continuation after a gap needs a header.
-pub(super) const MOST_GAPS: u64 = 1 << 16;
+pub(super) const MAX_GAPS: u64 = 1 << 16;
 
 pub(super) struct Keeper<'f> {
     file: &'f File,
@@ -181,7 +181,7 @@ impl<'f> Keeper<'f> {
     /// Keeps the next bytes or drops them.
     fn place(&mut self, part: &[u8], run: &Run) -> io::Result<()> {
         self.runs.came(run.rank, part.len() as u64);
-        if part.len() as u64 <= self.room(run.rank) && self.gaps < MOST_GAPS {
+        if part.len() as u64 <= self.room(run.rank) && self.gaps < MAX_GAPS {
             return self.keep(part, run);
         }
         // Near the limit one page at a time: each may be zeros.
@@ -195,7 +195,7 @@ impl<'f> Keeper<'f> {
                 self.give_up(need.max(PIECE.min(part.len() as u64)), run.rank)?;
             }
             let follows = self.kept.last_key_value().is_some_and(|(_, piece)| piece.end == self.position);
-            let is_few = follows || self.gaps < MOST_GAPS || run.rank <= Rank::Scratch;
+            let is_few = follows || self.gaps < MAX_GAPS || run.rank <= Rank::Scratch;
             if need <= self.room(run.rank) && is_few {
                 self.keep(page, run)?;
             } else {
@@ -330,7 +330,7 @@ impl<'f> Keeper<'f> {
     }
 
     /// Takes the received part of an incomplete page, and writes headers for exactly the received parts.
-    pub(super) fn finish(mut self, came: &mut Came) -> io::Result<Kept> {
+    pub(super) fn finish(mut self, came: &mut SpoolStats) -> io::Result<Kept> {
         let begun = std::mem::take(&mut self.begun);
         self.pages(&begun, true)?;
         if self.padding.take().is_some() && self.layout.settle_by(self.file, self.position)? {

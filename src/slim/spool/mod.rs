@@ -6,8 +6,8 @@
 //! ([`keeper`]). The total waiting time for a writer is bounded ([`wait`]).
 
 mod keeper;
-mod kept;
 mod ranks;
+mod retained;
 mod wait;
 
 use std::fs::File;
@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvErr
 use std::time::{Duration, Instant};
 
 use self::keeper::Keeper;
-use self::kept::Kept;
+use self::retained::Kept;
 use self::wait::Waiting;
 use super::report::{counted, plural};
 use crate::elf::ELFMAG;
@@ -45,7 +45,7 @@ pub struct Spooled {
     /// The file, without a name: it disappears with this value or at the end of the process.
     file: File,
     /// Statistics of the received stream.
-    pub came: Came,
+    pub came: SpoolStats,
     /// The reason why the stream is unreadable as a core although it begins like one; the file then has its first
     /// bytes unchanged.
     pub broken: Option<SpoolError>,
@@ -54,7 +54,7 @@ pub struct Spooled {
 
 /// Statistics of a received stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Came {
+pub struct SpoolStats {
     /// Bytes read.
     pub read: u64,
     /// Bytes of memory dropped because of the limit.
@@ -79,7 +79,7 @@ pub struct Came {
 
 /// Limits on storage and waiting time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct StallBudget {
     /// Maximum bytes of the file.
     pub limit: u64,
     /// Maximum total waiting time for the writer, beyond the time of the received bytes at 4 MiB a second.
@@ -143,7 +143,7 @@ impl Spooled {
     }
 }
 
-impl Came {
+impl SpoolStats {
     /// Notes for the user, each a sentence.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
@@ -210,13 +210,13 @@ pub fn widen(_: impl std::os::fd::AsFd) {}
 pub fn spool(
     from: impl Read + Send + 'static,
     folder: &Path,
-    patience: Patience,
+    patience: StallBudget,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Spooled, SpoolError> {
     let io = |source| SpoolError::Io { folder: folder.to_owned(), source };
     let file = tempfile::tempfile_in(folder).map_err(io)?;
     let mut source = Source::new(from, patience.stall);
-    let mut came = Came::default();
+    let mut came = SpoolStats::default();
     let mut first: Vec<u8> = Vec::new();
     let layout = match begin(&mut source, &mut first, &mut came.stalled) {
         Ok(layout) => layout,
@@ -284,7 +284,7 @@ fn begin(source: &mut Source, first: &mut Vec<u8>, stalled: &mut bool) -> Result
 }
 
 /// Takes the first bytes of a stream unchanged.
-fn raw(file: File, mut first: Vec<u8>, source: &mut Source, came: &mut Came) -> io::Result<File> {
+fn raw(file: File, mut first: Vec<u8>, source: &mut Source, came: &mut SpoolStats) -> io::Result<File> {
     let most = usize::try_from(MAX_REMAINS).unwrap_or(usize::MAX);
     while first.len() < most && !came.stalled {
         match source.next() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::import::stream::{Layout, Segment};
 
 /// The maximum of needed parts of segments in total: each queue has four.
-pub(super) const MOST_PARTS: usize = 1 << 20;
+pub(super) const MAX_PARTS: usize = 1 << 20;
 
 /// The rank of a run, the most preferred first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +89,7 @@ impl Runs {
     /// Ranks the parts that the note declares necessary.
     fn need(&mut self, layout: &Layout, own: &[(u64, u64, Segment)]) {
         let needed = crate::capture::joined(layout.needed.clone());
-        let mut left = MOST_PARTS;
+        let mut left = MAX_PARTS;
         for (first, end, segment) in own {
             let address = |offset: u64| segment.address.saturating_add(offset - segment.offset);
             let (low, high) = (address(*first), address(end - 1));

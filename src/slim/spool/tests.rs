@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
-use super::keeper::MOST_GAPS;
-use super::kept::program_header;
-use super::ranks::{MOST_PARTS, Rank, Runs};
+use super::keeper::MAX_GAPS;
+use super::ranks::{MAX_PARTS, Rank, Runs};
+use super::retained::program_header;
 use super::*;
 use crate::elf::{PT_LOAD, bytes_of};
 
@@ -47,9 +47,13 @@ fn segments(file: &[u8]) -> Vec<(u64, u64, u8)> {
 
 const FOREVER: Duration = Duration::from_secs(60);
 
-fn spooled(stream: impl Read + Send + 'static, limit: u64, stall: Duration) -> (Vec<(u64, u64, u8)>, Came) {
+fn spooled(
+    stream: impl Read + Send + 'static,
+    limit: u64,
+    stall: Duration,
+) -> (Vec<(u64, u64, u8)>, SpoolStats) {
     let folder = tempfile::tempdir().unwrap();
-    let spooled = spool(stream, folder.path(), Patience { limit, stall }, &mut |_| ()).unwrap();
+    let spooled = spool(stream, folder.path(), StallBudget { limit, stall }, &mut |_| ()).unwrap();
     let found = (segments(&std::fs::read(spooled.path()).unwrap()), spooled.came.clone());
     drop(spooled);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -127,7 +131,7 @@ fn reading_ends_with_the_last_segment() {
 fn what_stays_of_a_core_is_bounded_and_opens() {
     let folder = tempfile::tempdir().unwrap();
     let large = (0x1000_0000, MAX_REMAINS, 5);
-    let patience = Patience { limit: 1 << 30, stall: FOREVER };
+    let patience = StallBudget { limit: 1 << 30, stall: FOREVER };
     let stream = std::io::Cursor::new(core(&[BIG, large, SMALL]));
     let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
     let to = folder.path().join("kept");
@@ -143,7 +147,7 @@ fn what_stays_of_a_core_is_bounded_and_opens() {
 #[test]
 fn what_is_no_core_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let patience = Patience { limit: 1 << 20, stall: FOREVER };
+    let patience = StallBudget { limit: 1 << 20, stall: FOREVER };
     let refused = |bytes: &[u8]| {
         let stream = std::io::Cursor::new(bytes.to_vec());
         match spool(stream, folder.path(), patience, &mut |_| ()) {
@@ -185,7 +189,7 @@ fn what_is_no_core_is_refused() {
 /// A core may name any number of areas.
 #[test]
 fn parts_that_are_needed_are_bounded() {
-    let count = MOST_PARTS as u64 + 8;
+    let count = MAX_PARTS as u64 + 8;
     let all = stream::Segment { offset: 0x1000, address: 0, size: count * 2, executable: false };
     let layout = stream::Layout {
         start: 0x1000,
@@ -193,12 +197,12 @@ fn parts_that_are_needed_are_bounded() {
         needed: (0..count).map(|index| (index * 2, index * 2)).collect(),
         ..stream::Layout::default()
     };
-    assert_eq!(Runs::new(&layout, 1 << 30).before(Rank::Code), MOST_PARTS as u64);
+    assert_eq!(Runs::new(&layout, 1 << 30).before(Rank::Code), MAX_PARTS as u64);
 }
 
 #[test]
 fn one_is_one() {
-    let one = Came {
+    let one = SpoolStats {
         read: 1,
         dropped: 1,
         needed: 1,
@@ -207,7 +211,7 @@ fn one_is_one() {
         unplaced: 1,
         missing: 1,
         stalled: true,
-        ..Came::default()
+        ..SpoolStats::default()
     };
     assert_eq!(
         one.notes(),
@@ -233,7 +237,7 @@ fn notes_that_reach_into_memory_end_before_it() {
         bytes[at + 8..at + 16].copy_from_slice(&0x200u64.to_le_bytes());
         bytes[at + 32..at + 40].copy_from_slice(&size.to_le_bytes());
         let folder = tempfile::tempdir().unwrap();
-        let patience = Patience { limit: 0x5000, stall: FOREVER };
+        let patience = StallBudget { limit: 0x5000, stall: FOREVER };
         let spooled = spool(std::io::Cursor::new(bytes), folder.path(), patience, &mut |_| ()).unwrap();
         let came = &spooled.came;
         let file = std::fs::read(spooled.path()).unwrap();
@@ -274,7 +278,7 @@ fn headers_of_which_nobody_says_how_many_end_before_the_first_segment() {
     let at = section as usize + 44;
     many[at..at + 4].copy_from_slice(&(COUNT as u32).to_le_bytes());
     let folder = tempfile::tempdir().unwrap();
-    let patience = Patience { limit: 1 << 30, stall: FOREVER };
+    let patience = StallBudget { limit: 1 << 30, stall: FOREVER };
     let spooled = spool(std::io::Cursor::new(many), folder.path(), patience, &mut |_| ()).unwrap();
     let file = std::fs::read(spooled.path()).unwrap();
     let (table, sections) = (number(&file, 32, 8) as usize, number(&file, 40, 8) as usize);
@@ -294,7 +298,7 @@ fn every_truncation_ends_well() {
     for length in 0..whole.len() {
         let folder = tempfile::tempdir().unwrap();
         let stream = std::io::Cursor::new(whole[..length].to_vec());
-        let patience = Patience { limit: 100, stall: FOREVER };
+        let patience = StallBudget { limit: 100, stall: FOREVER };
         let result = spool(stream, folder.path(), patience, &mut |_| ());
         // With one program header the result is a core without its memory; before that an ELF file's bytes stay
         // unchanged.
@@ -332,7 +336,7 @@ fn a_writer_that_trickles_is_given_up_as_well() {
     assert!(begun.elapsed() < Duration::from_secs(60));
     // The same before the headers arrived.
     let folder = tempfile::tempdir().unwrap();
-    let patience = Patience { limit: 1 << 30, stall: Duration::from_millis(300) };
+    let patience = StallBudget { limit: 1 << 30, stall: Duration::from_millis(300) };
     let stream = Trickling(std::io::Cursor::new(core(&[BIG])), 3);
     let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
     let error = spooled.broken.unwrap().to_string();
@@ -368,9 +372,9 @@ fn code(size: u64, length: usize) -> Vec<u8> {
 }
 
 /// Addresses and sizes of the kept parts.
-fn places(stream: Vec<u8>, limit: u64) -> (Vec<(u64, u64)>, Came) {
+fn places(stream: Vec<u8>, limit: u64) -> (Vec<(u64, u64)>, SpoolStats) {
     let folder = tempfile::tempdir().unwrap();
-    let patience = Patience { limit, stall: FOREVER };
+    let patience = StallBudget { limit, stall: FOREVER };
     let spooled = spool(std::io::Cursor::new(stream), folder.path(), patience, &mut |_| ()).unwrap();
     let file = std::fs::read(spooled.path()).unwrap();
     let (at, count) = (number(&file, 32, 8) as usize, number(&file, 56, 2) as usize);
@@ -423,7 +427,7 @@ fn a_code_object_that_comes_in_small_pieces_is_known() {
     }
     let stream = core_of(&[(0x10_0000, vec![5; 0x2000]), (0x90_0000, code(0x1800, 0x6000))]);
     let folder = tempfile::tempdir().unwrap();
-    let patience = Patience { limit: 0x3000, stall: FOREVER };
+    let patience = StallBudget { limit: 0x3000, stall: FOREVER };
     let spooled =
         spool(Bytewise(std::io::Cursor::new(stream)), folder.path(), patience, &mut |_| ()).unwrap();
     assert_eq!((spooled.came.code, spooled.came.dropped), (0, 0x6000));
@@ -469,13 +473,13 @@ impl Read for Striped {
 
 #[test]
 fn holes_between_what_was_dropped_are_bounded() {
-    let size = 2 * 4096 * (MOST_GAPS + 1000);
+    let size = 2 * 4096 * (MAX_GAPS + 1000);
     let mut head = core(&[(0x10_0000, 0, 0)]);
     head[64 + 32..64 + 40].copy_from_slice(&size.to_le_bytes());
     head[64 + 40..64 + 48].copy_from_slice(&size.to_le_bytes());
     let stream = Striped(std::io::Cursor::new(head), 1).take(0x1000 + size);
     let folder = tempfile::tempdir().unwrap();
-    let patience = Patience { limit: 0x1000, stall: FOREVER };
+    let patience = StallBudget { limit: 0x1000, stall: FOREVER };
     let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
     use std::os::unix::fs::FileExt as _;
     let file = std::fs::File::open(spooled.path()).unwrap();
@@ -484,8 +488,8 @@ fn holes_between_what_was_dropped_are_bounded() {
     assert_eq!(number(&header, 56, 2), 0xffff);
     let mut section = [0; 64];
     file.read_exact_at(&mut section, number(&header, 40, 8)).unwrap();
-    assert_eq!(number(&section, 44, 4), MOST_GAPS);
-    assert_eq!(spooled.came.dropped, 4096 * (MOST_GAPS + 1000) + 4096 * 1000);
+    assert_eq!(number(&section, 44, 4), MAX_GAPS);
+    assert_eq!(spooled.came.dropped, 4096 * (MAX_GAPS + 1000) + 4096 * 1000);
 }
 
 #[test]
@@ -502,7 +506,7 @@ fn notes_that_come_too_late_are_kept_and_that_is_said() {
     let stream = head.into_iter().collect::<Vec<u8>>();
     let stream = Striped(std::io::Cursor::new(stream), 1).take(late + 0x100);
     let folder = tempfile::tempdir().unwrap();
-    let patience = Patience { limit: 0x2000, stall: FOREVER };
+    let patience = StallBudget { limit: 0x2000, stall: FOREVER };
     let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
     let file = std::fs::read(spooled.path()).unwrap();
     assert_eq!(file[late as usize..late as usize + 0x100], [1; 0x100]);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lanescope::arch::Targets;
 use lanescope::import::{self, Opened};
-use lanescope::session::{Dump, Place, Reader};
+use lanescope::session::{Dump, MemoryAddress, Reader};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 
 use super::{SAMPLES, core, expected};
@@ -95,7 +95,7 @@ fn everything(opened: Opened) -> String {
         }
         for space in [3, 5, 6] {
             let (space, lane) = (AddressSpace(space), Some(LaneId(1)));
-            let place = Place { space, address: Address(8), wave: Some(wave), lane };
+            let place = MemoryAddress { space, address: Address(8), wave: Some(wave), lane };
             let mut bytes = [0; 64];
             let got = reader.read(place, &mut bytes).unwrap_or(0);
             writeln!(text, "{wave} {space} {:?}", &bytes[..got]).unwrap();

@@ -6,21 +6,21 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
+use super::lib::arch::{RegClass, RegId, RegisterValue, SpaceScope, Targets, WaveArch};
 use super::lib::debuginfo::TypeId;
 use super::lib::dwarf::text::AssembleError;
 use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
 use super::lib::session::print::{
-    Explanation, NotPrinted, ObjectAt, Printed, PrintedLane, Query, VariableIn, Whereabouts, parse,
+    Explanation, ObjectAt, PrintError, Printed, PrintedLane, Query, VariableIn, Whereabouts, parse,
 };
 use super::lib::session::{
-    Activations, Byte, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped,
-    Evaluation, Explained, Expression, FenceScope, Fences, Found, FunctionBounds, Group, Grouping, Groups,
-    Inspect, Instructions, LaneFound, LaneInfo, LanePosition, LaneStack, LaneState, LaneValue,
-    ListedInstruction, Locals, Member, MemoryChange, NotDisassembled, NotEvaluated, PcSource, Place,
-    PointerAt, Question, Region, RegisterChange, Reset, Scope, Stack, StackEnd, StackFrame, Symbolic,
-    Unreadable, Unwritable, ValueState, Variable, Want, WaveInfo,
+    Activations, Byte, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError,
+    DispatchArguments, DispatchInfo, Dropped, EvaluateError, Evaluation, Explained, Expression, FenceScope,
+    Fences, Found, FunctionBounds, Group, Grouping, Groups, Inspect, Instructions, LaneFound, LaneInfo,
+    LanePosition, LaneStack, LaneState, LaneValue, ListedInstruction, Locals, Member, MemoryAddress,
+    MemoryChange, PcSource, PointerAt, Question, ReadError, Region, RegisterChange, Reset, Scope, Stack,
+    StackEnd, StackFrame, Symbolic, ValueState, Variable, Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -38,7 +38,7 @@ pub(crate) const IMAGE: std::ops::Range<u64> = CODE - 0x1000..CODE + 0x3000;
 
 /// The made-up state.
 pub(crate) struct Fake {
-    kind: Arc<Kind>,
+    kind: Arc<WaveArch>,
     waves: Arc<[WaveId]>,
     focus: HashMap<WaveId, LaneId>,
     /// Registers that were written.
@@ -69,8 +69,8 @@ impl Fake {
         }
     }
 
-    fn check(&self, wave: WaveId) -> Result<(), Unreadable> {
-        if self.has_wave(wave) { Ok(()) } else { Err(Unreadable::NoSuchWave(wave)) }
+    fn check(&self, wave: WaveId) -> Result<(), ReadError> {
+        if self.has_wave(wave) { Ok(()) } else { Err(ReadError::NoSuchWave(wave)) }
     }
 
     fn exec(&self, wave: WaveId) -> LaneSet {
@@ -113,12 +113,12 @@ impl Fake {
     }
 
     /// Memory as it was before anything was written.
-    fn captured(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
+    fn captured(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let space = self
             .kind
             .target
             .space(place.space)
-            .ok_or_else(|| Unreadable::NoSuchSpace(place.space, self.kind.target.name.clone()))?;
+            .ok_or_else(|| ReadError::NoSuchSpace(place.space, self.kind.target.name.clone()))?;
         let wave = place.wave.unwrap_or(WaveId(0));
         self.check(wave)?;
         let global = if IMAGE.contains(&place.address.0) { IMAGE } else { GLOBAL };
@@ -135,7 +135,7 @@ impl Fake {
             _ => place.lane.unwrap_or(LaneId(0)),
         };
         if !(start..end).contains(&place.address.0) {
-            return Err(Unreadable::NotCaptured { what: format!("{} {}", space.name, place.address) });
+            return Err(ReadError::NotCaptured { what: format!("{} {}", space.name, place.address) });
         }
         let length = buffer.len().min((end - place.address.0) as usize);
         for (at, byte) in (place.address.0..).zip(&mut buffer[..length]) {
@@ -152,7 +152,7 @@ impl Fake {
         Ok(length)
     }
 
-    fn key(&self, place: Place, index: u64) -> (u64, Option<u32>, Option<u8>, u64) {
+    fn key(&self, place: MemoryAddress, index: u64) -> (u64, Option<u32>, Option<u8>, u64) {
         let scope = self.kind.target.space(place.space).map(|space| space.scope);
         let wave = place.wave.map(|wave| wave.0);
         let (wave, lane) = match scope {
@@ -169,7 +169,7 @@ impl Inspect for Fake {
         "fake.toml".to_owned()
     }
 
-    fn kind(&self) -> Arc<Kind> {
+    fn kind(&self) -> Arc<WaveArch> {
         Arc::clone(&self.kind)
     }
 
@@ -215,7 +215,7 @@ impl Inspect for Fake {
         WaveId(1)
     }
 
-    fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable> {
+    fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError> {
         self.check(wave)?;
         let (stop, cause, signal) = match wave.0 {
             1 => (vec!["memory_violation".to_owned()], "memory violation", 11),
@@ -243,7 +243,7 @@ impl Inspect for Fake {
         })
     }
 
-    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
+    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, ReadError> {
         self.check(wave)?;
         let mut value = self.value(wave, register);
         if let Some(bytes) = self.written.get(&(wave, register)) {
@@ -253,7 +253,7 @@ impl Inspect for Fake {
         Ok(value)
     }
 
-    fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
+    fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let length = self.captured(place, buffer)?;
         for (index, byte) in (0..).zip(&mut buffer[..length]) {
             if let Some(written) = self.bytes.get(&self.key(place, index)) {
@@ -263,7 +263,7 @@ impl Inspect for Fake {
         Ok(length)
     }
 
-    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable> {
+    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), ChangeError> {
         self.check(wave)?;
         self.written.insert((wave, register), bytes.to_vec());
         self.generation += 1;
@@ -271,10 +271,10 @@ impl Inspect for Fake {
     }
 
     /// The same places as are there to be read, all of them.
-    fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable> {
+    fn write(&mut self, place: MemoryAddress, bytes: &[u8]) -> Result<(), ChangeError> {
         let there = self.captured(place, &mut vec![0; bytes.len()])?;
         if there < bytes.len() {
-            return Err(Unwritable::NoMemory(format!("the byte {there:#x} on from {}", place.address)));
+            return Err(ChangeError::NoMemory(format!("the byte {there:#x} on from {}", place.address)));
         }
         for (index, byte) in (0..).zip(bytes) {
             self.bytes.insert(self.key(place, index), *byte);
@@ -292,9 +292,9 @@ impl Inspect for Fake {
         _: &Location,
         _: BitSize,
         _: &[u8],
-    ) -> Result<(), Unwritable> {
+    ) -> Result<(), ChangeError> {
         self.check(wave)?;
-        Err(Unwritable::Nowhere { what: "the object".to_owned(), why: "made up" })
+        Err(ChangeError::Nowhere { what: "the object".to_owned(), why: "made up" })
     }
 
     fn write_variable(
@@ -304,14 +304,14 @@ impl Inspect for Fake {
         _: usize,
         path: &str,
         _: &[u8],
-    ) -> Result<(), Unwritable> {
+    ) -> Result<(), ChangeError> {
         self.check(wave)?;
-        Err(Unwritable::Nowhere { what: format!("`{path}`"), why: "made up" })
+        Err(ChangeError::Nowhere { what: format!("`{path}`"), why: "made up" })
     }
 
-    fn write_in(&mut self, variable: VariableIn, _: u64, _: &[u8]) -> Result<(), Unwritable> {
+    fn write_in(&mut self, variable: VariableIn, _: u64, _: &[u8]) -> Result<(), ChangeError> {
         self.check(variable.wave)?;
-        Err(Unwritable::Nowhere { what: "the variable".to_owned(), why: "made up" })
+        Err(ChangeError::Nowhere { what: "the variable".to_owned(), why: "made up" })
     }
 
     /// A scalar register of a dword, `$s1`, and a decimal number.
@@ -322,17 +322,17 @@ impl Inspect for Fake {
         _: usize,
         path: &str,
         value: &str,
-    ) -> Result<(), Unwritable> {
+    ) -> Result<(), ChangeError> {
         parse(path, &|_| false)?;
         let kind = Arc::clone(&self.kind);
         let register = path.strip_prefix('$').and_then(|name| kind.named(name));
         match (register.filter(|register| register.dwords == 1), value.parse::<u32>()) {
             (Some(register), Ok(number)) => self.write_register(wave, register.id, &number.to_le_bytes()),
-            _ => Err(Unwritable::Nowhere { what: format!("`{path}`"), why: "made up" }),
+            _ => Err(ChangeError::Nowhere { what: format!("`{path}`"), why: "made up" }),
         }
     }
 
-    fn changes(&self, most: usize) -> Result<Changes, Unreadable> {
+    fn changes(&self, most: usize) -> Result<Changes, ReadError> {
         let mut changes = Changes::default();
         for ((wave, register), bytes) in &self.written {
             let known = self.kind.register(*register).unwrap();
@@ -356,7 +356,7 @@ impl Inspect for Fake {
         }
         for ((space, wave, lane, address), new) in &self.bytes {
             let wave = wave.map(WaveId);
-            let place = Place {
+            let place = MemoryAddress {
                 space: super::lib::units::AddressSpace(*space),
                 address: Address(*address),
                 wave,
@@ -390,24 +390,24 @@ impl Inspect for Fake {
         dropped
     }
 
-    fn place(&self, at: u64, wave: WaveId) -> Result<Place, Unreadable> {
+    fn place(&self, at: u64, wave: WaveId) -> Result<MemoryAddress, ReadError> {
         let focus = self.focus(wave);
         match address::decode(at) {
             Token::Plain(address) => {
-                Ok(Place { space: address::GLOBAL, address, wave: Some(wave), lane: None })
+                Ok(MemoryAddress { space: address::GLOBAL, address, wave: Some(wave), lane: None })
             }
             Token::Space { space, wave: named, lane, offset } => {
                 let wave = named.unwrap_or(wave);
                 self.check(wave)?;
                 let lane = lane.unwrap_or(focus);
                 if !self.kind.wave_size.has(lane) {
-                    return Err(Unreadable::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() });
+                    return Err(ReadError::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() });
                 }
                 let address = Address(u64::from(offset));
-                Ok(Place { space, address, wave: Some(wave), lane: Some(lane) })
+                Ok(MemoryAddress { space, address, wave: Some(wave), lane: Some(lane) })
             }
             Token::Window { .. } | Token::Nothing(_) => {
-                Err(Unreadable::NotCaptured { what: format!("{at:#x}") })
+                Err(ReadError::NotCaptured { what: format!("{at:#x}") })
             }
         }
     }
@@ -427,16 +427,16 @@ impl Inspect for Fake {
         self.focus.get(&wave).copied().or(self.exec(wave).first()).unwrap_or(LaneId(0))
     }
 
-    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Unreadable> {
+    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), ReadError> {
         self.check(wave)?;
         if !self.kind.wave_size.has(lane) {
-            return Err(Unreadable::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() });
+            return Err(ReadError::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() });
         }
         self.focus.insert(wave, lane);
         Ok(())
     }
 
-    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable> {
+    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError> {
         self.check(wave)?;
         let exec = self.exec(wave);
         let lanes = self.kind.wave_size.all().iter().map(|lane| LaneInfo {
@@ -467,7 +467,7 @@ impl Inspect for Fake {
         lanes: LaneSet,
         frame: usize,
         query: &Query,
-    ) -> Result<Printed, NotPrinted> {
+    ) -> Result<Printed, PrintError> {
         let path = parse(&query.path, &|_| false)?;
         let locals = self.locals(wave, lanes, frame)?;
         // For all lanes, by the `state` of each.
@@ -517,7 +517,7 @@ impl Inspect for Fake {
         lanes: LaneSet,
         frame: usize,
         query: &Query,
-    ) -> Result<Vec<Explanation>, NotPrinted> {
+    ) -> Result<Vec<Explanation>, PrintError> {
         let path = parse(&query.path, &|_| false)?;
         self.locals(wave, lanes, frame)?;
         let lines = vec!["   0 DW_OP_regx v0: pushes the location of that register".to_owned()];
@@ -526,7 +526,7 @@ impl Inspect for Fake {
     }
 
     /// The first wave has faulted, the others stand together.
-    fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable> {
+    fn groups(&self, grouping: Grouping) -> Result<Groups, ReadError> {
         let group = |waves: &[WaveId], faulted: bool| {
             let all = self.kind.wave_size.all();
             let lanes = grouping.lanes.then_some(all);
@@ -550,26 +550,26 @@ impl Inspect for Fake {
         Ok(Groups { grouping, groups })
     }
 
-    fn activations(&self, wave: WaveId, _: Option<LaneId>, _: usize) -> Result<Activations, Unreadable> {
+    fn activations(&self, wave: WaveId, _: Option<LaneId>, _: usize) -> Result<Activations, ReadError> {
         self.wave(wave)?;
         Ok(Activations { frames: Vec::new(), end: Some(StackEnd::Outermost) })
     }
 
-    fn has_own_stack(&self, wave: WaveId, _: LaneId) -> Result<bool, Unreadable> {
+    fn has_own_stack(&self, wave: WaveId, _: LaneId) -> Result<bool, ReadError> {
         self.wave(wave)?;
         Ok(false)
     }
 
-    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, Unreadable> {
+    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, ReadError> {
         self.wave(variable.wave)?;
-        Err(Unreadable::NoVariables("a fake has none".to_owned()))
+        Err(ReadError::NoVariables("a fake has none".to_owned()))
     }
 
-    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable> {
+    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, ReadError> {
         self.locate(pointer)
     }
 
-    fn with_pointers(&self, wave: WaveId, _: LaneId, _: bool) -> Result<Vec<ObjectAt>, Unreadable> {
+    fn with_pointers(&self, wave: WaveId, _: LaneId, _: bool) -> Result<Vec<ObjectAt>, ReadError> {
         self.wave(wave)?;
         Ok(Vec::new())
     }
@@ -578,11 +578,11 @@ impl Inspect for Fake {
         Arc::default()
     }
 
-    fn generic_address(&self, _: Place) -> Option<Address> {
+    fn generic_address(&self, _: MemoryAddress) -> Option<Address> {
         None
     }
 
-    fn exists(&self, place: Place) -> bool {
+    fn exists(&self, place: MemoryAddress) -> bool {
         self.read(place, &mut [0]).is_ok()
     }
 
@@ -590,7 +590,7 @@ impl Inspect for Fake {
         self.generation
     }
 
-    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError> {
         self.check(wave)?;
         let frame = |level: usize, function: &str, line| StackFrame {
             level,
@@ -620,24 +620,24 @@ impl Inspect for Fake {
         Ok(Stack { wave, lane, frames, end })
     }
 
-    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError> {
         let low = lanes.and(LaneSet(0xffff_ffff));
         let stacks = [low, lanes.without(low)].into_iter().filter(|lanes| !lanes.is_empty());
         stacks.map(|lanes| Ok(LaneStack { lanes, stack: self.backtrace(wave, lanes.first())? })).collect()
     }
 
-    fn active_lanes(&self, wave: WaveId, _: usize) -> Result<LaneSet, Unreadable> {
+    fn active_lanes(&self, wave: WaveId, _: usize) -> Result<LaneSet, ReadError> {
         self.check(wave)?;
         Ok(self.wave(wave)?.exec.unwrap_or(LaneSet::EMPTY))
     }
 
-    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
+    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, ReadError> {
         self.check(wave)?;
         if wave.0 == 0 {
-            return Err(Unreadable::NoVariables("no code object at 0x7fff00001000".to_owned()));
+            return Err(ReadError::NoVariables("no code object at 0x7fff00001000".to_owned()));
         }
         if frame > 2 {
-            return Err(Unreadable::NoVariables(format!("there is no frame {frame}")));
+            return Err(ReadError::NoVariables(format!("there is no frame {frame}")));
         }
         let lane = |lane: LaneId| LaneValue {
             lane,
@@ -676,13 +676,13 @@ impl Inspect for Fake {
 
     /// Dwords that are called by their numbers; a function of 0x40 bytes is at the code's beginning, and the second of its
     /// instructions goes back to its start.
-    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, NotDisassembled> {
+    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError> {
         self.check(wave)?;
         if asked.frame > 0 {
-            return Err(Unreadable::NoSuchFrame { frame: asked.frame, last: 0 }.into());
+            return Err(ReadError::NoSuchFrame { frame: asked.frame, last: 0 }.into());
         }
         if let Some(lane) = asked.lane.filter(|lane| !self.kind.wave_size.has(*lane)) {
-            return Err(Unreadable::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() }.into());
+            return Err(ReadError::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() }.into());
         }
         let name: Arc<str> = "saxpy(int, float)".into();
         let anchor = asked.address.unwrap_or(Self::pc(wave));
@@ -770,7 +770,7 @@ impl Inspect for Fake {
         wave: WaveId,
         lanes: LaneSet,
         question: &Question,
-    ) -> Result<Evaluation, NotEvaluated> {
+    ) -> Result<Evaluation, EvaluateError> {
         self.check(wave)?;
         let bytes = match &question.expression {
             Expression::Text(text) if text == "DW_OP_lit4" => vec![0x34],

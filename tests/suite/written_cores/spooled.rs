@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::time::Duration;
 
-use lanescope::slim::{Came, Patience, spool};
+use lanescope::slim::{SpoolStats, StallBudget, spool};
 
 use super::compare::{self, Differences, Opened};
 use crate::core_writer::core::{Bulk, build_ordered};
@@ -71,7 +71,7 @@ fn zeros_first(segments: &mut Vec<Segment>) {
 }
 
 /// The core through a spool that has room for all but the buffers.
-fn spooled(plan: &Plan, code: &[u8], order: &Order) -> (Opened, Came) {
+fn spooled(plan: &Plan, code: &[u8], order: &Order) -> (Opened, SpoolStats) {
     let arrange = |segments: &mut Vec<Segment>| {
         order.1(segments);
         if plan.file.quirks.unpadded {
@@ -84,7 +84,7 @@ fn spooled(plan: &Plan, code: &[u8], order: &Order) -> (Opened, Came) {
     let buffers: u64 = core.gpu.segments.iter().filter(|(at, ..)| inside(*at)).map(|(.., size)| size).sum();
     let limit = bytes.len() as u64 - buffers + code.len().next_multiple_of(4096) as u64 + 0x8000;
     let folder = tempfile::tempdir().unwrap();
-    let patience = Patience { limit, stall: Duration::from_secs(60) };
+    let patience = StallBudget { limit, stall: Duration::from_secs(60) };
     let spooled = spool(Cursor::new(bytes), folder.path(), patience, &mut |_| ()).unwrap();
     // Room on the disk, in blocks of 512 bytes; segments that do not begin with a page share theirs.
     let room = {

@@ -119,7 +119,7 @@ fn each_dialect_has_its_codes() {
     same_in(wide, "9a 2a 00 00 00 00 00 00 80", "DW_OP_call_ref 0x800000000000002a", &NoNames);
     let error =
         assemble("DW_OP_LLVM_undefined", Encoding::new(Dialect::AmdgpuUsage2020), &NoNames).unwrap_err();
-    assert_eq!(error.what, "`DW_OP_LLVM_undefined` has no code in the seed-2020 dialect");
+    assert_eq!(error.what, "`DW_OP_LLVM_undefined` has no code in the amdgpu-usage-2020 dialect");
 }
 
 #[test]

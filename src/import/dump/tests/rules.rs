@@ -397,7 +397,7 @@ fn a_stop_reason_that_nobody_knows_does_not_mean_running() {
 fn problems_beyond_the_limit_are_counted() {
     let waves: Vec<_> = (0..3000).map(|id| format!("{{ id = {id}, workgroup = 9 }}")).collect();
     let opened = open_text(&format!("{}\nwave = [{}]", super::HEAD, waves.join(", "))).unwrap();
-    assert_eq!(opened.problems.len(), crate::import::MOST_PROBLEMS + 1);
+    assert_eq!(opened.problems.len(), crate::import::MAX_PROBLEMS + 1);
     assert_eq!(opened.problems.last().unwrap().to_string(), "m: 5000 more problems, not listed");
     assert_eq!(
         serde_json::to_string(&opened.problems[0]).unwrap(),

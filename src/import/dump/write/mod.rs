@@ -112,14 +112,14 @@ pub struct Written {
     pub code_objects: u64,
     /// Source files.
     pub sources: u64,
-    /// Messages for bytes that could not be copied: at most [`MOST_LOSSES`], and then the number of others.
+    /// Messages for bytes that could not be copied: at most [`MAX_LOSSES`], and then the number of others.
     pub losses: Vec<String>,
     /// Losses beyond those.
     pub more_losses: usize,
 }
 
 /// The most losses with a message each.
-pub const MOST_LOSSES: usize = 100;
+pub const MAX_LOSSES: usize = 100;
 
 impl Written {
     /// All bytes of side files.
@@ -129,7 +129,7 @@ impl Written {
     }
 
     fn lose(&mut self, what: impl fmt::Display) {
-        if self.losses.len() < MOST_LOSSES {
+        if self.losses.len() < MAX_LOSSES {
             self.losses.push(what.to_string());
         } else {
             self.more_losses += 1;
@@ -209,9 +209,9 @@ pub fn write(
     let mut written = Written::default();
     let manifest = fill(capture, plan, &mut sink, &mut written, account).map_err(io)?;
     let text = serde_json::to_vec(&manifest).map_err(|error| io(error.into()))?;
-    if text.len() as u64 > super::MOST_MANIFEST {
+    if text.len() as u64 > super::MAX_MANIFEST {
         let (size, waves) = (text.len(), plan.waves.len());
-        return Err(WriteError::ManifestTooLarge { size, waves, limit: super::MOST_MANIFEST });
+        return Err(WriteError::ManifestTooLarge { size, waves, limit: super::MAX_MANIFEST });
     }
     sink.begin(super::JSON, text.len() as u64).map_err(io)?;
     sink.write_all(&text).map_err(io)?;

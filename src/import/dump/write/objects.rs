@@ -12,7 +12,7 @@ use crate::capture::Capture;
 use crate::codeobject::{Uri, hex};
 
 /// The most characters of a file's name that come from the capture.
-const MOST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// Writes the files of the plan's code objects; the manifest's entries.
 pub(super) fn write(
@@ -63,5 +63,5 @@ pub(super) fn is_plain(c: char) -> bool {
 /// The last part of a name in characters that every file system takes.
 pub(super) fn plain(name: &str) -> String {
     let last = Uri::file_name(name);
-    last.chars().take(MOST_NAME).map(|c| if is_plain(c) { c } else { '_' }).collect()
+    last.chars().take(MAX_NAME).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }

@@ -14,7 +14,7 @@ use super::memory::data;
 use super::sink::Sink;
 use super::stored::Stored;
 use super::{Plan, Written, number};
-use crate::arch::{Kind, RegId};
+use crate::arch::{RegId, WaveArch};
 use crate::capture::{BackingId, Capture, Extent, RegisterBlock, Wave};
 use crate::units::LaneSet;
 
@@ -22,7 +22,7 @@ use crate::units::LaneSet;
 pub(super) const FILE: &str = "registers.bin";
 
 /// A layout of the capture for one kind, without the registers that a wave has elsewhere: flags by register.
-type Variant = (*const RegisterBlock, *const Kind, Vec<bool>);
+type Variant = (*const RegisterBlock, *const WaveArch, Vec<bool>);
 
 /// Writes registers wave by wave and keeps the layouts.
 #[derive(Default)]
@@ -211,7 +211,7 @@ impl Layouts {
     }
 
     /// A layout without the registers that are flagged.
-    fn without(&mut self, blocks: &Arc<[RegisterBlock]>, kind: &Arc<Kind>, taken: &[bool]) -> Layout {
+    fn without(&mut self, blocks: &Arc<[RegisterBlock]>, kind: &Arc<WaveArch>, taken: &[bool]) -> Layout {
         let mut taken = taken.to_vec();
         let key = (blocks.as_ptr(), Arc::as_ptr(kind), taken.clone());
         if let Some(known) = self.known.get(&key) {
@@ -240,7 +240,7 @@ impl Layouts {
 }
 
 /// The registers of an image that end behind `end`.
-fn beyond(blocks: &[RegisterBlock], kind: &Kind, taken: &[bool], end: u64) -> Vec<RegId> {
+fn beyond(blocks: &[RegisterBlock], kind: &WaveArch, taken: &[bool], end: u64) -> Vec<RegId> {
     let mut taken = taken.to_vec();
     let runs = blocks.iter().rev().flat_map(|block| runs(block, kind, &mut taken));
     let each = runs.flat_map(|run| {
@@ -257,7 +257,7 @@ fn is_copied(run: &RegisterBlock) -> bool {
 }
 
 /// The registers of a block that are not taken yet and of which something is known, in runs that a range names; takes them.
-fn runs(block: &RegisterBlock, kind: &Kind, taken: &mut [bool]) -> Vec<RegisterBlock> {
+fn runs(block: &RegisterBlock, kind: &WaveArch, taken: &mut [bool]) -> Vec<RegisterBlock> {
     let mut runs: Vec<RegisterBlock> = Vec::new();
     let is_narrow = is_narrow(block, kind);
     for index in 0..block.count {
@@ -279,7 +279,7 @@ fn runs(block: &RegisterBlock, kind: &Kind, taken: &mut [bool]) -> Vec<RegisterB
 }
 
 /// Whether a register's name is the one before's with the next number: `v7` after `v6`.
-fn follows(kind: &Kind, id: u16) -> bool {
+fn follows(kind: &WaveArch, id: u16) -> bool {
     let numbered = |id: u16| {
         let name = &kind.registers().get(usize::from(id))?.name;
         let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -295,7 +295,7 @@ fn length(block: &RegisterBlock) -> u64 {
 }
 
 /// Whether fewer bytes of each register are stored than it has.
-fn is_narrow(block: &RegisterBlock, kind: &Kind) -> bool {
+fn is_narrow(block: &RegisterBlock, kind: &WaveArch) -> bool {
     let register = kind.registers().get(usize::from(block.first.0));
     register.is_some_and(|register| {
         register.is_vector() && u32::from(block.width) < u32::from(register.dwords) * 4
@@ -307,7 +307,7 @@ fn is_vector(run: &RegisterBlock) -> bool {
 }
 
 /// The keys `registers` and `lanes` of a run.
-fn registers(run: &RegisterBlock, kind: &Kind) -> Map<String, Value> {
+fn registers(run: &RegisterBlock, kind: &WaveArch) -> Map<String, Value> {
     let name = |id: u16| kind.registers().get(usize::from(id)).map_or("", |register| register.name.as_str());
     let last = run.first.0.saturating_add(run.count.saturating_sub(1));
     let range = match run.count {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::super::discover::{Image, MAX_BUILD_ID, MAX_FOUND, MAX_IMAGE, MAX_NOTES, PAGE, discover};
 use super::super::find::{MAX_HINTS, MAX_LOST, find};
 use super::super::listed::{Listed, MAX_KERNELS};
-use super::super::place::{MAX_REASONS, Place};
+use super::super::place::{LoadedObject, MAX_REASONS};
 use super::super::{Hints, LinkMap, List, Memory, find_listed};
 use super::{Made, path};
 use crate::codeobject::{Bytes, CodeObject};
@@ -140,7 +140,7 @@ fn addresses_that_are_looked_at_are_bounded() {
 
 #[test]
 fn reasons_of_a_place_are_bounded() {
-    let mut place = Place::new(&Asked::default(), AT, None);
+    let mut place = LoadedObject::new(&Asked::default(), AT, None);
     (0..100).for_each(|at| place.because(format!("reason {at}")));
     assert_eq!(place.reasons.len(), MAX_REASONS);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Area, Block, Counts, SLOTS, Walk, fitting};
+use super::{Area, Block, BlockReader, Counts, SLOTS, fitting};
 use crate::arch::save_area::SaveArea;
 use crate::arch::{Target, Targets};
 use crate::units::WaveSize;
@@ -17,7 +17,7 @@ fn row(target: &Target) -> &SaveArea {
 
 fn walk(name: &str, records: &[u32], end: u64) -> Vec<Block> {
     let target = target(name);
-    let mut walk = Walk::new(row(&target), records, end);
+    let mut walk = BlockReader::new(row(&target), records, end);
     let blocks: Vec<Block> = walk.by_ref().collect();
     assert!(!walk.failed, "{name}");
     assert_eq!(blocks.last().map(|block| block.bottom), Some(walk.last));
@@ -91,7 +91,7 @@ fn lds_belongs_to_the_first_wave() {
 fn a_wave_before_any_state_and_addresses_that_are_used_up_end_the_walk() {
     let gfx90a = target("gfx90a");
     for (records, end) in [(vec![0u32], 1u64 << 40), (vec![1 << 31, 0], 100)] {
-        let mut walk = Walk::new(row(&gfx90a), &records, end);
+        let mut walk = BlockReader::new(row(&gfx90a), &records, end);
         assert_eq!(walk.next(), None);
         assert!(walk.failed);
     }

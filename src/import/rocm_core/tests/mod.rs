@@ -185,8 +185,7 @@ fn the_first_note_that_can_be_read_counts() {
 #[test]
 fn the_gpus_note_is_searched_for_within_a_bound() {
     let whole = amdgpu(&descriptor(&RUNTIME, (0, 0), (0, 0), &[]));
-    for (before, is_found) in
-        [(note::MOST_SEARCHED as usize - 4, true), (note::MOST_SEARCHED as usize, false)]
+    for (before, is_found) in [(note::MAX_SEARCHED as usize - 4, true), (note::MAX_SEARCHED as usize, false)]
     {
         let mut segment = vec![0; before];
         // A name that nobody writes, as long as can be.
@@ -265,7 +264,7 @@ fn a_core_without_gpus_is_no_capture() {
 #[test]
 fn more_notes_than_the_bound_are_not_looked_at() {
     let small = note(b"", 0, b"");
-    let (notes, problems) = read(core(62, &[small.repeat(note::MOST_NOTES as usize + 1)]));
+    let (notes, problems) = read(core(62, &[small.repeat(note::MAX_NOTES as usize + 1)]));
     assert!(!notes.found);
     assert!(problems[0].what.contains("262144 notes"), "{problems:?}");
 }

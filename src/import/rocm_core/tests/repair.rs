@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::area::Area;
-use super::super::block::{Block, Walk};
+use super::super::block::{Block, BlockReader};
 use super::super::doubt::Doubt;
 use super::{breaks, remains, with_flags};
 use crate::arch::save_area::SaveArea;
@@ -27,7 +27,7 @@ fn row(target: &Target) -> &SaveArea {
 }
 
 fn blocks(target: &Target, records: &[u32]) -> Vec<Block> {
-    Walk::new(row(target), records, END).collect()
+    BlockReader::new(row(target), records, END).collect()
 }
 
 fn area(target: &Target, records: &[u32]) -> Area {

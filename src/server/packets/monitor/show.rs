@@ -8,13 +8,13 @@ use super::super::memory::read_place;
 use super::super::target_xml;
 use super::threads::{heading, lanes_asked};
 use super::{said, sentence};
-use crate::arch::{Kind, RegId};
+use crate::arch::{RegId, WaveArch};
 use crate::report::{Style, evaluation, spaces, stack, text};
-use crate::session::{Expression, LaneStack, NotEvaluated, Question, Want, problem_notice};
+use crate::session::{EvaluateError, Expression, LaneStack, Question, Want, problem_notice};
 use crate::units::LaneSet;
 
 /// The longest run of memory that one command prints.
-const MOST_BYTES: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 
 /// `[LANE|all|active] [frame N]`
 fn lane_and_frame<'a>(name: &str, arguments: &[&'a str]) -> Result<(Option<&'a str>, usize), String> {
@@ -80,7 +80,7 @@ pub(super) fn eval(state: &mut State, thread: Thread, arguments: &[&str]) -> Res
     let lanes = LaneSet::one(state.lane(thread));
     match state.session.evaluate(thread.wave, lanes, &question) {
         Ok(found) => Ok(evaluation::text(&found, Style::Plain)),
-        Err(NotEvaluated::Text(error)) => Err(sentence_above(&evaluation::misread(&text, &error))),
+        Err(EvaluateError::Text(error)) => Err(sentence_above(&evaluation::misread(&text, &error))),
         Err(error) => Err(sentence(&error.to_string())),
     }
 }
@@ -121,7 +121,7 @@ pub(super) fn register(state: &mut State, thread: Thread, arguments: &[&str]) ->
 }
 
 /// The registers of a name, a range or a group.
-fn registers_of(state: &State, kind: &Kind, name: &str) -> Result<Vec<RegId>, String> {
+fn registers_of(state: &State, kind: &WaveArch, name: &str) -> Result<Vec<RegId>, String> {
     if let Some(class) = target_xml::class(name) {
         let is_member = |id: &RegId| kind.register(*id).is_some_and(|register| register.class == class);
         return Ok(state.session.described().into_iter().filter(is_member).collect());
@@ -142,7 +142,7 @@ pub(super) fn memory(state: &mut State, thread: Thread, arguments: &[&str]) -> R
     let lane = Some(state.lane(thread));
     let place = said(spaces::parse_place(state.session.as_ref(), thread.wave, lane, space, address))?;
     let asked = said(spaces::number(length))?;
-    let length = asked.min(MOST_BYTES);
+    let length = asked.min(MAX_BYTES);
     let read = read_place(state, place, length).map_err(|fault| sentence(&fault.words))?;
     let name = spaces::place_name(state.session.as_ref(), place);
     let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));
@@ -197,15 +197,15 @@ pub(super) fn objects(state: &State) -> String {
 }
 
 /// Maximum number of listed problems.
-pub(super) const MOST_PROBLEMS: usize = 64;
+pub(super) const MAX_PROBLEMS: usize = 64;
 
 pub(super) fn notices(state: &State) -> String {
     let (mut lines, problems) = (state.notices(), state.session.problems());
     // The dump's problems are listed here one by one, and not in a sentence.
     let summary = problem_notice(&problems);
     lines.retain(|line| Some(line) != summary.as_ref());
-    lines.extend(problems.iter().take(MOST_PROBLEMS).map(|problem| format!("problem: {problem}")));
-    if let Some(more @ 1..) = problems.len().checked_sub(MOST_PROBLEMS) {
+    lines.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| format!("problem: {problem}")));
+    if let Some(more @ 1..) = problems.len().checked_sub(MAX_PROBLEMS) {
         lines.push(format!("and {more} more problems, which `lanescope info` lists"));
     }
     if lines.is_empty() { "Nothing to note.\n".to_owned() } else { Style::Plain.folded(&lines.join("\n")) }

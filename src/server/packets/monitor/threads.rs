@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::super::facade::Facade;
-use super::super::super::say;
+use super::super::super::messages;
 use super::super::super::state::State;
 use super::super::super::threads::Thread;
 use super::{said, sentence};
@@ -82,7 +82,7 @@ pub(super) fn which_wave(state: &State, command: &str) -> String {
 /// The line with the thread of an answer, and with the lane if the client shows another one.
 pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
     let info = said(state.session.wave(thread.wave))?;
-    let name = say::name(&info, thread, state.threads.item(thread));
+    let name = messages::name(&info, thread, state.threads.item(thread));
     let (lane, shown) = (state.lane(thread), state.shown_lane(thread));
     let mark = if lane == shown {
         String::new()

@@ -9,7 +9,7 @@ mod sessions;
 use std::sync::Arc;
 
 use crate::session::tests::Maker;
-use crate::session::{Dump, Place};
+use crate::session::{Dump, MemoryAddress};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
 pub(super) const GLOBAL: u64 = 0;
@@ -66,8 +66,8 @@ pub(super) fn dump() -> Arc<Dump> {
     maker.finish()
 }
 
-pub(super) fn place(space: u64, address: u64, wave: u32, lane: u8) -> Place {
-    Place {
+pub(super) fn place(space: u64, address: u64, wave: u32, lane: u8) -> MemoryAddress {
+    MemoryAddress {
         space: AddressSpace(space),
         address: Address(address),
         wave: Some(WaveId(wave)),

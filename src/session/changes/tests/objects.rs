@@ -14,7 +14,7 @@ use crate::import;
 use crate::session::print::{Query, VariableIn};
 use crate::session::variables::with_frame;
 use crate::session::{
-    Byte, Dump, Inspect as _, LaneValue, Reset, Session, Unreadable, Unwritable, ValueState,
+    Byte, ChangeError, Dump, Inspect as _, LaneValue, ReadError, Reset, Session, ValueState,
 };
 use crate::units::{Address, AddressSpace, BitSize, LaneId, LaneSet, WaveId};
 
@@ -107,7 +107,7 @@ fn variables_read_as_they_were_written() {
                     }
                     if let Err(why) = &outcome {
                         // A part of an object can be a constant of the debug information.
-                        assert!(matches!(why, Unwritable::Object(_)), "{context}: {why}");
+                        assert!(matches!(why, ChangeError::Object(_)), "{context}: {why}");
                         assert_eq!(session.changes(1).unwrap().registers.len(), 0, "{context}");
                         constants += 1;
                         continue;
@@ -158,7 +158,7 @@ fn a_callers_register_is_written_where_it_was_saved() {
         let die = with_frame(session.reader(), WAVE, 2, |found| {
             let mut variables = found.variables.into_iter().map(|at| at.variable);
             let kept = variables.find(|variable| variable.name.as_deref() == Some("kept"));
-            Ok::<_, Unreadable>(kept.unwrap().die)
+            Ok::<_, ReadError>(kept.unwrap().die)
         });
         let variable = VariableIn { wave: WAVE, lane, own_stack: false, level: 2, variable: die.unwrap() };
         session.write_in(variable, 2, &[1, 0]).unwrap();

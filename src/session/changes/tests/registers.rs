@@ -1,7 +1,7 @@
 //! Registers by all their names, and the effect of EXEC and PC on other answers.
 
 use super::dump;
-use crate::session::{Inspect as _, LaneState, Session, Unwritable};
+use crate::session::{ChangeError, Inspect as _, LaneState, Session};
 use crate::units::{LaneId, WaveId};
 
 const WAVE: WaveId = WaveId(0);
@@ -10,7 +10,7 @@ fn session() -> Session {
     Session::new(dump(), None).unwrap()
 }
 
-fn write(session: &mut Session, name: &str, bytes: &[u8]) -> Result<(), Unwritable> {
+fn write(session: &mut Session, name: &str, bytes: &[u8]) -> Result<(), ChangeError> {
     let register = session.kind().named(name).unwrap().id;
     session.write_register(WAVE, register, bytes)
 }
@@ -85,5 +85,5 @@ fn a_register_is_written_as_a_whole() {
     }
     assert_eq!(scalar(&session, "s0"), Some(0x0403_0201));
     let nobody = session.write_register(WaveId(9), session.kind().named("s0").unwrap().id, &[0; 4]);
-    assert!(matches!(nobody, Err(Unwritable::Unreadable(_))), "{nobody:?}");
+    assert!(matches!(nobody, Err(ChangeError::ReadError(_))), "{nobody:?}");
 }

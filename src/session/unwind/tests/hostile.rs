@@ -7,7 +7,7 @@ use crate::codeobject;
 use crate::dwarf::{Class, Context as _, Frame, RegisterBytes};
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::tests::Maker;
-use crate::session::unwind::walk::{MAX_FRAMES, Walk};
+use crate::session::unwind::unwinder::{MAX_FRAMES, Unwinder};
 use crate::session::{Dump, Inspect as _, Reader, Session, Stack};
 use crate::units::{Address, DwarfReg, WaveId, WaveSize};
 
@@ -254,7 +254,7 @@ fn a_rule_that_cannot_be_decoded_costs_its_register_only() {
     let middle = fde(MIDDLE, 0x100, &[&CFA[..], &OUTERMOST].concat());
     let table = [cie(&[]), fde(LEAF, 0x100, &rules), middle].concat();
     let reader = Reader::new(dump(&table, code()));
-    let mut walk = Walk::new(&reader, WaveId(0)).unwrap();
+    let mut walk = Unwinder::new(&reader, WaveId(0)).unwrap();
     while walk.step() {}
     assert_eq!((walk.frames().len(), walk.end()), (2, Some(&StackEnd::Outermost)));
     let caller = |register| {

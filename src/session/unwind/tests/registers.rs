@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::arch::Targets;
 use crate::dwarf::{Context as _, Frame, Location, RegisterBytes, fetch};
 use crate::import;
-use crate::session::unwind::Walk;
+use crate::session::unwind::Unwinder;
 use crate::session::{Dump, Reader};
 use crate::units::{BitSize, LaneId, WaveId};
 
@@ -33,7 +33,7 @@ fn callers_have_the_registers_that_the_models_say() {
         let reader = Reader::new(Arc::new(Dump::new(opened.capture, Vec::new())));
         for (wave, expected) in (0u32..).zip(expected["waves"].as_array().unwrap()) {
             let Some(callers) = expected["callers"].as_array() else { continue };
-            let mut walk = Walk::new(&reader, WaveId(wave)).unwrap();
+            let mut walk = Unwinder::new(&reader, WaveId(wave)).unwrap();
             while walk.step() {}
             for (level, caller) in (1..).zip(callers) {
                 for (register, value) in caller["registers"].as_object().unwrap() {
@@ -47,7 +47,7 @@ fn callers_have_the_registers_that_the_models_say() {
     assert!(checked > 60, "only {checked} registers");
 }
 
-fn check(walk: &Walk<'_>, level: usize, name: &str, value: &Value, context: &str) {
+fn check(walk: &Unwinder<'_>, level: usize, name: &str, value: &Value, context: &str) {
     let number = walk.kind.named(name).unwrap().dwarf.unwrap();
     let frame = walk.level(level);
     let size = frame.register_size(number).unwrap();

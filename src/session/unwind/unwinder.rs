@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use super::level::Level;
+use super::frame::PhysicalFrame;
 use super::rules::{Found, NoRules, Rules};
-use crate::arch::{Kind, RegId, RegisterValue, ends_with_call};
+use crate::arch::{RegId, RegisterValue, WaveArch, ends_with_call};
 use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
 use crate::dwarf::{self, Cause, Class, Context as _, Location, RegisterBytes, Storage, fetch};
 use crate::session::objects::Loaded;
 use crate::session::stack::{BadPc, StackEnd};
-use crate::session::{Reader, Unreadable};
+use crate::session::{ReadError, Reader};
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
 
 /// Maximum number of physical frames of one stack: far more than kernels nest, and few enough that a rule of the
@@ -30,10 +30,10 @@ const INSTRUCTION_ALIGNMENT: u64 = 4;
 
 /// The physical frames of a wave, as far as requested.
 #[derive(Debug)]
-pub(in crate::session) struct Walk<'a> {
+pub(in crate::session) struct Unwinder<'a> {
     pub(in crate::session) reader: &'a Reader,
     pub(in crate::session) wave: WaveId,
-    pub(in crate::session) kind: Arc<Kind>,
+    pub(in crate::session) kind: Arc<WaveArch>,
     frames: Vec<Physical<'a>>,
     end: Option<StackEnd>,
     /// Cache of frame 0's registers: 64 lanes need the same vector.
@@ -71,12 +71,12 @@ pub(in crate::session) struct Code<'a> {
     pub(in crate::session) elf: ElfAddress,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Unwinder<'a> {
     /// Starts with the wave's frame 0; without frames if its PC was not captured.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
-    pub(in crate::session) fn new(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
+    /// [`ReadError::NoSuchWave`], or the operating system's error for the file.
+    pub(in crate::session) fn new(reader: &'a Reader, wave: WaveId) -> Result<Self, ReadError> {
         let kind = Arc::clone(&reader.wave(wave)?.kind);
         reader.budget().add_wave(wave.0);
         let pc = reader.scalar(wave, "pc")?;
@@ -110,8 +110,8 @@ impl<'a> Walk<'a> {
     }
 
     /// A frame for the evaluator.
-    pub(in crate::session) fn level(&self, level: usize) -> Level<'_> {
-        Level { walk: self, level }
+    pub(in crate::session) fn level(&self, level: usize) -> PhysicalFrame<'_> {
+        PhysicalFrame { walk: self, level }
     }
 
     /// Adds the next frame outwards; `false` at the end.
@@ -311,7 +311,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The wave's register of a DWARF number, if it has one.
-    fn read_own(&self, register: DwarfReg, into: &mut RegisterBytes) -> Result<(), Unreadable> {
+    fn read_own(&self, register: DwarfReg, into: &mut RegisterBytes) -> Result<(), ReadError> {
         let Ok(known) = self.kind.dwarf(register) else { return Ok(()) };
         let mut read = self.own.borrow_mut();
         let value = match read.entry(known.id) {

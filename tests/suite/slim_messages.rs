@@ -9,7 +9,7 @@ use std::time::Duration;
 use lanescope::arch::Targets;
 use lanescope::import::{self, Options};
 use lanescope::session::{Bounds, Dump, Inspect as _, Session};
-use lanescope::slim::{self, Choice, MOST_CARRIED, Progress};
+use lanescope::slim::{self, Choice, MAX_CARRIED, Progress};
 use serde_json::{Value, json};
 
 use crate::cores::core;
@@ -24,7 +24,7 @@ pub(crate) fn opened(path: &Path) -> Arc<Dump> {
 
 pub(crate) fn options() -> slim::Options {
     slim::Options {
-        choice: Choice::Telling,
+        choice: Choice::Representative,
         kind: None,
         bounds: Bounds {
             steps: 2,
@@ -147,9 +147,9 @@ fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
     fs::write(&dump, manifest.to_string()).unwrap();
     let to = scratch.path("small");
     let report = slim::slim(&opened(&dump), &options(), &to, &mut |_| ()).unwrap();
-    assert_eq!(report.notes.len(), MOST_CARRIED + 1, "{:?}", report.notes);
+    assert_eq!(report.notes.len(), MAX_CARRIED + 1, "{:?}", report.notes);
     let all = texts(&info(&dump)["problems"]).len() + texts(&info(&dump)["missing"]).len();
-    let more = all - MOST_CARRIED;
+    let more = all - MAX_CARRIED;
     let last = format!("{more} more notes on {}, which `lanescope info` of it lists", dump.display());
     assert_eq!(report.notes.last(), Some(&last));
 }

@@ -11,7 +11,7 @@ use crate::integers::{u16_at, u32_at, u64_at};
 
 /// The headers of a zip.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
+pub(super) struct ManifestReader {
     /// Entries by name, the last one of each.
     pub(super) entries: HashMap<String, WalkedEntry>,
     /// Where no further header is.
@@ -30,18 +30,18 @@ pub(super) struct WalkedEntry {
 }
 
 /// The most entries: each takes some 100 bytes of memory.
-const MOST_ENTRIES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 20;
 
 const HEADER: u64 = 30;
 const ENCRYPTED: u16 = 1;
 const SIZE_LATER: u16 = 1 << 3;
 
-impl Walk {
+impl ManifestReader {
     /// Reads headers until something else follows.
     pub(super) fn new(source: &Source) -> io::Result<Self> {
         let whole = source.size();
         let mut walk = Self::default();
-        while walk.entries.len() < MOST_ENTRIES
+        while walk.entries.len() < MAX_ENTRIES
             && let Some((name, entry, next)) = entry(source, walk.end, whole)?
         {
             walk.entries.insert(name, entry);

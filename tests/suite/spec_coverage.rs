@@ -1,4 +1,4 @@
-//! docs/seed-coverage.md: a row for everything that the seed documents have, and in each row only code and tests that
+//! docs/spec-coverage.md: a row for everything that the seed documents have, and in each row only code and tests that
 //! exist.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,7 +218,7 @@ fn problems(row: &Row, files: &mut Files) -> Vec<String> {
 }
 
 fn document() -> Vec<(String, Vec<Row>)> {
-    rows(&fs::read_to_string(root().join("docs/seed-coverage.md")).unwrap())
+    rows(&fs::read_to_string(root().join("docs/spec-coverage.md")).unwrap())
 }
 
 #[test]
@@ -265,8 +265,8 @@ fn rows_that_name_nothing_are_found() {
     assert_eq!(of("`evaluator/src/operation.rs::Pic`", case), ["evaluator/src/operation.rs defines no Pic"]);
     assert_eq!(of(place, "`tests/eval/values.toml: B1`"), ["tests/eval/values.toml has no case \"B1\""]);
     // A function that is no test.
-    let helper = of(place, "`tests/suite/seed_coverage.rs::quoted`");
-    assert_eq!(helper, ["tests/suite/seed_coverage.rs has no test quoted"]);
+    let helper = of(place, "`tests/suite/spec_coverage.rs::quoted`");
+    assert_eq!(helper, ["tests/suite/spec_coverage.rs has no test quoted"]);
     assert_eq!(of(place, ""), ["empty"]);
     assert_eq!(of("-", case), ["empty"]);
     assert_eq!(of("-", "not concerning: so"), ["no reason"]);

@@ -1,6 +1,6 @@
 //! The idioms for many lanes at once, and what is none of them.
 
-use super::super::legacy::{
+use super::super::clang_xderef::{
     Idiom, Meaning, Reading, Scratch, check_size, is_extension, of_object, recognise,
 };
 use super::super::*;

@@ -16,7 +16,7 @@ const MAX_ADDED: usize = 64;
 
 /// Additions to a client's view.
 #[derive(Debug, Default)]
-pub(super) struct Grown {
+pub(super) struct ViewUpdate {
     view: Option<Arc<View>>,
     added: Vec<Added>,
     /// The pending notice for the next stop.
@@ -32,7 +32,7 @@ pub(super) struct Added {
     pub(super) path: Option<PathBuf>,
 }
 
-impl Grown {
+impl ViewUpdate {
     pub(super) fn view(&self) -> Option<&View> {
         self.view.as_deref()
     }

@@ -16,7 +16,7 @@ use crate::units::{AddressSpace, DwarfReg, WaveSize};
 /// Its table of registers is what clients see, in the target file's order: general registers, SGPRs, VGPRs, AGPRs, then
 /// the system's and the trap handler's.
 #[derive(Debug)]
-pub struct Kind {
+pub struct WaveArch {
     /// The processor.
     pub target: Arc<Target>,
     /// The wave size.
@@ -28,7 +28,7 @@ pub struct Kind {
     dbgapi: Vec<DbgapiRun>,
 }
 
-impl Kind {
+impl WaveArch {
     /// Spreads the blocks of a checked file into registers.
     pub(super) fn new(target: Arc<Target>, file: &File, wave_size: WaveSize) -> Self {
         let mut registers = Vec::new();

@@ -1,31 +1,31 @@
 //! One frame of an unwound stack for the evaluator.
 
-use super::walk::{Code, Walk};
+use super::unwinder::{Code, Unwinder};
 use crate::arch::SpaceScope;
 use crate::dwarf::cfi::Unwind;
 use crate::dwarf::{
     Answer, Budget, Context, ContextError, Error, Frame, LaneNeed, Location, MemoryAt, RegisterBytes,
     SpaceInfo,
 };
-use crate::session::Place;
+use crate::session::MemoryAddress;
 use crate::session::frame::lacking;
 use crate::units::{AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
 
 /// A physical frame of a wave, 0 being the innermost: its registers, memory and caller. It knows no DIEs.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::session) struct Level<'w> {
-    pub(super) walk: &'w Walk<'w>,
+pub(in crate::session) struct PhysicalFrame<'w> {
+    pub(super) walk: &'w Unwinder<'w>,
     pub(super) level: usize,
 }
 
-impl<'w> Level<'w> {
+impl<'w> PhysicalFrame<'w> {
     /// Its number among the physical frames.
     pub(in crate::session) fn number(&self) -> usize {
         self.level
     }
 
     /// The stack that it belongs to.
-    pub(in crate::session) fn walk(&self) -> &'w Walk<'w> {
+    pub(in crate::session) fn walk(&self) -> &'w Unwinder<'w> {
         self.walk
     }
 
@@ -78,7 +78,7 @@ impl<'w> Level<'w> {
     ) -> Result<Location, Error> {
         let mut location = location.clone();
         for level in (inner..self.level).rev() {
-            let callee = Level { walk: self.walk, level };
+            let callee = PhysicalFrame { walk: self.walk, level };
             let mut find = |register, _: Frame| callee.unwind().map_err(unknown)?.register(register);
             location = location.with_registers_at(lane, size, &mut find)?;
         }
@@ -92,7 +92,7 @@ fn unknown(missing: ContextError) -> Error {
     Error { at, op: "saved register", cause: missing.into() }
 }
 
-impl Context for Level<'_> {
+impl Context for PhysicalFrame<'_> {
     fn wave_size(&self) -> WaveSize {
         self.walk.kind.wave_size
     }
@@ -121,12 +121,14 @@ impl Context for Level<'_> {
     }
 
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
-        let place = Place { space: at.space, address: at.address, wave: Some(self.walk.wave), lane: at.lane };
+        let place =
+            MemoryAddress { space: at.space, address: at.address, wave: Some(self.walk.wave), lane: at.lane };
         self.walk.reader.read_if_captured(place, into)
     }
 
     fn missing_memory(&self, at: MemoryAt) -> u64 {
-        let place = Place { space: at.space, address: at.address, wave: Some(self.walk.wave), lane: at.lane };
+        let place =
+            MemoryAddress { space: at.space, address: at.address, wave: Some(self.walk.wave), lane: at.lane };
         self.walk.reader.missing(place)
     }
 

@@ -7,11 +7,11 @@ pub(super) const MAX_PROBLEMS: usize = 64;
 
 /// The problems of what is being read.
 #[derive(Debug, Default)]
-pub(super) struct Damage {
+pub(super) struct Diagnostics {
     problems: Vec<DebugInfoError>,
 }
 
-impl Damage {
+impl Diagnostics {
     /// The value read, or the default value and a problem.
     pub(super) fn or_none<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|problem| self.add(problem)).ok()

@@ -9,14 +9,14 @@ pub(super) const MAX_MEMORY: usize = 256 << 20;
 
 /// Memory that the values of one manifest may still take, and where it ran out.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct MemoryLimit {
     left: Cell<usize>,
     /// Path of the first value that is left out.
     full_at: RefCell<Option<String>>,
 }
 
-impl Room {
-    /// Room for so many bytes.
+impl MemoryLimit {
+    /// MemoryLimit for so many bytes.
     pub(super) fn of(bytes: usize) -> Self {
         Self { left: Cell::new(bytes), full_at: RefCell::new(None) }
     }

@@ -1,6 +1,6 @@
 //! Options without effect for a capture's format: each has a problem, so that nobody waits for its effect.
 
-use super::problem::{Place, Problem};
+use super::problem::{FileLocation, Problem};
 use super::{LocalFiles, Opened, Options};
 
 /// The reader of a capture.
@@ -59,7 +59,7 @@ pub(super) fn told(mut opened: Opened, options: &Options, reads: Reads) -> Opene
     let idle = rules.iter().filter(|(_, given, users, _)| *given && !users.contains(&reads));
     opened.problems.extend(idle.map(|(flag, _, _, expected)| Problem {
         file: opened.capture.name.clone(),
-        place: Place { key: Some((*flag).to_owned()), ..Place::default() },
+        place: FileLocation { key: Some((*flag).to_owned()), ..FileLocation::default() },
         what: format!("without effect: {}", reads.why()),
         expected: (*expected).to_owned(),
     }));
