@@ -1,4 +1,4 @@
-//! docs/spec-coverage.md: a row for everything that the seed documents have, and in each row only code and tests that
+//! docs/spec-coverage.md: an entry for every part of the five specifications, and in each entry only code and tests that
 //! exist.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,12 +6,12 @@ use std::fs;
 
 use super::dwarf::root;
 
-/// The contents of the five seeds, by seed: headings, operations, attributes, tags, call frame instructions and
-/// rules, tables and address spaces, separated by semicolons. Taken from the documents themselves, which are not part
-/// of the repository.
-const SEEDS: &[(&str, &str)] = &[
+/// The contents of the five specifications: headings, operations, attributes, tags, call frame instructions and rules,
+/// tables and address spaces, separated by semicolons. The source is the documents themselves, which are not part of the
+/// repository.
+const SPECS: &[(&str, &str)] = &[
     (
-        "Seed 000: General Support for Address Spaces",
+        "S0: General Support for Address Spaces",
         "PROBLEM DESCRIPTION; PROPOSAL; DW_AT_address_space; Table 2.2: Attribute names; 5.3 Type Modifier Entries; \
          Table 7.5: Attribute encodings; DW_AT_segment; 7.32 Type Signature Computation; Table A.1: Attributes by tag \
          value; 2.5.2.1 Memory Locations; DW_OP_form_aspace_address; DW_OP_aspace_bregx; 2.5.2.3 Implicit Locations; \
@@ -24,7 +24,7 @@ const SEEDS: &[(&str, &str)] = &[
          encodings",
     ),
     (
-        "Seed 001: AMDGPU usage, 2020",
+        "S1: AMDGPU usage, 2020",
         "Processors; Target Features; Address Spaces; amdgpu-address-spaces-table; Generic; Global and Constant; \
          Region; Local; Private; Constant 32-bit; Buffer Fat Pointer; Memory model; AMDGPU intrinsics and attributes; \
          ELF Header; Sections; amdgpu-elf-sections-table; Note Records; Code Object V2 Note Records; \
@@ -76,12 +76,12 @@ const SEEDS: &[(&str, &str)] = &[
          DW_AT_LLVM_active_lane; Source Text",
     ),
     (
-        "Seed 002: Vector Composite Location Descriptions",
+        "S2: Vector Composite Location Descriptions",
         "PROBLEM DESCRIPTION; PROPOSAL; 2.5.4.4.6 Composite Location Description Operations; DW_OP_extend; \
          DW_OP_select_bit_piece; DW_OP_bit_offset; Count operand from the stack; Table 7.9: DWARF Operation Encodings",
     ),
     (
-        "Seed 003: Source Languages Mapped to SIMD/SIMT Hardware",
+        "S3: Source Languages Mapped to SIMD/SIMT Hardware",
         "PROBLEM DESCRIPTION; PROPOSAL; Table 2.2: Attribute names; DW_AT_lanes; 2.5.1 A current thread; 2.5.1 A \
          current lane; 2.5.1 A current target architecture; 2.5.1 Target architecture specific information; 2.5.1 \
          Evaluation without a thread or lane; 2.5.3 DWARF Location Description; 2.5.4.3.1 Literal Operations; \
@@ -90,7 +90,7 @@ const SEEDS: &[(&str, &str)] = &[
          Operation Encodings; Table A.1: Attributes by tag value",
     ),
     (
-        "Seed 004: Vector Segments Mapped to Registers",
+        "S4: Vector Segments Mapped to Registers",
         "Introduction; Concept Overview; DW_TAG_object_map; DW_AT_map_chunk; DW_AT_mem_location; DW_AT_cntl_ordinal; \
          DW_AT_vec_location; DW_AT_element_size; DW_AT_element_count; DW_AT_low_pc, DW_AT_high_pc, DW_AT_ranges; Step \
          1: the chunk; Step 2: no chunk; Step 3: the offset; Step 4: quotient and remainder; Step 5: another chunk; \
@@ -98,31 +98,59 @@ const SEEDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// A row of the document.
-#[derive(Debug, PartialEq)]
-struct Row {
+/// An entry of the document.
+#[derive(Debug, Default, PartialEq)]
+struct Entry {
     name: String,
-    places: String,
-    shown: String,
+    /// The places in the code, as `path::item`.
+    places: Vec<String>,
+    /// The tests: `path::function`, or `tests/eval/FILE.toml: case`.
+    tests: Vec<String>,
+    /// In place of tests: "not applicable: " or "not done: ", and the reason.
+    reason: Option<String>,
 }
 
-/// The rows below each heading of the second level.
-fn rows(document: &str) -> Vec<(String, Vec<Row>)> {
-    let mut seeds: Vec<(String, Vec<Row>)> = Vec::new();
-    for line in document.lines() {
-        if let Some(heading) = line.strip_prefix("## ") {
-            seeds.push((heading.to_owned(), Vec::new()));
+/// The entries below each heading of the second level: `- **NAME**: ` with the places or the reason, then an item for each
+/// test or note. Further lines of an item are indented.
+fn entries(document: &str) -> Vec<(String, Vec<Entry>)> {
+    let mut items: Vec<String> = Vec::new();
+    for line in document.lines().skip_while(|line| !line.starts_with("## ")) {
+        let starts = ["## ", "### ", "- ", "  - "].iter().any(|start| line.starts_with(start));
+        match items.last_mut() {
+            Some(item) if !starts && !line.is_empty() => *item = format!("{item} {}", line.trim_start()),
+            _ if !line.is_empty() => items.push(line.to_owned()),
+            _ => {}
         }
-        let Some(inner) = line.strip_prefix('|').and_then(|line| line.strip_suffix('|')) else { continue };
-        let cells: Vec<&str> = inner.split('|').map(str::trim).collect();
-        let [name, places, shown] = cells.as_slice() else { panic!("not three cells: {line}") };
-        if *name == "Seed" || name.starts_with("---") {
+    }
+    let mut specs: Vec<(String, Vec<Entry>)> = Vec::new();
+    for item in items {
+        if let Some(heading) = item.strip_prefix("## ") {
+            specs.push((heading.to_owned(), Vec::new()));
             continue;
         }
-        let [name, places, shown] = [name, places, shown].map(|cell| (*cell).to_owned());
-        seeds.last_mut().expect("a row below a seed").1.push(Row { name, places, shown });
+        let entries = &mut specs.last_mut().unwrap().1;
+        if let Some(text) = item.strip_prefix("- **") {
+            entries.push(entry(text));
+        } else if let Some(test) = item.strip_prefix("  - `") {
+            let test = test.strip_suffix('`').unwrap_or_else(|| panic!("text behind a test: {item}"));
+            entries.last_mut().unwrap().tests.push(test.to_owned());
+        } else {
+            assert!(
+                item.starts_with("### ") || item.starts_with("  - Note: "),
+                "neither test nor note: {item}"
+            );
+        }
     }
-    seeds
+    specs
+}
+
+/// The entry without its tests: `NAME**: ` and the places in backquotes, or the reason.
+fn entry(text: &str) -> Entry {
+    let (name, text) = text.split_once("**: ").unwrap_or_else(|| panic!("no name: {text}"));
+    let is_reason = ["not applicable: ", "not done: "].iter().any(|start| text.contains(start));
+    let reason = is_reason.then(|| text.rsplit_once("`, ").map_or(text, |(_, reason)| reason).to_owned());
+    let places = text.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    Entry { name: name.to_owned(), places, tests: Vec::new(), reason }
 }
 
 /// The text of files, each read once.
@@ -188,87 +216,81 @@ fn defines(line: &str, item: &str, toml: bool) -> bool {
     RUST.iter().any(|word| inner.strip_prefix(word).is_some_and(names)) || is_member && names(inner)
 }
 
-/// The text in a cell's backquotes.
-fn quoted(cell: &str) -> Vec<&str> {
-    cell.split('`').skip(1).step_by(2).collect()
-}
-
-/// The error in a row.
-fn problems(row: &Row, files: &mut Files) -> Vec<String> {
+/// The errors of an entry.
+fn problems(entry: &Entry, files: &mut Files) -> Vec<String> {
     const FEWEST_WORDS: usize = 4;
-    let mut found = Vec::new();
-    let places = quoted(&row.places);
-    found.extend(places.iter().filter_map(|place| files.has_item(place).err()));
-    let reason = ["not concerning: ", "not done: "].iter().find_map(|start| row.shown.strip_prefix(start));
-    if let Some(reason) = reason {
+    let Entry { name, places, tests, reason } = entry;
+    let mut found: Vec<String> = places.iter().filter_map(|place| files.has_item(place).err()).collect();
+    if let Some((kind, reason)) = reason.as_deref().and_then(|reason| reason.split_once(": ")) {
         if reason.split_whitespace().count() < FEWEST_WORDS {
             found.push("no reason".to_owned());
         }
-        if row.shown.starts_with("not concerning") != places.is_empty() {
-            found.push("what does not concern has no place, what is not done has one".to_owned());
+        if (kind == "not applicable") != places.is_empty() || !tests.is_empty() {
+            found.push("not applicable has no place, not done has one, and neither has tests".to_owned());
         }
         return found;
     }
-    let tests = quoted(&row.shown);
-    if row.name.is_empty() || places.is_empty() || tests.is_empty() {
+    if name.is_empty() || places.is_empty() || tests.is_empty() {
         found.push("empty".to_owned());
     }
     found.extend(tests.iter().filter_map(|test| files.has_test(test).err()));
     found
 }
 
-fn document() -> Vec<(String, Vec<Row>)> {
-    rows(&fs::read_to_string(root().join("docs/spec-coverage.md")).unwrap())
+fn document() -> Vec<(String, Vec<Entry>)> {
+    entries(&fs::read_to_string(root().join("docs/spec-coverage.md")).unwrap())
 }
 
 #[test]
-fn everything_that_the_seeds_have_has_a_row() {
+fn every_part_of_the_specifications_has_an_entry() {
     let document = document();
-    assert_eq!(document.len(), SEEDS.len());
-    for ((heading, rows), (seed, names)) in document.iter().zip(SEEDS) {
-        assert_eq!(heading, seed);
+    assert_eq!(document.len(), SPECS.len());
+    for ((heading, entries), (spec, names)) in document.iter().zip(SPECS) {
+        assert_eq!(heading, spec);
         let wanted: BTreeSet<&str> = names.split("; ").collect();
-        let found: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-        assert_eq!(found.len(), rows.len(), "{seed}: two rows of one name");
+        let found: BTreeSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(found.len(), entries.len(), "{spec}: two entries of one name");
         let missing: Vec<_> = wanted.difference(&found).collect();
         let unknown: Vec<_> = found.difference(&wanted).collect();
-        assert!(missing.is_empty() && unknown.is_empty(), "{seed}: missing {missing:?}, unknown {unknown:?}");
+        assert!(missing.is_empty() && unknown.is_empty(), "{spec}: missing {missing:?}, unknown {unknown:?}");
     }
 }
 
 #[test]
-fn rows_name_code_and_tests_that_exist() {
+fn entries_name_code_and_tests_that_exist() {
     let mut files = Files::default();
     let mut wrong = Vec::new();
-    for (seed, rows) in document() {
-        for row in rows {
-            let found = problems(&row, &mut files).into_iter();
-            wrong.extend(found.map(|problem| format!("{seed}: {}: {problem}", row.name)));
+    for (spec, entries) in document() {
+        for entry in entries {
+            let found = problems(&entry, &mut files).into_iter();
+            wrong.extend(found.map(|problem| format!("{spec}: {}: {problem}", entry.name)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn rows_that_name_nothing_are_found() {
+fn entries_that_name_nothing_are_found() {
     let mut files = Files::default();
-    let mut of = |places: &str, shown: &str| {
-        let [places, shown] = [places, shown].map(str::to_owned);
-        problems(&Row { name: "DW_OP_dup".to_owned(), places, shown }, &mut files)
+    let mut of = |places: &str, test: &str| {
+        let test = if test.is_empty() { String::new() } else { format!("  - `{test}`") };
+        let mut specs = entries(&format!("## S1\n\n### Stack\n\n- **DW_OP_dup**: {places}\n{test}\n"));
+        problems(&specs.remove(0).1.remove(0), &mut files)
     };
-    let (place, case) = ("`evaluator/src/operation.rs::Pick`", "`tests/eval/values.toml: B1 dup`");
+    let (place, case) = ("`evaluator/src/operation.rs::Pick`", "tests/eval/values.toml: B1 dup");
     assert_eq!(of(place, case), [""; 0]);
     assert_eq!(
         of("`evaluator/src/operations.rs::Pick`", case),
         ["there is no file evaluator/src/operations.rs"]
     );
     assert_eq!(of("`evaluator/src/operation.rs::Pic`", case), ["evaluator/src/operation.rs defines no Pic"]);
-    assert_eq!(of(place, "`tests/eval/values.toml: B1`"), ["tests/eval/values.toml has no case \"B1\""]);
-    // A function that is no test.
-    let helper = of(place, "`tests/suite/spec_coverage.rs::quoted`");
-    assert_eq!(helper, ["tests/suite/spec_coverage.rs has no test quoted"]);
+    assert_eq!(of(place, "tests/eval/values.toml: B1"), ["tests/eval/values.toml has no case \"B1\""]);
+    // A function that is not a test, in the second place of an entry of two lines.
+    let helper = of(&format!("{place},\n  {place}"), "tests/suite/spec_coverage.rs::problems");
+    assert_eq!(helper, ["tests/suite/spec_coverage.rs has no test problems"]);
     assert_eq!(of(place, ""), ["empty"]);
     assert_eq!(of("-", case), ["empty"]);
-    assert_eq!(of("-", "not concerning: so"), ["no reason"]);
-    assert_eq!(of("-", "not done: nobody has asked for it").len(), 1);
+    assert_eq!(of("not applicable: so", ""), ["no reason"]);
+    assert_eq!(of("not done: nobody has asked for it", "").len(), 1);
+    assert_eq!(of(&format!("{place}, not done: nobody has asked for it"), ""), [""; 0]);
 }
