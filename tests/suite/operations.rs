@@ -140,15 +140,47 @@ fn code(row: &Shape, dialect: Dialect) -> String {
     }
 }
 
+const INTRODUCTION: &str = "\
+# Operations
+
+This page lists every operation of the evaluator, from the table of `evaluator/src/text/shape.rs` and the codes of the
+decoder. `BLESS=1 cargo test --test suite coverage` writes this file; the test compares it.
+
+## Codes
+
+The columns after the operands have the codes in each dialect. The codes of the draft dialect are this project's own
+(`evaluator/src/draft.toml`).
+
+";
+
+const CASES: &str = "
+## Cases
+
+Each entry has the section that defines the operation, the number of cases in `tests/eval` that use it and succeed, the
+number that expect it to fail, and the case files.
+
+";
+
+/// A list item, filled to 120 columns.
+fn item(text: &str) -> String {
+    const WIDTH: usize = 120;
+    let (mut filled, mut column) = (String::from("-"), 1);
+    for word in text.split(' ') {
+        if column + 1 + word.len() > WIDTH {
+            filled.push_str("\n ");
+            column = 1;
+        }
+        write!(filled, " {word}").unwrap();
+        column += 1 + word.len();
+    }
+    filled + "\n"
+}
+
 fn coverage() -> String {
-    let mut text = String::from(
-        "# Operations\n\nEvery operation that the evaluator knows, from the table of `evaluator/src/text/shape.rs` and the \
-         decoder's codes. Cases are those of `tests/eval`: how many\nuse the operation and succeed, how many expect it \
-         to fail, and in which files. Codes of the draft dialect are this project's own (`evaluator/src/draft.toml`).\n\
-         `BLESS=1 cargo test --test suite coverage` writes this file; the test compares it.\n\n\
-         | Operation | Operands | llvm-user | llvm-direct | amdgpu-usage-2020 | draft | Defined in | Succeed | Fail | Files |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
-    );
+    let names = Dialect::ALL.map(|dialect| dialect.name()).join(" | ");
+    let rule = "---|".repeat(2 + Dialect::ALL.len());
+    let mut table = format!("| operation | operands | {names} |\n|{rule}\n");
+    let mut list = String::new();
     let cases = cases();
     let none = Cases::default();
     for row in OPERATIONS {
@@ -157,13 +189,12 @@ fn coverage() -> String {
             continue;
         }
         let name = if row.family { format!("{}0-31", row.name) } else { row.name.to_owned() };
-        let of = cases.get(row.name).unwrap_or(&none);
-        let (operands, codes, files) = (operands(row.fields), codes.join(" | "), of.files.join(", "));
-        let (section, succeed, fail) = (row.section, of.succeed, of.fail);
-        writeln!(text, "| {name} | {operands} | {codes} | {section} | {succeed} | {fail} | {files} |")
-            .unwrap();
+        writeln!(table, "| {name} | {} | {} |", operands(row.fields), codes.join(" | ")).unwrap();
+        let Cases { succeed, fail, files, .. } = cases.get(row.name).unwrap_or(&none);
+        let (section, files) = (row.section, files.join(", "));
+        list += &item(&format!("{name} ({section}): {succeed} succeed, {fail} fail: {files}"));
     }
-    text
+    [INTRODUCTION, &table, CASES, &list].concat()
 }
 
 #[test]
