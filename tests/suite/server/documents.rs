@@ -5,7 +5,7 @@ use super::lib::server::packet_table;
 #[test]
 fn the_packet_table_is_the_routers() {
     let text = include_str!("../../../docs/protocol.md");
-    let section = text.split("## Packets and who answers them").nth(1).expect("the section is there");
+    let section = text.split("## Packet table").nth(1).expect("the section is there");
     let section = section.split("\n## ").next().unwrap();
     let written: Vec<(String, String)> = section
         .lines()
