@@ -137,7 +137,7 @@ fn lldb_ends_every_step_at_once() {
     std::fs::remove_file(symbols).unwrap();
 }
 
-/// docs/view.md, "What differs from the source": `finish`, and lldb's `thread return`, which sets the PC.
+/// docs/view.md, "Differences from the source": `finish`, and lldb's `thread return`, which sets the PC.
 #[test]
 fn returning_from_a_function_is_as_documented() {
     let fixture = named("calls-gfx90a");
