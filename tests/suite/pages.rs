@@ -1,8 +1,28 @@
-//! Documents: every page is in the index, and links lead to files and headings that exist.
+//! Documents: every page is in the index, links lead to files and headings that exist, and lines have at most 120 columns.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Columns of a line.
+const MAX_COLUMNS: usize = 120;
+
+/// Pages with longer lines. Remove a page when its lines are short.
+const WIDE: &[&str] = &[
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "docs/code-objects.md",
+    "docs/dwarf-coverage.md",
+    "docs/dwarf-semantics.md",
+    "docs/evaluator.md",
+    "docs/export-format.md",
+    "docs/paths.md",
+    "docs/performance.md",
+    "docs/spec-coverage.md",
+    "docs/targets.md",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -75,6 +95,27 @@ fn links_lead_to_files_and_headings() {
             if !found {
                 wrong.push(format!("{}: {link}", page.display()));
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn lines_have_at_most_120_columns() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let name = page.strip_prefix(root()).unwrap().display().to_string();
+        let text = fs::read_to_string(&page).unwrap();
+        let long: Vec<String> = text
+            .lines()
+            .zip(1..)
+            .filter(|(line, _)| line.chars().count() > MAX_COLUMNS)
+            .map(|(_, number): (_, usize)| format!("{name}:{number}"))
+            .collect();
+        if !WIDE.contains(&name.as_str()) {
+            wrong.extend(long);
+        } else if long.is_empty() {
+            wrong.push(format!("{name} has no long line: remove it from WIDE"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
