@@ -30,6 +30,12 @@ fn the_tutorial_shows_what_is_printed() {
     play("docs/tutorial.md", 18);
 }
 
+#[test]
+fn the_reference_pages_show_what_is_printed() {
+    play("docs/paths.md", 2);
+    play("docs/evaluator.md", 5);
+}
+
 /// Plays the blocks of a page, which types at least `least` lines.
 fn play(page: &str, least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -7,31 +7,14 @@ use std::path::{Path, PathBuf};
 /// Columns of a line.
 const MAX_COLUMNS: usize = 120;
 
-/// Pages with longer lines. Remove a page when its lines are short.
-const WIDE: &[&str] = &[
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "README.md",
-    "docs/code-objects.md",
-    "docs/dwarf-coverage.md",
-    "docs/dwarf-semantics.md",
-    "docs/evaluator.md",
-    "docs/export-format.md",
-    "docs/paths.md",
-    "docs/performance.md",
-    "docs/spec-coverage.md",
-    "docs/targets.md",
-];
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md, its siblings and docs/.
+/// README.md and its siblings, docs/, and the READMEs of the evaluator and the fixtures.
 fn pages() -> Vec<PathBuf> {
-    let files =
-        [root().to_owned(), root().join("docs")].into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let folders = ["", "docs", "evaluator", "tests/fixtures"].map(|folder| root().join(folder));
+    let files = folders.into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
     let pages: Vec<PathBuf> = files
         .map(|file| file.unwrap().path())
         .filter(|path| path.extension().is_some_and(|end| end == "md"))
@@ -106,17 +89,9 @@ fn lines_have_at_most_120_columns() {
     for page in pages() {
         let name = page.strip_prefix(root()).unwrap().display().to_string();
         let text = fs::read_to_string(&page).unwrap();
-        let long: Vec<String> = text
-            .lines()
-            .zip(1..)
-            .filter(|(line, _)| line.chars().count() > MAX_COLUMNS)
-            .map(|(_, number): (_, usize)| format!("{name}:{number}"))
-            .collect();
-        if !WIDE.contains(&name.as_str()) {
-            wrong.extend(long);
-        } else if long.is_empty() {
-            wrong.push(format!("{name} has no long line: remove it from WIDE"));
-        }
+        let numbered = text.lines().zip(1..);
+        let long = numbered.filter(|(line, _)| line.chars().count() > MAX_COLUMNS);
+        wrong.extend(long.map(|(_, number): (_, usize)| format!("{name}:{number}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
