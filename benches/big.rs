@@ -19,8 +19,8 @@ use lanescope::arch::Targets;
 use lanescope::codeobject::ElfAddress;
 use lanescope::debuginfo::DebugInfo;
 use lanescope::dwarf::{
-    Answer, Context, Dialect, Encoding, Focus, Frame, LaneNeed, MemoryAt, Program, RegisterBytes, SpaceInfo,
-    clang_xderef, fetch,
+    Answer, CallFrame, Context, Dialect, Encoding, Focus, Frame, LaneNeed, Machine, MemoryAt, Program,
+    RegisterBytes, SpaceInfo, Unit, clang_xderef, fetch,
 };
 use lanescope::import;
 use lanescope::session::{Dump, Inspect, Session};
@@ -174,6 +174,20 @@ struct OneLane {
 }
 
 impl Context for OneLane {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self
+    }
+}
+
+impl Machine for OneLane {
     fn wave_size(&self) -> WaveSize {
         WaveSize::W64
     }
@@ -201,7 +215,9 @@ impl Context for OneLane {
         into.fill(0x11);
         into.len()
     }
+}
 
+impl CallFrame for OneLane {
     fn pc(&self) -> Option<Pc> {
         None
     }
@@ -210,3 +226,5 @@ impl Context for OneLane {
         Ok(Arc::clone(&self.frame_base))
     }
 }
+
+impl Unit for OneLane {}

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use gimli::{EndianSlice, EvaluationResult, LittleEndian, Register};
 use lanescope::dwarf::{
-    Answer, Context, ContextError, Dialect, Encoding, Evaluator, Focus, Frame, LaneNeed, MemoryAt, Program,
-    RegisterBytes, SpaceInfo, Storage,
+    Answer, CallFrame, Context, ContextError, Dialect, Encoding, Evaluator, Focus, Frame, LaneNeed, Machine,
+    MemoryAt, Program, RegisterBytes, SpaceInfo, Storage, Unit,
 };
 use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
@@ -133,6 +133,20 @@ fn decoded(bytes: &[Vec<u8>]) -> Result<Vec<Program>, lanescope::dwarf::Error> {
 struct Wave;
 
 impl Context for Wave {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self
+    }
+}
+
+impl Machine for Wave {
     fn wave_size(&self) -> WaveSize {
         WaveSize::W64
     }
@@ -152,11 +166,15 @@ impl Context for Wave {
     fn read_memory(&self, _: MemoryAt, _: &mut [u8]) -> usize {
         0
     }
+}
 
+impl CallFrame for Wave {
     fn pc(&self) -> Option<Pc> {
         None
     }
 }
+
+impl Unit for Wave {}
 
 /// The sum of all lanes' addresses of all variables.
 fn lanescope(programs: &[Program]) -> u64 {

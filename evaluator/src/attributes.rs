@@ -23,7 +23,7 @@ pub fn lane_pcs(
     lane: Option<LaneId>,
 ) -> Result<Vec<Option<Pc>>, Error> {
     let location = Evaluator::new(context).location_for(program, lane)?;
-    let lanes = context.wave_size().lanes();
+    let lanes = context.machine().wave_size().lanes();
     let at_end = |cause| Error { at: program.end(), op: "result", cause };
     let mut reader = Reader::new(context);
     (0..lanes)
@@ -51,7 +51,7 @@ pub fn active_lanes(context: &dyn Context, program: &Program, lane: Option<LaneI
     let at_end = |cause| Error { at: program.end(), op: "result", cause };
     let groups = Evaluator::new(context).stack(program, Focus::from(lane), &[]);
     let stack = groups.into_iter().next().map_or_else(|| Ok(Vec::new()), |group| group.result)?;
-    let bits = u32::from(context.wave_size().lanes());
+    let bits = u32::from(context.machine().wave_size().lanes());
     match stack.last().map(|entry| entry.at(lane.unwrap_or_default())) {
         Some(Entry::Number(number)) if number.ty().is_integral() => Ok(number),
         Some(Entry::Number(_)) => {
@@ -71,5 +71,5 @@ pub fn active_lanes(context: &dyn Context, program: &Program, lane: Option<LaneI
 /// A mask as the lanes of a wave.
 #[must_use]
 pub fn mask_lanes(context: &dyn Context, mask: &Number) -> LaneSet {
-    LaneSet(mask.low().get(LaneId(0))).and(context.wave_size().all())
+    LaneSet(mask.low().get(LaneId(0))).and(context.machine().wave_size().all())
 }

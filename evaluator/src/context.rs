@@ -38,7 +38,7 @@ pub struct SpaceInfo {
     pub lane: LaneNeed,
 }
 
-/// A buffer for a whole register and the marks of its known dwords, filled by [`Context::read_register`].
+/// A buffer for a whole register and the marks of its known dwords, filled by [`Machine::read_register`].
 #[derive(Clone)]
 pub struct RegisterBytes {
     /// The bytes, least significant first; lane 0 first for vector registers.
@@ -261,8 +261,21 @@ impl FrameRegister {
     }
 }
 
-/// Everything an expression may depend on, but for the lane.
+/// Everything an expression may depend on, but for the lane, in three parts by what they belong to. A type that answers for one
+/// part returns itself there, and passes on the other parts of another context.
 pub trait Context {
+    /// The registers and memory of the wave.
+    fn machine(&self) -> &dyn Machine;
+
+    /// The call frame that the expression is evaluated in.
+    fn call_frame(&self) -> &dyn CallFrame;
+
+    /// The unit that the expression belongs to.
+    fn unit(&self) -> &dyn Unit;
+}
+
+/// The registers and memory of a wave.
+pub trait Machine {
     /// How many lanes the wave has.
     fn wave_size(&self) -> WaveSize;
 
@@ -293,7 +306,11 @@ pub trait Context {
     fn budget(&self) -> Option<&Budget> {
         None
     }
+}
 
+/// The call frame of an expression: its function, its program location and its caller. Only [`Self::pc`] has no default: the
+/// defaults answer that a frame has none of the others.
+pub trait CallFrame {
     /// The program location.
     fn pc(&self) -> Option<Pc>;
 
@@ -351,6 +368,17 @@ pub trait Context {
         Ok(Location::register_of(register, Frame::Caller, size))
     }
 
+    /// The address in the process of an address in the file: adds the load bias.
+    ///
+    /// # Errors
+    /// It is not known where the file was loaded.
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        Ok(address)
+    }
+}
+
+/// The unit of an expression: the entries and tables that operations refer to. The defaults answer that there are none.
+pub trait Unit {
     /// A debugging information entry.
     ///
     /// # Errors
@@ -373,14 +401,6 @@ pub trait Context {
     /// There is none.
     fn debug_addr(&self, index: u64) -> Answer<u64> {
         Err(ContextError::absent(format!("no address {index} in .debug_addr")))
-    }
-
-    /// The address in the process of an address in the file: adds the load bias.
-    ///
-    /// # Errors
-    /// It is not known where the file was loaded.
-    fn loaded(&self, address: u64) -> Answer<u64> {
-        Ok(address)
     }
 
     /// A `DW_TAG_object_map` of the unit.

@@ -3,7 +3,7 @@
 //! Bits that were not captured are marked, never filled with zeros. Bits that are undefined by the DWARF have a mark of their own,
 //! because "optimised out" and "not captured" are different answers.
 
-use super::context::{Context, MemoryAt, RegisterBytes};
+use super::context::{Context, Machine, MemoryAt, RegisterBytes};
 use super::error::{Cause, Error};
 use super::limits::MAX_OBJECT_BYTES;
 use super::location::{CapturedLane, Frame, Implicit, Location, Storage};
@@ -199,7 +199,7 @@ fn at_fetch(cause: Cause) -> Error {
 
 /// Reads through a context, keeping the last register for the lanes that follow.
 pub(super) struct Reader<'c> {
-    context: &'c dyn Context,
+    machine: &'c dyn Machine,
     register: Option<(DwarfReg, Frame)>,
     contents: RegisterBytes,
     /// Parts and words read so far: the cost of reading.
@@ -208,14 +208,14 @@ pub(super) struct Reader<'c> {
 
 impl<'c> Reader<'c> {
     pub(super) fn new(context: &'c dyn Context) -> Self {
-        Self { context, register: None, contents: RegisterBytes::unknown(), read: 0 }
+        Self { machine: context.machine(), register: None, contents: RegisterBytes::unknown(), read: 0 }
     }
 
     /// The whole register, read if it is not the one read last.
     pub(super) fn register(&mut self, register: DwarfReg, frame: Frame) -> &RegisterBytes {
         if self.register != Some((register, frame)) {
             self.contents.clear();
-            self.context.read_register(register, frame, &mut self.contents);
+            self.machine.read_register(register, frame, &mut self.contents);
             self.register = Some((register, frame));
         }
         &self.contents
@@ -307,10 +307,10 @@ impl<'c> Reader<'c> {
         while done < count {
             let Some(room) = into.bytes.get_mut(to + done..to + count) else { return };
             let length = room.len();
-            let good = self.context.read_memory(place(done), room).min(length);
+            let good = self.machine.read_memory(place(done), room).min(length);
             done += good;
             if good < length {
-                let missing = self.context.missing_memory(place(done)).max(1);
+                let missing = self.machine.missing_memory(place(done)).max(1);
                 let end =
                     usize::try_from(missing).map_or(count, |missing| count.min(done.saturating_add(missing)));
                 into.not_captured.resize(into.bytes.len(), 0);
@@ -410,7 +410,7 @@ impl<'c> Reader<'c> {
             let Some(room) = bytes.get_mut(done..count) else { break };
             let from = MemoryAt { space, lane: captured.seen_by(lane), address: place };
             let length = room.len();
-            let good = self.context.read_memory(from, room).min(length);
+            let good = self.machine.read_memory(from, room).min(length);
             done += good;
             if good < length {
                 let absent = Address(address.wrapping_add(done as u64));

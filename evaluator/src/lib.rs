@@ -92,8 +92,8 @@ pub use attributes::{active_lanes, lane_pcs, mask_lanes};
 pub use budget::Budget;
 pub use composite::{Composite, Part};
 pub use context::{
-    Answer, Attribute, Context, Die, DieLocation, DieRef, FrameRegister, FrameStart, LaneNeed, MemoryAt,
-    ObjectMap, Realigned, RegisterBytes, SpaceInfo,
+    Answer, Attribute, CallFrame, Context, Die, DieLocation, DieRef, FrameRegister, FrameStart, LaneNeed,
+    Machine, MemoryAt, ObjectMap, Realigned, RegisterBytes, SpaceInfo, Unit,
 };
 pub use dialect::AMD_AUGMENTATION;
 pub use error::{Cause, Class, ContextError, Error};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{Answer, Context, LaneNeed, MemoryAt, RegisterBytes, SpaceInfo};
+use super::context::{
+    Answer, CallFrame, Context, LaneNeed, Machine, MemoryAt, RegisterBytes, SpaceInfo, Unit,
+};
 use super::error::ContextError;
 use super::location::Frame;
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
@@ -82,6 +84,20 @@ impl Snapshot {
 }
 
 impl Context for Snapshot {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self
+    }
+}
+
+impl Machine for Snapshot {
     fn wave_size(&self) -> WaveSize {
         self.wave_size
     }
@@ -111,8 +127,12 @@ impl Context for Snapshot {
         }
         into.len()
     }
+}
 
+impl CallFrame for Snapshot {
     fn pc(&self) -> Option<Pc> {
         self.pc
     }
 }
+
+impl Unit for Snapshot {}

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use lanescope::dwarf::write::{Plan, Run, Store};
 use lanescope::dwarf::{
-    Answer, Attribute, BaseType, Context, ContextError, Dialect, Die, DieLocation, DieRef, Encoding,
-    Evaluator, Focus, Frame, LaneNeed, MemoryAt, ObjectMap, Program, RegisterBytes, SpaceInfo, TypeEncoding,
-    active_lanes, clang_xderef, explain, fetch, lane_pcs, print,
+    Answer, Attribute, BaseType, CallFrame, Context, ContextError, Dialect, Die, DieLocation, DieRef,
+    Encoding, Evaluator, Focus, Frame, LaneNeed, Machine, MemoryAt, ObjectMap, Program, RegisterBytes,
+    SpaceInfo, TypeEncoding, Unit, active_lanes, clang_xderef, explain, fetch, lane_pcs, print,
 };
 use lanescope::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 use libfuzzer_sys::fuzz_target;
@@ -26,6 +26,20 @@ impl State {
 }
 
 impl Context for State {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self
+    }
+}
+
+impl Machine for State {
     fn wave_size(&self) -> WaveSize {
         if self.seed & 1 == 0 { WaveSize::W64 } else { WaveSize::W32 }
     }
@@ -68,7 +82,9 @@ impl Context for State {
         }
         into.len()
     }
+}
 
+impl CallFrame for State {
     fn pc(&self) -> Option<Pc> {
         (self.seed & 2 == 0).then_some(Pc(0x1000))
     }
@@ -77,6 +93,13 @@ impl Context for State {
         self.die.clone().ok_or_else(|| ContextError::absent("none"))
     }
 
+    fn lanes(&self) -> Answer<Option<Attribute>> {
+        let expression = || self.die.clone().map(Attribute::Expression);
+        Ok((self.seed & 4 != 0).then(expression).flatten())
+    }
+}
+
+impl Unit for State {
     fn die(&self, die: DieRef) -> Answer<Die> {
         let location = match (die.offset().0 % 4, &self.die) {
             (0 | 1, Some(program)) => DieLocation::Expression(Arc::clone(program)),
@@ -93,11 +116,6 @@ impl Context for State {
             element_bits: (die.0 >> 8) as u32 & 0xfff,
             elements: (die.0 & 0x80 != 0).then_some(3),
         })
-    }
-
-    fn lanes(&self) -> Answer<Option<Attribute>> {
-        let expression = || self.die.clone().map(Attribute::Expression);
-        Ok((self.seed & 4 != 0).then(expression).flatten())
     }
 
     /// Each attribute is the entry's expression, a small number, or a number of 64 bits.

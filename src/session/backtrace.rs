@@ -15,7 +15,7 @@ use super::source::{Call, Source};
 use super::stack::{LaneStack, Stack, StackEnd, StackFrame};
 use super::unwind::{Physical, Unwinder};
 use super::{ReadError, Reader};
-use crate::dwarf::{Context as _, print};
+use crate::dwarf::{CallFrame as _, print};
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// Returns the call stack of a wave as a whole, or of one of its lanes.

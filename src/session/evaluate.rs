@@ -189,7 +189,7 @@ pub(super) fn evaluate(
     found.sort_by_key(|lane| lane.lane);
     Ok(Evaluation {
         wave,
-        pc: context.pc(),
+        pc: context.call_frame().pc(),
         dialect: context.encoding.dialect,
         expression: program.as_ref().ok().map(|program| print::program(program, &context)),
         bytes: match &question.expression {

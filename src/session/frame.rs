@@ -11,11 +11,10 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Answer, Attribute, BaseType, Budget, Context, ContextError, Dialect, Die, DieLocation, DieRef,
-    Encoding, Frame, FrameRegister, LaneNeed, Location, MemoryAt, ObjectMap, Program, RegisterBytes,
-    SpaceInfo, Storage, clang_xderef,
+    self, Answer, Attribute, BaseType, CallFrame, Context, ContextError, Dialect, Die, DieLocation, DieRef,
+    Encoding, FrameRegister, LaneNeed, Location, Machine, ObjectMap, Program, Storage, Unit, clang_xderef,
 };
-use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
+use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc};
 
 /// A physical frame of a wave with the debug information of its function.
 #[derive(Debug)]
@@ -150,7 +149,7 @@ impl<'w> FrameContext<'w> {
         let first = location.offset.get(lane);
         match &location.storage {
             Storage::Memory { space, lane: captured, .. } => {
-                let need = |space| Context::space(self, space).map(|known| known.lane);
+                let need = |space| self.level.space(space).map(|known| known.lane);
                 let walk = self.level.walk();
                 let address = Address(u64::try_from(first / 8).unwrap_or(0));
                 let place = MemoryAddress { space: *space, address, wave: Some(walk.wave), lane: Some(lane) };
@@ -194,7 +193,7 @@ impl<'w> FrameContext<'w> {
 
     /// Decodes an expression of the frame's unit, within the question's budget.
     pub(super) fn decode(&self, bytes: &[u8]) -> Result<Program, dwarf::Error> {
-        Program::decode_within(self.budget(), bytes, self.encoding)
+        Program::decode_within(self.machine().budget(), bytes, self.encoding)
     }
 
     /// An attribute of a function at the frame's PC; `None` if it is missing or has no entry for the PC, which is the
@@ -240,44 +239,22 @@ pub(super) fn absent(error: debuginfo::DebugInfoError) -> ContextError {
 }
 
 impl Context for FrameContext<'_> {
-    fn wave_size(&self) -> WaveSize {
-        self.level.wave_size()
+    fn machine(&self) -> &dyn Machine {
+        &self.level
     }
 
-    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
-        self.level.space(space)
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
     }
 
-    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
-        self.level.register_size(register)
+    fn unit(&self) -> &dyn Unit {
+        self
     }
+}
 
-    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
-        self.level.read_register(register, frame, into);
-    }
-
-    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
-        self.level.read_memory(at, into)
-    }
-
-    fn missing_memory(&self, at: MemoryAt) -> u64 {
-        self.level.missing_memory(at)
-    }
-
-    fn budget(&self) -> Option<&Budget> {
-        self.level.budget()
-    }
-
+impl CallFrame for FrameContext<'_> {
     fn pc(&self) -> Option<Pc> {
         self.level.pc()
-    }
-
-    fn cfa(&self) -> Answer<Location> {
-        self.level.cfa()
-    }
-
-    fn entry_register(&self, register: DwarfReg, size: BitSize) -> Answer<Location> {
-        self.level.entry_register(register, size)
     }
 
     fn object(&self) -> Answer<Location> {
@@ -306,6 +283,10 @@ impl Context for FrameContext<'_> {
         self.known_frame_register()
     }
 
+    fn cfa(&self) -> Answer<Location> {
+        self.level.cfa()
+    }
+
     fn lanes(&self) -> Answer<Option<Attribute>> {
         // Without a function the wave's size bounds the lanes, the same as without the attribute.
         let Ok(function) = &self.function else { return Ok(None) };
@@ -316,6 +297,16 @@ impl Context for FrameContext<'_> {
         }
     }
 
+    fn entry_register(&self, register: DwarfReg, size: BitSize) -> Answer<Location> {
+        self.level.entry_register(register, size)
+    }
+
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        self.level.loaded(address)
+    }
+}
+
+impl Unit for FrameContext<'_> {
     fn die(&self, die: DieRef) -> Answer<Die> {
         // Missing debug information is the reason, and not the missing function.
         self.debug()?;
@@ -334,10 +325,6 @@ impl Context for FrameContext<'_> {
         self.of_unit(self.unit()?, self.encoding).debug_addr(index)
     }
 
-    fn loaded(&self, address: u64) -> Answer<u64> {
-        self.level.loaded(address)
-    }
-
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
         self.map_of(die).map(Arc::new)
     }
@@ -352,66 +339,20 @@ pub(super) struct UnitContext<'f, 'w> {
 }
 
 impl Context for UnitContext<'_, '_> {
-    fn wave_size(&self) -> WaveSize {
-        self.frame.wave_size()
+    fn machine(&self) -> &dyn Machine {
+        self.frame.machine()
     }
 
-    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
-        Context::space(self.frame, space)
+    fn call_frame(&self) -> &dyn CallFrame {
+        self.frame
     }
 
-    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
-        self.frame.register_size(register)
+    fn unit(&self) -> &dyn Unit {
+        self
     }
+}
 
-    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
-        self.frame.read_register(register, frame, into);
-    }
-
-    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
-        self.frame.read_memory(at, into)
-    }
-
-    fn missing_memory(&self, at: MemoryAt) -> u64 {
-        self.frame.missing_memory(at)
-    }
-
-    fn budget(&self) -> Option<&Budget> {
-        self.frame.budget()
-    }
-
-    fn pc(&self) -> Option<Pc> {
-        self.frame.pc()
-    }
-
-    fn object(&self) -> Answer<Location> {
-        self.frame.object()
-    }
-
-    fn cfa(&self) -> Answer<Location> {
-        self.frame.cfa()
-    }
-
-    fn entry_register(&self, register: DwarfReg, size: BitSize) -> Answer<Location> {
-        self.frame.entry_register(register, size)
-    }
-
-    fn frame_base(&self) -> Answer<Arc<Program>> {
-        self.frame.frame_base()
-    }
-
-    fn frame_register(&self) -> Option<FrameRegister> {
-        self.frame.frame_register()
-    }
-
-    fn lanes(&self) -> Answer<Option<Attribute>> {
-        self.frame.lanes()
-    }
-
-    fn loaded(&self, address: u64) -> Answer<u64> {
-        self.frame.loaded(address)
-    }
-
+impl Unit for UnitContext<'_, '_> {
     fn die(&self, die: DieRef) -> Answer<Die> {
         let debug = self.frame.debug()?;
         let unit = debug.unit(self.unit).map_err(absent)?.offset;
@@ -428,7 +369,7 @@ impl Context for UnitContext<'_, '_> {
             debuginfo::Location::ConstValue(bytes) => DieLocation::ConstValue(Arc::clone(bytes)),
             debuginfo::Location::Expression(bytes)
             | debuginfo::Location::ListEntry { expression: bytes, .. } => {
-                let program = Program::decode_within(self.budget(), bytes, self.encoding)?;
+                let program = Program::decode_within(self.machine().budget(), bytes, self.encoding)?;
                 DieLocation::Expression(Arc::new(program))
             }
         };

@@ -122,7 +122,7 @@ struct Found {
 }
 
 impl FrameContext<'_> {
-    /// The answer to [`crate::dwarf::Context::frame_register`].
+    /// The answer to [`crate::dwarf::CallFrame::frame_register`].
     pub(super) fn known_frame_register(&self) -> Option<FrameRegister> {
         self.frame_found().map(|found| found.register)
     }

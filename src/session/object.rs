@@ -13,8 +13,8 @@ use crate::debuginfo::{
     DebugInfo, DynamicAttribute, DynamicSource, LocationAttribute, Object, OwnedContents, TypeId, TypeKind,
 };
 use crate::dwarf::{
-    CapturedLane, Entry, Evaluator, Focus, LaneNeed, Lanes, Location, Number, Offset, Program, Storage,
-    clang_xderef, fetch,
+    CapturedLane, Entry, Evaluator, Focus, LaneNeed, Lanes, Location, Machine as _, Number, Offset, Program,
+    Storage, clang_xderef, fetch,
 };
 use crate::units::{Address, BitSize, LaneId, LaneSet};
 
@@ -227,7 +227,7 @@ impl FrameContext<'_> {
             lane: Some(lane),
         };
         let concrete = walk.reader.generic(place).ok().filter(|place| place.space != GLOBAL);
-        let info = concrete.and_then(|place| Some((place, crate::dwarf::Context::space(self, place.space)?)));
+        let info = concrete.and_then(|place| Some((place, self.level.space(place.space)?)));
         let Some((place, info)) = info else { return location };
         let lane = match info.lane {
             LaneNeed::None => CapturedLane::None,

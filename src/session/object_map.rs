@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::frame::{FrameContext, absent};
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{Location, LocationAttribute};
-use crate::dwarf::{Answer, Attribute, Context as _, ContextError, ObjectMap};
+use crate::dwarf::{Answer, Attribute, CallFrame as _, ContextError, ObjectMap};
 use crate::units::{DieOffset, Pc};
 
 impl FrameContext<'_> {

@@ -42,7 +42,7 @@ impl Frame<'_> {
     }
 
     fn loaded(&self, address: ElfAddress) -> String {
-        self.context.loaded(address.0).map_or(address.to_string(), |at| Pc(at).to_string())
+        self.context.call_frame().loaded(address.0).map_or(address.to_string(), |at| Pc(at).to_string())
     }
 
     /// Run-time ranges of PCs: `0x1000-0x1010 and 0x1020-0x1024`.

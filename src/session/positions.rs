@@ -180,9 +180,9 @@ impl Frames<'_> {
     pub(super) fn exec(&self, level: usize) -> Option<LaneSet> {
         let register = self.walk.kind.named("exec")?.dwarf?;
         let context = self.walk.level(level);
-        let size = context.register_size(register).ok()?;
+        let size = context.machine().register_size(register).ok()?;
         let mut contents = RegisterBytes::unknown();
-        context.read_register(register, Frame::Current, &mut contents);
+        context.machine().read_register(register, Frame::Current, &mut contents);
         let bits = u32::try_from(size.0.min(64)).ok()?;
         let all = self.walk.kind.wave_size.all();
         contents.knows(0, size.0).then(|| LaneSet(contents.extract(0, bits)).and(all))

@@ -22,8 +22,8 @@ use crate::dwarf::clang_xderef::{Idiom, Meaning};
 use crate::dwarf::limits::MAX_OBJECT_BYTES;
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Budget, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location, Origin,
-    Program, Storage, WhyUndefined, clang_xderef, fetch, print,
+    self, Bits, Budget, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location,
+    Machine as _, Origin, Program, Storage, WhyUndefined, clang_xderef, fetch, print,
 };
 use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
@@ -593,7 +593,7 @@ impl Frame<'_> {
     /// A location with the same bytes for all lanes, in an address space without lanes: the space and the first bit.
     fn common_place(&self, at: &Location, lane: LaneId) -> Option<(AddressSpace, u128)> {
         let Storage::Memory { space, .. } = at.storage else { return None };
-        let info = dwarf::Context::space(&self.context, space)?;
+        let info = self.context.level.space(space)?;
         (info.lane == LaneNeed::None).then(|| (space, at.offset.get(lane)))
     }
 

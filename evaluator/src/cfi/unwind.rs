@@ -2,21 +2,18 @@
 
 use std::sync::Arc;
 
-use super::super::budget::Budget;
-use super::super::context::{
-    Answer, Attribute, Context, Die, DieRef, MemoryAt, ObjectMap, RegisterBytes, SpaceInfo,
-};
+use super::super::context::{Answer, Attribute, CallFrame, Context, Machine, Unit};
 use super::super::error::{Cause, ContextError, Error};
 use super::super::fetch::Reader;
 use super::super::limits::MAX_CALL_DEPTH;
-use super::super::location::{Frame, Implicit, Location, Offset, Storage};
+use super::super::location::{Implicit, Location, Offset, Storage};
 use super::super::machine::{Entry, Evaluator, Focus, Tracer};
 use super::super::operation::{Dialect, Encoding, Operation, Placed, Program};
 use super::super::origin::{Origin, WhyUndefined};
-use super::super::value::{BaseType, Number, Type};
+use super::super::value::{Number, Type};
 use super::answers::Answers;
 use super::row::{CfaRule, Decoded, Placement, RegisterRule, Row};
-use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, ExprOffset, LaneId, Pc, WaveSize};
+use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc};
 
 fn inside(what: &'static str, error: Error) -> Cause {
     Cause::Inside { what, error: Box::new(error) }
@@ -210,7 +207,7 @@ impl<'c> Unwind<'c> {
 
     fn size(&self, register: DwarfReg) -> Result<BitSize, Cause> {
         let unknown = |reason| Cause::NoRegister { register, reason };
-        self.context.register_size(register).map_err(unknown)
+        self.context.machine().register_size(register).map_err(unknown)
     }
 
     fn own(&self, register: DwarfReg) -> Result<Location, Cause> {
@@ -282,63 +279,37 @@ fn implicit(number: Number) -> Location {
 
 /// The context of a rule's expression: that of the frame, with the caller's registers found by the rules themselves.
 impl Context for Unwind<'_> {
-    fn wave_size(&self) -> WaveSize {
-        self.context.wave_size()
+    fn machine(&self) -> &dyn Machine {
+        self.context.machine()
     }
 
-    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
-        self.context.space(space)
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
     }
 
-    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
-        self.context.register_size(register)
+    fn unit(&self) -> &dyn Unit {
+        self.context.unit()
     }
+}
 
-    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
-        self.context.read_register(register, frame, into);
-    }
-
-    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
-        self.context.read_memory(at, into)
-    }
-
-    fn missing_memory(&self, at: MemoryAt) -> u64 {
-        self.context.missing_memory(at)
-    }
-
-    fn budget(&self) -> Option<&Budget> {
-        self.context.budget()
-    }
-
+impl CallFrame for Unwind<'_> {
     fn pc(&self) -> Option<Pc> {
-        self.context.pc()
-    }
-
-    fn loaded(&self, address: u64) -> Answer<u64> {
-        self.context.loaded(address)
+        self.context.call_frame().pc()
     }
 
     fn cfa(&self) -> Answer<Location> {
         Self::cfa(self).map_err(ContextError::from)
     }
 
+    fn lanes(&self) -> Answer<Option<Attribute>> {
+        self.context.call_frame().lanes()
+    }
+
     fn entry_register(&self, register: DwarfReg, _: BitSize) -> Answer<Location> {
         Self::register(self, register).map_err(ContextError::from)
     }
 
-    fn lanes(&self) -> Answer<Option<Attribute>> {
-        self.context.lanes()
-    }
-
-    fn die(&self, die: DieRef) -> Answer<Die> {
-        self.context.die(die)
-    }
-
-    fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
-        self.context.base_type(die)
-    }
-
-    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
-        self.context.object_map(die)
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        self.context.call_frame().loaded(address)
     }
 }

@@ -34,8 +34,13 @@ pub(super) fn rewritten(
     if !program.operations().iter().all(is_plain) {
         return None;
     }
-    let mut writer =
-        Writer { context, scratch, operations: Vec::new(), frame: context.frame_register(), idiom: None };
+    let mut writer = Writer {
+        context,
+        scratch,
+        operations: Vec::new(),
+        frame: context.call_frame().frame_register(),
+        idiom: None,
+    };
     let mut rest = program.operations();
     while !rest.is_empty() {
         let is_piece = |placed: &Placed| matches!(placed.operation, Operation::Piece(_));
@@ -142,7 +147,7 @@ impl Writer<'_> {
 
     /// Whether a register is a vector register that is wider than what it describes.
     fn is_wider(&self, register: DwarfReg, wanted: Option<BitSize>) -> bool {
-        let size = self.context.register_size(register);
+        let size = self.context.machine().register_size(register);
         is_vector(self.context, register)
             && wanted.zip(size.ok()).is_some_and(|(wanted, size)| wanted.0 > 0 && wanted < size)
     }

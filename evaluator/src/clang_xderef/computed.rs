@@ -97,7 +97,7 @@ impl Writer<'_> {
 
     /// The contents of a register: the lane's dword of a vector.
     fn register(&mut self, placed: &Placed, register: DwarfReg) -> Option<()> {
-        let size = self.context.register_size(register).ok()?.0;
+        let size = self.context.machine().register_size(register).ok()?.0;
         self.push(placed, Operation::Register(register));
         let bytes = if size >= VECTOR_BITS {
             self.push(placed, Operation::PushLane);
@@ -116,7 +116,7 @@ impl Writer<'_> {
         self.narrow = match ty {
             None => None,
             Some(ty) => {
-                let ty = self.context.base_type(ty).ok()?;
+                let ty = self.context.unit().base_type(ty).ok()?;
                 let signed = match ty.encoding.class() {
                     ValueClass::Signed => true,
                     ValueClass::Unsigned => false,

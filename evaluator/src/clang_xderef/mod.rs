@@ -190,7 +190,7 @@ pub fn check_size(location: &Location, size: BitSize) -> Result<(), Error> {
 /// The contents of a frame or stack register as an address in a lane's private memory.
 fn scaled(context: &dyn Context, contents: u64, scratch: Scratch) -> u64 {
     match scratch {
-        Scratch::Buffer => contents / u64::from(context.wave_size().lanes()),
+        Scratch::Buffer => contents / u64::from(context.machine().wave_size().lanes()),
         Scratch::Flat => contents,
     }
 }
@@ -205,11 +205,11 @@ fn contents(context: &dyn Context, register: DwarfReg) -> Result<u64, Cause> {
 }
 
 fn register_size(context: &dyn Context, register: DwarfReg) -> Result<BitSize, Cause> {
-    context.register_size(register).map_err(|reason| Cause::NoRegister { register, reason })
+    context.machine().register_size(register).map_err(|reason| Cause::NoRegister { register, reason })
 }
 
 fn is_vector(context: &dyn Context, register: DwarfReg) -> bool {
-    context.register_size(register).is_ok_and(|size| size.0 >= VECTOR_BITS)
+    context.machine().register_size(register).is_ok_and(|size| size.0 >= VECTOR_BITS)
 }
 
 /// Whether an operation belongs to the heterogeneous extensions: a unit that has any is read by the definitions of DWARF.

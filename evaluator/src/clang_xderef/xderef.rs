@@ -128,7 +128,7 @@ fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)>
         if is_vector(context, register) {
             return false;
         }
-        let frame = context.frame_register();
+        let frame = context.call_frame().frame_register();
         frame.is_some_and(|frame| [frame.register, frame.stack].contains(&Some(register)))
     };
     Some(match (operation(0)?, *space, with_value) {
@@ -144,7 +144,7 @@ fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)>
             (Idiom::Address { address: *address, space: address_space(space)? }, 4)
         }
         (Operation::Addrx(index), space, false) => {
-            let address = context.debug_addr(*index).ok()?;
+            let address = context.unit().debug_addr(*index).ok()?;
             (Idiom::Address { address, space: address_space(space)? }, 4)
         }
         _ => return None,
@@ -168,9 +168,9 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
             Ok(Location { storage: Storage::Implicit(Implicit::Number(number)), offset: Offset::ZERO })
         }
         Idiom::Address { address, space } => {
-            let info = context.space(*space).ok_or(Cause::ReservedSpace(*space))?;
+            let info = context.machine().space(*space).ok_or(Cause::ReservedSpace(*space))?;
             // Only addresses of the process move with the code object; those of LDS are offsets already.
-            let address = if *space == GLOBAL { context.loaded(*address)? } else { *address };
+            let address = if *space == GLOBAL { context.call_frame().loaded(*address)? } else { *address };
             let address = address & low_mask(u32::from(info.address_bits));
             Ok(Location::memory(*space, info.address_bits, Address(address)))
         }
@@ -186,14 +186,14 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
             Ok(location)
         }
         Idiom::Slot(offset) => private(context, focus, || {
-            let Some(frame) = context.frame_register() else {
-                context.frame_base()?;
+            let Some(frame) = context.call_frame().frame_register() else {
+                context.call_frame().frame_base()?;
                 return Err(Cause::FrameBase("not a register"));
             };
             in_frame(context, &frame, *offset, scratch)
         }),
         Idiom::Based(register, offset) => private(context, focus, || {
-            let frame = context.frame_register().ok_or(Cause::FrameBase("not a register"))?;
+            let frame = context.call_frame().frame_register().ok_or(Cause::FrameBase("not a register"))?;
             let found = by_register(context, &frame, *register, *offset, scratch);
             found.unwrap_or(Err(Cause::FrameBase("not that register")))
         }),
@@ -206,7 +206,7 @@ fn private(
     focus: Focus,
     address: impl FnOnce() -> Result<u64, Cause>,
 ) -> Result<Location, Cause> {
-    let info = context.space(PRIVATE_LANE).ok_or(Cause::ReservedSpace(PRIVATE_LANE))?;
+    let info = context.machine().space(PRIVATE_LANE).ok_or(Cause::ReservedSpace(PRIVATE_LANE))?;
     if matches!(focus, Focus::Wave) && info.lane != LaneNeed::None {
         return Err(Cause::NoLane);
     }

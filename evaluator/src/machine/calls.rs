@@ -57,7 +57,7 @@ impl Evaluator<'_> {
 
     /// `DW_OP_call*`: a procedure shares the stack; any other entry is evaluated apart and its location pushed.
     pub(super) fn call(&mut self, env: Env, fiber: &mut Fiber, reference: DieRef) -> Result<Flow, Stop> {
-        let Die { is_procedure, location } = self.context.die(reference)?;
+        let Die { is_procedure, location } = self.context.unit().die(reference)?;
         match location {
             DieLocation::Expression(program) if is_procedure => {
                 return Ok(self.call_procedure(env, fiber, &program));
@@ -105,7 +105,7 @@ impl Evaluator<'_> {
         if env.in_frame_base {
             return Err(Cause::Banned("a frame base").into());
         }
-        let program = self.context.frame_base()?;
+        let program = self.context.call_frame().frame_base()?;
         let inner = Env { in_frame_base: true, ..env };
         let mut base = self.location_inside(inner, fiber, &program, "DW_AT_frame_base")?;
         if let Storage::Register { register, frame, .. } = base.storage {
@@ -180,7 +180,7 @@ impl Evaluator<'_> {
         fiber: &mut Fiber,
         pointer: ImplicitPointer,
     ) -> Result<Location, Stop> {
-        let mut location = match self.context.die(DieRef::Section(pointer.die))?.location {
+        let mut location = match self.context.unit().die(DieRef::Section(pointer.die))?.location {
             DieLocation::Expression(program) => {
                 self.location_inside(env, fiber, &program, "the object pointed to")?
             }
@@ -203,8 +203,8 @@ impl Evaluator<'_> {
             return Err(Cause::NoLane.into());
         }
         let lanes = fiber.lanes;
-        let count = match self.context.lanes()? {
-            None => i128::from(self.context.wave_size().lanes()),
+        let count = match self.context.call_frame().lanes()? {
+            None => i128::from(self.context.machine().wave_size().lanes()),
             Some(Attribute::Constant(count)) => i128::from(count),
             Some(Attribute::Expression(program)) => {
                 let location = self.location_inside(env, fiber, &program, "DW_AT_LLVM_lanes")?;

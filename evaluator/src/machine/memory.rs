@@ -13,11 +13,11 @@ use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg};
 impl Evaluator<'_> {
     pub(super) fn register_size(&self, register: DwarfReg) -> Result<BitSize, Stop> {
         let unknown = |reason| Cause::NoRegister { register, reason }.into();
-        self.context.register_size(register).map_err(unknown)
+        self.context.machine().register_size(register).map_err(unknown)
     }
 
     pub(super) fn base_type(&self, die: DieOffset) -> Result<Type, Stop> {
-        let base: BaseType = self.context.base_type(die)?;
+        let base: BaseType = self.context.unit().base_type(die)?;
         if base.size().0 > MAX_VALUE_BITS {
             return Err(Cause::Limit { what: "bits of a value", limit: MAX_VALUE_BITS }.into());
         }
@@ -33,7 +33,7 @@ impl Evaluator<'_> {
 
     /// The address space of that number.
     pub(super) fn space_info(&self, space: AddressSpace) -> Result<SpaceInfo, Stop> {
-        let info = self.context.space(space).ok_or(Cause::ReservedSpace(space))?;
+        let info = self.context.machine().space(space).ok_or(Cause::ReservedSpace(space))?;
         Ok(SpaceInfo { address_bits: info.address_bits.min(64), ..info })
     }
 
@@ -47,7 +47,7 @@ impl Evaluator<'_> {
             LaneNeed::WhenRead if !env.focused => CapturedLane::None,
             LaneNeed::Now | LaneNeed::WhenRead => CapturedLane::Own,
             LaneNeed::Fixed(lane) => {
-                let wave = self.context.wave_size();
+                let wave = self.context.machine().wave_size();
                 if !wave.has(lane) {
                     return Err(Cause::LaneOutOfRange { lane, lanes: u64::from(wave.lanes()) }.into());
                 }

@@ -393,7 +393,7 @@ impl<'c> Evaluator<'c> {
 /// The share of an evaluation of an expression of so many operations.
 fn share(context: &dyn Context, operations: usize) -> Share<'_> {
     let own = OWN_WORK.saturating_add(OWN_WORK_OF_OPERATION.saturating_mul(operations as u64));
-    Share::new(context.budget(), own.min(MAX_OWN_WORK), ("units of work", u64::from(MAX_WORK)))
+    Share::new(context.machine().budget(), own.min(MAX_OWN_WORK), ("units of work", u64::from(MAX_WORK)))
 }
 
 /// The default address space, global memory.

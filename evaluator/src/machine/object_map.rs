@@ -24,7 +24,7 @@ impl Evaluator<'_> {
     pub(super) fn object_map(&mut self, env: Env, fiber: &mut Fiber, die: DieOffset) -> Result<(), Stop> {
         let lanes = fiber.lanes;
         let index = index(fiber)?;
-        let map = self.context.object_map(die)?;
+        let map = self.context.unit().object_map(die)?;
         let size = self.count_inside(env, fiber, &map.element_size, "DW_AT_element_size")?;
         let count = self.count_inside(env, fiber, &map.element_count, "DW_AT_element_count")?;
         let chunk = size.clone().zip(count, |size, count| size * count);
@@ -69,7 +69,7 @@ impl Evaluator<'_> {
         offset: &Lanes<u128>,
         chunk: &Lanes<u128>,
     ) -> Result<LaneSet, Stop> {
-        let here = match (map.ranges.is_empty(), self.context.pc()) {
+        let here = match (map.ranges.is_empty(), self.context.call_frame().pc()) {
             (true, _) => true,
             (false, Some(pc)) => map.ranges.iter().any(|(low, high)| (*low..*high).contains(&pc)),
             (false, None) => return Err(ContextError::not_captured("no program location").into()),

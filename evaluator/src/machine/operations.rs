@@ -22,14 +22,14 @@ impl Evaluator<'_> {
         match operation {
             Operation::Constant(value) => fiber.push(Number::generic(*value)),
             Operation::Addr(address) => {
-                let address = self.context.loaded(*address)?;
+                let address = self.context.call_frame().loaded(*address)?;
                 self.push_global(fiber, address)?;
             }
             Operation::Addrx(index) => {
-                let address = self.context.loaded(self.context.debug_addr(*index)?)?;
+                let address = self.context.call_frame().loaded(self.context.unit().debug_addr(*index)?)?;
                 self.push_global(fiber, address)?;
             }
-            Operation::Constx(index) => fiber.push(Number::generic(self.context.debug_addr(*index)?)),
+            Operation::Constx(index) => fiber.push(Number::generic(self.context.unit().debug_addr(*index)?)),
             Operation::ConstType { ty, bytes } => {
                 let ty = self.base_type(*ty)?;
                 let (said, actual) = (bytes.len() as u64 * 8, ty.size().0);
@@ -104,15 +104,15 @@ impl Evaluator<'_> {
                 location.offset = location.displaced(lanes, displacement)?;
             }
             Operation::FrameBase(displacement) => self.frame_base(env, fiber, *displacement)?,
-            Operation::CallFrameCfa => fiber.push_location(self.context.cfa()?),
+            Operation::CallFrameCfa => fiber.push_location(self.context.call_frame().cfa()?),
             Operation::CallFrameEntryReg(register) => {
                 let size = self.register_size(*register)?;
-                fiber.push_location(self.context.entry_register(*register, size)?);
+                fiber.push_location(self.context.call_frame().entry_register(*register, size)?);
             }
             Operation::PushObjectAddress if env.frame == Frame::Caller => {
                 return Err(Cause::Banned("DW_OP_entry_value").into());
             }
-            Operation::PushObjectAddress => fiber.push_location(self.context.object()?),
+            Operation::PushObjectAddress => fiber.push_location(self.context.call_frame().object()?),
             Operation::FormTlsAddress => {
                 fiber.make_integral(0)?;
                 return Err(Cause::NotOnThisMachine("thread-local storage").into());

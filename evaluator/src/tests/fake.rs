@@ -44,6 +44,20 @@ pub(super) fn byte(space: u64, lane: Option<LaneId>, address: u64) -> Option<u8>
 }
 
 impl Context for Fake {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self
+    }
+}
+
+impl Machine for Fake {
     fn wave_size(&self) -> WaveSize {
         WaveSize::W64
     }
@@ -93,7 +107,9 @@ impl Context for Fake {
         }
         into.len()
     }
+}
 
+impl CallFrame for Fake {
     fn pc(&self) -> Option<Pc> {
         Some(Pc(0x1000))
     }
@@ -109,7 +125,9 @@ impl Context for Fake {
     fn lanes(&self) -> Answer<Option<Attribute>> {
         Ok(self.lanes.map(Attribute::Constant))
     }
+}
 
+impl Unit for Fake {
     fn die(&self, die: DieRef) -> Answer<Die> {
         self.dies.get(&die.offset().0).cloned().ok_or_else(|| ContextError::absent("no such DIE"))
     }
@@ -132,6 +150,10 @@ impl Context for Fake {
         }
     }
 
+    fn debug_addr(&self, index: u64) -> Answer<u64> {
+        if index < 2 { Ok(0x3000 + index) } else { Err(ContextError::absent("no such address")) }
+    }
+
     /// Three maps of arrays in register 20: the chunk differs among the lanes, or the size of an element does, or the
     /// code is another's.
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
@@ -150,9 +172,5 @@ impl Context for Fake {
         let ranges = vec![(Pc(0), Pc(high))];
         let map = ObjectMap { mem_location, cntl_ordinal, vec_location, element_size, element_count, ranges };
         Ok(Arc::new(map))
-    }
-
-    fn debug_addr(&self, index: u64) -> Answer<u64> {
-        if index < 2 { Ok(0x3000 + index) } else { Err(ContextError::absent("no such address")) }
     }
 }

@@ -63,6 +63,20 @@ impl Store for Layer<'_> {
 }
 
 impl Context for Layer<'_> {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self.fake
+    }
+}
+
+impl Machine for Layer<'_> {
     fn wave_size(&self) -> WaveSize {
         self.fake.wave_size()
     }
@@ -96,7 +110,9 @@ impl Context for Layer<'_> {
         }
         into.len()
     }
+}
 
+impl CallFrame for Layer<'_> {
     fn pc(&self) -> Option<Pc> {
         None
     }

@@ -6,8 +6,8 @@ use super::file::{ProcedureText, Tag};
 use super::state::State;
 use super::text::{Hex, Int, NumberOrBytes};
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, ContextError, Die, DieLocation, DieRef, Encoding, Frame, Location,
-    MemoryAt, ObjectMap, Program, RegisterBytes, SpaceInfo,
+    Answer, Attribute, BaseType, CallFrame, Context, ContextError, Die, DieLocation, DieRef, Encoding, Frame,
+    Location, Machine, MemoryAt, ObjectMap, Program, RegisterBytes, SpaceInfo, Unit,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 
@@ -50,6 +50,20 @@ impl CaseContext<'_> {
 }
 
 impl Context for CaseContext<'_> {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self
+    }
+}
+
+impl Machine for CaseContext<'_> {
     fn wave_size(&self) -> WaveSize {
         self.state.kind.wave_size
     }
@@ -69,7 +83,9 @@ impl Context for CaseContext<'_> {
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
         self.state.read_memory(at, into)
     }
+}
 
+impl CallFrame for CaseContext<'_> {
     fn pc(&self) -> Option<Pc> {
         self.state.pc()
     }
@@ -97,7 +113,9 @@ impl Context for CaseContext<'_> {
     fn lanes(&self) -> Answer<Option<Attribute>> {
         self.state.text.lanes.as_ref().map(|lanes| self.attribute(lanes)).transpose()
     }
+}
 
+impl Unit for CaseContext<'_> {
     fn die(&self, die: DieRef) -> Answer<Die> {
         let offset = die.offset();
         let found = self.state.text.procedure.iter().find(|procedure| procedure.offset.0 == offset.0);

@@ -199,7 +199,7 @@ impl PathEvaluator<'_, '_, '_> {
 
     fn function(&self, function: &Function) -> Answer<Object> {
         let Some(low) = function.low_pc() else { return error("the function has no code") };
-        let address = self.scene.found.frame.context.loaded(low.0);
+        let address = self.scene.found.frame.context.call_frame().loaded(low.0);
         let address = address.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
         let arguments = function.scopes.first().map_or(&[][..], |scope| &scope.variables);
         let arguments = arguments.iter().filter(|variable| variable.kind == VariableKind::Argument);

@@ -259,7 +259,7 @@ impl Scene<'_, '_> {
     ) -> Result<Readable, crate::dwarf::Error> {
         let is_own = variable.unit == own;
         let encoding = if is_own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
-        let program = Program::decode_within(frame.context.budget(), bytes, encoding)?;
+        let program = Program::decode_within(frame.context.machine().budget(), bytes, encoding)?;
         if is_own {
             return Ok(Readable { program, encoding, reading: frame.context.reading });
         }

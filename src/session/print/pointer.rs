@@ -101,7 +101,7 @@ impl PathEvaluator<'_, '_, '_> {
                 .generic(place)
                 .map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
         }
-        let Some(info) = Context::space(context, place.space) else {
+        let Some(info) = context.machine().space(place.space) else {
             return error(format!("{} has no address space {}", target.name, place.space));
         };
         Ok(Object::at(to, memory(place.space, info, place.address.0, self.lane), None))

@@ -8,7 +8,7 @@ use super::eval::Scene;
 use super::names::{Placed, words};
 use super::object::{Answer, error};
 use crate::debuginfo::{Function, LocationAttribute, VariableAt};
-use crate::dwarf::{Attribute, CapturedLane, Evaluator, Focus, Location, Storage};
+use crate::dwarf::{Attribute, CallFrame as _, CapturedLane, Evaluator, Focus, Location, Storage};
 use crate::session::ValueState;
 use crate::session::frame::FrameContext;
 use crate::session::unwind::Unwinder;
@@ -173,7 +173,7 @@ impl Scene<'_, '_> {
                 continue;
             }
             seen += 1;
-            let own = crate::dwarf::Context::frame_base(&context).map_err(|why| why.to_string());
+            let own = context.frame_base().map_err(|why| why.to_string());
             match own.and_then(|program| self.agreed(&context, &program)).map(|location| base(&location)) {
                 Ok(Some(own)) if own == link => return Ok(context),
                 Ok(_) => {}

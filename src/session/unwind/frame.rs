@@ -4,8 +4,8 @@ use super::unwinder::{Code, Unwinder};
 use crate::arch::SpaceScope;
 use crate::dwarf::cfi::Unwind;
 use crate::dwarf::{
-    Answer, Budget, Context, ContextError, Error, Frame, LaneNeed, Location, MemoryAt, RegisterBytes,
-    SpaceInfo,
+    Answer, Budget, CallFrame, Context, ContextError, Error, Frame, LaneNeed, Location, Machine, MemoryAt,
+    RegisterBytes, SpaceInfo, Unit,
 };
 use crate::session::MemoryAddress;
 use crate::session::frame::lacking;
@@ -93,6 +93,20 @@ fn unknown(missing: ContextError) -> Error {
 }
 
 impl Context for PhysicalFrame<'_> {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self
+    }
+}
+
+impl Machine for PhysicalFrame<'_> {
     fn wave_size(&self) -> WaveSize {
         self.walk.kind.wave_size
     }
@@ -135,14 +149,11 @@ impl Context for PhysicalFrame<'_> {
     fn budget(&self) -> Option<&Budget> {
         Some(self.walk.reader.budget())
     }
+}
 
+impl CallFrame for PhysicalFrame<'_> {
     fn pc(&self) -> Option<Pc> {
         self.walk.frames().get(self.level).map(|frame| frame.lookup)
-    }
-
-    fn loaded(&self, address: u64) -> Answer<u64> {
-        let code = self.code().map_err(|why| lacking("load address", &why))?;
-        Ok(address.wrapping_add(code.loaded.address().0))
     }
 
     fn cfa(&self) -> Answer<Location> {
@@ -152,4 +163,11 @@ impl Context for PhysicalFrame<'_> {
     fn entry_register(&self, register: DwarfReg, _: BitSize) -> Answer<Location> {
         Ok(self.unwind()?.register(register)?)
     }
+
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        let code = self.code().map_err(|why| lacking("load address", &why))?;
+        Ok(address.wrapping_add(code.loaded.address().0))
+    }
 }
+
+impl Unit for PhysicalFrame<'_> {}

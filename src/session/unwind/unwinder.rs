@@ -11,7 +11,9 @@ use crate::arch::{RegId, RegisterValue, WaveArch, ends_with_call};
 use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
-use crate::dwarf::{self, Cause, Class, Context as _, Location, RegisterBytes, Storage, fetch};
+use crate::dwarf::{
+    self, CallFrame as _, Cause, Class, Location, Machine as _, RegisterBytes, Storage, fetch,
+};
 use crate::session::objects::Loaded;
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{ReadError, Reader};

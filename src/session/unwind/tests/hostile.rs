@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::capture::CodeObject;
 use crate::codeobject;
-use crate::dwarf::{Class, Context as _, Frame, RegisterBytes};
+use crate::dwarf::{Class, Frame, Machine as _, RegisterBytes};
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::tests::Maker;
 use crate::session::unwind::unwinder::{MAX_FRAMES, Unwinder};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::arch::Targets;
-use crate::dwarf::{Context as _, Frame, Location, RegisterBytes, fetch};
+use crate::dwarf::{Frame, Location, Machine as _, RegisterBytes, fetch};
 use crate::import;
 use crate::session::unwind::Unwinder;
 use crate::session::{Dump, Reader};
