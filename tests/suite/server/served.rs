@@ -73,7 +73,13 @@ impl Served {
     }
 
     pub(super) fn warnings(&self, words: &str) -> usize {
-        self.log.lock().unwrap().lines().filter(|line| line.contains(words)).count()
+        let count = || self.log.lock().unwrap().lines().filter(|line| line.contains(words)).count();
+        // A thread of the test copies the log: it may be behind the server.
+        let start = Instant::now();
+        while count() == 0 && start.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        count()
     }
 
     pub(super) fn pid(&self) -> Pid {
