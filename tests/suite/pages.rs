@@ -11,10 +11,13 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md and its siblings, docs/, and the READMEs of the evaluator and the fixtures.
+/// README.md and its siblings, docs/, and the READMEs of other folders.
 fn pages() -> Vec<PathBuf> {
-    let folders = ["", "docs", "evaluator", "tests/fixtures"].map(|folder| root().join(folder));
-    let files = folders.into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let fixtures =
+        ["compilers", "gpucore", "logs", ""].map(|folder| root().join("tests/fixtures").join(folder));
+    let folders =
+        ["", "docs", "evaluator", "fuzz"].map(|folder| root().join(folder)).into_iter().chain(fixtures);
+    let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap());
     let pages: Vec<PathBuf> = files
         .map(|file| file.unwrap().path())
         .filter(|path| path.extension().is_some_and(|end| end == "md"))
