@@ -168,7 +168,7 @@ class Lane(gdb.Command):
 Usage: lane [NUMBER|(X,Y,Z)|(X,Y,Z)[X,Y,Z]]
 
 (X,Y,Z) is the work-item of that id in the grid, (X,Y,Z)[X,Y,Z] one of a work-group; the thread of its wave becomes current, too.
-Variables, private memory and the frames of lanes that wait elsewhere are those of the current lane. Each thread has its own."""
+Variables, private memory and the frames of inactive lanes are those of the current lane. Each thread has its own."""
 
     def __init__(self):
         super().__init__("lane", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE, True)
@@ -257,7 +257,7 @@ LANES are numbers and ranges of them: 0-3 17. `all` are those with a work-item.
 
 
 def stay_in(level):
-    """A lane that waits elsewhere has frames of its own, and gdb goes to the innermost one."""
+    """An inactive lane has frames of its own, and gdb goes to the innermost one."""
     if gdb.selected_frame().level() != level:
         try:
             gdb.execute("frame level %d" % level, to_string=True)
@@ -269,7 +269,7 @@ class InfoLanes(gdb.Command):
     """List the lanes of the current thread.
 Usage: info lanes [-all|-active|-inactive] [LANES]
 
-Without options those with a work-item. State A: active, I: inactive, U: unused. Frame is where an inactive lane waits, if the
+Without options those with a work-item. State A: active, I: inactive, U: unused. Frame is where an inactive lane is, if the
 debug information says so."""
 
     def __init__(self):

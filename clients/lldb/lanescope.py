@@ -133,7 +133,7 @@ class Command:
 
 class Lanes(Command):
     help = """List the lanes of the selected thread: lanes [-all|-active|-inactive] [LANES]
-Without options those with a work-item. State A: active, I: inactive, U: unused. Frame is where an inactive lane waits, if the
+Without options those with a work-item. State A: active, I: inactive, U: unused. Frame is where an inactive lane is, if the
 debug information says so."""
 
     def run(self, server, thread, words):
@@ -153,7 +153,7 @@ debug information says so."""
 class Lane(Command):
     help = """Show the current lane of the selected thread, or make another one current: lane [NUMBER|(X,Y,Z)|(X,Y,Z)[X,Y,Z]]
 (X,Y,Z) is the work-item of that id in the grid, (X,Y,Z)[X,Y,Z] one of a work-group; the thread of its wave is selected, too.
-Variables, private memory and the frames of lanes that wait elsewhere are those of the current lane. Each thread has its own."""
+Variables, private memory and the frames of inactive lanes are those of the current lane. Each thread has its own."""
 
     def run(self, server, thread, words):
         lanes = server.lanes(thread)

@@ -1,5 +1,7 @@
 //! Source files that a capture holds, and their names.
 
+use std::collections::BTreeSet;
+
 use super::backing::Extent;
 
 /// Bytes of a source file that a capture holds at the most; generated sources have some megabytes.
@@ -61,17 +63,30 @@ impl SourceMap {
         self.0.is_empty()
     }
 
-    /// Where a [normal path](normal_path) leads by the first prefix that it has; `None` where it has none.
+    /// Where a [normal path](normal_path) leads by the first prefix that it has, after the prefix's index; `None` where it
+    /// has none.
     #[must_use]
-    pub fn apply(&self, path: &str) -> Option<String> {
-        self.0.iter().find_map(|(from, to)| {
+    pub fn apply(&self, path: &str) -> Option<(usize, String)> {
+        self.0.iter().enumerate().find_map(|(index, (from, to))| {
             let rest = match from.as_str() {
                 "" => (!path.starts_with('/')).then_some(path)?,
                 "/" => path.strip_prefix('/')?,
                 from => path.strip_prefix(from)?.strip_prefix('/')?,
             };
-            Some(format!("{to}/{rest}"))
+            Some((index, format!("{to}/{rest}")))
         })
+    }
+
+    /// A message for each prefix that no path has; `used`: the indexes of the others.
+    #[must_use]
+    pub fn unused(&self, used: &BTreeSet<usize>) -> Vec<String> {
+        let unused = self.0.iter().enumerate().filter(|(index, _)| !used.contains(index));
+        unused
+            .map(|(_, (from, _))| match from.as_str() {
+                "" => "--source-map .: no source file has a relative path".to_owned(),
+                from => format!("--source-map {from}: no source file has a path that begins with it"),
+            })
+            .collect()
     }
 }
 

@@ -1,5 +1,7 @@
 //! POSIX 4.16, "Pathname Resolution", without links.
 
+use std::collections::BTreeSet;
+
 use super::{SourceMap, normal_path};
 
 #[test]
@@ -36,11 +38,23 @@ fn prefixes_are_whole_names() {
         ("/build", None),
         ("lib/k.hip", Some("/here/lib/k.hip")),
     ] {
-        assert_eq!(map.apply(path).as_deref(), to, "{path}");
+        assert_eq!(map.apply(path).map(|(_, to)| to).as_deref(), to, "{path}");
     }
+    assert_eq!(map.apply("/build/application/k.hip").map(|(index, _)| index), Some(1));
+    assert_eq!(
+        map.unused(&BTreeSet::from([0, 2])),
+        [
+            "--source-map /build: no source file has a path that begins with it",
+            "--source-map lib: no source file has a path that begins with it",
+        ]
+    );
+    assert_eq!(
+        map.unused(&BTreeSet::from([0, 1, 3])),
+        ["--source-map .: no source file has a relative path"]
+    );
     assert!(map.add("..", "/x").is_err());
     let mut root = SourceMap::default();
     root.add("/", "/mnt").unwrap();
-    assert_eq!(root.apply("/src/k.hip").as_deref(), Some("/mnt/src/k.hip"));
+    assert_eq!(root.apply("/src/k.hip"), Some((0, "/mnt/src/k.hip".to_owned())));
     assert_eq!(root.apply("src/k.hip"), None);
 }

@@ -58,6 +58,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let view = View::with_sources(&opened, &session, args.view, Arc::clone(&places));
     log::info!("the views took {:?}", start.elapsed());
     problems.extend_from_slice(view.problems());
+    problems.extend(view.unmapped_sources());
     // The folder may be the dump's own: an existing file may be the source code object.
     let files = || view.objects().iter().map(|object| (object, args.output.join(&object.name)));
     let stub = args.output.join(STUB);

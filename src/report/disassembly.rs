@@ -90,19 +90,19 @@ pub fn instruction(one: &ListedInstruction) -> String {
     text
 }
 
-/// `lanes 0-24`, `lanes 0-24; waiting: lanes 25-63`
+/// `lanes 0-24`, `lanes 0-24; inactive: lanes 25-63`
 fn lanes(one: &ListedInstruction) -> String {
     let list = |lanes: LaneSet| lane_list(lanes.iter());
     let Some(active) = one.active else {
         return if one.lanes.is_empty() { String::new() } else { list(one.lanes) };
     };
-    let waiting = LaneSet(one.lanes.0 & !active.0);
-    match (active.is_empty(), waiting.is_empty()) {
+    let inactive = LaneSet(one.lanes.0 & !active.0);
+    match (active.is_empty(), inactive.is_empty()) {
         (true, true) if one.is_pc => "no active lane".to_owned(),
         (true, true) => String::new(),
         (false, true) => list(active),
-        (true, false) => format!("waiting: {}", list(waiting)),
-        (false, false) => format!("{}; waiting: {}", list(active), list(waiting)),
+        (true, false) => format!("inactive: {}", list(inactive)),
+        (false, false) => format!("{}; inactive: {}", list(active), list(inactive)),
     }
 }
 

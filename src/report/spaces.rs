@@ -9,6 +9,12 @@ pub enum AddressError {
     /// Not a number.
     #[error("`{0}` is not a number: write 64 or 0x40")]
     Number(String),
+    /// Not an address.
+    #[error("`{0}` is not an address: write 0x40, 64 or a register, `$pc`")]
+    Address(String),
+    /// A register whose value is unknown.
+    #[error("{0} was not captured")]
+    Register(String),
     /// Not an address space.
     #[error("no address space `{asked}`; there are {there}")]
     Space {
@@ -34,6 +40,36 @@ pub fn number(text: &str) -> Result<u64, AddressError> {
     parsed.map_err(|_| AddressError::Number(text.to_owned()))
 }
 
+/// An address in a user's notation: a number, or `$NAME` for the value of a wave's register. `$pc` is the PC of the lane
+/// if the lane has a stack of its own, as clients show it; a vector register has the value of the lane.
+///
+/// # Errors
+/// The text is neither a number nor a register with a known value, or the wave or lane does not exist.
+pub fn address(
+    session: &dyn Inspect,
+    wave: WaveId,
+    lane: Option<LaneId>,
+    text: &str,
+) -> Result<u64, AddressError> {
+    let wrong = || AddressError::Address(text.to_owned());
+    let Some(name) = text.strip_prefix('$') else { return number(text).map_err(|_| wrong()) };
+    let kind = session.wave(wave)?.kind;
+    let register = kind.named(name).ok_or_else(wrong)?;
+    let lane = lane.unwrap_or(session.focus(wave));
+    if register.name == "pc" && session.has_own_stack(wave, lane)? {
+        let stack = session.activations(wave, Some(lane), 1)?;
+        if let Some(pc) = stack.frames.first().map(|frame| frame.pc) {
+            return Ok(pc.0);
+        }
+    }
+    let value = session.register(wave, register.id)?;
+    let value = match register.is_vector() {
+        true => value.dword(u16::from(lane.0)).map(u64::from),
+        false => value.scalar(),
+    };
+    value.ok_or_else(|| AddressError::Register(register.name.clone()))
+}
+
 /// The place of `space` (a name, or a DWARF number) and `address`, for a wave's focused lane or the given one.
 ///
 /// # Errors
@@ -53,13 +89,9 @@ pub fn parse_place(
         let there = named.map(|space| space.name.as_str()).collect::<Vec<_>>().join(", ");
         return Err(AddressError::Space { asked: space.to_owned(), there });
     };
-    let address = Address(number(address)?);
-    Ok(MemoryAddress {
-        space: space.id,
-        address,
-        wave: Some(wave),
-        lane: Some(lane.unwrap_or(session.focus(wave))),
-    })
+    let lane = lane.unwrap_or(session.focus(wave));
+    let address = Address(self::address(session, wave, Some(lane), address)?);
+    Ok(MemoryAddress { space: space.id, address, wave: Some(wave), lane: Some(lane) })
 }
 
 /// The same from one word: `local#0x40`, or an address in a client's notation (see [`crate::session::address`]).
@@ -75,7 +107,7 @@ pub fn parse_word(
     match word.split_once('#') {
         Some((space, address)) => parse_place(session, wave, lane, space, address),
         None => {
-            let place = session.place(number(word)?, wave)?;
+            let place = session.place(address(session, wave, lane, word)?, wave)?;
             Ok(MemoryAddress { lane: lane.or(place.lane), ..place })
         }
     }

@@ -31,7 +31,8 @@ pub fn text(stack: &Stack, style: Style) -> String {
         // The words of an end may name the PC of one lane of several.
         let is_common = stack.lane.is_none() && stack.frames.iter().any(|frame| frame.pc.is_none());
         let end = if is_common { stack.end.name().replace('-', " ") } else { stack.end.to_string() };
-        let _ = writeln!(text, "{}", style.dim(&format!("The stack ends here: {end}.")));
+        let end = style.folded(&format!("The stack ends here: {end}."));
+        let _ = writeln!(text, "{}", style.dim(&end));
     }
     text
 }

@@ -325,27 +325,30 @@ pub fn memory(prefix: &str, start: u64, bytes: &[u8]) -> String {
     text
 }
 
-/// A register on a line of its own, vectors lane by lane in lines of 8; `None` if no part of it was captured.
+/// A register on a line of its own, vectors lane by lane in lines of 8 lanes and 80 columns; `None` if no part of it was
+/// captured.
 #[must_use]
 pub fn register(kind: &WaveArch, register: &Register, value: &RegisterValue) -> Option<String> {
     if value.known() == 0 {
         return None;
     }
-    let mut text = format!("{:<14}", register.name);
+    let mut text = String::new();
     let dword = |index: u16| value.dword(index).map_or("xxxxxxxx".to_owned(), |dword| format!("{dword:08x}"));
     if register.is_vector() {
         for lane in 0..register.dwords {
             if lane % 8 == 0 {
-                let _ = write!(text, "{}[{lane:2}]", if lane == 0 { "" } else { "\n              " });
+                let (end, name) = if lane == 0 { ("", register.name.as_str()) } else { ("\n", "") };
+                let _ = write!(text, "{end}{name:<4}[{lane:2}]");
             }
             let _ = write!(text, " {}", dword(lane));
         }
     } else {
         let digits: String = (0..register.dwords).rev().map(dword).collect();
-        let _ = write!(text, "0x{digits}");
+        let _ = write!(text, "{:<14}0x{digits}", register.name);
         if let (Some(fields), Some(bits)) = (kind.fields(register), value.scalar()) {
             let _ = write!(text, "  [ {}]", flags(fields, bits));
         }
+        text = Style::Plain.folded(&text);
     }
     text.push('\n');
     Some(text)

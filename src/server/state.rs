@@ -301,6 +301,7 @@ impl State {
         notices.extend(self.facade.note(&self.session.kind().target));
         let problems = self.view().into_iter().flat_map(View::problems);
         notices.extend(problems.map(|problem| format!("the view has a problem: {problem}")));
+        notices.extend(self.view().into_iter().flat_map(View::unmapped_sources));
         notices.extend(self.refused.notice());
         notices
     }

@@ -77,7 +77,7 @@ pub use reader::Reader;
 pub(crate) use regions::lane_runs;
 pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
 pub use touched::{PAGE, Touched};
-pub(crate) use waves::{UNCONFIRMED, info as wave_info, problem_notice, signal_of as wave_signal};
+pub(crate) use waves::{NO_REASON, UNCONFIRMED, info as wave_info, problem_notice, signal_of as wave_signal};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -11,6 +11,9 @@ use crate::units::{Pc, WaveId};
 /// The suffix of the name of a wave whose values may be wrong.
 pub(crate) const UNCONFIRMED: &str = " (unconfirmed)";
 
+/// The cause of a stop without a captured reason.
+pub(crate) const NO_REASON: &str = "stop reason not captured";
+
 /// The start of a region's name if its place was inferred, in the text of `import::rocm_core::private`.
 const INFERRED: &str = "inferred from ";
 
@@ -56,7 +59,7 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, ReadError> {
 pub(super) fn cause(wave: &Wave) -> (String, u8) {
     let reasons = reasons(wave);
     let mut cause = match &reasons {
-        None => "stop reason not captured".to_owned(),
+        None => NO_REASON.to_owned(),
         Some(reasons) if reasons.is_empty() => "running".to_owned(),
         Some(reasons) => reasons.iter().map(|r| r.words.as_str()).collect::<Vec<_>>().join(", "),
     };

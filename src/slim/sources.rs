@@ -1,6 +1,6 @@
 //! Source files for a small dump: the capture's, and those below the user's folders.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,8 +59,15 @@ pub(super) fn gather(
     let mut names = names(dump, used, notes);
     names.retain(|path, _| !had.contains(path.as_str()));
     let (mut elsewhere, mut more, mut named) = (0u64, 0u64, 0);
+    let mut mapped = BTreeSet::new();
     for (path, md5) in names {
-        let place = sources.map.apply(&path).unwrap_or_else(|| path.clone());
+        let place = sources.map.apply(&path).map_or_else(
+            || path.clone(),
+            |(prefix, place)| {
+                mapped.insert(prefix);
+                place
+            },
+        );
         let why = match read(&folders, &place, md5, left) {
             Ok(text) => {
                 left -= text.len() as u64;
@@ -81,6 +88,7 @@ pub(super) fn gather(
             more += 1;
         }
     }
+    notes.extend(sources.map.unused(&mapped));
     if elsewhere > 0 {
         let files = counted(elsewhere, "source file");
         notes.push(format!("{files} of line tables lie below no folder of --sources"));

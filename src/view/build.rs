@@ -37,6 +37,8 @@ pub struct View {
     on_stacks: OnStacks,
     extent: Extent,
     sources: Arc<SourcePlaces>,
+    /// Indexes of the source map's prefixes that files have.
+    mapped: BTreeSet<usize>,
     /// How many times it has grown.
     grown: usize,
     /// All names that its objects have or had.
@@ -119,12 +121,13 @@ impl View {
         let on_stacks = OnStacks::of(session);
         let mut problems = Vec::new();
         let mut objects: Vec<Arc<ViewObject>> = Vec::new();
+        let mut mapped = BTreeSet::new();
         for (index, info) in session.code_objects().into_iter().enumerate() {
             match dump.code_object(index) {
                 Ok(object) => {
                     let before = Before::default();
                     let place = LoadedImage { index, address: info.address, before, sources: &sources };
-                    let (mut view, lost) = view(dump, &object, place, &on_stacks, extent);
+                    let (mut view, lost) = view(dump, &object, place, &on_stacks, extent, &mut mapped);
                     view.name = file_name(&info.name);
                     problems.extend(lost.into_iter().map(|problem| format!("{}: {problem}", info.name)));
                     objects.push(Arc::new(view));
@@ -135,7 +138,7 @@ impl View {
         let names = tell_apart(&mut objects);
         let first = on_stacks.first.and_then(|first| objects.iter().position(|object| object.index == first));
         let first = first.or((!objects.is_empty()).then_some(0));
-        Self { first, objects, problems, on_stacks, extent, sources, grown: 0, names }
+        Self { first, objects, problems, on_stacks, extent, sources, mapped, grown: 0, names }
     }
 
     /// The view with the functions that a session's stacks hold and those of before did not; `None` where there are none.
@@ -162,12 +165,13 @@ impl View {
             lacking.push(found);
         }
         let (first, problems, extent) = (self.first, self.problems.clone(), self.extent);
+        let mut mapped = self.mapped.clone();
         // Before anything is built: this is asked at every stop.
         if lacking.iter().filter(|lacking| **lacking == Some(true)).count() > room {
             let (objects, on_stacks) = (self.objects.clone(), self.on_stacks.clone());
             let names = self.names.clone();
             let (grown, sources) = (self.grown, Arc::clone(&self.sources));
-            let view = Self { objects, first, problems, on_stacks, extent, sources, grown, names };
+            let view = Self { objects, first, problems, on_stacks, extent, sources, mapped, grown, names };
             return Some(Growth { view, added: Vec::new(), in_old_units, is_full: true });
         }
         let (mut objects, mut added) = (Vec::new(), Vec::new());
@@ -182,7 +186,7 @@ impl View {
             let before = Before { units: &old.units, functions, globals };
             let (index, address, sources) = (old.index, old.address, &self.sources);
             let place = LoadedImage { index, address, before, sources };
-            let (mut view, _) = view(dump, &object, place, &on_stacks, self.extent);
+            let (mut view, _) = view(dump, &object, place, &on_stacks, self.extent, &mut mapped);
             view.first_name.clone_from(&old.first_name);
             view.name = free(format!("{}.{}", old.first_name, grown + 1), &names);
             names.insert(view.name.clone());
@@ -196,7 +200,7 @@ impl View {
             return None;
         }
         let sources = Arc::clone(&self.sources);
-        let view = Self { objects, first, problems, on_stacks, extent, sources, grown, names };
+        let view = Self { objects, first, problems, on_stacks, extent, sources, mapped, grown, names };
         Some(Growth { view, added, in_old_units, is_full: false })
     }
 
@@ -216,6 +220,12 @@ impl View {
     #[must_use]
     pub fn problems(&self) -> &[String] {
         &self.problems
+    }
+
+    /// A message for each prefix of the source map without a file in the views.
+    #[must_use]
+    pub fn unmapped_sources(&self) -> Vec<String> {
+        self.sources.unmapped(&self.mapped)
     }
 
     pub(super) fn object(&self, index: usize) -> Option<&ViewObject> {
@@ -283,6 +293,7 @@ fn view(
     LoadedImage { index, address, before, sources }: LoadedImage<'_>,
     on_stacks: &OnStacks,
     extent: Extent,
+    mapped: &mut BTreeSet<usize>,
 ) -> (ViewObject, Vec<String>) {
     let none = BTreeSet::new();
     let functions = on_stacks.functions.get(&index).unwrap_or(&none);
@@ -293,6 +304,7 @@ fn view(
         // Without debug information there are symbols still.
         Ok(_) | Err(_) => Rewritten::default(),
     };
+    mapped.extend(&rewritten.mapped);
     let extras = extras(object);
     let symbols = object.symbols_up_to(if extent == Extent::Stacks { MAX_SYMBOLS } else { usize::MAX });
     let entry = on_stacks.entry.filter(|(of, _)| *of == index).and_then(|(_, die)| {

@@ -78,6 +78,7 @@ impl Views {
             let places = Arc::new(self.source_places());
             let view = View::with_sources(&self.dump, &self.session, self.extent, places);
             view.problems().iter().for_each(|problem| log::info!("{problem}"));
+            view.unmapped_sources().iter().for_each(|problem| log::warn!("{problem}"));
             view
         })
     }

@@ -1,6 +1,6 @@
 //! Locations of source files for debuggers: a folder with the capture's files, or the user's mapping.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -26,8 +26,8 @@ pub struct SourcePlaces {
 /// A new location of a source file, in place of its path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SourcePlace {
-    /// At this absolute path.
-    At(String),
+    /// At this absolute path, by the prefix of that index.
+    At(usize, String),
     /// In the folder of [`SourcePlaces::folder`], under this relative path.
     Held(String),
     /// The capture has a file of that path whose text differs from the compiled one.
@@ -93,6 +93,11 @@ impl SourcePlaces {
         places
     }
 
+    /// A message for each prefix of the map without a file; `mapped`: the indexes of the others.
+    pub(super) fn unmapped(&self, mapped: &BTreeSet<usize>) -> Vec<String> {
+        self.map.unused(mapped)
+    }
+
     /// The folder of the capture's files.
     pub(super) fn folder(&self) -> Option<&str> {
         self.folder.as_deref()
@@ -105,8 +110,8 @@ impl SourcePlaces {
 
     /// The new location of a file by its normal path and the MD5 in the line table; `None` if it keeps its path.
     pub(super) fn find(&self, path: &str, md5: Option<&[u8; 16]>) -> Option<SourcePlace> {
-        if let Some(place) = self.map.apply(path) {
-            return Some(SourcePlace::At(place));
+        if let Some((prefix, place)) = self.map.apply(path) {
+            return Some(SourcePlace::At(prefix, place));
         }
         let held = self.held.get(path).filter(|_| self.folder.is_some())?;
         if md5.is_some_and(|md5| md5 != held) {

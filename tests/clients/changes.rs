@@ -167,3 +167,30 @@ fn a_variable_follows_the_register_that_it_is_in() {
     }
     server.finish();
 }
+
+/// lds-gfx90a-O0, second wave, lldb's first thread: `best->key` is the work-group's number, 1, in LDS
+/// (tests/fixtures/kernels/lds.cl). lldb keeps the memory that it has read; the answer of `monitor set` names the command
+/// after which it reads LDS again.
+#[test]
+fn lldb_reads_lds_again_after_the_command_that_monitor_set_names() {
+    let fixture = named("lds-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    for (setting, until_the_next_stop) in [("false", 1), ("true", 99)] {
+        let mut script = Script::new("LDS");
+        script.say(format!("settings set target.process.disable-memory-cache {setting}"));
+        script.say(format!("gdb-remote {}", server.address));
+        script.expect("expr best->key", " = 1\n");
+        script.expect(
+            format!("{MONITOR} thread 1 set best->key = 99"),
+            "lldb keeps what it has read: `thread step-inst` runs nothing here, and makes it read anew.",
+        );
+        script.expect("expr best->key", format!(" = {until_the_next_stop}\n"));
+        script.say("thread step-inst");
+        script.expect("expr best->key", " = 99\n");
+        script.expect("frame variable best->key", " = 99\n");
+        script.expect("expr ((entry_t *)best)[0].key", " = 99\n");
+        script.expect(format!("{MONITOR} print best->key"), " = 99 ");
+        script.must_pass(&Debugger::Lldb(lldb_name()));
+    }
+    server.finish();
+}

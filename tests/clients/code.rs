@@ -382,3 +382,80 @@ fn a_view_alone_has_no_instructions_of_x86() {
     script.must_pass(&Debugger::Lldb(lldb_name()));
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Answers about registers and stacks have at most the 80 columns of a console.
+#[test]
+fn registers_and_ends_of_stacks_fit_the_console() {
+    for dump in ["saxpy-gfx90a-O0", "calls-gfx90a", "lds-gfx1100-O0", "absent-gfx1100"] {
+        let fixture = named(dump);
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new(dump);
+        script.say(format!("target remote {}", server.address));
+        let registers = |text: &str| {
+            let rows: Vec<&str> = text.lines().skip(1).collect();
+            let long = rows.iter().find(|row| row.chars().count() > 80);
+            match long {
+                Some(row) => Err((*row).to_owned()),
+                None if rows.is_empty() => Err("no registers".to_owned()),
+                None => Ok(()),
+            }
+        };
+        for wave in &fixture.waves {
+            let number = wave.number;
+            script.check("", format!("monitor thread {number} register vector scalar system"), registers);
+            script.check("", format!("monitor thread {number} backtrace"), |text| {
+                let from = text.find("The stack ends here").unwrap_or(text.len());
+                let long = text[from..].lines().find(|row| row.chars().count() > 80);
+                long.map_or(Ok(()), |row| Err(row.to_owned()))
+            });
+            // Its call frame information defines no CFA.
+            if dump == "lds-gfx1100-O0" {
+                script.expect(format!("monitor thread {number} backtrace"), "The stack ends here: ");
+            }
+        }
+        // Lane 17 of v0, in the row of lanes 16 to 23.
+        if let Some((_, Register::Lanes(lanes))) =
+            fixture.waves[0].registers().into_iter().find(|(name, _)| name == "v0")
+            && let Some(lane) = lanes.get(17).copied().flatten()
+        {
+            script.check("lane 17", "monitor thread 1 register v0", move |text| {
+                let row =
+                    text.lines().find_map(|row| row.trim_start_matches("v0").trim().strip_prefix("[16] "));
+                let word = row.and_then(|row| row.split(' ').nth(1));
+                if word == Some(&format!("{lane:08x}")) { Ok(()) } else { Err(text.to_owned()) }
+            });
+        }
+        script.must_pass(&Debugger::Gdb("gdb"));
+        server.finish();
+    }
+}
+
+/// An address of `monitor` is a number or a register: `$pc` is the PC that the client shows.
+#[test]
+fn an_address_of_monitor_may_be_a_register() {
+    let fixture = named("calls-gfx90a");
+    let code = words(&fixture.name);
+    let server = Server::start(&fixture.dump, &[]);
+    for gdb in ["gdb", "gdb-multiarch"] {
+        let mut script = Script::new("registers");
+        script.say(format!("target remote {}", server.address));
+        for wave in &fixture.waves {
+            let pc = wave.pc().unwrap();
+            let bytes: Vec<String> = bytes(&code, pc, 4).iter().map(|byte| format!("{byte:02x}")).collect();
+            let shown = format!("{pc:#x}: {}", bytes.join(" "));
+            script.expect(format!("monitor thread {} memory global $pc 4", wave.number), shown);
+            let shown = format!("=> {pc:#018x} ");
+            script.expect(format!("monitor thread {} disassemble $pc count 1", wave.number), shown);
+        }
+        script.expect(
+            "monitor memory global $no_such 4",
+            "`$no_such` is not an address: write 0x40, 64 or a register, `$pc`.",
+        );
+        script.expect(
+            "monitor memory global here 4",
+            "`here` is not an address: write 0x40, 64 or a register, `$pc`.",
+        );
+        script.must_pass(&Debugger::Gdb(gdb));
+    }
+    server.finish();
+}

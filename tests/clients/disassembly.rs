@@ -195,3 +195,21 @@ fn without_a_tool_gdb_says_so() {
     script.must_pass(&Debugger::Gdb("gdb"));
     server.finish();
 }
+
+/// regions.hip with `DW_AT_LLVM_lane_pc`: lanes at another PC than the wave have the word of all lists, `inactive`.
+#[test]
+fn lanes_of_other_instructions_are_inactive() {
+    let fixture = named("regions-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    for (client, connect, monitor) in [
+        (Debugger::Gdb("gdb"), "target remote", "monitor"),
+        (Debugger::Lldb(lldb_name()), "gdb-remote", "process plugin packet monitor"),
+    ] {
+        let mut script = Script::new("inactive");
+        script.say(format!("{connect} {}", server.address));
+        script.expect(format!("{monitor} thread 2 disassemble"), "inactive: lanes ");
+        script.never(format!("{monitor} thread 2 disassemble"), "waiting");
+        script.must_pass(&client);
+    }
+    server.finish();
+}

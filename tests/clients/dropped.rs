@@ -106,6 +106,43 @@ fn gdb_loads_dropped_views_again() {
     }
 }
 
+/// `file` with the view's name loads it at the addresses of the file, so that the library stays; `run` moves it to the
+/// waves.
+#[test]
+fn a_view_is_the_program_again() {
+    const LIBRARY: &str = "target:/lanescope/lib/";
+    let fixture = named("saxpy-gfx90a-O0");
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("file");
+        script.say(format!("target extended-remote {}", server.address));
+        script.say("symbol-file");
+        script.expect("bt", "#0  0x");
+        script.say("stepi");
+        script.expect("info sharedlibrary", LIBRARY);
+        is_whole(&mut script, &fixture);
+        script.say("file target:/lanescope/saxpy-gfx90a-O0.hsaco");
+        for _ in 0..2 {
+            script.say("stepi");
+            is_whole(&mut script, &fixture);
+        }
+        script.expect("info sharedlibrary", LIBRARY);
+        script.say("run");
+        is_whole(&mut script, &fixture);
+        script.never("info sharedlibrary", LIBRARY);
+        script.say("stepi");
+        is_whole(&mut script, &fixture);
+        // Dropped again.
+        script.say("symbol-file");
+        script.expect("bt", "#0  0x");
+        script.say("stepi");
+        script.expect("info sharedlibrary", LIBRARY);
+        is_whole(&mut script, &fixture);
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
+
 /// The stack of a PC outside of all code objects ends in a frame that reports it.
 #[test]
 fn a_pc_without_code_ends_the_stack_in_words() {

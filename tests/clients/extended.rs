@@ -72,6 +72,41 @@ fn gdb_keeps_the_session_of_an_extended_remote() {
     }
 }
 
+/// The captured state is one process: a second inferior gets it after `kill` in the first.
+#[test]
+fn one_inferior_of_gdb_has_the_captured_state() {
+    const REASON: &str =
+        "The captured state is one process, of another inferior: `kill inferiors N` there comes first.";
+    let fixture = named(DUMP);
+    let threads = fixture.waves.len();
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        for gesture in ["attach 1", "run"] {
+            let mut script = session("target extended-remote", &server);
+            script.say("add-inferior");
+            script.say("inferior 2");
+            answers(&mut script, gesture, "");
+            answers(&mut script, "monitor waves", REASON);
+            answers(&mut script, "inferior 1", "#0  ");
+            script.check("threads", "info threads", move |text| {
+                let (all, first) = (text.matches("AMDGPU Wave").count(), text.matches(" 1.").count());
+                if all == threads && first == threads { Ok(()) } else { Err(text.to_owned()) }
+            });
+            answers(&mut script, "bt 1", "saxpy (");
+            // The same inferior starts anew.
+            answers(&mut script, "attach 1", "Thread 1");
+            answers(&mut script, "attach 1", "Thread 1");
+            answers(&mut script, "bt 1", "saxpy (");
+            answers(&mut script, "kill inferiors 1", "");
+            script.say("inferior 2");
+            answers(&mut script, "attach 1", "Thread 2.1 ");
+            answers(&mut script, "bt 1", "saxpy (");
+            script.must_pass(&Debugger::Gdb(name));
+        }
+        server.finish();
+    }
+}
+
 #[test]
 fn gdb_ends_a_remote_in_plain_words() {
     let fixture = named(DUMP);

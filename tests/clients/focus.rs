@@ -564,6 +564,51 @@ fn monitor_is_about_the_thread_that_lldb_shows_at_a_breakpoint() {
     server.finish();
 }
 
+/// `continue` while a step of a thread is unfinished sends the packets of `thread step-inst`: lldb 22 then shows its first
+/// thread with a stop reason, and `monitor` names the thread that was to step. Answers name the wave, and a write without
+/// one is refused. `thread plan discard` ends the step.
+#[test]
+fn monitor_names_the_thread_of_an_unfinished_step_in_lldb() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    let selected = "script print('selected', lldb.process.GetSelectedThread().GetIndexID())";
+    // lldb's first thread is the second wave.
+    let waves = [&fixture.waves[1], &fixture.waves[0]];
+    for (discard, shown) in [(false, 1), (true, 2)] {
+        let mut script = Script::new("unfinished");
+        script.say(format!("gdb-remote {}", server.address));
+        script.say("thread select 2");
+        script.say("thread step-inst");
+        script.expect(selected, "selected 2\n");
+        script.check("", format!("{MONITOR} lane"), begins_with(2, waves[1]));
+        if discard {
+            script.say("thread plan discard 1");
+        }
+        script.expect("continue", "nothing can run");
+        script.expect(selected, format!("selected {shown}\n"));
+        script.check("", format!("{MONITOR} lane"), begins_with(2, waves[1]));
+        script.check("", format!("{MONITOR} thread 1 lane"), begins_with(1, waves[0]));
+        script.expect(format!("{MONITOR} set $v3[5] = 77"), REFUSED);
+        script.must_pass(&Debugger::Lldb(lldb_name()));
+    }
+    server.finish();
+}
+
+/// The third wave of absent-gfx90a has no stop reason (tests/fixtures/expected/absent-gfx90a.json).
+#[test]
+fn an_unknown_stop_reason_is_named_once_in_lldb() {
+    let fixture = named("absent-gfx90a");
+    let wave = fixture.waves.iter().find(|wave| wave.stop().is_none() && wave.pc().is_some()).unwrap();
+    let server = Server::start(&fixture.dump, &["--wave", &wave.thread.to_string()]);
+    let mut script = Script::new("unknown");
+    script.say(format!("gdb-remote {}", server.address));
+    let words = "stop reason = unknown (a captured state: nothing can run)";
+    script.say("thread step-inst");
+    script.expect("thread list", words);
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
 /// The thread is selected first: a write of the register before goes to the lane of another wave.
 #[test]
 fn monitor_lane_names_the_thread_before_the_lane() {

@@ -546,3 +546,54 @@ fn a_function_of_a_unit_that_was_loaded_is_said_to_have_no_variables() {
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
 }
+
+/// chain.hip: the compiler has put `shared` into a structure of LDS variables, and its own DIE has no location. It is
+/// external, and gdb looks for a symbol of such a variable.
+#[test]
+fn external_variables_without_a_location_are_optimized_out() {
+    let fixture = named("chain-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    for name in GDBS {
+        let mut script = Script::new("shared");
+        script.say(format!("target remote {}", server.address));
+        for expression in ["shared", "shared[1]", "shared[1].id"] {
+            script.expect(format!("print {expression}"), " = <optimized out>\n");
+        }
+        script.expect("print sizeof shared", " = 48\n");
+        script.expect("print &shared", "isn't an lvalue");
+        script.expect("monitor print shared", "it has no DW_AT_location");
+        script.must_pass(&Debugger::Gdb(name));
+    }
+    let mut script = Script::new("shared");
+    script.say(format!("gdb-remote {}", server.address));
+    for command in ["target variable shared", "frame variable shared", "expr shared"] {
+        script.expect(command, "no location, value may have been optimized out");
+    }
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// The location of `nothing` is `DW_OP_LLVM_undefined` alone (tests/fixtures/kernels/user_ops.s, draft_ops.s), in LLVM's
+/// encoding and in the draft's: the compiler keeps the variable nowhere.
+#[test]
+fn variables_that_the_compiler_keeps_nowhere_are_optimized_out() {
+    for dump in ["user-ops-gfx90a", "user-ops-gfx1100", "draft-ops-gfx1100"] {
+        let fixture = named(dump);
+        let server = Server::start(&fixture.dump, &[]);
+        for name in GDBS {
+            let mut script = Script::new(dump);
+            script.say(format!("target remote {}", server.address));
+            script.say("thread 1");
+            script.expect("print nothing", " = <optimized out>\n");
+            script.expect("info locals", "nothing = <optimized out>\n");
+            script.expect("monitor thread 1 print nothing", "<optimized out>");
+            script.must_pass(&Debugger::Gdb(name));
+        }
+        let mut script = Script::new(dump);
+        script.say(format!("gdb-remote {}", server.address));
+        script.say("script lldb.process.SetSelectedThreadByID(1)");
+        script.expect("frame variable nothing", "may have been optimized out");
+        script.must_pass(&Debugger::Lldb(lldb_name()));
+        server.finish();
+    }
+}

@@ -245,6 +245,46 @@ fn a_source_map_leads_debuggers_to_the_users_files() {
     is_read_by_all(&small, &[], &source());
 }
 
+/// A prefix that no file has is reported by the server, `monitor notices`, `lanescope view` and `lanescope slim`; another
+/// prefix that a file has is not.
+#[test]
+fn a_source_map_without_a_file_is_reported() {
+    const WORDS: &str = "--source-map /nowhere: no source file has a path that begins with it";
+    let dump = named(DUMP).dump;
+    let folder = Folder::new("unused");
+    let used = format!("tests/fixtures/kernels={}", folder.0.display());
+    let options = ["--source-map", &used, "--source-map", "/nowhere=/elsewhere"];
+    for debugger in debuggers() {
+        let server = Server::start(&dump, &options);
+        let mut script = Script::new("unused");
+        let monitor = match debugger {
+            Debugger::Gdb(_) => {
+                script.say(format!("target remote {}", server.address));
+                "monitor notices"
+            }
+            Debugger::Lldb(_) => {
+                script.say(format!("gdb-remote {}", server.address));
+                "process plugin packet monitor notices"
+            }
+        };
+        script.expect(monitor, WORDS);
+        script.never(monitor, "source-map tests");
+        script.must_pass(&debugger);
+        assert_eq!(server.said().matches(WORDS).count(), 1, "{}", server.said());
+        server.finish_after(&[WORDS]);
+    }
+    let mut command = Command::new(lanescope());
+    command.arg("view").arg(&dump).arg("-o").arg(folder.path("views")).args(options);
+    let said = run(command.env_remove("RUST_LOG").stdin(std::process::Stdio::null()));
+    assert!(said.contains(WORDS) && !said.contains("source-map tests"), "{said}");
+    let sources = ["--sources", folder.0.to_str().unwrap()];
+    let said = slimmed(&dump, &folder.path("small"), &[&sources[..], &options[..]].concat());
+    assert!(
+        said.contains("--source-map /nowhere: no source file") && !said.contains("source-map tests"),
+        "{said}"
+    );
+}
+
 /// Files of a map for an lldb on another machine, in the files of `lanescope view`.
 #[test]
 fn written_views_have_the_users_places() {

@@ -58,6 +58,8 @@ pub(super) fn monitor(state: &mut State, thread: Thread, arguments: &[&str]) -> 
         "Say an address, and count, around, lane or frame: monitor disassemble 0x7f0000001000 count 8.";
     let mut asked = Instructions { lane: thread.lane, ..Instructions::default() };
     let mut words = arguments.iter();
+    let lane = Some(state.lane(thread));
+    let address = |word: &str| said(spaces::address(state.session.as_ref(), thread.wave, lane, word));
     while let Some(word) = words.next() {
         // The options of the command line and of gdb: --count 8, /s.
         let name = word.trim_start_matches('-');
@@ -66,14 +68,14 @@ pub(super) fn monitor(state: &mut State, thread: Thread, arguments: &[&str]) -> 
             "count" => asked.count = Some(index(number()?)),
             "around" => asked.around = Some(index(number()?)),
             "frame" => asked.frame = index(number()?),
-            "address" => asked.address = Some(number()?),
+            "address" => asked.address = Some(address(words.next().ok_or(USAGE)?)?),
             "lane" => {
                 let lane = words.next().ok_or(USAGE)?;
                 asked.lane = Some(lane_of(state, thread.wave, lane)?);
             }
             "/s" => {}
-            _ if asked.address.is_none() && spaces::number(word).is_ok() => {
-                asked.address = Some(said(spaces::number(word))?);
+            _ if asked.address.is_none() && (word.starts_with('$') || spaces::number(word).is_ok()) => {
+                asked.address = Some(address(word)?);
             }
             _ => return Err(USAGE.to_owned()),
         }

@@ -47,10 +47,24 @@ pub(crate) struct MissingViews {
     is_listed: bool,
     /// Whether gdb has read a stack as x86-64's since it last read the list.
     pub(crate) are_missed: bool,
-    /// Whether the main view is a library from now on.
+    /// Whether the main view is a library until gdb has it as its program again.
     main_is_library: bool,
+    /// Whether gdb has opened the main view as its program since then, still at the addresses of the file.
+    has_program_again: bool,
     /// The last two reads of memory: address and length. The newer one is last.
     reads: [(u64, u64); 2],
+}
+
+impl MissingViews {
+    /// gdb opens the main view as its program: `file target:/lanescope/NAME` if it dropped the view before.
+    pub(super) fn program_is_open(&mut self) {
+        self.has_program_again = self.main_is_library;
+    }
+
+    /// gdb requests the program's offset, which it does with `run` and `attach`, and not with `file`.
+    fn program_moves(&mut self) {
+        self.main_is_library &= !self.has_program_again;
+    }
 }
 
 /// gdb reads memory. Without the view of a PC's code it looks for x86-64's `ret` at the PC (1 byte), then reads the stack: a
@@ -75,7 +89,7 @@ pub(super) fn note_read(state: &mut State, address: u64, length: u64) {
 fn missed(state: &mut State) {
     let missing = &mut state.missing;
     if missing.is_listed && !missing.are_missed {
-        (missing.are_missed, missing.main_is_library) = (true, true);
+        (missing.are_missed, missing.main_is_library, missing.has_program_again) = (true, true, false);
         state.documents.libraries.take();
     }
 }
@@ -186,6 +200,10 @@ pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) 
         Facade::AmdgcnGdb => only_address(state),
         Facade::Lldb | Facade::AmdgcnLldb => None,
     };
+    if state.facade() == Facade::Gdb {
+        state.missing.program_moves();
+        state.documents.libraries.take();
+    }
     if let Some(address) = address {
         reply.text("TextSeg=").number(address.0);
     }

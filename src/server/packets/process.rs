@@ -4,7 +4,7 @@
 //! `attach` bring the process back. Other clients close the connection themselves.
 
 use super::super::Flow;
-use super::super::error::{NO_WAVE, PacketError};
+use super::super::error::{NO_WAVE, PacketError, READ_ONLY};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -28,6 +28,14 @@ pub(crate) fn run(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, PacketError> {
+    // gdb sends `vKill` before it starts the process of an inferior anew. Another inferior of gdb would take the threads
+    // of the first one.
+    if state.is_gdb() && !state.is_gone {
+        state.note(
+            "The captured state is one process, of another inferior: `kill inferiors N` there comes first.\n",
+        );
+        return Err(PacketError::new(READ_ONLY, "the captured state is one process, of another inferior"));
+    }
     state.is_gone = false;
     stop::first(state, request, reply)
 }

@@ -85,7 +85,7 @@ pub(crate) fn write_one(
     let is_pc = Some(slot.number) == state.registers().pc;
     if is_pc && state.own_pc(thread)?.is_some() {
         let lane = state.shown_lane(thread);
-        let words = format!("the PC that is shown is that of lane {lane}, which waits: focus an active lane");
+        let words = format!("the PC here is that of lane {lane}, which is inactive: focus an active lane");
         return Err(PacketError::new(READ_ONLY, words));
     }
     is_seen(state, thread.wave, &slot)?;

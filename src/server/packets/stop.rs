@@ -15,7 +15,7 @@ use super::super::state::{State, Stop};
 use super::super::threads::Thread;
 use super::target_xml::UNKNOWN_ARCHITECTURE;
 use super::threads;
-use crate::session::WaveInfo;
+use crate::session::{NO_REASON, WaveInfo};
 use crate::units::Pc;
 
 /// Maximum number of threads with all names for LLDB, which takes a second for ten thousand and 24 for fifty thousand.
@@ -119,15 +119,20 @@ fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
     if thread != state.stop.thread {
         return None;
     }
+    // LLDB's text before it is "stop reason = ".
+    let cause = info
+        .cause
+        .strip_prefix(NO_REASON)
+        .map_or_else(|| info.cause.clone(), |rest| format!("unknown{rest}"));
     if state.lacks_architecture {
-        let words = format!("{} ({UNKNOWN_ARCHITECTURE})", info.cause);
+        let words = format!("{cause} ({UNKNOWN_ARCHITECTURE})");
         return Some(Reason { signal: if info.signal == 0 { SIGTRAP } else { info.signal }, words });
     }
     if state.stop.refused && state.facade().is_lldb() {
-        let words = format!("{} (a captured state: nothing can run)", info.cause);
+        let words = format!("{cause} (a captured state: nothing can run)");
         return Some(Reason { signal: if info.signal == 0 { SIGTRAP } else { info.signal }, words });
     }
-    (info.signal != 0).then(|| Reason { signal: info.signal, words: info.cause.clone() })
+    (info.signal != 0).then_some(Reason { signal: info.signal, words: cause })
 }
 
 /// The stop carries the PC, so that no client requests it.

@@ -135,6 +135,9 @@ fn open(state: &mut State, parameters: &[u8], reply: &mut Reply<'_>) -> Result<(
     if let Some(place) = handles.get_mut(handle) {
         *place = Some(found);
     }
+    if found.is_program {
+        state.missing.program_is_open();
+    }
     state.documents.libraries.take();
     reply.text("F").number(handle as u64);
     Ok(())

@@ -92,6 +92,7 @@ pub(super) fn convert<'r>(
                     format!("source file {path}: the dump's text differs from what was compiled (MD5)"),
                 );
             }
+            plans.mapped.extend(&unit.mapped);
             renamed = unit;
             if is_cut {
                 problem(
@@ -346,6 +347,15 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                 self.to.unit.get_mut(id).set(name, value);
             }
         }
+        if is_optimized_out(entry) {
+            let unit = self.to.unit.get_mut(id);
+            if [constants::DW_AT_location, constants::DW_AT_const_value]
+                .iter()
+                .all(|name| unit.get(*name).is_none())
+            {
+                unit.set(constants::DW_AT_location, AttributeValue::Exprloc(Expression::raw(Vec::new())));
+            }
+        }
         Ok(())
     }
 
@@ -466,6 +476,17 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             None => &mut self.plans.globals,
         }
     }
+}
+
+/// Whether a DIE without a location is a variable that the compiler has removed. Of an external one gdb takes the address
+/// from a symbol of that name, and reports `Missing ELF symbol` where there is none. An empty location is "optimized
+/// out" (DWARF 5 section 2.6.1.1.4).
+fn is_optimized_out(entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
+    entry.tag() == constants::DW_TAG_variable
+        && !entry.has_attr(constants::DW_AT_declaration)
+        && [constants::DW_AT_external, constants::DW_AT_specification]
+            .into_iter()
+            .any(|name| entry.has_attr(name))
 }
 
 /// Whether a symbol is a mangled name that demangles.

@@ -9,9 +9,11 @@ use gimli::write::{
 use gimli::{UnitOffset, constants};
 
 use super::Slice;
+use super::context::Unit;
 use super::entry::{Conversion, constant};
 use super::filter::type_of;
 use crate::debuginfo::TypeId;
+use crate::dwarf::{Dialect, Encoding, Operation, Placed, Program};
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
 
@@ -35,7 +37,7 @@ pub(super) fn rewrite<'r>(
     }
     let list = match attribute.value() {
         gimli::AttributeValue::Exprloc(expression) => {
-            if says_nothing(expression.0.slice()) {
+            if is_nowhere(expression.0.slice(), conversion.unit) {
                 return Ok(Some(AttributeValue::Exprloc(Expression::raw(Vec::new()))));
             }
             if sort != Sort::SmallPointer && is_plain_address(expression.0.slice(), entry) {
@@ -96,7 +98,7 @@ fn ranges<'r>(
             return Ok(None);
         }
         let (begin, end) = (each.range.begin, each.range.end);
-        if begin >= end || says_nothing(each.data.0.slice()) {
+        if begin >= end || is_nowhere(each.data.0.slice(), conversion.unit) {
             continue;
         }
         match ranges.last_mut() {
@@ -136,10 +138,16 @@ fn pointer_at(slot: u32) -> Expression {
     Expression::raw(bytes)
 }
 
-/// Whether an expression is an empty location, or LLVM's "undefined" alone.
-fn says_nothing(bytes: &[u8]) -> bool {
-    const LLVM_USER_UNDEFINED: [u8; 2] = [0xe9, 0x04];
-    bytes.is_empty() || bytes == LLVM_USER_UNDEFINED
+/// Whether an expression is an empty location, or `DW_OP_LLVM_undefined` alone, in the dialect of its unit.
+fn is_nowhere(bytes: &[u8], unit: &Unit<'_>) -> bool {
+    // The operation has one byte, or two after `DW_OP_LLVM_user`.
+    const MAX: usize = 2;
+    let encoding = Encoding::new(unit.facts.dialect.unwrap_or(Dialect::LlvmUser));
+    bytes.is_empty()
+        || bytes.len() <= MAX
+            && Program::decode(bytes, encoding).is_ok_and(|program| {
+                matches!(program.operations(), [Placed { operation: Operation::Undefined, .. }])
+            })
 }
 
 /// Whether an expression is just an address of global memory.

@@ -54,6 +54,8 @@ pub(super) struct Rewritten {
     pub(super) units: Vec<UnitId>,
     /// Parts that could not be rewritten, as text.
     pub(super) problems: Vec<String>,
+    /// Indexes of the source map's prefixes that files have.
+    pub(super) mapped: BTreeSet<usize>,
 }
 
 /// The contents of an earlier view, which keep their positions.
@@ -73,6 +75,8 @@ struct Plans {
     code: Vec<(DieOffset, Range<u64>)>,
     problems: BTreeSet<String>,
     sources: Arc<SourcePlaces>,
+    /// Indexes of the source map's prefixes that files have.
+    mapped: BTreeSet<usize>,
     /// DIEs copied from type units.
     copied: usize,
     /// The remaining capacity of DIEs of units, and of rows of line tables.
@@ -127,6 +131,7 @@ impl Plans {
             code: Vec::new(),
             problems: BTreeSet::new(),
             sources,
+            mapped: BTreeSet::new(),
             copied: 0,
             dies: MAX_DIES,
             rows: MAX_ROWS,
@@ -205,6 +210,7 @@ pub(super) fn rewrite(
         code: plans.code,
         units: order,
         problems: plans.problems.into_iter().collect(),
+        mapped: plans.mapped,
         ..Rewritten::default()
     };
     let each = sections.for_each_mut(|id, section| {

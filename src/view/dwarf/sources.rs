@@ -3,7 +3,7 @@
 //! Both debuggers look for a relative name in the unit's compilation directory. A file in the capture therefore gets
 //! a relative name, and its unit gets the folder of the capture's files as its directory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use gimli::LineEncoding;
 use gimli::write::{ConvertUnit, FileId, LineProgram, LineString};
@@ -30,6 +30,8 @@ pub(super) struct RenamedUnit {
     pub(super) directory: Option<String>,
     /// Paths of files whose captured text differs from the compiled one.
     pub(super) differing: Vec<String>,
+    /// Indexes of the map's prefixes that its files have.
+    pub(super) mapped: BTreeSet<usize>,
 }
 
 /// A file: folder (`None`: the compilation directory) and name.
@@ -56,6 +58,10 @@ pub(super) fn rename(
         let place = places.find(&path, md5)?;
         Some((path, place))
     };
+    let prefix = |place: &Option<SourcePlace>| match place {
+        Some(SourcePlace::At(prefix, _)) => Some(*prefix),
+        _ => None,
+    };
     let mut names: Vec<(Name, Option<SourcePlace>)> = Vec::new();
     let mut renamed = RenamedUnit::default();
     for file in header.file_names() {
@@ -73,14 +79,15 @@ pub(super) fn rename(
         }
         names.push((name, found.map(|(_, place)| place)));
     }
+    renamed.mapped = names.iter().filter_map(|(_, place)| prefix(place)).collect();
     let own: Option<Name> = unit.name.map(|name| (None, clean(name.to_string_lossy()).into_owned()));
     let own_place = own.as_ref().and_then(|own| Some(find(own, None)?.1));
     // If a file and its unit have one name, both stay or both change.
     let own_place = own_place.filter(|_| renamed.differing.is_empty());
     let is_held = |place: &Option<SourcePlace>| matches!(place, Some(SourcePlace::Held(_)));
     let moves = names.iter().any(|(_, place)| is_held(place)) || is_held(&own_place);
-    let is_at = |place: &Option<SourcePlace>| matches!(place, Some(SourcePlace::At(_)));
-    if !moves && !is_at(&own_place) && !names.iter().any(|(_, place)| is_at(place)) {
+    renamed.mapped.extend(prefix(&own_place));
+    if !moves && renamed.mapped.is_empty() {
         return (!renamed.differing.is_empty()).then(|| unchanged(to, encoding, renamed)).transpose();
     }
     let new = |name: Name, place: Option<SourcePlace>| renamed_file(&directory, moves, name, place);
@@ -133,7 +140,7 @@ fn unchanged(
 fn renamed_file(directory: &str, moves: bool, (folder, name): Name, place: Option<SourcePlace>) -> Name {
     let recorded = joined("", folder.as_deref(), &name);
     match place {
-        Some(SourcePlace::At(path)) => split(&path),
+        Some(SourcePlace::At(_, path)) => split(&path),
         // Users know the recorded name; it stays if it leads to the same file in the folder.
         Some(SourcePlace::Held(path)) if normal_path(&recorded).as_ref() == Some(&path) => (folder, name),
         Some(SourcePlace::Held(path)) => split(&path),
