@@ -17,6 +17,7 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use lanescope::clean::clean_lines;
 
@@ -26,8 +27,9 @@ fn main() -> ExitCode {
     // Messages quote clients and captures.
     logger.format(|out, record| {
         let (level, words) = (record.level(), clean_lines(record.args().to_string()));
+        let time = humantime::format_rfc3339_seconds(SystemTime::now());
         let style = out.default_level_style(level);
-        writeln!(out, "[{} {style}{level:<5}{style:#} {}] {words}", out.timestamp(), record.target())
+        writeln!(out, "[{time} {style}{level:<5}{style:#} {}] {words}", record.target())
     });
     logger.init();
     lanescope::cli::main()

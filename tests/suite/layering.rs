@@ -45,6 +45,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("minreq", &["import"]),
     ("md5", &["slim", "view"]),
     ("env_logger", &["main"]),
+    ("humantime", &["main"]),
 ];
 
 fn root() -> PathBuf {

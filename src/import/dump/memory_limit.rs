@@ -40,11 +40,19 @@ impl MemoryLimit {
     pub(super) fn within<T>(&self, key: impl Display, read: impl FnOnce() -> T) -> T {
         let was_full = self.is_full();
         let value = read();
-        if !was_full && let Some(path) = self.full_at.borrow_mut().as_mut() {
+        if !was_full && self.is_full() {
+            self.prepend(&key);
+        }
+        value
+    }
+
+    /// Puts a key or an index before the path. Apart from [`Self::within`], which is compiled for each field of a manifest.
+    #[cold]
+    fn prepend(&self, key: &dyn Display) {
+        if let Some(path) = self.full_at.borrow_mut().as_mut() {
             let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
             *path = format!("{key}{dot}{path}");
         }
-        value
     }
 
     /// Path of the first value that is left out, if any is.
