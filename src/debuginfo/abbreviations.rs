@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gimli::{Abbreviations, DebugAbbrev, DebugAbbrevOffset, Reader as _, Section as _};
 
+use super::cache::{Allowance, TableMemory};
 use super::sections::{Dwarf, Slice};
 
 /// Attributes of a declaration: no producer writes more than some dozens, and each DIE of it costs as many steps.
 const MAX_ATTRIBUTES: usize = 64;
-/// Bytes of memory that the tables of a file take.
-const MAX_MEMORY: usize = 256 << 20;
 /// Bytes of memory of a declaration with up to five attributes, and of each further attribute.
 const DECLARATION: usize = 112;
 const ATTRIBUTE: usize = 16;
@@ -98,30 +97,31 @@ pub(super) struct Table {
 }
 
 /// The tables of a file.
-pub(super) struct Tables(Mutex<Known>);
+pub(super) struct Tables {
+    known: Mutex<Known>,
+    memory: Arc<TableMemory>,
+}
 
 struct Known {
     by_offset: HashMap<usize, Result<Table>>,
     /// Bytes of tables that may still be read. Tables do not overlap, unless somebody makes them.
     unread: usize,
-    /// Bytes of memory that they may still take.
-    memory: usize,
 }
 
 impl Tables {
     /// None read yet, of a section of so many bytes.
-    pub(super) fn new(section: usize) -> Self {
+    pub(super) fn new(section: usize, memory: Arc<TableMemory>) -> Self {
         let unread = section.saturating_mul(2);
-        Self(Mutex::new(Known { by_offset: HashMap::new(), unread, memory: MAX_MEMORY }))
+        Self { known: Mutex::new(Known { by_offset: HashMap::new(), unread }), memory }
     }
 
     /// The table at an offset.
     pub(super) fn get(&self, dwarf: &Dwarf<'_>, offset: DebugAbbrevOffset) -> Result<Table> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = known.by_offset.get(&offset.0) {
             return table.clone();
         }
-        let table = known.read(dwarf, offset);
+        let table = known.read(dwarf, offset, &self.memory.abbreviations);
         known.by_offset.insert(offset.0, table.clone());
         table
     }
@@ -148,7 +148,7 @@ impl Tables {
 }
 
 impl Known {
-    fn read(&mut self, dwarf: &Dwarf<'_>, offset: DebugAbbrevOffset) -> Result<Table> {
+    fn read(&mut self, dwarf: &Dwarf<'_>, offset: DebugAbbrevOffset, left: &Allowance) -> Result<Table> {
         let mut declarations = Declarations::of(dwarf, offset)?;
         let mut refers_to_others = false;
         while let Some(declaration) = declarations.next()? {
@@ -157,8 +157,9 @@ impl Known {
             let memory = DECLARATION + further * ATTRIBUTE;
             self.unread = (self.unread.checked_sub(declaration.bytes.len()))
                 .ok_or(Unread::Bound("the tables of the file overlap by more than their size"))?;
-            self.memory = (self.memory.checked_sub(memory))
-                .ok_or(Unread::Bound("the tables of the file take more than 256 MiB of memory"))?;
+            if !left.take(memory) {
+                return Err(Unread::Bound("the tables of all code objects take more than 256 MiB of memory"));
+            }
         }
         let abbreviations = Arc::new(dwarf.debug_abbrev.abbreviations(offset)?);
         Ok(Table { abbreviations, refers_to_others })

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::scope::Function;
@@ -13,6 +13,10 @@ use crate::units::DieOffset;
 const MAX_FUNCTIONS: usize = 8192;
 /// Scopes and variables of the functions kept in memory, the same: some 200 MiB.
 const MAX_PARTS: usize = 1 << 19;
+/// Scopes and variables of a function whose repeated reads count.
+const LARGE: usize = 1 << 7;
+/// Scopes and variables of large functions that a question reads again: 16 functions as large as the cache.
+const MAX_REREAD: usize = 16 * MAX_PARTS;
 
 /// Bytes of text that the entries of a cache take.
 const MAX_TEXT: usize = 16 << 20;
@@ -57,11 +61,62 @@ impl<K, V> fmt::Debug for Cache<K, V> {
     }
 }
 
+/// Rows of line tables that are kept: 384 MiB.
+const MAX_ROWS: usize = 1 << 24;
+/// Bytes of memory that tables of abbreviations take.
+const MAX_ABBREVIATIONS: usize = 256 << 20;
+/// Bytes of memory that the names of source files take.
+const MAX_NAMES: usize = 256 << 20;
+
+/// Memory that the tables of debug information still may take. All debug information of a dump shares it.
+#[derive(Debug)]
+pub(super) struct TableMemory {
+    /// Rows of line tables.
+    pub(super) rows: Allowance,
+    /// Bytes of tables of abbreviations.
+    pub(super) abbreviations: Allowance,
+    /// Bytes of names of source files.
+    pub(super) names: Allowance,
+}
+
+impl Default for TableMemory {
+    fn default() -> Self {
+        let [rows, abbreviations, names] =
+            [MAX_ROWS, MAX_ABBREVIATIONS, MAX_NAMES].map(|most| Allowance(AtomicUsize::new(most)));
+        Self { rows, abbreviations, names }
+    }
+}
+
+/// A number of units that several threads take.
+#[derive(Debug)]
+pub(super) struct Allowance(AtomicUsize);
+
+impl Allowance {
+    /// Takes units; if fewer are left, takes those and returns false.
+    pub(super) fn take(&self, units: usize) -> bool {
+        let less = |left: usize| Some(left.saturating_sub(units));
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok_and(|left| left >= units)
+    }
+
+    /// Takes up to that many units; returns their number.
+    pub(super) fn take_some(&self, units: usize) -> usize {
+        let less = |left: usize| Some(left.saturating_sub(units));
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map_or(0, |left| left.min(units))
+    }
+
+    /// Gives units back.
+    pub(super) fn give_back(&self, units: usize) {
+        self.0.fetch_add(units, Ordering::Relaxed);
+    }
+}
+
 /// The functions that were read last, of all debug information that shares the cache ([`DebugInfo::sharing`](super::DebugInfo::sharing)).
 #[derive(Default)]
 pub struct Functions {
     owners: AtomicU64,
     known: Mutex<Known>,
+    /// Memory for the tables of the same debug information.
+    pub(super) tables: Arc<TableMemory>,
 }
 
 /// Whose functions they are.
@@ -72,6 +127,40 @@ pub(super) struct Owner(u64);
 struct Known {
     by_die: HashMap<(Owner, DieOffset), Arc<Function>>,
     parts: usize,
+    /// Scopes and variables of the large functions that were ever read.
+    large: HashMap<(Owner, DieOffset), usize>,
+}
+
+/// Reads of large functions that a question still may repeat: waves may stop by turns in functions that the cache does not hold
+/// together.
+#[derive(Debug)]
+pub struct Rereads(AtomicUsize);
+
+impl Default for Rereads {
+    /// Those of a new question.
+    fn default() -> Self {
+        Self(AtomicUsize::new(MAX_REREAD))
+    }
+}
+
+impl Rereads {
+    /// Begins another question.
+    pub fn restart(&self) {
+        self.0.store(MAX_REREAD, Ordering::Relaxed);
+    }
+
+    /// Whether the question has skipped a function.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    /// Takes the scopes and variables of a function; returns false if fewer are left, and for each later function.
+    fn take(&self, parts: usize) -> bool {
+        let left = self.0.load(Ordering::Relaxed).saturating_sub(parts);
+        self.0.store(left, Ordering::Relaxed);
+        left > 0
+    }
 }
 
 impl Functions {
@@ -89,6 +178,12 @@ impl Functions {
         self.lock().by_die.get(&(owner, die)).map(Arc::clone)
     }
 
+    /// Takes the cost of reading a function again, for one that is large; returns false if the question has spent its rereads.
+    pub(super) fn may_read(&self, owner: Owner, die: DieOffset, rereads: &Rereads) -> bool {
+        let parts = self.lock().large.get(&(owner, die)).copied();
+        parts.is_none_or(|parts| rereads.take(parts))
+    }
+
     /// Keeps a function, or takes the one that another thread kept meanwhile.
     pub(super) fn keep(&self, owner: Owner, die: DieOffset, function: Function) -> Arc<Function> {
         let mut known = self.lock();
@@ -97,7 +192,10 @@ impl Functions {
         }
         let parts = function.parts();
         if known.by_die.len() >= MAX_FUNCTIONS || known.parts.saturating_add(parts) > MAX_PARTS {
-            *known = Known::default();
+            (known.by_die, known.parts) = (HashMap::new(), 0);
+        }
+        if parts >= LARGE {
+            known.large.insert((owner, die), parts);
         }
         known.parts = known.parts.saturating_add(parts);
         let function = Arc::new(function);

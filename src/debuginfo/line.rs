@@ -13,6 +13,7 @@ use gimli::{
 };
 
 use super::DebugInfo;
+use super::cache::{Allowance, TableMemory};
 use super::error::{DebugInfoError, Result};
 use super::sections::{AttributeValue, Dwarf, Slice};
 use super::unit::UnitId;
@@ -54,52 +55,41 @@ pub struct LineRow {
     pub prologue_end: bool,
 }
 
-/// Rows that are kept of all line tables of a file: 384 MiB.
-const MAX_ROWS: usize = 1 << 24;
+/// Rows that a table takes of its memory at a time.
+const ROWS_AT_ONCE: usize = 1 << 12;
 /// Bytes of a header: one entry of its lists may take one byte of it and 120 bytes of memory.
 const MAX_HEADER: u64 = 1 << 21;
 const TOO_LARGE: &str = "its header has more than 2097152 bytes";
-/// Bytes of memory that the names of source files take, of all units.
-const MAX_NAMES: usize = 256 << 20;
 /// The cost of a name beside its bytes.
 const NAME: usize = 64;
 
 /// The line tables of a file, by their offsets.
-pub(super) struct Lines(Mutex<Known>);
+pub(super) struct Lines {
+    known: Mutex<Known>,
+    memory: Arc<TableMemory>,
+}
 
 struct Known {
     by_offset: HashMap<usize, Arc<Result<LineTable>>>,
-    /// Rows that may still be kept.
-    rows: usize,
     /// Bytes of programs that may still run. Programs do not overlap, unless somebody makes them.
     unread: usize,
-    /// Bytes of memory that names of files may still take.
-    names: usize,
 }
 
 impl Lines {
     /// None read yet, of a section of so many bytes.
-    pub(super) fn new(section: usize) -> Self {
+    pub(super) fn new(section: usize, memory: Arc<TableMemory>) -> Self {
         let unread = section.saturating_mul(2);
-        Self(Mutex::new(Known { by_offset: HashMap::new(), rows: MAX_ROWS, unread, names: MAX_NAMES }))
+        Self { known: Mutex::new(Known { by_offset: HashMap::new(), unread }), memory }
     }
 
     fn table(&self, view: &UnitView<'_>, offset: DebugLineOffset) -> Arc<Result<LineTable>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = known.by_offset.get(&offset.0) {
             return Arc::clone(table);
         }
-        let table = Arc::new(known.read(view, offset));
+        let table = Arc::new(known.read(view, offset, &self.memory.rows));
         known.by_offset.insert(offset.0, Arc::clone(&table));
         table
-    }
-
-    /// Takes the memory of names; whether there was as much.
-    fn take_names(&self, bytes: usize) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = known.names.checked_sub(bytes);
-        known.names = left.unwrap_or(0);
-        left.is_some()
     }
 }
 
@@ -132,13 +122,14 @@ const PROLOGUE_END: u8 = 2;
 const END: u8 = 4;
 
 impl Known {
-    fn read(&mut self, view: &UnitView<'_>, offset: DebugLineOffset) -> Result<LineTable> {
+    fn read(&mut self, view: &UnitView<'_>, offset: DebugLineOffset, left: &Allowance) -> Result<LineTable> {
         let program = program(view, offset)?;
         let bytes = program.header().raw_program_buf().len();
         self.unread = (self.unread.checked_sub(bytes))
             .ok_or_else(|| bound(view, "the tables of the file overlap by more than their size"))?;
         let mut source = program.rows();
         let mut rows: Vec<Row> = Vec::new();
+        let mut taken = 0;
         // Sequences that the linker dropped begin at 0 or at the highest addresses; those at 0 are shadowed by real
         // ones through the sort below only if real code lies there too.
         let problem = loop {
@@ -147,14 +138,17 @@ impl Known {
                 Ok(None) => break None,
                 Err(why) => break Some(table_error(view, why)),
             };
-            if rows.len() >= self.rows {
+            if rows.len() >= taken {
+                taken += left.take_some(ROWS_AT_ONCE);
+            }
+            if rows.len() >= taken {
                 // The last row holds no address then.
                 if let Some(last) = rows.last_mut() {
                     last.flags |= END;
                 }
                 break Some(bound(
                     view,
-                    "more than 16777216 rows in the file; the rows after them are left out",
+                    "more than 16777216 rows in all code objects; the rows after them are left out",
                 ));
             }
             rows.push(row);
@@ -164,7 +158,7 @@ impl Known {
             let whole = rows.iter().rposition(|row| row.flags & END != 0).map_or(0, |last| last + 1);
             rows.truncate(whole);
         }
-        self.rows -= rows.len();
+        left.give_back(taken.saturating_sub(rows.len()));
         rows.shrink_to_fit();
         // An end goes before a row at the same address, so that the sequence beginning there wins; rows keep their
         // order otherwise, and the last of several at one address counts.
@@ -319,10 +313,10 @@ fn files<'a>(view: &UnitView<'a>) -> Result<&'a [Option<SourceName>]> {
 
 fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<SourceName>>> {
     let Some(offset) = view.root.line_offset else { return Ok(Vec::new()) };
-    let lines = view.slot.lines();
+    let left = &view.slot.lines().memory.names;
     let full = || bound(view, "the names of source files take more than 256 MiB of memory");
     // Many units may name one header: it is not parsed where nothing of it would be kept.
-    if !lines.take_names(NAME) {
+    if !left.take(NAME) {
         return Err(full());
     }
     let program = program(view, offset)?;
@@ -335,7 +329,7 @@ fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<SourceName>>> {
         let bytes = name.as_ref().map_or(0, String::len);
         let md5 = header.file_has_md5().then(|| *file.md5());
         let named = || name.map(|name| SourceName { path: Arc::from(name), md5 });
-        lines.take_names(NAME.saturating_add(bytes)).then(named).ok_or_else(full)
+        left.take(NAME.saturating_add(bytes)).then(named).ok_or_else(full)
     });
     first_missing.then_some(Ok(None)).into_iter().chain(names).collect()
 }

@@ -58,7 +58,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 pub use attr::AttributeName;
-pub use cache::Functions;
+pub use cache::{Functions, Rereads};
 pub use check::{Checked, MAX_CHECKED_BYTES};
 pub use dynamic::{DynamicAttribute, DynamicSource, Object, OwnedContents};
 pub use error::{DebugInfoError, Result};
@@ -286,7 +286,8 @@ impl DebugInfo {
     }
 
     fn units_of(&self, dwarf: &Dwarf<'_>) -> &Units {
-        self.units.get_or_init(|| Units::read(dwarf, &self.sections.loclists, self.dialect))
+        self.units
+            .get_or_init(|| Units::read(dwarf, &self.sections.loclists, self.dialect, &self.functions.tables))
     }
 
     fn reading<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Reading<'a> {

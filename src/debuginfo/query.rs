@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::DebugInfo;
+use super::cache::Rereads;
 use super::die::Reading;
 use super::error::{DebugInfoError, Result};
 use super::line::SourceLocation;
@@ -103,8 +104,16 @@ impl DebugInfo {
     /// # Errors
     /// The function's DIEs cannot be read.
     pub fn function_at(&self, pc: ElfAddress) -> Result<Option<FunctionAt>> {
+        self.function_at_within(pc, &Rereads::default())
+    }
+
+    /// [`Self::function_at`] within the rereads of a question.
+    ///
+    /// # Errors
+    /// As there, and [`DebugInfoError::Bound`] where the rereads are spent.
+    pub fn function_at_within(&self, pc: ElfAddress, rereads: &Rereads) -> Result<Option<FunctionAt>> {
         let dwarf = self.sections.dwarf();
-        self.find(self.reading(&dwarf), pc)
+        self.find(self.reading(&dwarf), pc, rereads)
     }
 
     /// The parameters and variables in scope in the innermost frame at a PC: outermost scope first, DIE order within.
@@ -115,7 +124,7 @@ impl DebugInfo {
     pub fn variables_at(&self, pc: ElfAddress) -> Result<Vec<VariableAt>> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
-        match self.find(reading, pc)? {
+        match self.find(reading, pc, &Rereads::default())? {
             Some(at) => self.variables(reading, &at, 0, pc),
             None => Ok(Vec::new()),
         }
@@ -136,25 +145,26 @@ impl DebugInfo {
     /// The DIE is not a function's, or cannot be read.
     pub fn function(&self, die: DieOffset) -> Result<Arc<Function>> {
         let dwarf = self.sections.dwarf();
-        self.function_die(self.reading(&dwarf), die)
+        self.function_die(self.reading(&dwarf), die, &Rereads::default())
     }
 
-    /// The function at a PC that was found before.
+    /// The function at a PC that was found before, within the rereads of a question.
     ///
     /// # Errors
-    /// As for [`Self::function`].
-    pub fn function_of(&self, key: &FunctionKey) -> Result<FunctionAt> {
+    /// As for [`Self::function`], and [`DebugInfoError::Bound`] where the rereads are spent.
+    pub fn function_of(&self, key: &FunctionKey, rereads: &Rereads) -> Result<FunctionAt> {
         let FunctionKey { die, frame_base, frames, .. } = key;
-        let function = self.function(*die)?;
+        let dwarf = self.sections.dwarf();
+        let function = self.function_die(self.reading(&dwarf), *die, rereads)?;
         Ok(FunctionAt { function, frame_base: frame_base.clone(), frames: Arc::clone(frames) })
     }
 
-    fn find(&self, reading: Reading<'_>, pc: ElfAddress) -> Result<Option<FunctionAt>> {
+    fn find(&self, reading: Reading<'_>, pc: ElfAddress, rereads: &Rereads) -> Result<Option<FunctionAt>> {
         let mut problem = None;
         for id in reading.units.at(reading.dwarf, pc.0) {
             let view = reading.view(id)?;
             for die in view.index().functions_at(pc) {
-                let function = match self.function_die(reading, die) {
+                let function = match self.function_die(reading, die, rereads) {
                     Ok(function) => function,
                     Err(why) => {
                         problem.get_or_insert(why);
@@ -217,12 +227,19 @@ impl DebugInfo {
         Ok(found)
     }
 
-    fn function_die(&self, reading: Reading<'_>, die: DieOffset) -> Result<Arc<Function>> {
-        match self.functions.get(self.owner, die) {
-            Some(function) => Ok(function),
-            // Read outside of the lock: two clients may read the same function once each, none waits for the other.
-            None => Ok(self.functions.keep(self.owner, die, Function::read(reading, die)?)),
+    fn function_die(&self, reading: Reading<'_>, die: DieOffset, rereads: &Rereads) -> Result<Arc<Function>> {
+        if let Some(function) = self.functions.get(self.owner, die) {
+            return Ok(function);
         }
+        if !self.functions.may_read(self.owner, die, rereads) {
+            return Err(DebugInfoError::Bound {
+                unit: reading.holding(die)?.slot.die_offset(),
+                what: "function",
+                why: "a question reads functions that do not fit the cache together more often than its bound allows",
+            });
+        }
+        // Read outside of the lock: two clients may read the same function once each, none waits for the other.
+        Ok(self.functions.keep(self.owner, die, Function::read(reading, die)?))
     }
 }
 

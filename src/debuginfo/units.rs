@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use gimli::{EndianSlice, LittleEndian, Reader as _, Section as _, SectionId, UnitType};
 
 use super::abbreviations::Tables;
+use super::cache::TableMemory;
 use super::error::{DebugInfoError, Result};
 use super::interval::Intervals;
 use super::line::Lines;
@@ -43,15 +44,20 @@ pub(super) struct Units {
 
 impl Units {
     /// Reads the headers of `.debug_info`, then those of `.debug_types`, whose offsets count on from there.
-    pub(super) fn read(dwarf: &Dwarf<'_>, loclists: &Bytes, said: Option<Dialect>) -> Self {
+    pub(super) fn read(
+        dwarf: &Dwarf<'_>,
+        loclists: &Bytes,
+        said: Option<Dialect>,
+        memory: &Arc<TableMemory>,
+    ) -> Self {
         let mut units = Self {
             slots: Vec::new(),
             problems: Vec::new(),
             shared: Arc::new(Shared {
                 said,
                 loclists: loclists.clone(),
-                tables: Tables::new(dwarf.debug_abbrev.reader().len()),
-                lines: Lines::new(dwarf.debug_line.reader().len()),
+                tables: Tables::new(dwarf.debug_abbrev.reader().len(), Arc::clone(memory)),
+                lines: Lines::new(dwarf.debug_line.reader().len(), Arc::clone(memory)),
                 texts: Texts::new(dwarf),
                 // One each for units without a list.
                 ranges: AtomicUsize::new(room_for_ranges(dwarf).saturating_add(MAX_UNITS)),

@@ -46,8 +46,11 @@ impl Serialize for Json<'_> {
         }
         let diff = self.diff.borrow();
         map.serialize_entry("same", &diff.is_same())?;
-        let LeftOut { variables, pairs } = diff.left_out;
-        map.serialize_entry("left_out", &json!({ "variables": variables, "pairs": pairs }))?;
+        let LeftOut { variables, frames, pairs } = diff.left_out;
+        map.serialize_entry(
+            "left_out",
+            &json!({ "variables": variables, "frames": frames, "pairs": pairs }),
+        )?;
         map.end()
     }
 }

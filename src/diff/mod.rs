@@ -89,12 +89,14 @@ pub enum Lacks {
     Counterpart,
 }
 
-/// Variables left out of the comparison because of the bound on values.
+/// Variables left out of the comparison because of bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Variables of frames, each counted once for a pair.
     pub variables: u64,
-    /// Pairs with such variables.
+    /// Frames without any variables, because the question has read large functions again too often.
+    pub frames: u64,
+    /// Pairs with such variables or frames.
     pub pairs: usize,
 }
 
@@ -189,8 +191,9 @@ impl Diff {
             let Some([a, b]) = self.sessions.get(index) else { continue };
             let (difference, left_out) =
                 wave::compare([(a, one), (b, other)], [a.wave(one)?.id, b.wave(other)?.id])?;
-            self.left_out.variables += left_out;
-            self.left_out.pairs += usize::from(left_out > 0);
+            self.left_out.variables += left_out.variables;
+            self.left_out.frames += left_out.frames;
+            self.left_out.pairs += usize::from(left_out != LeftOut::default());
             if difference.is_some() {
                 self.differing += 1;
                 return Ok(difference);

@@ -52,10 +52,18 @@ pub fn text(diff: &mut Diff, all: bool, style: Style, out: &mut dyn Write) -> Re
         }
         (false, _, differing) => writeln!(out, "{differing} of {pairs} compared differ.")?,
     }
-    let LeftOut { variables, pairs } = diff.left_out;
-    if pairs > 0 {
-        let (variables, pairs) = (counted(variables as usize, "variable"), counted(pairs, "pair"));
-        let limit = diff.values;
+    let LeftOut { variables, frames, pairs } = diff.left_out;
+    let pairs = counted(pairs, "pair");
+    if frames > 0 {
+        let frames = counted(frames as usize, "frame");
+        writeln!(
+            out,
+            "Left out: the variables of {frames}, in {pairs}: their functions do not fit memory together. Compare single \
+             pairs with --wave"
+        )?;
+    }
+    if variables > 0 {
+        let (variables, limit) = (counted(variables as usize, "variable"), diff.values);
         writeln!(
             out,
             "Left out: {variables} of {pairs}, beyond {limit} values of variables. Raise the bound with --most-values, or \

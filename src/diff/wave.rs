@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::DiffError;
+use super::{DiffError, LeftOut};
 use crate::arch::{Register, RegisterValue};
 use crate::session::{Byte, Inspect as _, LaneValue, Locals, Session, Variable, WaveFrames};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -70,8 +70,8 @@ pub struct DifferentVariable {
 
 type Both<'s> = [(&'s Session, WaveId); 2];
 
-/// Compares two waves; `None` without a difference. Also returns the number of variables left out.
-pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<(Option<WaveDifference>, u64), DiffError> {
+/// Compares two waves; `None` without a difference. Also returns what was left out of the pair.
+pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<(Option<WaveDifference>, LeftOut), DiffError> {
     let infos = [both[0].0.wave(both[0].1)?, both[1].0.wave(both[1].1)?];
     let stops = infos.each_ref().map(|info| info.stop.clone());
     let stop = (stops[0] != stops[1]).then_some(stops);
@@ -134,7 +134,7 @@ fn vector(values: &[Option<RegisterValue>; 2]) -> Vec<LaneDifference<Option<Stri
     each.collect()
 }
 
-type Differences = (Option<String>, Vec<FrameDifference>, u64);
+type Differences = (Option<String>, Vec<FrameDifference>, LeftOut);
 
 fn frames(both: Both<'_>) -> Result<Differences, DiffError> {
     let walked = [both[0].0.frames(both[0].1)?, both[1].0.frames(both[1].1)?];
@@ -142,7 +142,7 @@ fn frames(both: Both<'_>) -> Result<Differences, DiffError> {
     let lanes = both.map(|(session, _)| session.kind().wave_size.all());
     let function = stacks[0].frames.first().and_then(|frame| frame.function.clone());
     let count = stacks[0].frames.len().max(stacks[1].frames.len());
-    let (mut found, mut left_out) = (Vec::new(), 0);
+    let (mut found, mut left_out) = (Vec::new(), LeftOut::default());
     for frame in 0..count {
         let at = stacks.each_ref().map(|stack| stack.frames.get(frame));
         let functions = at.map(|at| at.and_then(|at| at.function.clone()));
@@ -154,10 +154,13 @@ fn frames(both: Both<'_>) -> Result<Differences, DiffError> {
         let problems = locals.each_ref().map(|locals| locals.as_ref().err().cloned());
         let variables = match &locals {
             [Ok(a), Ok(b)] => {
-                left_out += a.left_out.max(b.left_out) as u64;
+                left_out.variables += a.left_out.max(b.left_out) as u64;
                 variables(a, b)
             }
-            _ => Vec::new(),
+            _ => {
+                left_out.frames += u64::from(both.iter().any(|(session, _)| session.has_skipped_functions()));
+                Vec::new()
+            }
         };
         let difference = FrameDifference {
             frame,

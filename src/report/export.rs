@@ -15,7 +15,7 @@ use self::bytes::{Memory, is_stored};
 use self::share::{Share, bytes_of, registers_of};
 use super::json::set;
 use crate::arch::RegisterValue;
-use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue};
+use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue, Wave};
 use crate::codeobject::hex;
 use crate::session::{Dump, MemoryAddress, Reader};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
@@ -272,9 +272,16 @@ fn wave(
     let wave = reader.wave(id).map_err(words)?;
     let mut registers = serde_json::Map::new();
     let vectors = share.take(registers_of(wave));
-    for register in wave.kind.registers().iter().filter(|register| !register.is_vector() || vectors.is_ok()) {
-        let value = reader.register(id, register.id).map_err(words)?;
-        registers.insert(register.name.clone(), register_json(&value, register.is_vector()));
+    let has = has_blocks(wave);
+    for (register, has) in wave.kind.registers().iter().zip(has) {
+        if register.is_vector() && vectors.is_err() {
+            continue;
+        }
+        let value = match has || register.alias.is_some() {
+            true => register_json(&reader.register(id, register.id).map_err(words)?, register.is_vector()),
+            false => Value::Null,
+        };
+        registers.insert(register.name.clone(), value);
     }
     let dispatch = capture.workgroup_of(wave).and_then(|group| group.dispatch);
     let lanes = wave.kind.wave_size.lanes();
@@ -327,6 +334,17 @@ fn wave(
         size => memory(capture, &wave.private, size, out)?,
     }
     out.write_all(b"}")
+}
+
+/// For each register of a wave whether it has a block. Logs have waves with few of hundreds of registers.
+fn has_blocks(wave: &Wave) -> Vec<bool> {
+    let mut has = vec![false; wave.kind.registers().len()];
+    let of_image = wave.registers.layout.iter().flat_map(|layout| layout.iter());
+    for block in of_image.chain(wave.registers.own.iter().map(|(_, block)| block)) {
+        let blocks = has.iter_mut().skip(usize::from(block.first.0)).take(usize::from(block.count));
+        blocks.for_each(|has| *has = true);
+    }
+    has
 }
 
 /// All hex digits of a register, `x` for the missing digits of a scalar; for a vector with missing lanes, one item a

@@ -73,9 +73,8 @@ pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Resu
     let mut walk = Unwinder::new(reader, wave)?;
     while walk.step() {}
     // Few functions have an attribute for lane PCs; without one there is nothing to evaluate.
-    let capture = reader.dump().capture();
     let says = walk.frames().iter().filter_map(|frame| frame.code).any(|code| {
-        let source = code.loaded.source(capture, code.elf);
+        let source = code.loaded.source(reader, code.elf);
         source.key().is_some_and(|key| key.simd(None).lane_pc != LocationAttribute::Missing)
     });
     if !says {
@@ -109,8 +108,7 @@ impl<'a> Frames<'a> {
     }
 
     fn activation(&self, spot: &Spot<'_>) -> Activation {
-        let capture = self.walk.reader.dump().capture();
-        let source = spot.code.map(|code| code.loaded.source(capture, code.elf));
+        let source = spot.code.map(|code| code.loaded.source(self.walk.reader, code.elf));
         let function = source.as_ref().and_then(|source| source.key());
         Activation {
             pc: spot.pc,

@@ -75,10 +75,9 @@ pub(super) fn reach(
     walk: &mut Unwinder<'_>,
     frame: usize,
 ) -> Result<(usize, usize, Option<Arc<Source>>), usize> {
-    let capture = walk.reader.dump().capture();
     let (mut level, mut before) = (0, 0);
     while let Some(physical) = walk.frames().get(level) {
-        let source = physical.code.map(|code| code.loaded.source(capture, code.elf));
+        let source = physical.code.map(|code| code.loaded.source(walk.reader, code.elf));
         let calls = source.as_ref().map_or(1, |source| source.calls.len());
         if frame - before < calls {
             return Ok((level, frame - before, source));
@@ -147,7 +146,7 @@ impl<'a> Frames<'a> {
         let mut each = Vec::new();
         let mut first = 0;
         for frame in walk.frames() {
-            let source = frame.code.map(|code| code.loaded.source(capture, code.elf));
+            let source = frame.code.map(|code| code.loaded.source(reader, code.elf));
             let code_object = frame.code.and_then(|code| code.loaded.name(capture)).map(str::to_owned);
             let calls = source.as_ref().map_or(1, |source| source.calls.len());
             each.push(Described { source, cfa: OnceCell::new(), code_object, first });
@@ -232,8 +231,8 @@ impl<'a> Frames<'a> {
             of_wave: None,
             physical: level,
             inlined: false,
-            function: call.function.clone(),
-            file: call.file.clone(),
+            function: self.walk.reader.stack_text(call.function.as_deref()),
+            file: self.walk.reader.stack_text(call.file.as_deref()),
             line: call.line,
             column: call.column,
             pc: None,
@@ -314,7 +313,7 @@ impl<'a> Frames<'a> {
         let capture = self.walk.reader.dump().capture();
         let agent = capture.wave(self.walk.wave).map(|wave| wave.agent);
         let loaded = self.walk.reader.dump().objects().at(capture, pc.0, agent);
-        let source = loaded.map(|loaded| loaded.source(capture, loaded.elf(pc.0)));
+        let source = loaded.map(|loaded| loaded.source(self.walk.reader, loaded.elf(pc.0)));
         let none = [Call::default()];
         let calls = source.as_ref().map_or(&none[..], |source| &source.calls);
         let frames = calls.iter().enumerate().map(|(index, call)| StackFrame {

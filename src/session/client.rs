@@ -166,6 +166,12 @@ impl Session {
         self
     }
 
+    /// Whether the question has skipped functions that do not fit memory together, and their variables.
+    #[must_use]
+    pub fn has_skipped_functions(&self) -> bool {
+        self.reader.rereads().is_spent()
+    }
+
     /// Sets the budget of variables' values: `values` beyond those that each wave adds.
     #[must_use]
     pub fn with_values(mut self, values: u64) -> Self {
@@ -208,7 +214,7 @@ impl Session {
 
 impl Inspect for Session {
     fn next_question(&self) {
-        self.reader.budget().restart();
+        self.reader.next_question();
     }
 
     fn name(&self) -> String {

@@ -1,6 +1,7 @@
 //! One open dump, shared by every client's session.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -24,6 +25,8 @@ pub struct Dump {
     objects: Objects,
     kernel_names: kernels::Names,
     disassembler: Disassembler,
+    /// The captured PCs of all waves, in order, each once.
+    wave_pcs: OnceLock<Vec<u64>>,
 }
 
 /// The waves of one kind: a client holds one register description for the connection, so that a session serves one
@@ -69,7 +72,7 @@ impl Dump {
         });
         let objects = Objects::new(&capture, None, folders);
         let (kernel_names, disassembler) = (kernels::Names::default(), Disassembler::default());
-        Self { capture, problems, kinds, objects, kernel_names, disassembler }
+        Self { capture, problems, kinds, objects, kernel_names, disassembler, wave_pcs: OnceLock::new() }
     }
 
     /// Reads the debug information of every code object in that dialect, whatever its units have; `None`: each unit
@@ -141,6 +144,19 @@ impl Dump {
     pub fn changed_file(&self) -> Option<String> {
         let of_capture = self.capture.changes.first().map(str::to_owned);
         of_capture.or_else(|| Some(format!("the file of {}", self.objects.changed(&self.capture)?)))
+    }
+
+    /// The captured PCs of waves in a range of run-time addresses, in order, each once.
+    pub(super) fn wave_pcs(&self, range: Range<u64>) -> &[u64] {
+        let pcs = self.wave_pcs.get_or_init(|| {
+            let pcs = self.capture.waves.iter().filter_map(|wave| captured_pc(&self.capture, wave));
+            let mut pcs: Vec<u64> = pcs.collect();
+            pcs.sort_unstable();
+            pcs.dedup();
+            pcs
+        });
+        let [start, end] = [range.start, range.end].map(|bound| pcs.partition_point(|pc| *pc < bound));
+        pcs.get(start..end).unwrap_or_default()
     }
 
     /// Indexes of the code objects that answers so far used, in the capture's order.
@@ -252,7 +268,10 @@ pub(super) fn group_waves(capture: &Capture, waves: &[WaveId]) -> HashMap<usize,
 
 /// Whether a wave's PC was captured as a whole.
 pub(super) fn has_pc(capture: &Capture, wave: WaveId) -> bool {
-    let Some(wave) = capture.wave(wave) else { return false };
-    let pc = wave.kind.named("pc");
-    pc.is_some_and(|pc| capture.register(wave, pc.id).is_ok_and(|value| value.is_whole()))
+    capture.wave(wave).is_some_and(|wave| captured_pc(capture, wave).is_some())
+}
+
+/// A wave's PC, if it was captured as a whole.
+fn captured_pc(capture: &Capture, wave: &Wave) -> Option<u64> {
+    capture.register(wave, wave.kind.named("pc")?.id).ok()?.scalar()
 }

@@ -87,15 +87,17 @@ impl<'w> FrameContext<'w> {
         code: Result<Code<'_>, String>,
         inlined: Option<usize>,
     ) -> Self {
-        let capture = level.walk().reader.dump().capture();
+        let reader = level.walk().reader;
+        let capture = reader.dump().capture();
         let elf_pc = code.as_ref().map_or(ElfAddress(0), |code| code.elf);
         let (debug, function) = match &code {
             Err(why) => (Err(why.clone()), Err(why.clone())),
             Ok(code) => {
-                let source = code.loaded.source(capture, code.elf);
-                match source.function() {
-                    Some((debug, function)) => (Ok(debug), Ok(function)),
-                    None => {
+                let source = code.loaded.source(reader, code.elf);
+                match source.function(reader.rereads()) {
+                    Ok(Some((debug, function))) => (Ok(debug), Ok(function)),
+                    Err(why) => (code.loaded.debug(capture), Err(why.to_string())),
+                    Ok(None) => {
                         let debug = code.loaded.debug(capture);
                         let why = debug.as_ref().err().or(source.problem.as_ref()).cloned();
                         // The address is one in the file, which no user entered.

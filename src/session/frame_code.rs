@@ -1,5 +1,5 @@
-//! The start of a frame at the PC of a wave: the effect of the function's code on its stack registers, cached by code
-//! object.
+//! The start of a frame at the PC of a wave: the effect of the function's code on its stack registers, cached for all
+//! code objects together.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::debuginfo::{self, Function};
 use crate::dwarf::{Budget, ContextError, FrameRegister, FrameStart, Operation, Placed, Program, Realigned};
 use crate::units::{DieOffset, DwarfReg};
 
-/// Maximum number of functions cached for one code object; past this the cache starts anew.
+/// Maximum number of cached functions, over all code objects; past this the cache starts anew.
 const MAX_CACHED: usize = 4096;
 
 /// Maximum number of address spans of those functions together: each dword of hostile code is one.
@@ -31,15 +31,15 @@ pub(super) struct Known {
     code: Result<Arc<FrameCode>, String>,
 }
 
-/// Results for one code object.
+/// Results for all code objects of a dump.
 #[derive(Debug, Default)]
 pub(super) struct FrameCodes(Mutex<Cached>);
 
 #[derive(Debug, Default)]
 struct Cached {
-    /// Results by the function's DIE and the register that its frame base names: functions may share a start and
-    /// differ in their ends.
-    known: HashMap<(DieOffset, u8), Arc<Known>>,
+    /// Results by the index of the code object, the function's DIE and the register that its frame base names: functions may
+    /// share a start and differ in their ends.
+    known: HashMap<(usize, DieOffset, u8), Arc<Known>>,
     spans: usize,
 }
 
@@ -48,13 +48,14 @@ impl FrameCodes {
     /// another question has another budget.
     pub(super) fn of(
         &self,
+        index: usize,
         object: &CodeObject,
         function: &Function,
         register: u8,
         budget: &Budget,
     ) -> Option<Arc<Known>> {
         let start = function.low_pc()?;
-        let key = (function.scopes.first()?.die, register);
+        let key = (index, function.scopes.first()?.die, register);
         // Entries are inserted whole, so that a panic of a thread with the lock leaves them valid.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().known.get(&key) {
@@ -217,7 +218,8 @@ impl FrameContext<'_> {
         let code = self.level.code()?;
         let reader = self.level.walk().reader;
         let object = code.loaded.object(reader.dump().capture())?;
-        let known = code.loaded.frame_codes().of(&object, function, register, reader.budget());
+        let known =
+            code.loaded.frame_codes().of(code.loaded.index(), &object, function, register, reader.budget());
         Ok((known.ok_or("the function has no first address")?, code.elf))
     }
 }

@@ -90,6 +90,13 @@ pub struct Member {
     pub lanes: Option<LaneSet>,
 }
 
+/// Bytes of memory of the stacks of an answer. Stacks beyond have [`FIRST_FRAMES`].
+const MAX_STACK_BYTES: usize = 96 << 20;
+/// Bytes of memory of a frame beside its names, which stand in it and in its key.
+const FRAME_BYTES: usize = 512;
+/// Number of frames that each stack has.
+const FIRST_FRAMES: usize = 8;
+
 /// The compared parts of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct FrameKey {
@@ -118,7 +125,8 @@ pub(super) fn groups(
     grouping: Grouping,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Groups, ReadError> {
-    let mut groups = Building { grouping, by_stack: HashMap::new(), groups: Vec::new() };
+    let mut groups =
+        Building { grouping, by_stack: HashMap::new(), groups: Vec::new(), left: MAX_STACK_BYTES };
     let mut by_trail: HashMap<Trail, usize> = HashMap::new();
     for (done, wave) in (0..).zip(waves) {
         progress(done);
@@ -148,6 +156,8 @@ struct Building {
     grouping: Grouping,
     by_stack: HashMap<StackKey, usize>,
     groups: Vec<Draft>,
+    /// Bytes of memory that stacks may still take.
+    left: usize,
 }
 
 struct Draft {
@@ -160,18 +170,36 @@ struct Draft {
 
 impl Building {
     /// The group of a stack; created if missing.
-    fn of(&mut self, stack: Stack) -> usize {
+    fn of(&mut self, mut stack: Stack) -> usize {
+        self.cut(&mut stack);
         let by = self.grouping.by;
         let frames = stack.frames.iter().map(|frame| key(frame, by)).collect();
         let next = self.groups.len();
         let index = *self.by_stack.entry((frames, stack.end.name())).or_insert(next);
         if index == next {
             let (members, causes, states) = (Vec::new(), Vec::new(), Vec::new());
+            let bytes: usize = stack.frames.iter().map(bytes).sum();
+            self.left = self.left.saturating_sub(bytes);
             let group = Group { members, count: 0, faulted: false, causes, states, stack };
             let (causes, states) = (BTreeMap::new(), BTreeMap::new());
             self.groups.push(Draft { group, blamed: None, causes, states });
         }
         index
+    }
+
+    /// Leaves out the outer frames of a stack that the answer has no capacity for.
+    fn cut(&self, stack: &mut Stack) {
+        let mut taken = 0;
+        let fits = stack.frames.iter().take_while(|frame| {
+            taken += bytes(frame);
+            taken <= self.left
+        });
+        let left_out = stack.frames.len() - fits.count().max(FIRST_FRAMES).min(stack.frames.len());
+        stack.frames.truncate(stack.frames.len() - left_out);
+        if let Some(last) = stack.frames.last_mut().filter(|_| left_out > 0) {
+            let why = "the stacks of all groups take more than 96 MiB";
+            last.problem = Some(format!("outer frames left out: {left_out}: {why}"));
+        }
     }
 
     /// Puts the lanes of a wave into their groups.
@@ -229,6 +257,12 @@ impl Building {
         groups.sort_by_key(|group| (!group.faulted, std::cmp::Reverse(group.count)));
         Groups { grouping: self.grouping, groups }
     }
+}
+
+/// Bytes of memory of a frame.
+fn bytes(frame: &StackFrame) -> usize {
+    let names = [&frame.function, &frame.file, &frame.code_object, &frame.problem];
+    FRAME_BYTES + names.iter().map(|name| 2 * name.as_ref().map_or(0, String::len)).sum::<usize>()
 }
 
 fn key(frame: &StackFrame, by: GroupBy) -> FrameKey {

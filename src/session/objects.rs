@@ -10,13 +10,16 @@ use super::image_map::ImageMap;
 use super::regions::Interval;
 use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
-use super::{CodeObjectInfo, entry};
+use super::{CodeObjectInfo, Reader, entry};
 use crate::capture::{Capture, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
 use crate::debuginfo::{DebugInfo, Functions};
 use crate::dwarf::{Budget, Dialect};
 use crate::mapping::Watch;
 use crate::units::{Address, Pc};
+
+/// Maximum number of other waves' PCs that one read of a large function answers: an eighth of those that the cache holds.
+const MAX_AHEAD: usize = 1 << 10;
 
 /// All code objects of a dump, each read on first use.
 #[derive(Debug)]
@@ -76,7 +79,7 @@ pub(super) struct Loaded {
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
     unwind: UnwindTable,
-    frame_codes: FrameCodes,
+    frame_codes: Arc<FrameCodes>,
     sources: Arc<Sources>,
     functions: Arc<Functions>,
     /// Whether a lookup by address or name found it: unused code objects have no part in an answer.
@@ -105,7 +108,7 @@ impl Objects {
         let agents = capture.agents.iter().enumerate();
         let targets =
             agents.map(|(index, agent)| *firsts.entry(Arc::as_ptr(&agent.target)).or_insert(index)).collect();
-        let (sources, functions) = (Arc::default(), Arc::default());
+        let (sources, functions, frame_codes) = (Arc::default(), Arc::default(), Arc::default());
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
@@ -116,7 +119,7 @@ impl Objects {
             object: OnceLock::new(),
             debug: OnceLock::new(),
             unwind: UnwindTable::default(),
-            frame_codes: FrameCodes::default(),
+            frame_codes: Arc::clone(&frame_codes),
             sources: Arc::clone(&sources),
             functions: Arc::clone(&functions),
             used: AtomicBool::new(false),
@@ -532,8 +535,29 @@ impl Loaded {
     }
 
     /// The source position of an address.
-    pub(super) fn source(&self, capture: &Capture, at: ElfAddress) -> Arc<Source> {
-        self.sources.at(self.index, at, || Source::read(self, capture, at))
+    ///
+    /// A large function is not read again for each of its waves: its first read answers all PCs of waves in it.
+    pub(super) fn source(&self, reader: &Reader, at: ElfAddress) -> Arc<Source> {
+        if let Some(known) = self.sources.get(self.index, at) {
+            return known;
+        }
+        let (dump, rereads) = (reader.dump(), reader.rereads());
+        // Outside of the lock: two clients may look up the same place once each, and neither waits for the other.
+        let read = |at| Source::read(self, dump.capture(), at, rereads);
+        let source = read(at);
+        if source.is_cut(rereads) {
+            return Arc::new(source);
+        }
+        for range in source.large_function(rereads) {
+            let run_time = |at: ElfAddress| at.0.wrapping_add(self.address.0);
+            let others = dump.wave_pcs(run_time(range.start)..run_time(range.end)).iter();
+            let others = others.map(|pc| self.elf(*pc)).filter(|other| *other != at);
+            for other in others.filter(|other| self.sources.get(self.index, *other).is_none()).take(MAX_AHEAD)
+            {
+                self.sources.keep(self.index, other, read(other));
+            }
+        }
+        self.sources.keep(self.index, at, source)
     }
 
     /// Its name.

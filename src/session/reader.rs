@@ -4,6 +4,7 @@
 //! frame's registers), or are keyed by [`Reader::generation`], which such a write advances.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::address::{self, GLOBAL};
@@ -13,8 +14,16 @@ use super::touched::Touched;
 use super::{Dump, Interrupt, MemoryAddress, ReadError};
 use crate::arch::{RegId, Register, RegisterValue, Space, SpaceScope, WaveArch};
 use crate::capture::Wave;
+use crate::debuginfo::Rereads;
 use crate::dwarf::Budget;
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
+
+/// Bytes of names in stacks that a question may return, beyond the first bytes of each.
+const MAX_STACK_TEXT: usize = 64 << 20;
+/// Bytes that each stack adds: names of 512 bytes for 64 frames.
+const WAVE_STACK_TEXT: usize = 1 << 15;
+/// Bytes of a name that count for nothing.
+const FREE_STACK_TEXT: usize = 1 << 6;
 
 /// Reads registers and memory of a dump for one client.
 #[derive(Debug)]
@@ -29,6 +38,9 @@ pub struct Reader {
     /// Ends the work from another thread.
     interrupt: Interrupt,
     budget: Budget,
+    rereads: Rereads,
+    /// Bytes of names of frames that the question may still return.
+    stack_text: AtomicUsize,
 }
 
 impl Reader {
@@ -43,6 +55,8 @@ impl Reader {
             touched: None,
             interrupt: Interrupt::default(),
             budget: Budget::default(),
+            rereads: Rereads::default(),
+            stack_text: AtomicUsize::new(MAX_STACK_TEXT),
         }
     }
 
@@ -67,6 +81,39 @@ impl Reader {
     /// The budget of the question's evaluations; a reader is made with that of its first question.
     pub(super) fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// The functions that the question may still read again.
+    pub(super) fn rereads(&self) -> &Rereads {
+        &self.rereads
+    }
+
+    /// A name of a frame, or a file. Once the question has returned too many bytes of long ones, the first bytes and `...`.
+    pub(super) fn stack_text(&self, text: Option<&str>) -> Option<String> {
+        let text = text?;
+        let short = text.len().min(FREE_STACK_TEXT);
+        let cost = text.len() - short;
+        let left = self.stack_text.load(Ordering::Relaxed);
+        if cost > left {
+            let cut = (0..=short).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            return Some(format!("{}...", text.get(..cut).unwrap_or_default()));
+        }
+        self.stack_text.store(left - cost, Ordering::Relaxed);
+        Some(text.to_owned())
+    }
+
+    /// Begins work on the stack of a wave.
+    pub(super) fn next_wave(&self, wave: WaveId) {
+        self.budget.add_wave(wave.0);
+        let left = self.stack_text.load(Ordering::Relaxed);
+        self.stack_text.store(left.saturating_add(WAVE_STACK_TEXT), Ordering::Relaxed);
+    }
+
+    /// Begins another question.
+    pub(super) fn next_question(&self) {
+        self.budget.restart();
+        self.rereads.restart();
+        self.stack_text.store(MAX_STACK_TEXT, Ordering::Relaxed);
     }
 
     /// Fails once the work has to end. All loops over waves and memory come through here.

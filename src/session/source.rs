@@ -1,13 +1,16 @@
 //! Source positions of an address: the function, the calls inlined there, and their lines; cached for all sessions.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::objects::Loaded;
 use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
-use crate::debuginfo::{DebugInfo, FunctionAt, FunctionKey, SourceLocation, demangle};
+use crate::debuginfo::{
+    DebugInfo, DebugInfoError, FunctionAt, FunctionKey, Rereads, SourceLocation, demangle,
+};
 
 /// The message for a missing function; its continuation names the place.
 pub(super) const NO_FUNCTION: &str = "no function with debug information holds the";
@@ -16,6 +19,10 @@ pub(super) const NO_FUNCTION: &str = "no function with debug information holds t
 const MAX_CACHED: usize = 8192;
 /// Maximum bytes of memory of those entries.
 const MAX_CACHED_BYTES: usize = 64 << 20;
+/// Scopes of a function that is not read again for each wave. To read it takes longer than to answer all waves' PCs in it.
+const LARGE: usize = 1 << 14;
+/// Bytes of a path, `PATH_MAX` of Linux.
+const MAX_PATH: usize = 1 << 12;
 /// Bytes of memory of a call beside its text.
 const CALL_BYTES: usize = 256;
 
@@ -34,19 +41,38 @@ pub(super) struct Source {
 /// A function or an inlined call at an address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Call {
-    pub(super) function: Option<String>,
-    pub(super) file: Option<String>,
+    pub(super) function: Option<Arc<str>>,
+    pub(super) file: Option<Arc<str>>,
     pub(super) line: Option<u64>,
     pub(super) column: Option<u64>,
 }
 
 impl Source {
     /// The debug information with the function, if any.
-    pub(super) fn function(&self) -> Option<(Arc<DebugInfo>, FunctionAt)> {
-        let (debug, key) = self.key.as_ref()?;
-        // It was read before.
-        let function = debug.function_of(key).ok()?;
-        Some((Arc::clone(debug), function))
+    ///
+    /// # Errors
+    /// The question has spent its rereads of functions.
+    pub(super) fn function(
+        &self,
+        rereads: &Rereads,
+    ) -> Result<Option<(Arc<DebugInfo>, FunctionAt)>, DebugInfoError> {
+        let Some((debug, key)) = &self.key else { return Ok(None) };
+        Ok(Some((Arc::clone(debug), debug.function_of(key, rereads)?)))
+    }
+
+    /// Whether it lacks the function because the question has spent its rereads.
+    pub(super) fn is_cut(&self, rereads: &Rereads) -> bool {
+        self.key.is_none() && rereads.is_spent()
+    }
+
+    /// The code of the function, if the cache of functions holds few as large.
+    pub(super) fn large_function(&self, rereads: &Rereads) -> Vec<Range<ElfAddress>> {
+        match self.function(rereads) {
+            Ok(Some((_, at))) if at.function.scopes.len() >= LARGE => {
+                at.function.scopes.first().map(|scope| scope.ranges.clone()).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The function by its DIE.
@@ -56,32 +82,33 @@ impl Source {
 
     /// Bytes of memory that it takes.
     fn bytes(&self) -> usize {
-        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let text = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());
         self.calls.iter().map(|call| CALL_BYTES + text(&call.function) + text(&call.file)).sum()
     }
 
-    /// Looks up an address of a code object.
-    pub(super) fn read(loaded: &Loaded, capture: &Capture, at: ElfAddress) -> Self {
-        let found = loaded.debug(capture).and_then(|debug| {
-            let words = |error: crate::debuginfo::DebugInfoError| error.to_string();
-            let function = debug.function_at(at).map_err(words)?;
-            // Without lines the function is still known.
+    /// Looks up an address of a code object, within the rereads of a question.
+    pub(super) fn read(loaded: &Loaded, capture: &Capture, at: ElfAddress, rereads: &Rereads) -> Self {
+        let found = loaded.debug(capture).map(|debug| {
+            let words = |error: DebugInfoError| error.to_string();
+            let function = debug.function_at_within(at, rereads).map_err(words);
             let row = debug.line_at(at).map(|row| row.map(|row| row.place)).map_err(words);
-            Ok((debug, function, row))
+            (debug, function, row)
         });
         let symbol = || {
             let object = loaded.object(capture).ok()?;
             let (symbol, _) = object.symbol_at(at)?;
-            Some(demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()))
+            Some(demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()).into())
         };
         match found {
-            Ok((debug, Some(function), row)) => {
+            // Without lines the function is still known.
+            Ok((debug, Ok(Some(function)), row)) => {
                 let calls = calls(&function, row.as_ref().ok().and_then(Option::as_ref));
                 Self { key: Some((debug, function.key())), calls, problem: row.err() }
             }
-            Ok((_, None, row)) => {
+            // Without a function the line is still known.
+            Ok((_, function, row)) => {
                 let none = || Some(format!("{NO_FUNCTION} address {at}"));
-                let problem = row.as_ref().err().cloned().or_else(none);
+                let problem = function.err().or_else(|| row.as_ref().err().cloned()).or_else(none);
                 let row = row.ok().flatten();
                 Self { key: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
             }
@@ -91,11 +118,11 @@ impl Source {
 }
 
 impl Call {
-    fn at(function: Option<String>, place: Option<&SourceLocation>) -> Self {
+    fn at(function: Option<Arc<str>>, place: Option<&SourceLocation>) -> Self {
         let number = |number: u64| Some(number).filter(|number| *number != 0);
         Self {
             function,
-            file: place.and_then(|place| place.file.as_deref().map(tidy)),
+            file: place.and_then(|place| place.file.as_ref().map(shared_tidy)),
             line: place.and_then(|place| number(place.line)),
             column: place.and_then(|place| number(place.column)),
         }
@@ -107,12 +134,18 @@ fn calls(at: &FunctionAt, row: Option<&SourceLocation>) -> Vec<Call> {
     let mut place = row;
     let frames = at.frames.iter().map(|frame| {
         let of = &frame.subprogram;
-        let name = of.qualified_name.as_deref().or(of.name.as_deref()).map(str::to_owned);
+        let name = of.qualified_name.as_ref().or(of.name.as_ref()).cloned();
         let call = Call::at(name, place);
         place = frame.call_site.as_ref();
         call
     });
     frames.collect()
+}
+
+/// [`tidy`] of a path that places share; unchanged beyond the length that systems allow.
+fn shared_tidy(path: &Arc<str>) -> Arc<str> {
+    let tidy = if path.len() <= MAX_PATH { tidy(path) } else { return Arc::clone(path) };
+    if *tidy == **path { Arc::clone(path) } else { tidy.into() }
 }
 
 /// A path without the `.` parts that a relative compilation directory leaves in it.
@@ -133,16 +166,21 @@ struct Known {
 }
 
 impl Sources {
-    pub(super) fn at(&self, object: usize, at: ElfAddress, read: impl FnOnce() -> Source) -> Arc<Source> {
-        // Sources are inserted whole, so that a panic of a thread with the lock leaves them valid.
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().by_address.get(&(object, at.0)) {
-            return Arc::clone(known);
-        }
-        // Outside of the lock: two clients may look up the same place once each, and neither waits for the other.
-        let source = Arc::new(read());
+    // Sources are inserted whole, so that a panic of a thread with the lock leaves them valid.
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The source position of an address in a code object, by its index; `None` if it is not cached.
+    pub(super) fn get(&self, object: usize, at: ElfAddress) -> Option<Arc<Source>> {
+        self.lock().by_address.get(&(object, at.0)).map(Arc::clone)
+    }
+
+    /// Caches a source position, or returns the one that another thread cached meanwhile.
+    pub(super) fn keep(&self, object: usize, at: ElfAddress, source: Source) -> Arc<Source> {
+        let source = Arc::new(source);
         let bytes = source.bytes();
-        let mut known = lock();
+        let mut known = self.lock();
         if known.by_address.len() >= MAX_CACHED || known.bytes.saturating_add(bytes) > MAX_CACHED_BYTES {
             *known = Known::default();
         }

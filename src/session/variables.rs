@@ -103,6 +103,7 @@ pub(super) fn locals_along(
     }
     problems.extend(reason.map(|why| format!("variables left out: {left_out}: {why}")));
     let (variables, Call { function, file, line, .. }) = (shown, call);
+    let [function, file] = [function, file].map(|text| text.as_deref().map(str::to_owned));
     Ok(Locals { wave, frame, pc, function, file, line, states, variables, left_out, problems })
 }
 
@@ -152,14 +153,15 @@ pub(super) fn found<'w>(
         return Err(none("there is no such frame".to_owned()));
     };
     let pc = physical.pc;
-    let Some((debug, function)) = source.function() else {
+    let words = |error: debuginfo::DebugInfoError| none(error.to_string());
+    let function = source.function(walk.reader.rereads()).map_err(words)?;
+    let Some((debug, function)) = function else {
         // Without debug information the code object's error has more facts than the message about one address, which
         // is an address in the file.
         let why = code.loaded.debug(capture).err().or_else(|| source.problem.clone());
         let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
         return Err(none(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC {pc}"))));
     };
-    let words = |error: debuginfo::DebugInfoError| none(error.to_string());
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
     let variables = debug.frame_variables(&function, inlined, code.elf).map_err(words)?;
     let call = source.calls.get(inlined).cloned().unwrap_or_default();

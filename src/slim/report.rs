@@ -284,6 +284,7 @@ fn limit_name(limit: Limit) -> &'static str {
         Limit::Pointers => "pointers",
         Limit::Time => "time",
         Limit::Values => "values",
+        Limit::Functions => "functions",
         Limit::Object => "object",
     }
 }
@@ -295,6 +296,9 @@ fn limit_words(limit: Limit, follow: u32) -> String {
         Limit::Pointers => "the bound on pointers was hit (--most-pointers)".to_owned(),
         Limit::Time => "the time for variables and pointers was over (--most-seconds)".to_owned(),
         Limit::Values => "the bound on values of variables was hit (--most-values)".to_owned(),
+        Limit::Functions => {
+            "variables of large functions were left out: the functions do not fit memory together".to_owned()
+        }
         Limit::Object => "of large objects only the first part was looked at".to_owned(),
     }
 }

@@ -103,11 +103,10 @@ pub(in crate::session) fn with_pointers(
     let mut walked = Unwinder::new(reader, wave)?;
     while walked.step() {}
     let frames = Frames::along(walked);
-    let capture = reader.dump().capture();
     let (mut objects, mut evaluated) = (Vec::new(), 0);
     for spot in frames.spots(own_stack.then_some(lane))?.into_iter().rev() {
         let Some(code) = spot.code else { continue };
-        let source = code.loaded.source(capture, code.elf);
+        let source = code.loaded.source(reader, code.elf);
         let calls = source.key().map_or(0, |key| key.frames.len());
         for inlined in (0..calls).rev() {
             let Ok(found) = found(&frames.walk, spot.level, inlined, code, &source) else { continue };
@@ -190,8 +189,10 @@ fn in_frame<'f>(frames: &'f Frames<'_>, spot: Spot<'f>, variable: DieOffset) -> 
     let none = |words: String| ReadError::NoVariables(words);
     let code =
         spot.code.ok_or_else(|| none(format!("no code object that can be read holds the PC {}", spot.pc)))?;
-    let source = code.loaded.source(frames.walk.reader.dump().capture(), code.elf);
-    let inlined = source.function().map_or(0, |(_, at)| {
+    let reader = frames.walk.reader;
+    let source = code.loaded.source(reader, code.elf);
+    let function = source.function(reader.rereads()).map_err(|why| none(why.to_string()))?;
+    let inlined = function.map_or(0, |(_, at)| {
         let declares = |frame: &usize| {
             at.scopes(*frame).any(|scope| scope.variables.iter().any(|known| known.die == variable))
         };

@@ -50,6 +50,8 @@ pub enum Limit {
     Time,
     /// The number of values of variables.
     Values,
+    /// The number of reads of large functions that do not fit memory together.
+    Functions,
     /// An object's size, or the number of pointers in one.
     Object,
 }
@@ -183,6 +185,9 @@ impl Search<'_> {
             });
             if locals.is_ok_and(|locals| locals.left_out > 0) {
                 self.hit(Limit::Values);
+            }
+            if self.reader.rereads().is_spent() {
+                self.hit(Limit::Functions);
             }
             for (debug, type_id, bytes, lane) in found {
                 self.object(&debug, type_id, &bytes, wave, lane);

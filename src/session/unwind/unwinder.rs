@@ -80,7 +80,7 @@ impl<'a> Unwinder<'a> {
     /// [`ReadError::NoSuchWave`], or the operating system's error for the file.
     pub(in crate::session) fn new(reader: &'a Reader, wave: WaveId) -> Result<Self, ReadError> {
         let kind = Arc::clone(&reader.wave(wave)?.kind);
-        reader.budget().add_wave(wave.0);
+        reader.next_wave(wave);
         let pc = reader.scalar(wave, "pc")?;
         let (own, rules_left) = (RefCell::default(), Cell::new(MAX_RULES));
         let end = pc.is_none().then_some(StackEnd::PcNotCaptured);

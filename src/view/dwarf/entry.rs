@@ -20,8 +20,9 @@ use super::group::Others;
 use super::ranges::{self, Places};
 use super::signed::{Signed, signature_of};
 use super::sources::RenamedUnit;
+use super::texts::Texts;
 use super::types::SmallPointers;
-use super::{MAX_ROWS, Plans, Slice, lines, location, outline, types};
+use super::{MAX_ROWS, Plans, Slice, lines, location, outline, texts, types};
 use crate::bounds::MAX_DEPTH;
 use crate::clean::clean;
 use crate::dwarf::draft;
@@ -230,7 +231,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                     _ => continue,
                 },
                 _ if !self.is_kept(name) || !self.has_room_for_ranges(root.read_unit, attribute) => continue,
-                _ => match as_it_is(self.to, root.read_unit, attribute) {
+                _ => match as_it_is(self.to, &mut self.plans.texts, root.read_unit, attribute) {
                     Some(value) => value,
                     None => continue,
                 },
@@ -383,7 +384,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
         attribute: &gimli::Attribute<Slice<'r>>,
     ) -> Option<AttributeValue> {
-        as_it_is(self.to, entry.read_unit, attribute)
+        as_it_is(self.to, &mut self.plans.texts, entry.read_unit, attribute)
     }
 
     /// A reference to the view's DIE for the target of a reference in the converted unit.
@@ -494,15 +495,22 @@ pub(super) fn is_mangled<'r>(
     unit: gimli::UnitRef<'_, Slice<'r>>,
     attribute: &gimli::Attribute<Slice<'r>>,
 ) -> bool {
-    unit.attr_string(attribute.value()).is_ok_and(|name| name.slice().starts_with(b"_Z"))
+    match texts::shared(unit, attribute.value()) {
+        Some(name) => name.starts_with(b"_Z"),
+        None => unit.attr_string(attribute.value()).is_ok_and(|name| name.slice().starts_with(b"_Z")),
+    }
 }
 
 /// The unchanged attribute, with a cleaned name; `None` if it is unreadable or refers to a DIE that the view lacks.
 pub(super) fn as_it_is<'r>(
     to: &mut ConvertUnit<'_, Slice<'r>>,
+    texts: &mut Texts,
     unit: gimli::UnitRef<'_, Slice<'r>>,
     attribute: &gimli::Attribute<Slice<'r>>,
 ) -> Option<AttributeValue> {
+    if let Some(long) = texts.long(to, unit, attribute.value()) {
+        return Some(long);
+    }
     let name = unit.attr_string(attribute.value()).ok();
     if let Some(Cow::Owned(clean)) = name.map(|name| clean(name.to_string_lossy())) {
         return Some(AttributeValue::String(clean.into_bytes()));

@@ -32,8 +32,9 @@ pub(super) fn rewrite<'r>(
     if attribute.name() == constants::DW_AT_const_value {
         // A location of the same DIE has more information; a small pointer's bytes would be read as a large one's.
         let is_plain = !has_location && sort != Sort::SmallPointer;
-        let value = conversion.to.convert_attribute_value(entry.read_unit, attribute, &constant);
-        return Ok(value.ok().filter(|_| is_plain));
+        let long = conversion.plans.texts.long(conversion.to, entry.read_unit, attribute.value());
+        let value = || conversion.to.convert_attribute_value(entry.read_unit, attribute, &constant).ok();
+        return Ok(long.or_else(value).filter(|_| is_plain));
     }
     let list = match attribute.value() {
         gimli::AttributeValue::Exprloc(expression) => {

@@ -15,6 +15,7 @@ mod outline;
 mod ranges;
 mod signed;
 mod sources;
+mod texts;
 mod types;
 
 use std::cell::{Cell, RefCell};
@@ -35,6 +36,7 @@ use crate::units::DieOffset;
 use context::{Unit, Units};
 use group::{Group, Others};
 use signed::Signed;
+use texts::Texts;
 
 /// A section for gimli.
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
@@ -90,6 +92,7 @@ struct Plans {
     code_ranges: Room,
     /// The remaining capacity of ranges of one unit's DIEs.
     places: usize,
+    texts: Texts,
 }
 
 /// The view's capacity of list entries: one per byte of their sections, of which an entry takes at least three. Many
@@ -142,6 +145,7 @@ impl Plans {
             // Most functions have no list, only the two attributes.
             code_ranges: Room::of(bytes.ranges.saturating_add(bytes.dies)),
             places: bytes.ranges.saturating_add(bytes.dies),
+            texts: Texts::of(&debug.sections()),
         }
     }
 
@@ -195,6 +199,9 @@ pub(super) fn rewrite(
             }
         }
     }
+    if plans.texts.cut > 0 {
+        plans.problems.insert(cut_texts(plans.texts.cut));
+    }
     if plans.has_gaps {
         gaps::close(&mut out);
     }
@@ -221,6 +228,10 @@ pub(super) fn rewrite(
     });
     debug_assert!(each.is_ok());
     rewritten
+}
+
+fn cut_texts(count: usize) -> String {
+    format!("{count} names are cut: long texts of the DIEs take more than their sections have bytes")
 }
 
 thread_local! {

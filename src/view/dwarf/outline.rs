@@ -42,7 +42,8 @@ pub(super) fn convert<'r>(
             constants::DW_AT_decl_file | constants::DW_AT_decl_line => is_same(unit, entry.read_unit),
             _ => conversion.has_room_for_ranges(entry.read_unit, attribute),
         };
-        if is_said && let Some(value) = as_it_is(conversion.to, unit, attribute) {
+        if is_said && let Some(value) = as_it_is(conversion.to, &mut conversion.plans.texts, unit, attribute)
+        {
             conversion.to.unit.get_mut(id).set(name, value);
         }
     }

@@ -110,7 +110,9 @@ pub(super) fn vector<'r>(
     for attribute in &entry.attrs {
         let name = attribute.name();
         if matches!(name, constants::DW_AT_name | constants::DW_AT_encoding) {
-            let Some(value) = as_it_is(to, entry.read_unit, attribute) else { continue };
+            let Some(value) = as_it_is(to, &mut conversion.plans.texts, entry.read_unit, attribute) else {
+                continue;
+            };
             to.unit.get_mut(element).set(name, value.clone());
             if name == constants::DW_AT_name {
                 to.unit.get_mut(id).set(name, value);

@@ -51,14 +51,14 @@ fn inlined_calls_of_many_places() {
     }
 }
 
-/// Functions of four bytes each, where waves stop, with so many blocks in each.
-fn functions_of_blocks(count: u64, blocks: usize) -> Vec<u8> {
+/// Functions of `bytes` of code each, where waves stop, with so many blocks in each.
+fn functions_of_blocks(count: u64, bytes: u32, blocks: usize) -> Vec<u8> {
     let mut dies = Dies::new();
     dies.declare(5, BLOCK, false, &[LOW, HIGH]);
     let int = dies.int();
     for at in 0..count {
-        let start = (TEXT + 0x10 + 4 * at).to_le_bytes();
-        let size = 4u32.to_le_bytes();
+        let start = (TEXT + 0x10 + u64::from(bytes) * at).to_le_bytes();
+        let size = bytes.to_le_bytes();
         dies.die(2, &[b"f\0", &start, &size]);
         dies.variable("v", int);
         let block = [&[5][..], &start, &size].concat().repeat(blocks);
@@ -77,9 +77,84 @@ fn large_functions_that_waves_stop_in_by_turns() {
         (2, 300_000, &["backtrace DUMP", "groups DUMP", "groups --lanes DUMP", "locals DUMP"][..]),
         (5, 140_000, &["backtrace DUMP", "groups DUMP", "groups --lanes DUMP"]),
     ] {
-        let hostile = Hostile::with_waves_at(&functions_of_blocks(count, blocks), 200, count);
+        let hostile = Hostile::with_waves_at(&functions_of_blocks(count, 4, blocks), 200, count);
         hostile.each(commands).says("backtrace", FRAME).says("groups", FRAME);
     }
+}
+
+/// Waves at instructions of their own, by turns in two functions that the cache does not hold together. One read of a function
+/// answers all PCs of waves in it; where variables are asked for, the reads of a question are bounded.
+#[test]
+fn large_functions_at_distinct_pcs() {
+    let pcs = (0..200).map(|wave| 0x10 + 0x400 * (wave % 2) + 4 * (wave / 2));
+    let hostile = Hostile::with_pcs(&functions_of_blocks(2, 0x400, 300_000), pcs);
+    let said = hostile.each(&[
+        "backtrace DUMP",
+        "waves DUMP",
+        "groups DUMP",
+        "groups --by pc DUMP",
+        "groups --lanes DUMP",
+        "locals DUMP",
+        "print DUMP v",
+        "export DUMP",
+        "diff DUMP DUMP",
+        "diff --json DUMP DUMP",
+        "slim --all-waves DUMP -o OUT",
+    ]);
+    said.says("backtrace", FRAME).says("groups DUMP", "200 waves").says("locals", "v = 7");
+    said.says("diff DUMP", "their functions do not fit memory together").says("diff --json", "\"frames\"");
+    said.says("slim", "do not fit memory together").lacks("No differences");
+    hostile.each(&["groups DUMP", "groups --by pc DUMP", "export DUMP"]).lacks("its bound allows");
+}
+
+/// Waves by turns in functions that overlap, and that the cache does not hold together.
+#[test]
+fn large_functions_that_overlap() {
+    let mut dies = Dies::new();
+    dies.declare(5, BLOCK, false, &[LOW, HIGH]);
+    for at in 0..4u64 {
+        let size = (0x200u32 - 0x40 * at as u32).to_le_bytes();
+        let start = (TEXT + 0x10 + 0x20 * at).to_le_bytes();
+        dies.die(2, &[b"f\0", &start, &size]);
+        let block = [&[5][..], &start, &size].concat().repeat(150_000);
+        dies.dies(&block);
+        dies.close(1);
+    }
+    dies.close(1);
+    let pcs = (0..120).map(|wave| 0x10 + 4 * (wave * 37 % 120));
+    let hostile = Hostile::with_pcs(&dies.object(), pcs);
+    hostile.each(&["groups DUMP", "waves DUMP", "groups --lanes DUMP", "export DUMP"]).says("groups", FRAME);
+}
+
+/// Calls inlined into one another, of a function with a long name, where each of many waves stops.
+#[test]
+fn names_of_inlined_calls_of_many_waves() {
+    let mut dies = Dies::new();
+    dies.declare(5, INLINED, true, &[ORIGIN, LOW, HIGH]);
+    let int = dies.int();
+    let name = [vec![b'n'; 60_000], vec![0]].concat();
+    let far = [&0x100_0000u64.to_le_bytes()[..], &4u32.to_le_bytes()].concat();
+    let long = dies.die(2, &[&name, &far]).to_le_bytes();
+    dies.close(1);
+    dies.function();
+    for _ in 0..500 {
+        dies.die(5, &[&long, &place()]);
+    }
+    dies.variable("v", int);
+    dies.close(502);
+    let hostile = Hostile::with_waves(&dies.object(), WAVES);
+    let said = hostile.each(&[
+        "backtrace DUMP",
+        "backtrace --lane all DUMP",
+        "groups DUMP",
+        "groups --by pc DUMP",
+        "groups --json --by pc DUMP",
+        "groups --lanes --by pc DUMP",
+        "locals DUMP",
+        "export DUMP",
+    ]);
+    said.says("groups --by", "outer frames left out").says("groups --json", "outer frames left out");
+    said.says("locals", "v = 7").says("backtrace", "nnn");
 }
 
 /// The same calls in twenty code objects.
@@ -92,8 +167,8 @@ fn inlined_calls_of_many_code_objects() {
     said.says("locals DUMP", "v = 7").says("diff", "No differences");
 }
 
-/// The commands that read names; the writer of views reads strings by itself.
-const ALL: [&str; 15] = [
+/// The commands that read names.
+const ALL: [&str; 17] = [
     "info DUMP",
     "backtrace DUMP",
     "backtrace --lane all DUMP",
@@ -106,6 +181,8 @@ const ALL: [&str; 15] = [
     "export DUMP",
     "diff DUMP DUMP",
     "slim DUMP -o OUT",
+    "view DUMP -o OUT",
+    "view --view all DUMP -o OUT",
     "code-object CODE",
     "code-object --json CODE",
     "dwarf CODE",

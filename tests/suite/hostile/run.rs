@@ -62,14 +62,19 @@ impl Hostile {
 
     /// Waves in the code of a code object, at so many instructions in turn.
     pub(super) fn with_waves_at(object: &[u8], count: u64, instructions: u64) -> Self {
+        Self::with_pcs(object, (0..count).map(|wave| 0x10 + 4 * (wave % instructions)))
+    }
+
+    /// Waves in the code of a code object, each at that offset in the code.
+    pub(super) fn with_pcs(object: &[u8], pcs: impl Iterator<Item = u64>) -> Self {
         let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         fs::write(hostile.path("code.hsaco"), object).unwrap();
         let mut manifest = format!(
             "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\
              [[code_object]]\npath = \"code.hsaco\"\naddress = \"{LOADED:#x}\"\n"
         );
-        for wave in 1..=count {
-            let pc = LOADED + super::elf::TEXT + 0x10 + 4 * ((wave - 1) % instructions);
+        for (wave, at) in (1..).zip(pcs) {
+            let pc = LOADED + super::elf::TEXT + at;
             manifest.push_str(&format!(
                 "[[wave]]\nid = {wave}\nagent = 1\n[wave.registers]\npc = \"{pc:#x}\"\nexec = \"0xff\"\n"
             ));

@@ -125,6 +125,16 @@ fn units_that_share_a_line_table() {
     said.says("backtrace", FRAME);
 }
 
+/// Line tables and tables of abbreviations that code objects of one file have each: all together are bounded.
+#[test]
+fn tables_of_many_code_objects() {
+    let commands = ["info DUMP", "groups DUMP", "backtrace DUMP", "locals DUMP", "export DUMP"];
+    let said = Hostile::with_objects(&rows(1, 4_000_000, 18), 20, 1).each(&commands);
+    said.says("info", "more than 16777216 rows").says("groups", FRAME).says("backtrace", FRAME);
+    let said = Hostile::with_objects(&sharing(1, 50_000, false), 300, 1).each(&commands);
+    said.says("info", "the tables of all code objects take more than 256 MiB").says("groups", FRAME);
+}
+
 /// Line tables within one another: headers whose lengths all reach to the end of one program.
 #[test]
 fn line_tables_that_overlap() {

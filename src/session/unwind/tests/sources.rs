@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::capture::CodeObject;
 use crate::codeobject::{self, Bytes, ElfAddress, newest_llvm};
+use crate::session::Reader;
 use crate::session::tests::Maker;
 use crate::units::Address;
 
@@ -52,12 +54,13 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
         };
         maker.capture.code_objects.push(object);
         let dump = maker.finish();
+        let reader = Reader::new(Arc::clone(&dump));
         let loaded = dump.objects().at(dump.capture(), text.start.0, None).unwrap();
         for (address, answer) in samples.iter().zip(answers.as_array().unwrap()) {
             let context = format!("{} {address:#x}: {answer}", path.display());
-            let source = loaded.source(dump.capture(), ElfAddress(*address));
+            let source = loaded.source(&reader, ElfAddress(*address));
             let frames = answer["Symbol"].as_array().unwrap();
-            let Some((_, function)) = source.function() else {
+            let Some((_, function)) = source.function(reader.rereads()).unwrap() else {
                 // Padding between functions, which line tables may cover: no function of debug information.
                 assert_eq!((source.calls.len(), frames.len()), (1, 1), "{context}");
                 assert_eq!(source.calls[0].line.unwrap_or(0), frames[0]["Line"], "{context}");
