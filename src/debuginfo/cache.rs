@@ -15,8 +15,8 @@ const MAX_FUNCTIONS: usize = 8192;
 const MAX_PARTS: usize = 1 << 19;
 /// Scopes and variables of a function whose repeated reads count.
 const LARGE: usize = 1 << 7;
-/// Scopes and variables of large functions that a question reads again: 16 functions as large as the cache.
-const MAX_REREAD: usize = 16 * MAX_PARTS;
+/// Scopes and variables of large functions that a question reads again: 8 functions as large as the cache.
+const MAX_REREAD: usize = 8 * MAX_PARTS;
 
 /// Bytes of text that the entries of a cache take.
 const MAX_TEXT: usize = 16 << 20;
