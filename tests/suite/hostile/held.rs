@@ -95,16 +95,11 @@ fn large_functions_at_distinct_pcs() {
         "groups --by pc DUMP",
         "groups --lanes DUMP",
         "locals DUMP",
-        "print DUMP v",
-        "export DUMP",
         "diff DUMP DUMP",
-        "diff --json DUMP DUMP",
-        "slim --all-waves DUMP -o OUT",
     ]);
     said.says("backtrace", FRAME).says("groups DUMP", "200 waves").says("locals", "v = 7");
-    said.says("diff DUMP", "their functions do not fit memory together").says("diff --json", "\"frames\"");
-    said.says("slim", "do not fit memory together").lacks("No differences");
-    hostile.each(&["groups DUMP", "groups --by pc DUMP", "export DUMP"]).lacks("its bound allows");
+    said.says("diff DUMP", "their functions do not fit memory together").lacks("No differences");
+    hostile.each(&["groups DUMP", "groups --by pc DUMP"]).lacks("its bound allows");
 }
 
 /// Waves by turns in functions that overlap, and that the cache does not hold together.

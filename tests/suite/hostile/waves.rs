@@ -236,17 +236,3 @@ fn variables_of_many_waves() {
     // The waves of one question alone are shown whole.
     hostile.each(&["locals --lane all DUMP", "diff --wave 1:2 DUMP DUMP"]).lacks(TOO_MANY);
 }
-
-/// Honest waves of kernels without optimisation, as many as a large capture has: 100 variables in 64 lanes each.
-#[test]
-fn variables_of_honest_waves() {
-    let mut dies = Dies::new();
-    let int = dies.int();
-    dies.function();
-    for index in 0..100 {
-        dies.variable(&format!("v{index}"), int);
-    }
-    dies.close(2);
-    let hostile = Hostile::with_waves_at(&dies.object(), 1_000, WAVES);
-    hostile.each(&["diff DUMP DUMP"]).lacks(TOO_MANY).says("diff", "No differences in 1000 pairs");
-}
