@@ -36,6 +36,11 @@ fn the_reference_pages_show_what_is_printed() {
     play("docs/evaluator.md", 5);
 }
 
+#[test]
+fn the_page_of_the_helpers_shows_what_is_printed() {
+    play("docs/clients.md", 4);
+}
+
 /// Plays the blocks of a page, which types at least `least` lines.
 fn play(page: &str, least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
