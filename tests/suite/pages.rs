@@ -98,3 +98,13 @@ fn lines_have_at_most_120_columns() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[test]
+fn entries_of_the_changelog_are_one_line() {
+    let text = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    let kinds = ["### Security", "### Changed", "### Fixed", "### Added"];
+    let is_fine =
+        |line: &str| line.is_empty() || ["# ", "## ", "- "].iter().any(|start| line.starts_with(start));
+    let wrong: Vec<&str> = text.lines().filter(|line| !is_fine(line) && !kinds.contains(line)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
