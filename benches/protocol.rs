@@ -1,6 +1,6 @@
 //! The promises of the packets that a session is made of, against gdbserver and against a bare ping-pong:
 //!
-//! * `m` of 64 KiB moves at least 10 times the bytes a second that gdbserver moves with the size that suits it best;
+//! * `m` of 64 KiB moves at least 12 times the bytes a second that gdbserver moves with the size that suits it best;
 //! * `T`, and `p` of the PC, take at most 1.25 times a ping-pong of the same sizes.
 //!
 //! `cargo bench --bench protocol`
@@ -99,7 +99,7 @@ fn memory(ours: &mut Raw, promises: &mut Promises) -> Result<(), Failure> {
             best.1
         ));
     }
-    promises.at_least("m of 64 KiB, times gdbserver's best size", &ratios, 10.0);
+    promises.at_least("m of 64 KiB, times gdbserver's best size", &ratios, 12.0);
     Ok(())
 }
 

@@ -17,23 +17,41 @@ pub(crate) struct Reply<'a> {
     first: usize,
     /// Position of the packet's `$`.
     start: usize,
+    /// Position up to which `sum` is the checksum of the body.
+    summed: usize,
+    sum: u8,
 }
+
+/// Bytes that become digits at once: the digits are summed and copied while the nearest cache holds them.
+const HEX_BYTES: usize = 2048;
 
 impl<'a> Reply<'a> {
     /// Begins a reply at the end of `out`.
     pub(crate) fn new(out: &'a mut Vec<u8>, outbox: &'a mut Outbox) -> Self {
         let start = out.len();
         out.push(b'$');
-        Self { out, outbox, first: start, start }
+        Self { out, outbox, first: start, start, summed: start + 1, sum: 0 }
     }
 
     /// Ends the reply: checksum, and a copy for a client that asks again.
-    pub(crate) fn finish(self) {
-        let sum = checksum(self.body());
+    pub(crate) fn finish(mut self) {
+        self.end_packet();
+    }
+
+    /// Ends a packet of the reply.
+    fn end_packet(&mut self) {
+        self.sum_up();
+        let sum = self.sum;
         self.out.extend_from_slice(&[b'#', hex_digit(sum >> 4), hex_digit(sum)]);
         if self.outbox.keeps() {
             self.outbox.sent(self.out.get(self.start..).unwrap_or_default());
         }
+    }
+
+    /// Adds the bytes since the last addition to the checksum.
+    fn sum_up(&mut self) {
+        self.sum = self.sum.wrapping_add(checksum(self.out.get(self.summed..).unwrap_or_default()));
+        self.summed = self.out.len();
     }
 
     /// The bytes written so far.
@@ -44,6 +62,7 @@ impl<'a> Reply<'a> {
     /// Withdraws everything except the packets of text before the reply.
     pub(crate) fn clear(&mut self) {
         self.out.truncate(self.start + 1);
+        (self.summed, self.sum) = (self.start + 1, 0);
     }
 
     /// Withdraws everything, with the packets of text before the reply.
@@ -72,12 +91,24 @@ impl<'a> Reply<'a> {
 
     /// Appends bytes as hex digits.
     pub(crate) fn hex(&mut self, bytes: &[u8]) -> &mut Self {
-        let at = self.out.len();
-        self.out.resize(at + bytes.len() * 2, 0);
-        if let Some(digits) = self.out.get_mut(at..) {
-            // The buffer is twice as long as the bytes; the encoder requires nothing else.
-            let _ = faster_hex::hex_encode(bytes, digits);
+        if bytes.len() <= HEX_BYTES {
+            let at = self.out.len();
+            self.out.resize(at + bytes.len() * 2, 0);
+            if let Some(digits) = self.out.get_mut(at..) {
+                // The buffer is twice as long as the bytes; the encoder requires nothing else.
+                let _ = faster_hex::hex_encode(bytes, digits);
+            }
+            return self;
         }
+        self.sum_up();
+        self.out.reserve(bytes.len() * 2);
+        let mut buffer = [0; 2 * HEX_BYTES];
+        for part in bytes.chunks(HEX_BYTES) {
+            let Ok(digits) = faster_hex::hex_encode(part, &mut buffer) else { break };
+            self.sum = self.sum.wrapping_add(checksum(digits.as_bytes()));
+            self.out.extend_from_slice(digits.as_bytes());
+        }
+        self.summed = self.out.len();
         self
     }
 
@@ -125,10 +156,10 @@ impl<'a> Reply<'a> {
     }
 
     fn next(&mut self) {
-        let next = Reply { out: self.out, outbox: self.outbox, first: self.first, start: self.start };
-        next.finish();
+        self.end_packet();
         self.start = self.out.len();
         self.out.push(b'$');
+        (self.summed, self.sum) = (self.start + 1, 0);
     }
 }
 

@@ -47,6 +47,31 @@ fn bytes_are_pairs_of_digits() {
 }
 
 #[test]
+fn long_data_has_its_checksum_wherever_it_is() {
+    let bytes: Vec<u8> = (0..3 * super::HEX_BYTES + 5).map(|index| (index * 7) as u8).collect();
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let packet = |body: &str| {
+        let sum = body.bytes().map(u32::from).sum::<u32>() % 256;
+        format!("${body}#{sum:02x}")
+    };
+    let found = written(|reply| {
+        reply.hex(&bytes);
+    });
+    assert_eq!(found, packet(&digits));
+    let found = written(|reply| {
+        reply.text("withdrawn").hex(&bytes);
+        reply.clear();
+        reply.text("m").hex(&bytes).text(";").hex(&bytes).number(0x10);
+    });
+    assert_eq!(found, packet(&format!("m{digits};{digits}10")));
+    let found = written(|reply| {
+        reply.packet(b"O31", false);
+        reply.hex(&bytes);
+    });
+    assert_eq!(found, packet("O31") + &packet(&digits));
+}
+
+#[test]
 fn text_goes_before_the_answer() {
     assert_eq!(
         written(|reply| {
