@@ -16,6 +16,17 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> usize {
     count
 }
 
+/// One of many reads of a store: [`Backing::read_many`].
+#[derive(Debug)]
+pub struct RangeRead<'b> {
+    /// First byte.
+    pub offset: u64,
+    /// Receives the bytes.
+    pub buffer: &'b mut [u8],
+    /// Number of bytes read, fewer than the buffer has only where the store ends.
+    pub count: usize,
+}
+
 /// A store of captured bytes.
 pub trait Backing: Debug + Send + Sync {
     /// The name for a person: the file's name as the dump gives it.
@@ -34,6 +45,17 @@ pub trait Backing: Debug + Send + Sync {
     /// # Errors
     /// The operating system's error for the file.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Reads many ranges. A store that checks its file after each [`Self::read_at`] checks it once after all of them.
+    ///
+    /// # Errors
+    /// The first error; the buffers then mean nothing.
+    fn read_many(&self, reads: &mut [RangeRead<'_>]) -> io::Result<()> {
+        reads.iter_mut().try_for_each(|read| {
+            read.count = self.read_at(read.offset, read.buffer)?;
+            Ok(())
+        })
+    }
 
     /// A lasting view of a range, mapped where that is possible: for code objects, whose debug sections are large.
     ///

@@ -11,7 +11,7 @@ mod model;
 mod source;
 
 pub(crate) use backing::copy;
-pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, distinct};
+pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, distinct};
 pub use memory::{MemoryMap, Segment, joined};
 pub use model::{
     Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,

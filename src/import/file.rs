@@ -10,7 +10,7 @@ use std::sync::Arc;
 use nix::fcntl::OFlag;
 
 use super::problem::ImportError;
-use crate::capture::{Backing, Bytes};
+use crate::capture::{Backing, Bytes, RangeRead};
 use crate::clean::clean;
 use crate::mapping::{self, Changes, Stamp};
 
@@ -121,6 +121,16 @@ impl Backing for OpenFile {
         self.read_range(0, self.stamp.size(), offset, buffer)
     }
 
+    fn read_many(&self, reads: &mut [RangeRead<'_>]) -> io::Result<()> {
+        let done = reads.iter_mut().try_for_each(|read| {
+            read.count = read_range(&self.file, 0, self.stamp.size(), read.offset, read.buffer)?;
+            Ok(())
+        });
+        // Behind the last read, as after a single one.
+        self.unchanged()?;
+        done
+    }
+
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
         self.view_range(0, self.stamp.size(), offset, length)
     }
@@ -164,3 +174,7 @@ pub(super) fn read_range(
     }
     Ok(done)
 }
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

@@ -39,11 +39,11 @@ impl<'m> Ahead<'m> {
             let (sender, batches) = mpsc::sync_channel(WAITING);
             let mut ahead = Self { memory, batches, batch: Vec::new().into_iter() };
             if count >= WORTH_A_THREAD {
-                let mut words = blocks.map(|block| Words::read(memory, block)).fuse();
+                let mut blocks = blocks.fuse();
                 let read = move || {
                     loop {
-                        let batch: Vec<Words> = words.by_ref().take(BATCH).collect();
-                        if batch.is_empty() || sender.send(batch).is_err() {
+                        let batch: Vec<&Block> = blocks.by_ref().take(BATCH).collect();
+                        if batch.is_empty() || sender.send(Words::read_all(memory, &batch)).is_err() {
                             return;
                         }
                     }

@@ -285,6 +285,8 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
             derived.extend_from_slice(bytes);
             own.push((store, RegisterBlock { first, count: 1, width, offset, known }));
         });
+        // A vector grows to four at once, and most waves have one or two.
+        own.shrink_to_fit();
         Some(own)
     }
 }
@@ -326,14 +328,15 @@ impl WaveReader<'_> {
     /// The captured parts of a range of global memory, by offset from its start.
     fn pieces(&self, base: u64, length: u64, name: Option<&str>) -> MemoryMap {
         let map = self.memory.map();
-        let Some(last) = length.checked_sub(1).and_then(|length| base.checked_add(length)) else {
+        let Some(end) = length.checked_sub(1).and_then(|length| base.checked_add(length)) else {
             return MemoryMap::default();
         };
-        let mut pieces = Vec::new();
+        // Mostly one.
+        let mut pieces = Vec::with_capacity(1);
         let mut segment = map.find(base).or_else(|| map.next(base));
-        while let Some(found) = segment.filter(|found| found.address <= last) {
+        while let Some(found) = segment.filter(|found| found.address <= end) {
             let first = found.address.max(base);
-            let last = found.last().min(last);
+            let last = found.last().min(end);
             pieces.push(Segment {
                 address: first - base,
                 extent: Extent {
@@ -343,7 +346,7 @@ impl WaveReader<'_> {
                 },
                 name: name.map(str::to_owned),
             });
-            segment = map.next(found.last());
+            segment = if found.last() < end { map.next(found.last()) } else { None };
         }
         MemoryMap::new(pieces).0
     }

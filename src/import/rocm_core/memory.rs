@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::capture::{Backing, Bytes, Extent, MemoryMap};
+use crate::capture::{Backing, Bytes, Extent, MemoryMap, RangeRead, Segment};
 use crate::codeobject as code;
 use crate::import::objects::Memory;
 
@@ -56,6 +56,42 @@ impl CoreMemory {
     /// Reads from `address` on, as far as captured bytes reach without a gap; a file that cannot be read is a gap.
     pub(in crate::import) fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
         self.read_until(address, buffer).unwrap_or(0)
+    }
+
+    /// Reads `N` bytes at each address; `None` where one segment does not hold them all, or the file cannot be read.
+    pub(in crate::import) fn read_each<const N: usize>(&self, addresses: &[u64]) -> Vec<Option<[u8; N]>> {
+        let mut last: Option<&Segment> = None;
+        let places: Vec<Option<Extent>> = addresses
+            .iter()
+            .map(|address| {
+                // Most addresses lie beside each other.
+                let is_in = |segment: &&Segment| (segment.address..=segment.last()).contains(address);
+                let segment = last.filter(is_in).or_else(|| self.map.find(*address))?;
+                last = Some(segment);
+                let skip = address - segment.address;
+                let fits = segment.extent.length - skip >= N as u64;
+                let offset = segment.extent.offset.checked_add(skip).filter(|_| fits)?;
+                Some(Extent { offset, length: N as u64, ..segment.extent })
+            })
+            .collect();
+        let mut found = vec![None; addresses.len()];
+        let mut buffers = vec![[0; N]; addresses.len()];
+        for (index, file) in (0..).zip(&*self.files) {
+            let is_here = |place: &Option<Extent>| place.is_some_and(|place| place.backing.0 == index);
+            let here = places.iter().zip(&mut buffers).filter(|(place, _)| is_here(place));
+            let mut reads: Vec<RangeRead<'_>> = here
+                .filter_map(|(place, buffer)| Some(RangeRead { offset: (*place)?.offset, buffer, count: 0 }))
+                .collect();
+            if reads.is_empty() || file.read_many(&mut reads).is_err() {
+                continue;
+            }
+            let counts: Vec<usize> = reads.iter().map(|read| read.count).collect();
+            let here = places.iter().zip(&buffers).zip(&mut found).filter(|((place, _), _)| is_here(place));
+            for (((_, buffer), found), count) in here.zip(counts) {
+                *found = (count == N).then_some(*buffer);
+            }
+        }
+        found
     }
 
     /// A number of eight bytes.

@@ -98,9 +98,10 @@ impl WaveReader<'_> {
 
     /// The bases of an XCC's waves, as far as they were captured.
     fn bases(&self, xcc: &XccWaves) -> Vec<Base> {
-        let base = |block: &Block| {
+        let asked: Vec<&Block> = xcc.blocks.iter().take(MAX_ASKED).collect();
+        let base = |(block, words): (&&Block, Words)| {
             let row = xcc.row(block.counts.size).and_then(|index| self.rows.get(index))?;
-            let (words, word) = (Words::read(self.memory, block), row.area()?.wave);
+            let word = row.area()?.wave;
             Some(Base {
                 engine: word.engine.of(block.word),
                 slot: word.scoreboard.of(block.word),
@@ -108,7 +109,7 @@ impl WaveReader<'_> {
                 base: row.scratch_base(&words, &block.counts)??,
             })
         };
-        xcc.blocks.iter().take(MAX_ASKED).filter_map(base).collect()
+        asked.iter().zip(Words::read_all(self.memory, &asked)).filter_map(base).collect()
     }
 
     /// Private memory that the bases place; `None`: they place none, or contradict each other.

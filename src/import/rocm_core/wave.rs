@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::block::{Block, Counts, SLOTS};
 use super::memory::CoreMemory;
 use crate::arch::save_area::{self, Parked, SaveArea, TtmpBits};
-use crate::arch::{RegId, Target, WaveArch};
+use crate::arch::{RegId, SgprAlias, Target, WaveArch};
 use crate::capture::RegisterBlock;
 use crate::integers::u32_at;
 use crate::units::LaneSet;
@@ -70,17 +70,42 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Reads them: they lie side by side.
+    /// The words of a wave's block.
     pub(super) fn read(memory: &CoreMemory, block: &Block) -> Self {
-        let at = block.hwregs();
         let mut bytes = [0; WORDS * 4];
-        let start = at.checked_sub((TAIL * 4) as u64);
-        if start.is_some_and(|start| memory.read(start, &mut bytes) == bytes.len()) {
-            let of = |first| Slots::of(&bytes, first);
-            return Self { tail: of(0), hw: of(TAIL), ttmps: of(TAIL + 16) };
+        match Self::start(block) {
+            Some(start) if memory.read(start, &mut bytes) == bytes.len() => Self::of(&bytes),
+            _ => Self::read_slots(memory, block),
         }
-        let read = |address| Slots::read(memory, address);
-        Self { tail: start.map(read).unwrap_or_default(), hw: read(at), ttmps: read(at + SLOTS) }
+    }
+
+    /// The words of many blocks, in their order.
+    pub(super) fn read_all(memory: &CoreMemory, blocks: &[&Block]) -> Vec<Self> {
+        // No wave lies at the first or the last address: one without a start has no words there.
+        let starts: Vec<u64> = blocks.iter().map(|block| Self::start(block).unwrap_or(u64::MAX)).collect();
+        let found = memory.read_each(&starts);
+        let words = |(block, bytes): (&&Block, Option<[u8; WORDS * 4]>)| match bytes {
+            Some(bytes) => Self::of(&bytes),
+            None => Self::read(memory, block),
+        };
+        blocks.iter().zip(found).map(words).collect()
+    }
+
+    /// The address of the first word: all of them lie side by side.
+    fn start(block: &Block) -> Option<u64> {
+        block.hwregs().checked_sub((TAIL * 4) as u64)
+    }
+
+    fn of(bytes: &[u8; WORDS * 4]) -> Self {
+        let of = |first| Slots::of(bytes, first);
+        Self { tail: of(0), hw: of(TAIL), ttmps: of(TAIL + 16) }
+    }
+
+    /// The words around a gap.
+    fn read_slots(memory: &CoreMemory, block: &Block) -> Self {
+        let (at, read) = (block.hwregs(), |address| Slots::read(memory, address));
+        let tail = Self::start(block).map(read).unwrap_or_default();
+        Self { tail, hw: read(at), ttmps: read(at + SLOTS) }
     }
 
     /// Bits of a trap temporary.
@@ -178,8 +203,31 @@ pub(super) struct Row {
     fault_words: Vec<(String, u8, u32)>,
     /// Slot, bits that are faults whatever is enabled.
     hard_faults: Vec<(u8, u32)>,
-    reasons: HashMap<Vec<Option<u32>>, Option<Vec<usize>>>,
-    layouts: HashMap<(Counts, bool), Arc<[RegisterBlock]>>,
+    /// Slot of the register with the base of private memory, or its place among the SGPRs.
+    scratch_base: Option<AddressPlace>,
+    /// The same for the register that code sets to it.
+    flat_scratch: Option<AddressPlace>,
+    reasons: HashMap<FaultBits, Option<Vec<usize>>>,
+    /// The entry of the last wave: most waves have the same.
+    last_reasons: Option<(FaultBits, Option<Vec<usize>>)>,
+    layouts: HashMap<LayoutKey, Arc<[RegisterBlock]>>,
+    /// The entry of the last wave.
+    last_layout: Option<(LayoutKey, Arc<[RegisterBlock]>)>,
+}
+
+/// The trap and the words that stop reasons follow from, each with the bits that matter.
+type FaultBits = Vec<Option<u32>>;
+
+/// The counts that a layout follows from, and whether the saved VGPRs are meaningless.
+type LayoutKey = (Counts, bool);
+
+/// The place of a register with an address of 64 bits.
+#[derive(Clone, Copy, Debug)]
+enum AddressPlace {
+    /// This hardware slot and the next one.
+    Slot(u8),
+    /// The SGPRs of an alias.
+    Alias(SgprAlias),
 }
 
 impl Row {
@@ -220,6 +268,10 @@ impl Row {
         let hard =
             hard.filter_map(|fault| Some((slot(&fault.register)?, 1u32.checked_shl(fault.bit.into())?)));
         let hard_faults = hard.collect();
+        let address = |name: &str| {
+            let alias = || kind.named(name)?.alias.map(AddressPlace::Alias);
+            slot(name).map(AddressPlace::Slot).or_else(alias)
+        };
         let no_vgprs = area.no_vgprs.as_ref().and_then(|bit| Some((slot(&bit.register)?, bit.bit)));
         Some(Self {
             pc: kind.named("pc").map(|register| register.id).zip(slot("pc")),
@@ -229,8 +281,12 @@ impl Row {
             rewrites,
             fault_words,
             hard_faults,
+            scratch_base: area.scratch.base.as_deref().and_then(address),
+            flat_scratch: address("flat_scratch"),
             reasons: HashMap::new(),
+            last_reasons: None,
             layouts: HashMap::new(),
+            last_layout: None,
             kind,
             layout: Arc::clone(&layout),
         })
@@ -324,11 +380,28 @@ impl Row {
 
     /// Indexes of the stop reasons of a stopped wave. `None`: the captured words do not determine them.
     pub(super) fn reasons(&mut self, words: &Words, trap: Option<u8>) -> Option<Vec<usize>> {
-        let mut key = vec![trap.map(u32::from)];
-        key.extend(self.fault_words.iter().map(|(_, slot, bits)| Some(words.slot(*slot)? & bits)));
-        if let Some(known) = self.reasons.get(&key) {
-            return known.clone();
+        let faults = self.fault_words.iter().map(|(_, slot, bits)| Some(words.slot(*slot)? & bits));
+        let key = std::iter::once(trap.map(u32::from)).chain(faults);
+        if let Some((last, reasons)) = &self.last_reasons
+            && key.clone().eq(last.iter().copied())
+        {
+            return reasons.clone();
         }
+        let key: FaultBits = key.collect();
+        let reasons = match self.reasons.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let found = self.find_reasons(words, trap, &key);
+                self.reasons.insert(key.clone(), found.clone());
+                found
+            }
+        };
+        self.last_reasons = Some((key, reasons.clone()));
+        reasons
+    }
+
+    /// [`Self::reasons`] of words that no wave had before; `key`: their bits that matter.
+    fn find_reasons(&self, words: &Words, trap: Option<u8>, key: &[Option<u32>]) -> Option<Vec<usize>> {
         let target = &self.kind.target;
         let read = |name: &str| {
             let (_, slot, _) = self.fault_words.iter().find(|(known, ..)| known == name)?;
@@ -339,9 +412,7 @@ impl Row {
         reasons.sort_unstable();
         reasons.dedup();
         let is_known = !reasons.is_empty() || key.iter().all(Option::is_some);
-        let reasons = is_known.then_some(reasons);
-        self.reasons.insert(key, reasons.clone());
-        reasons
+        is_known.then_some(reasons)
     }
 
     /// Whether hardware flags that need no enable bit report a fault.
@@ -379,21 +450,21 @@ impl Row {
     ///
     /// `None`: this processor has no such register; `Some(None)`: its value was not captured.
     pub(super) fn scratch_base(&self, words: &Words, counts: &Counts) -> Option<Option<u64>> {
-        let name = self.area()?.scratch.base.as_ref()?;
-        Some(self.address(name, words, counts))
+        self.area()?.scratch.base.as_ref()?;
+        Some(self.address(self.scratch_base, words, counts))
     }
 
     /// The register that code sets to the base of private memory where the architecture does not; `None`: not captured.
     pub(super) fn flat_scratch(&self, words: &Words, counts: &Counts) -> Option<u64> {
-        self.address("flat_scratch", words, counts)
+        self.address(self.flat_scratch, words, counts)
     }
 
     /// A register of 64 bits, in its hardware slot or among the last SGPRs.
-    fn address(&self, name: &str, words: &Words, counts: &Counts) -> Option<u64> {
-        if let Some(slot) = self.area()?.hwregs.get(name) {
-            return words.long(*slot);
-        }
-        let alias = self.kind.named(name)?.alias?;
+    fn address(&self, place: Option<AddressPlace>, words: &Words, counts: &Counts) -> Option<u64> {
+        let alias = match place? {
+            AddressPlace::Slot(slot) => return words.long(slot),
+            AddressPlace::Alias(alias) => alias,
+        };
         let sgprs = u16::try_from(counts.sgprs).ok()?;
         let first = usize::from(alias.first(self.kind.target.sgpr_alias_limit, sgprs)?);
         let index = (TAIL + first).checked_sub(usize::from(sgprs))?;
@@ -408,12 +479,20 @@ impl Row {
 
     /// Where registers lie above a wave's lowest address; one table for all waves that have the same.
     pub(super) fn layout(&mut self, counts: Counts, without_vgprs: bool) -> Arc<[RegisterBlock]> {
-        if let Some(known) = self.layouts.get(&(counts, without_vgprs)) {
-            return Arc::clone(known);
+        let key = (counts, without_vgprs);
+        if let Some((_, last)) = self.last_layout.as_ref().filter(|(last, _)| *last == key) {
+            return Arc::clone(last);
         }
-        let made: Arc<[RegisterBlock]> = self.blocks(&counts, without_vgprs).into();
-        self.layouts.insert((counts, without_vgprs), Arc::clone(&made));
-        made
+        let layout = match self.layouts.get(&key) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let made: Arc<[RegisterBlock]> = self.blocks(&counts, without_vgprs).into();
+                self.layouts.insert(key, Arc::clone(&made));
+                made
+            }
+        };
+        self.last_layout = Some((key, Arc::clone(&layout)));
+        layout
     }
 
     fn blocks(&self, counts: &Counts, without_vgprs: bool) -> Vec<RegisterBlock> {
