@@ -179,7 +179,7 @@ pub fn fetch(
     lane: Option<LaneId>,
     size: BitSize,
 ) -> Result<Bits, Error> {
-    Reader::new(context).bits(location, 0, lane, size).map_err(at_fetch)
+    Fetcher::new(context).fetch(location, lane, size)
 }
 
 /// Reads an object of many lanes, the lanes in order; a register is read once for all of them.
@@ -189,8 +189,33 @@ pub fn fetch_lanes(
     lanes: LaneSet,
     size: BitSize,
 ) -> Vec<(LaneId, Result<Bits, Error>)> {
-    let mut reader = Reader::new(context);
-    lanes.iter().map(|lane| (lane, reader.bits(location, 0, Some(lane), size).map_err(at_fetch))).collect()
+    let mut fetcher = Fetcher::new(context);
+    lanes.iter().map(|lane| (lane, fetcher.fetch(location, Some(lane), size))).collect()
+}
+
+/// Reads objects one after another, and keeps the last register for the objects that follow: those of the other lanes.
+pub struct Fetcher<'c>(Reader<'c>);
+
+impl<'c> Fetcher<'c> {
+    /// A fetcher of objects of a context, which does not change meanwhile.
+    #[must_use]
+    pub fn new(context: &'c dyn Context) -> Self {
+        Self(Reader::new(context))
+    }
+
+    /// Reads an object of one lane, as [`fetch`].
+    ///
+    /// # Errors
+    /// The errors of [`fetch`].
+    pub fn fetch(&mut self, location: &Location, lane: Option<LaneId>, size: BitSize) -> Result<Bits, Error> {
+        self.0.bits(location, 0, lane, size).map_err(at_fetch)
+    }
+}
+
+impl std::fmt::Debug for Fetcher<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Fetcher({:?})", self.0.register)
+    }
 }
 
 fn at_fetch(cause: Cause) -> Error {

@@ -97,7 +97,7 @@ pub use context::{
 };
 pub use dialect::AMD_AUGMENTATION;
 pub use error::{Cause, Class, ContextError, Error};
-pub use fetch::{Bits, Known, fetch, fetch_lanes};
+pub use fetch::{Bits, Fetcher, Known, fetch, fetch_lanes};
 pub use lanes::{LANES, Lanes};
 pub use location::{CapturedLane, Frame, Implicit, ImplicitPointer, Location, Offset, Storage};
 pub use machine::{Entry, Evaluator, Failure, Focus, Group, Step, Tracer};

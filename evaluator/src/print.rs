@@ -76,6 +76,85 @@ pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String 
     location_up_to(location, lane, names, usize::MAX)
 }
 
+/// Locations as text, one after another, as [`location`]: the last name is kept for the lanes that follow.
+pub struct Locations<'n> {
+    names: &'n dyn Names,
+    last: Option<(Named, String)>,
+}
+
+/// A storage with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Register(DwarfReg),
+    Space(AddressSpace),
+}
+
+impl<'n> Locations<'n> {
+    /// No location yet.
+    #[must_use]
+    pub fn new(names: &'n dyn Names) -> Self {
+        Self { names, last: None }
+    }
+
+    /// The location as one lane has it.
+    #[must_use]
+    pub fn text(&mut self, location: &Location, lane: LaneId) -> String {
+        let named = match location.storage {
+            Storage::Register { register, .. } => Named::Register(register),
+            Storage::Memory { space, .. } => Named::Space(space),
+            _ => return self::location(location, lane, self.names),
+        };
+        if self.last.as_ref().is_none_or(|(last, _)| *last != named) {
+            let name = match named {
+                Named::Register(register) => register_name(self.names, register),
+                Named::Space(space) => space_name(self.names, space),
+            };
+            self.last = Some((named, name));
+        }
+        let name = self.last.as_ref().map_or("", |(_, name)| name);
+        in_storage(location, lane, name)
+    }
+}
+
+impl std::fmt::Debug for Locations<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Locations").field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+/// A location in memory or a register of that name, as one lane has it.
+fn in_storage(location: &Location, lane: LaneId, name: &str) -> String {
+    let (bytes, bits) = (location.offset.bytes.get(lane), u64::from(location.offset.bits.get(lane)));
+    // ` lane 63`, `[63]+0xffffffffffffffff`: mostly one allocation.
+    let mut words = String::with_capacity(name.len() + 24);
+    words.push_str(name);
+    let rest = match &location.storage {
+        Storage::Memory { lane: captured, .. } => {
+            if let Some(lane) = captured.seen_by(Some(lane)) {
+                let _ = write!(words, "[{lane}]");
+            }
+            let _ = write!(words, "+{bytes:#x}");
+            bits
+        }
+        Storage::Register { frame, size, .. } => {
+            if *frame == Frame::Caller {
+                words.push_str(" of the caller");
+            }
+            if size.0 >= VECTOR_BITS {
+                let _ = write!(words, " lane {}", bytes / 4);
+                bytes % 4 * 8 + bits
+            } else {
+                bytes.saturating_mul(8).saturating_add(bits)
+            }
+        }
+        _ => bits,
+    };
+    if rest != 0 {
+        let _ = write!(words, " bit {rest}");
+    }
+    words
+}
+
 /// [`location`] of which at most `most` parts, or bytes of a constant, are shown, and how many are not.
 fn location_up_to(location: &Location, lane: LaneId, names: &dyn Names, most: usize) -> String {
     if let Storage::Composite(_) = location.storage {
@@ -91,25 +170,8 @@ fn location_up_to(location: &Location, lane: LaneId, names: &dyn Names, most: us
     let bits = |bits: u128| if bits == 0 { String::new() } else { format!(" bit {bits}") };
     match &location.storage {
         Storage::Undefined(_) => "undefined".to_owned(),
-        Storage::Memory { space, lane: captured, .. } => {
-            let mut words = space_name(names, *space);
-            if let Some(lane) = captured.seen_by(Some(lane)) {
-                let _ = write!(words, "[{lane}]");
-            }
-            let _ = write!(words, "+{:#x}", at / 8);
-            words + &bits(at % 8)
-        }
-        Storage::Register { register, frame, size } => {
-            let mut words = register_name(names, *register);
-            if *frame == Frame::Caller {
-                words.push_str(" of the caller");
-            }
-            if size.0 >= VECTOR_BITS {
-                let _ = write!(words, " lane {}", at / 32);
-                return words + &bits(at % 32);
-            }
-            words + &bits(at)
-        }
+        Storage::Memory { space, .. } => in_storage(location, lane, &space_name(names, *space)),
+        Storage::Register { register, .. } => in_storage(location, lane, &register_name(names, *register)),
         Storage::Implicit(implicit) => {
             let bytes = implicit.bytes(lane);
             let left = match bytes.len().saturating_sub(most) {

@@ -3,6 +3,7 @@
 //!
 //! DWARF 5 sections 2.5.1.3 (`DW_OP_push_object_address`), 5.5 to 5.7 and 5.18.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::MemoryAddress;
@@ -28,7 +29,7 @@ pub(super) struct LaneObject<'a> {
     debug: &'a DebugInfo,
     lane: LaneId,
     /// Its location, independent of the lane.
-    location: Location,
+    location: Cow<'a, Location>,
     depth: usize,
     /// Whether a type's attribute was evaluated: then the shown value depends on more than the object's bits.
     asked: Cell<bool>,
@@ -39,7 +40,7 @@ impl<'a> LaneObject<'a> {
         context: &'a FrameContext<'a>,
         debug: &'a DebugInfo,
         lane: LaneId,
-        location: Location,
+        location: Cow<'a, Location>,
     ) -> Self {
         Self { context, debug, lane, location, depth: 0, asked: Cell::new(false) }
     }
@@ -191,7 +192,7 @@ impl Object for LaneObject<'_> {
         let DynamicSource::Location(location) = &attribute.source else {
             return Err(format!("{} names a variable, expected a place", attribute.attribute));
         };
-        let location = self.located(attribute, location, at, None)?;
+        let location = Cow::Owned(self.located(attribute, location, at, None)?);
         let (context, debug, lane) = (self.context, self.debug, self.lane);
         let depth = self.depth + 1;
         Ok(Box::new(LaneObject { context, debug, lane, location, depth, asked: Cell::default() }))

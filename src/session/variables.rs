@@ -1,5 +1,6 @@
 //! The variables of a wave's frame, evaluated once for all requested lanes.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use super::source::{Call, NO_FUNCTION, Source};
 use super::unwind::{Code, Unwinder};
 use super::{ReadError, Reader};
 use crate::arch::WaveArch;
-use crate::debuginfo::format::{Absence, Contents, Options, Value};
+use crate::debuginfo::format::{Absence, Contents, KnownTypes, Options, Value};
 use crate::debuginfo::{
     self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitId, VariableAt, VariableKind,
 };
@@ -22,8 +23,8 @@ use crate::dwarf::clang_xderef::{Idiom, Meaning};
 use crate::dwarf::limits::MAX_OBJECT_BYTES;
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Budget, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location,
-    Machine as _, Origin, Program, Storage, WhyUndefined, clang_xderef, fetch, print,
+    self, Bits, Budget, Cause, Class, Dialect, Evaluator, Fetcher, Focus, Group, Known, LaneNeed, Location,
+    Machine as _, Origin, Program, Storage, WhyUndefined, clang_xderef, print,
 };
 use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
@@ -241,6 +242,8 @@ pub(super) struct Frame<'a> {
     pub(super) debug: Arc<DebugInfo>,
     /// Messages with the PC ranges of location lists: variables may share a list.
     pub(super) elsewhere: RefCell<HashMap<(UnitId, ListOffset), String>>,
+    /// Types of the variables, for their values.
+    types: KnownTypes,
     left: Left,
 }
 
@@ -250,6 +253,12 @@ struct Read {
     place: Option<((AddressSpace, u128), u64)>,
     bits: Rc<Bits>,
     bytes: Arc<[Byte]>,
+}
+
+/// The objects of a variable's lanes, as far as they are read.
+struct LanesRead<'c> {
+    fetcher: Fetcher<'c>,
+    last: Option<Read>,
 }
 
 /// The error for an exceeded limit of a frame's variables.
@@ -357,7 +366,8 @@ impl Left {
 
 impl<'a> Frame<'a> {
     pub(super) fn new(context: FrameContext<'a>, debug: Arc<DebugInfo>) -> Self {
-        Self { context, debug, elsewhere: RefCell::default(), left: Left::default() }
+        let (elsewhere, types, left) = (RefCell::default(), KnownTypes::default(), Left::default());
+        Self { context, debug, elsewhere, types, left }
     }
 }
 
@@ -500,11 +510,12 @@ impl Frame<'_> {
         let known_size = if self.debug.has_data_elsewhere(type_id) { Some(0) } else { known_size };
         // The data of the previous lane, and its text: lanes with the same bits share them if the type evaluates
         // nothing else.
-        let mut read: Option<Read> = None;
+        let mut read = LanesRead { fetcher: Fetcher::new(&self.context), last: None };
         let mut before: Option<(Rc<Bits>, ValueState)> = None;
+        let mut places = print::Locations::new(&self.context);
         let values = lanes.iter().map(|lane| {
-            let at = location.at(lane);
-            let object = LaneObject::new(&self.context, &self.debug, lane, at.clone());
+            let own = location.at(lane);
+            let object = LaneObject::new(&self.context, &self.debug, lane, Cow::Borrowed(&own));
             // Parts that the type leaves to the object, for example the length of an array, differ by lane.
             let size = match known_size {
                 Some(size) => size,
@@ -515,20 +526,25 @@ impl Frame<'_> {
                 },
             };
             let wanted = BitSize(size.saturating_mul(8));
-            let checked = if idiom.is_some() { clang_xderef::check_size(&at, wanted) } else { Ok(()) };
-            let found = checked.and_then(|()| self.read(&at, lane, size, &mut read));
+            let checked = if idiom.is_some() { clang_xderef::check_size(&own, wanted) } else { Ok(()) };
+            let found = checked.and_then(|()| self.read(&own, lane, size, &mut read));
             // A caller's registers are shown at their current place.
-            let settled = |bytes| Ok((self.context.level.settled(&at, lane, wanted)?, bytes));
-            let (at, (bits, bytes)) = match found.and_then(settled) {
+            let level = &self.context.level;
+            let settled = |bytes| match level.is_innermost() {
+                true => Ok((None, bytes)),
+                false => Ok((Some(level.settled(&own, lane, wanted)?), bytes)),
+            };
+            let (settled, (bits, bytes)) = match found.and_then(settled) {
                 Ok(found) => found,
                 Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
+            let at = settled.as_ref().unwrap_or(&own);
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
-                return nowhere(lane, ValueState::OptimizedOut(undefined(&at, lane)));
+                return nowhere(lane, ValueState::OptimizedOut(undefined(at, lane)));
             }
-            let place = print::location(&at, lane, &self.context);
+            let place = places.text(at, lane);
             let not_captured = |part: &str| {
-                ValueState::Unavailable(match self.context.lacks_private(&at, lane) {
+                ValueState::Unavailable(match self.context.lacks_private(at, lane) {
                     true => format!("{place}: {NO_PRIVATE_MEMORY}"),
                     false => format!("{part}{place} was not captured"),
                 })
@@ -541,7 +557,7 @@ impl Frame<'_> {
                 match self.shown(type_id, &bits, &object, most.min(self.left.values())) {
                     // A scalar with missing bits has no value; the reasons differ by lane.
                     Ok(Value::Absent { absent: Absence::OptimizedOut }) => {
-                        ValueState::OptimizedOut(undefined(&at, lane))
+                        ValueState::OptimizedOut(undefined(at, lane))
                     }
                     Ok(Value::Absent { absent: Absence::Unavailable }) => not_captured("part of "),
                     shown => {
@@ -560,18 +576,19 @@ impl Frame<'_> {
                 true => LaneSet::EMPTY,
                 false => LaneSet::one(lane),
             };
-            LaneValue { lane, location: Some(marked(place, idiom)), place: Some(at), idiom, bytes, state, of }
+            let (location, place) = (Some(marked(place, idiom)), Some(settled.unwrap_or(own)));
+            LaneValue { lane, location, place, idiom, bytes, state, of }
         });
         values.collect()
     }
 
-    /// The object of a lane. `last`: the data of the previous lane, shared if equal.
+    /// The object of a lane, which shares the data of the previous lane if they are equal.
     fn read(
         &self,
         at: &Location,
         lane: LaneId,
         size: u64,
-        last: &mut Option<Read>,
+        LanesRead { fetcher, last }: &mut LanesRead<'_>,
     ) -> Result<(Rc<Bits>, Arc<[Byte]>), dwarf::Error> {
         let place = self.common_place(at, lane).map(|place| (place, size));
         // Shared data counts, too: each lane's bytes are printed.
@@ -579,7 +596,7 @@ impl Frame<'_> {
         if let Some(last) = last.as_ref().filter(|last| place.is_some() && last.place == place) {
             return Ok((Rc::clone(&last.bits), Arc::clone(&last.bytes)));
         }
-        let bits = fetch(&self.context, at, Some(lane), BitSize(size.saturating_mul(8)))?;
+        let bits = fetcher.fetch(at, Some(lane), BitSize(size.saturating_mul(8)))?;
         let same = last.take().filter(|last| *last.bits == bits);
         let (bits, bytes) = match same {
             Some(last) => (last.bits, last.bytes),
@@ -631,7 +648,9 @@ impl Frame<'_> {
         let all = Options::machine();
         let max_values = all.max_values.min(most);
         let options = Options { space_name: &name, symbol_name: &symbol, max_values, ..all };
-        self.debug.value_of(type_id, contents, object, &options).map_err(|error| error.to_string())
+        self.debug
+            .value_among(type_id, contents, object, &self.types, &options)
+            .map_err(|error| error.to_string())
     }
 }
 

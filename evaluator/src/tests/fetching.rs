@@ -96,6 +96,17 @@ fn a_register_is_read_for_every_lane() {
 }
 
 #[test]
+fn objects_one_after_another_are_each_their_own() {
+    let context = Fake::default();
+    let registers = [(1, located(&context, "51", LaneId(0))), (2, located(&context, "52", LaneId(0)))];
+    let mut fetcher = Fetcher::new(&context);
+    for (register, location) in registers.iter().cycle().take(5) {
+        let bits = fetcher.fetch(location, None, BitSize(32)).unwrap();
+        assert_eq!(bits.number(), Some(u64::from(dword(*register, 0))), "register {register}");
+    }
+}
+
+#[test]
 fn beyond_the_storage_is_ill_formed() {
     let context = Fake::default();
     let location = located(&context, "50", LaneId(0));

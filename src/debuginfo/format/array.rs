@@ -171,7 +171,7 @@ impl ValueBuilder<'_> {
     fn element(&self, id: Option<TypeId>, is_vector: bool, part: Part<'_>, depth: usize) -> Result<Value> {
         if is_vector
             && let Some(id) = id
-            && let Some(found) = self.info.stripped(id)?
+            && let Some(found) = self.stripped(id)?
             && let TypeKind::Base(base) = &found.kind
             && self.char_kind(id, &found)?.is_some()
         {
@@ -201,7 +201,7 @@ impl ValueBuilder<'_> {
     /// An array of characters that are all there, as a string.
     fn characters(&self, element: Option<TypeId>, part: Part<'_>, count: u64) -> Result<Option<String>> {
         let Some(id) = element.filter(|_| self.options.writes_strings()) else { return Ok(None) };
-        let Some(found) = self.info.stripped(id)? else { return Ok(None) };
+        let Some(found) = self.stripped(id)? else { return Ok(None) };
         let Some(kind) = self.char_kind(id, &found)? else { return Ok(None) };
         let length = count.saturating_mul(kind.width as u64);
         let Some(bytes) = part.bytes(length).filter(|_| part.absence(length.saturating_mul(8)).is_none())
@@ -212,7 +212,7 @@ impl ValueBuilder<'_> {
     }
 
     /// The character class of a type, by its encoding and, for the wide ones, by a name in its chain of types.
-    pub(super) fn char_kind(&self, id: TypeId, stripped: &Type) -> Result<Option<CharKind>> {
+    pub(super) fn find_char_kind(&self, id: TypeId, stripped: &Type) -> Result<Option<CharKind>> {
         let TypeKind::Base(base) = &stripped.kind else { return Ok(None) };
         let width = stripped.byte_size.unwrap_or(0);
         if matches!(base.encoding.0, gimli::DW_ATE_signed_char | gimli::DW_ATE_unsigned_char) && width == 1 {

@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::number::Part;
+use super::text::CharKind;
 use super::value::{Field, Value};
-use super::{Contents, Options};
+use super::{Contents, KnownTypes, Options};
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::dynamic::{Asked, Object, OwnedContents};
 use crate::debuginfo::error::{DebugInfoError, Result};
@@ -17,7 +18,8 @@ impl DebugInfo {
     /// # Errors
     /// A type cannot be read, or types contain each other without end.
     pub fn value(&self, id: TypeId, contents: Contents<'_>, options: &Options<'_>) -> Result<Value> {
-        self.walk(id, Part { contents, bit: 0, object: None, origin: 0, is_base: false }, options)
+        let part = Part { contents, bit: 0, object: None, origin: 0, is_base: false };
+        self.walk(id, part, &KnownTypes::default(), options)
     }
 
     /// [`Self::value`] of an object that can be asked for what its type leaves to it.
@@ -31,18 +33,34 @@ impl DebugInfo {
         object: &dyn Object,
         options: &Options<'_>,
     ) -> Result<Value> {
-        self.walk(id, Part { contents, bit: 0, object: Some(object), origin: 0, is_base: false }, options)
+        self.value_among(id, contents, object, &KnownTypes::default(), options)
     }
 
-    fn walk(&self, id: TypeId, part: Part<'_>, options: &Options<'_>) -> Result<Value> {
+    /// [`Self::value_of`] of one of many objects, which share the types in `types`.
+    ///
+    /// # Errors
+    /// As for [`Self::value`].
+    pub fn value_among(
+        &self,
+        id: TypeId,
+        contents: Contents<'_>,
+        object: &dyn Object,
+        types: &KnownTypes,
+        options: &Options<'_>,
+    ) -> Result<Value> {
+        let part = Part { contents, bit: 0, object: Some(object), origin: 0, is_base: false };
+        self.walk(id, part, types, options)
+    }
+
+    fn walk(&self, id: TypeId, part: Part<'_>, types: &KnownTypes, options: &Options<'_>) -> Result<Value> {
         let left = Cell::new(options.max_values);
-        let walk = ValueBuilder::new(self, options, left);
-        walk.value(Some(id), part, None, 0)
+        ValueBuilder::new(self, types, options, left).value(Some(id), part, None, 0)
     }
 }
 
 pub(super) struct ValueBuilder<'a> {
     pub(super) info: &'a DebugInfo,
+    types: &'a KnownTypes,
     pub(super) options: &'a Options<'a>,
     /// Values that may still be made.
     pub(super) left: Cell<usize>,
@@ -56,12 +74,27 @@ pub(super) struct ValueBuilder<'a> {
 const BYTES_OF_VALUE: usize = 256;
 
 impl<'a> ValueBuilder<'a> {
-    pub(super) fn new(info: &'a DebugInfo, options: &'a Options<'a>, left: Cell<usize>) -> Self {
-        Self { info, options, left, virtual_bases: RefCell::default(), around: RefCell::default() }
+    pub(super) fn new(
+        info: &'a DebugInfo,
+        types: &'a KnownTypes,
+        options: &'a Options<'a>,
+        left: Cell<usize>,
+    ) -> Self {
+        Self { info, types, options, left, virtual_bases: RefCell::default(), around: RefCell::default() }
     }
 }
 
 impl ValueBuilder<'_> {
+    /// [`DebugInfo::stripped`].
+    pub(super) fn stripped(&self, id: TypeId) -> Result<Option<Arc<Type>>> {
+        self.types.stripped(self.info, id)
+    }
+
+    /// The character class of a type that is `stripped` behind typedefs and qualifiers.
+    pub(super) fn char_kind(&self, id: TypeId, stripped: &Type) -> Result<Option<CharKind>> {
+        self.types.character(id, || self.find_char_kind(id, stripped))
+    }
+
     pub(super) fn value(
         &self,
         id: Option<TypeId>,
@@ -72,7 +105,7 @@ impl ValueBuilder<'_> {
         let Some(left) = self.left.get().checked_sub(1) else { return Ok(Value::text("...")) };
         self.left.set(left);
         let Some(id) = id else { return Ok(Value::text("void")) };
-        let Some(found) = self.info.stripped(id)? else { return Ok(Value::text("void")) };
+        let Some(found) = self.stripped(id)? else { return Ok(Value::text("void")) };
         match &found.indirect {
             Some(indirect) if depth < self.options.max_depth => {
                 let around = self.around.take();
@@ -124,7 +157,11 @@ impl ValueBuilder<'_> {
         width: Option<u64>,
         depth: usize,
     ) -> Result<Value> {
-        let size = self.info.size_for(found.id, shape)?;
+        // The size that a type states needs no object.
+        let size = match found.byte_size {
+            Some(size) => Some(size),
+            None => self.info.size_for(found.id, shape)?,
+        };
         let bits = width.unwrap_or_else(|| size.unwrap_or(0).saturating_mul(8));
         match &found.kind {
             TypeKind::Array { .. } => match (part.whole_absence(bits), depth >= self.options.max_depth) {
@@ -356,7 +393,7 @@ impl ValueBuilder<'_> {
 
     fn field_name(&self, member: &Member) -> Result<Option<Arc<str>>> {
         match (member.is_base, member.type_id) {
-            (true, Some(base)) => Ok(self.info.stripped(base)?.and_then(|base| base.name.clone())),
+            (true, Some(base)) => Ok(self.stripped(base)?.and_then(|base| base.name.clone())),
             _ => Ok(member.name.clone()),
         }
     }

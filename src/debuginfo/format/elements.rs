@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::build::ValueBuilder;
 use super::number::Part;
-use super::{Contents, Options, Value};
+use super::{Contents, KnownTypes, Options, Value};
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::{Dimension, Extent, Number, Type, TypeId, TypeKind};
@@ -42,7 +42,8 @@ impl DebugInfo {
             },
         };
         let left = Cell::new(options.max_values);
-        let walk = ValueBuilder::new(self, options, left);
+        let types = KnownTypes::default();
+        let walk = ValueBuilder::new(self, &types, options, left);
         let part = Part { contents, bit: 0, object: None, origin: 0, is_base: false };
         walk.array(&found, part, part.asked(), 0)
     }

@@ -58,8 +58,20 @@ fn general(number: f64, digits: usize) -> String {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{}e{sign}{:02}", trimmed(mantissa), exponent.unsigned_abs());
     }
-    let decimals = (digits as i32 - 1 - exponent).unsigned_abs() as usize;
-    trimmed(&format!("{number:.decimals$}")).to_owned()
+    // The same digits with the point elsewhere.
+    let mut figures = mantissa.bytes().filter(u8::is_ascii_digit).map(char::from);
+    let mut fixed = String::with_capacity(digits + 6);
+    let before = usize::try_from(exponent).map_or(0, |exponent| exponent + 1);
+    fixed.extend(figures.by_ref().take(before));
+    if before == 0 {
+        fixed.push('0');
+    }
+    fixed.push('.');
+    fixed.extend(std::iter::repeat_n('0', usize::try_from(-1 - exponent).unwrap_or(0)));
+    fixed.extend(figures);
+    let length = trimmed(&fixed).len();
+    fixed.truncate(length);
+    fixed
 }
 
 /// Without zeros at the end of a fraction, and without a point at the end.

@@ -1,6 +1,40 @@
-//! 128-bit numbers: notation of gdb 13.1 on x86-64 for `__float128` variables of these values; bits by IEEE 754, table 3.5.
+//! 32- and 64-bit numbers: C's `%.9g` and `%.17g`, as Python prints them. 128-bit numbers: notation of gdb 13.1 on x86-64 for
+//! `__float128` variables of these values; bits by IEEE 754, table 3.5.
 
-use super::quad;
+use super::{float, quad};
+
+#[test]
+fn numbers_print_as_c_prints_them() {
+    let rows: [(u64, u64, &str); 24] = [
+        (0x0, 4, "0"),
+        (0x3f80_0000, 4, "1"),
+        (0x3dcc_cccd, 4, "0.100000001"),
+        (0x4ceb_79a3, 4, "123456792"),
+        (0x4cbe_bc20, 4, "100000000"),
+        (0x4e6e_6b28, 4, "1e+09"),
+        (0x38d1_b717, 4, "9.99999975e-05"),
+        (0x3901_725b, 4, "0.000123449994"),
+        (0x7f7f_ffff, 4, "3.40282347e+38"),
+        (0xbfc0_0000, 4, "-1.5"),
+        (0x4480_0000, 4, "1024"),
+        (0x3f00_0000, 4, "0.5"),
+        (0x4b80_0000, 4, "16777216"),
+        (0x3fb9_9999_9999_999a, 8, "0.10000000000000001"),
+        (0x3fd5_5555_5555_5555, 8, "0.33333333333333331"),
+        (0x4024_0000_0000_0000, 8, "10"),
+        (0x4376_3457_85d8_9fff, 8, "99999999999999984"),
+        (0x437b_69b4_ba63_0f35, 8, "1.2345678901234568e+17"),
+        (0x4376_3457_85d8_a000, 8, "1e+17"),
+        (0x4341_c379_37e0_8000, 8, "10000000000000000"),
+        (0x3f1a_36e2_eb1c_432d, 8, "0.0001"),
+        (0x3efa_36e2_eb1c_432d, 8, "2.5000000000000001e-05"),
+        (0x4480_f0cf_064d_d592, 8, "1e+22"),
+        (0x3f50_624d_d2f1_a9fc, 8, "0.001"),
+    ];
+    for (bits, bytes, expected) in rows {
+        assert_eq!(float(bits, bytes, "").as_deref(), Some(expected), "{bits:#x}");
+    }
+}
 
 #[test]
 fn quads_print_as_gdb_prints_them() {

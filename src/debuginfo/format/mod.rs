@@ -14,6 +14,7 @@ mod fixed;
 #[cfg(test)]
 mod fixed_tests;
 mod float;
+mod known;
 mod letter;
 mod number;
 mod scalar;
@@ -22,6 +23,7 @@ mod value;
 
 use std::fmt;
 
+pub use known::KnownTypes;
 pub use letter::{Letter, Scalar};
 pub use value::{Absence, Element, Field, Value};
 

@@ -135,8 +135,11 @@ impl ValueBuilder<'_> {
             _ => {
                 let value_bits = base.bit_size.filter(|size| *size > 0 && *size < bits).unwrap_or(bits);
                 let number = match base.encoding.is_signed() {
-                    true => part.signed(value_bits).map(|number| (number.to_string(), number as u128)),
-                    false => part.unsigned(value_bits).map(|number| (number.to_string(), number)),
+                    true => part.signed(value_bits).map(|number| (decimal(number), number as u128)),
+                    // Wider than i128 is only the upper half of the numbers of 128 bits.
+                    false => part.unsigned(value_bits).map(|number| {
+                        (i128::try_from(number).map_or_else(|_| number.to_string(), decimal), number)
+                    }),
                 };
                 let kind = self.char_kind(id, found)?;
                 number.map(|(text, number)| match kind {
@@ -156,7 +159,7 @@ impl ValueBuilder<'_> {
     }
 
     pub(super) fn is_signed(&self, id: TypeId) -> Result<bool> {
-        let found = self.info.stripped(id)?;
+        let found = self.stripped(id)?;
         Ok(
             matches!(found.as_deref(), Some(Type { kind: TypeKind::Base(base), .. }) if base.encoding.is_signed()),
         )
@@ -180,7 +183,7 @@ impl ValueBuilder<'_> {
 
     fn is_function(&self, to: Option<TypeId>) -> Result<bool> {
         let Some(to) = to else { return Ok(false) };
-        Ok(matches!(self.info.stripped(to)?.as_deref(), Some(Type { kind: TypeKind::Subroutine { .. }, .. })))
+        Ok(matches!(self.stripped(to)?.as_deref(), Some(Type { kind: TypeKind::Subroutine { .. }, .. })))
     }
 
     /// A pointer to a data member holds its byte offset, -1 when null (Itanium C++ ABI 2.3). Where the class or one of its
@@ -192,7 +195,7 @@ impl ValueBuilder<'_> {
         let Some(mut bit) = offset.checked_mul(8) else { return Ok(offset.to_string()) };
         let mut next = class;
         for _ in 0..MAX_BASES {
-            let class = next.map(|class| self.info.stripped(class)).transpose()?.flatten();
+            let class = next.map(|class| self.stripped(class)).transpose()?.flatten();
             let Some(class) = class else { break };
             let TypeKind::Record(record) = &class.kind else { break };
             let at = |member: &&Member| !member.is_base && i128::from(member.bit_offset) == bit;
@@ -241,7 +244,7 @@ impl ValueBuilder<'_> {
                 self.pointer(AddressSpace(0), pointer.into(), true)
             )));
         }
-        let class = class.map(|class| self.info.stripped(class)).transpose()?.flatten();
+        let class = class.map(|class| self.stripped(class)).transpose()?.flatten();
         let slot = (pointer - 1) / POINTER_BYTES;
         let called = class.as_ref().and_then(|class| match &class.kind {
             TypeKind::Record(record) => record.functions.iter().find(|function| function.slot == Some(slot)),
@@ -257,6 +260,11 @@ impl ValueBuilder<'_> {
         };
         Ok(Ok(format!("&virtual {}{adjusted}", demangled.unwrap_or_else(plain))))
     }
+}
+
+/// A number in decimal: 64 bits hold almost all, and 128 take several times as long.
+fn decimal(number: i128) -> String {
+    i64::try_from(number).map_or_else(|_| number.to_string(), |number| number.to_string())
 }
 
 /// The bytes of what has no notation, most significant first.

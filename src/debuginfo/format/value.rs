@@ -1,5 +1,6 @@
 //! The tree of a printed value, and gdb's notation for it.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
@@ -96,12 +97,16 @@ impl Value {
 
     /// The notation, which ends with `...` where it has more bytes than that.
     #[must_use]
-    pub fn limited(&self, bytes: usize) -> String {
+    pub fn limited(&self, bytes: usize) -> Cow<'_, str> {
+        match self {
+            Self::Text { text } if text.len() <= bytes => return Cow::Borrowed(text),
+            _ => {}
+        }
         let mut limited = Limited { text: String::new(), bytes };
         if write!(limited, "{self}").is_err() {
             limited.text.push_str("...");
         }
-        limited.text
+        Cow::Owned(limited.text)
     }
 
     /// A value that was not captured.

@@ -2,8 +2,10 @@
 
 use super::debug_info;
 use crate::codeobject::{Bytes, ElfAddress};
-use crate::debuginfo::format::{Contents, Options};
-use crate::debuginfo::{DebugInfo, LocationAttribute, TypeId, Variable};
+use crate::debuginfo::format::{Contents, KnownTypes, Options};
+use crate::debuginfo::{
+    DebugInfo, DynamicAttribute, LocationAttribute, Object, OwnedContents, TypeId, Variable,
+};
 
 const OBJECT: &[u8] = include_bytes!("values/values.hsaco");
 const EXPECTED: &str = include_str!("values/values.expected");
@@ -52,9 +54,28 @@ fn prints_as_gdb_does() {
     check(&object());
 }
 
-/// Compares every global of `values.cpp` with what gdb prints.
+/// An object that no type asks for anything.
+#[derive(Debug)]
+struct Silent;
+
+impl Object for Silent {
+    fn number(&self, _: &DynamicAttribute, _: i64) -> Result<i64, String> {
+        Err("no number".to_owned())
+    }
+
+    fn part(&self, _: &DynamicAttribute, _: i64) -> Result<Box<dyn Object + '_>, String> {
+        Err("no part".to_owned())
+    }
+
+    fn fetch(&self, _: i64, _: u64) -> Result<OwnedContents, String> {
+        Err("no bytes".to_owned())
+    }
+}
+
+/// Compares every global of `values.cpp` with what gdb prints: alone, and with the types of the globals before it.
 pub(super) fn check(info: &DebugInfo) {
     let mut wrong = Vec::new();
+    let types = KnownTypes::default();
     for row in EXPECTED.lines() {
         let [name, type_name, value, all] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("{row}") };
         let (id, bytes) = initial(info, &global(info, name));
@@ -65,6 +86,11 @@ pub(super) fn check(info: &DebugInfo) {
         };
         let shown = |options| info.value(id, contents, &options).expect(name).to_string();
         let found = [info.type_name(Some(id)).expect(name), shown(Options::gdb()), shown(Options::machine())];
+        for options in [Options::gdb(), Options::machine()] {
+            let among = info.value_among(id, contents, &Silent, &types, &options).expect(name);
+            let alone = info.value_of(id, contents, &Silent, &options).expect(name);
+            assert_eq!(among, alone, "{name}");
+        }
         for (found, expected) in found.iter().zip([type_name, value, all]) {
             if found != expected && !ON_PURPOSE.contains(&(name, expected == type_name)) {
                 wrong.push(format!("{name}\n  gdb: {expected}\n  us:  {found}"));

@@ -1,5 +1,6 @@
 //! Parts of objects: members, elements, and objects in a row.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::MAX_REPEAT;
@@ -240,7 +241,7 @@ impl PathEvaluator<'_, '_, '_> {
             return error(format!("{} names a variable, expected a place", attribute.attribute));
         };
         let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
-        let asked = LaneObject::new(context, debug, self.lane, object.location.clone());
+        let asked = LaneObject::new(context, debug, self.lane, Cow::Borrowed(&object.location));
         self.note(LaneSet::one(self.lane));
         asked.located(attribute, location, 0, pointer).or_else(error)
     }

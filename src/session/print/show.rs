@@ -1,5 +1,6 @@
 //! Output of a path's result: bytes, text, a tree, and the reasons for missing parts.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::eval::{PathEvaluator, Scene};
@@ -122,7 +123,7 @@ impl PathEvaluator<'_, '_, '_> {
             return error(format!("the size of `{}` is not known", self.type_name(&object.ty)));
         };
         let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
-        let asked = LaneObject::new(context, debug, self.lane, object.location.clone());
+        let asked = LaneObject::new(context, debug, self.lane, Cow::Borrowed(&object.location));
         self.note(LaneSet::one(self.lane));
         match debug.byte_size_of(id, &asked).map_err(words)? {
             Some(size) => Ok(size),
@@ -171,7 +172,8 @@ impl PathEvaluator<'_, '_, '_> {
         let options =
             Options { space_name: &space_name, symbol_name: &symbol_name, letter, ..Options::machine() };
         let context = &self.scene.found.frame.context;
-        let asked = LaneObject::new(context, self.scene.debug(), self.lane, object.location.clone());
+        let at = Cow::Borrowed(&object.location);
+        let asked = LaneObject::new(context, self.scene.debug(), self.lane, at);
         let value = self.value(&object.ty, contents, Some(&asked), &options)?;
         if asked.was_asked() {
             self.note(LaneSet::one(self.lane));

@@ -52,6 +52,11 @@ impl<'w> PhysicalFrame<'w> {
         Ok(Unwind::new(self, &rules.row, &frame.answers))
     }
 
+    /// Whether it is the innermost frame, whose registers are the wave's: [`Self::settled`] changes no location of it.
+    pub(in crate::session) fn is_innermost(&self) -> bool {
+        self.level == 0
+    }
+
     /// An object's location with this frame's registers at their current place, in terms of the innermost frame.
     ///
     /// # Errors
