@@ -35,7 +35,7 @@ def request(name, **arguments):
 
 
 def answer(text):
-    """The JSON of an answer, or what the server says instead of one."""
+    """The JSON of an answer; an error of the server raises `Refused`."""
     try:
         said = json.loads(text)
     except ValueError:

@@ -109,7 +109,7 @@ impl Watch {
 
     /// Whether the file was truncated, written or unreadable since it was mapped: what was made of its bytes cannot be
     /// trusted. Once true it stays true.
-    #[must_use = "bytes of a changed file are not what was opened"]
+    #[must_use = "the bytes of a changed file differ from those that were opened"]
     pub fn is_changed(&self) -> bool {
         let Watched { file, stamp, place, is_changed, is_over } = &*self.0;
         if is_changed.load(Ordering::Relaxed) {

@@ -413,7 +413,7 @@ def show_registers(names):
 
 
 def in_frame(server, name, level):
-    """A register as the frame has it: where a callee saved it, or why nobody knows."""
+    """A register in the frame: the place where a callee saved it, or the reason for its absence."""
     path = ("$" + name).encode().hex()
     asked = dict(thread=selected().ptid[1], frame=level, path=path)
     try:
@@ -576,7 +576,7 @@ HOOKS = (
 
 
 class Hook(gdb.Command):
-    """What lanescope's hooks of other commands do."""
+    """The action of lanescope's hooks of other commands."""
 
     def __init__(self):
         super().__init__("lanescope_hook", gdb.COMMAND_MAINTENANCE)
@@ -603,7 +603,7 @@ def name_selected():
 
 
 def is_front_end():
-    """Whether gdb was started to speak MI."""
+    """Whether gdb was started with an MI interpreter."""
     try:
         with open("/proc/self/cmdline", "rb") as file:
             words = file.read().split(b"\0")

@@ -48,7 +48,7 @@ class Server:
         return form.answer(said)
 
     def monitor(self, words):
-        """What a `monitor` command prints, without lldb's own lines after it."""
+        """The output of a `monitor` command, without lldb's own lines after it."""
         result = lldb.SBCommandReturnObject()
         self.interpreter.HandleCommand("process plugin packet monitor " + words, result)
         return (result.GetOutput() or "").rpartition("  packet: ")[0].rstrip("\n")
@@ -107,7 +107,7 @@ def described(thread):
 
 
 class Command:
-    """What all have in common: `run` returns the text, or raises the words of an error."""
+    """Base of all commands: `run` returns the text, or raises the text of an error."""
 
     help = ""
 

@@ -158,10 +158,10 @@ pub enum Cause {
     #[error("not defined for {0}")]
     TypeUnsupported(&'static str),
     /// A size that should equal the type's size.
-    #[error("operand says {said} bits, the type has {actual}")]
+    #[error("operand has {given} bits, the type has {actual}")]
     SizesDiffer {
         /// The operand.
-        said: u64,
+        given: u64,
         /// The type.
         actual: u64,
     },
@@ -220,7 +220,7 @@ pub enum Cause {
     #[error("address space {0} is reserved")]
     ReservedSpace(AddressSpace),
     /// A lane that the wave does not have.
-    #[error("lane {lane} is not one of the {lanes} that the wave has, or DW_AT_LLVM_lanes says")]
+    #[error("lane {lane} is out of range: the wave, or DW_AT_LLVM_lanes, has {lanes}")]
     LaneOutOfRange {
         /// The lane.
         lane: LaneId,

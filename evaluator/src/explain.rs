@@ -308,7 +308,7 @@ pub fn meaning(operation: &Operation) -> &'static str {
         Operation::Piece(_) => "adds the location as a part of that many bytes to the composite",
         Operation::BitPiece { .. } => "adds the location as a part of that many bits to the composite",
         Operation::PieceEnd => "finishes the composite",
-        Operation::Undefined => "says that the object is nowhere",
+        Operation::Undefined => "leaves the object without a location",
         Operation::FormAspaceAddress => {
             "makes the address under the top a location in the address space on top"
         }

@@ -33,7 +33,7 @@ impl fmt::Display for WhyUndefined {
             Self::NothingLeft => "the expression leaves nothing on the stack",
             Self::EntryWithoutLocation => "the entry has no DW_AT_location",
             Self::NotAtThisPc => "the entry's location list has no element for this PC",
-            Self::CallFrame => "call frame information says that the caller's value cannot be recovered",
+            Self::CallFrame => "call frame information marks the caller's value as unrecoverable",
             Self::Gap => "the overlay leaves a gap after what it lies over",
         })
     }

@@ -162,7 +162,7 @@ impl Plan {
         }
         let given = bytes.len() as u64;
         if given != needed {
-            return Err(Cause::SizesDiffer { said: given * 8, actual: size.0 }.into());
+            return Err(Cause::SizesDiffer { given: given * 8, actual: size.0 }.into());
         }
         let offset = offset_of(location, lane);
         if let Some(storage) = location.storage.size()

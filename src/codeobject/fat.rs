@@ -283,7 +283,7 @@ impl FatFile {
         if unpacked.starts_with(BUNDLE_MAGIC) {
             self.bundles(&Bytes::from(unpacked), 0, Some(base), room);
         } else {
-            self.problems.push(malformed("what it unpacks to is no offload bundle".to_owned()));
+            self.problems.push(malformed("its unpacked content is no offload bundle".to_owned()));
         }
         Ok(usize::try_from(total).unwrap_or(usize::MAX))
     }

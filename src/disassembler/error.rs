@@ -7,15 +7,14 @@ use std::time::Duration;
 pub enum DisassembleError {
     /// Nothing is installed.
     #[error(
-        "disassembling takes llvm-objdump or llvm-mc, and neither is on the PATH: install LLVM (`apt install llvm`) or \
-         ROCm, or say --disassembler FILE"
+        "no llvm-objdump or llvm-mc on the PATH: install LLVM (`apt install llvm`) or ROCm, or pass --disassembler FILE"
     )]
     NoTool,
     /// The address is that of no instruction.
     #[error("no instruction lies at {0:#x}: instructions lie at multiples of 4 bytes")]
     Unaligned(u64),
     /// The tool is too old for the GPU, or was built without AMD's.
-    #[error("{tool} does not know {processor} ({words}): install a newer LLVM, or say --disassembler FILE")]
+    #[error("{tool} does not know {processor} ({words}): install a newer LLVM, or pass --disassembler FILE")]
     UnknownProcessor {
         /// The program.
         tool: String,
@@ -59,7 +58,7 @@ pub enum DisassembleError {
         limit: usize,
     },
     /// Its output is no listing of the given code.
-    #[error("{tool} printed no listing of what it was given: {why}")]
+    #[error("{tool} printed no listing of its input: {why}")]
     NoListing {
         /// The program.
         tool: String,

@@ -87,7 +87,7 @@ impl Tool {
             return Ok(());
         }
         let first = output.stderr.lines().find(|line| !line.trim().is_empty());
-        let words = first.map_or_else(|| "it said nothing".to_owned(), short);
+        let words = first.map_or_else(|| "it printed no error".to_owned(), short);
         Err(DisassembleError::Failed { tool: self.name(), status: output.status.to_string(), words })
     }
 }

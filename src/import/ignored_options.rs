@@ -53,7 +53,7 @@ pub(super) fn told(mut opened: Opened, options: &Options, reads: Reads) -> Opene
             "--processor",
             options.target.is_some(),
             &[Core, Log, Umr],
-            "a capture that does not say its processor",
+            "a capture that does not name its processor",
         ),
     ];
     let idle = rules.iter().filter(|(_, given, users, _)| *given && !users.contains(&reads));

@@ -88,8 +88,7 @@ fn text_within<R: Read>(
         _ if document == Document::Broken || (!json && resembles_toml(start)) => Ok(Format::Manifest),
         _ => Err(match found.fault {
             Some(fault) => format!(
-                "text without a report on waves; ROCm's runtime says in it: {fault} (the debug agent says which waves: \
-                 HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; so does a core)"
+                "text without a report on waves; ROCm's runtime reports in it: {fault} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
             ),
             None => "text in which nothing of a known format was found".to_owned(),
         }),

@@ -36,7 +36,7 @@ pub(super) fn greeting(state: &State) -> String {
             "If gdb has warned of an unknown architecture, it does not know amdgcn: start the server without --client.\n",
         );
     }
-    text.push_str("`monitor help` lists what else can be asked.\n");
+    text.push_str("`monitor help` lists all commands.\n");
     Style::Plain.folded(&text)
 }
 

@@ -66,7 +66,7 @@ pub enum ThreadsError {
     /// Too many lanes.
     #[error(
         "{lanes} lanes of {waves} waves would be threads, and more than {limit} make debuggers slow: choose waves by their \
-         ids (--wave 3,7-9), show the lanes of the wave that faulted alone (--threads=focus), or say --max-threads {lanes}"
+         ids (--wave 3,7-9), show the lanes of the wave that faulted alone (--threads=focus), or pass --max-threads {lanes}"
     )]
     TooManyLanes {
         /// Number of lanes.

@@ -123,7 +123,7 @@ fn too_many_threads_are_counted_and_the_way_out_is_said() {
     assert_eq!(
         error.to_string(),
         "7 lanes of 4 waves would be threads, and more than 6 make debuggers slow: choose waves by their ids (--wave 3,7-9), \
-         show the lanes of the wave that faulted alone (--threads=focus), or say --max-threads 7"
+         show the lanes of the wave that faulted alone (--threads=focus), or pass --max-threads 7"
     );
     assert_eq!(threads(ThreadsAs::Focus, 5).unwrap().all().len(), 5);
     assert_eq!(threads(ThreadsAs::Focus, 4), Err(ThreadsError::TooMany { threads: 5, limit: 4 }));

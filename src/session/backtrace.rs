@@ -190,9 +190,9 @@ impl<'a> Frames<'a> {
         }
         let mut end = self.walk.end().cloned().unwrap_or(StackEnd::Outermost);
         if let StackEnd::NoUnwindInformation { why, .. } = &mut end
-            && let Some(said) = self.said_return()
+            && let Some(hint) = self.said_return()
         {
-            *why = format!("{why}; {said}");
+            *why = format!("{why}; {hint}");
         }
         Stack { wave: self.walk.wave, lane, frames, end }
     }

@@ -233,7 +233,7 @@ impl Inspect for Session {
         let mut notices = waves::notices(self.reader.dump(), &self.served.kind);
         if let Some(chosen) = &self.chosen {
             let (some, all) = (chosen.waves.len(), self.served.waves.len());
-            notices.insert(0, format!("{some} of {all} waves are served, as --wave says"));
+            notices.insert(0, format!("{some} of {all} waves are served (--wave)"));
         }
         if !dump::has_pc(self.reader.dump().capture(), self.first_wave()) {
             let words = "the PC of no served wave was captured: gdb cannot attach, lldb and the commands can";

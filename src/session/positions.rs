@@ -166,11 +166,11 @@ impl Frames<'_> {
         Some(match found {
             Ok((Some(address), _)) => {
                 let symbol = context.symbol(address).map_or_else(String::new, |name| format!(" <{name}>"));
-                format!("{what} says that it returns to {address:#x}{symbol}")
+                format!("{what} gives the return address {address:#x}{symbol}")
             }
             Ok((None, at)) => {
                 let place = print::location(&at, LaneId(0), &context);
-                format!("{what} says that its return address is at {place}, which was not captured")
+                format!("{what} places its return address at {place}, which was not captured")
             }
             Err(why) => format!("{what}: {why}"),
         })

@@ -142,7 +142,7 @@ pub(super) fn notices(dump: &Dump, kind: &WaveArch) -> Vec<String> {
     if doubtful > 0 {
         let (are, their) = if doubtful == 1 { ("wave is", "its") } else { ("waves are", "their") };
         notices.push(format!(
-            "{doubtful} {are} unconfirmed: {their} values may be wrong, and `monitor waves` tells why"
+            "{doubtful} {are} unconfirmed: {their} values may be wrong, and `monitor waves` gives the reasons"
         ));
     }
     let is_inferred = |wave: &&Wave| {
@@ -160,7 +160,7 @@ pub(super) fn notices(dump: &Dump, kind: &WaveArch) -> Vec<String> {
     notices.extend(notes.iter().take(MAX_NOTES).map(|note| format!("the dump's writer noted: {note}")));
     if notes.len() > MAX_NOTES {
         notices.push(format!(
-            "the dump's writer noted {} things more, which `lanescope info` lists",
+            "the dump's writer noted {} more notes; `lanescope info` lists them",
             notes.len() - MAX_NOTES
         ));
     }

@@ -304,8 +304,7 @@ fn file(
         if global {
             return (Some(Arc::new(parsed.bytes().clone())), beside);
         }
-        notes
-            .push(format!("{}: what its image in memory holds that programs write is left out", object.name));
+        notes.push(format!("{}: writable data of its image in memory is left out", object.name));
         return (Some(Arc::new(unwritten(&parsed))), beside);
     }
     let own: Bytes = Arc::new(parsed.bytes().clone());

@@ -48,7 +48,7 @@ pub(super) fn not_captured(global: &MemoryMap, ranges: &[(u64, u64)]) -> Vec<Str
         let range = format!("--memory {first:#x}-{:#x}", u128::from(*last) + 1);
         match (there, all - there) {
             (_, 0) => None,
-            (0, _) => Some(format!("{range}: nothing of it was captured")),
+            (0, _) => Some(format!("{range}: not captured")),
             (_, missing) => {
                 let were = if missing == 1 { "was" } else { "were" };
                 Some(format!("{range}: {missing} of {all} bytes {were} not captured"))

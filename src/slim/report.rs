@@ -203,8 +203,8 @@ impl Report {
         if !self.global {
             let left = format!("{} {} out", size(self.left.global), stays(self.left.global));
             return match self.written.global {
-                0 => format!("none, as --no-global says; {left}"),
-                code => format!("only {} of code around PCs, as --no-global says; {left}", size(code)),
+                0 => format!("none (--no-global); {left}"),
+                code => format!("only {} of code around PCs (--no-global); {left}", size(code)),
             };
         }
         let mut words = size(self.written.global);
@@ -223,7 +223,8 @@ impl Report {
         }
         if dangling > 0 {
             let lead = plural(dangling, "leads", "lead");
-            let _ = write!(words, "; {} {lead} to what was not captured", counted(dangling, "pointer"));
+            let _ =
+                write!(words, "; {} {lead} to memory that was not captured", counted(dangling, "pointer"));
         }
         if self.left.global > 0 {
             let _ = write!(words, "; {} {} out", size(self.left.global), stays(self.left.global));

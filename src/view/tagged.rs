@@ -165,7 +165,7 @@ pub(super) fn refuse_addresses(session: &dyn Inspect, first: u64, bytes: &[u8]) 
     for number in aligned.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)) {
         if names_object(session, number) && (is_one || leads_to_memory(session, number)) {
             return Err(refused(&format!(
-                "{number:#x} is the address of an object as debuggers see it, and no type says that a pointer is there; \
+                "{number:#x} is the address of an object as debuggers see it, and no type has a pointer there; \
                  `monitor set` writes the program's number"
             )));
         }

@@ -110,7 +110,7 @@ fn a_gpu_core_alone_has_functions() {
     let core = folder().join("gfx90a-split.core");
     let kernel = "__clang_ocl_kern_imp_k";
     let expected =
-        [EXPECTED[0], EXPECTED[1], "nobody gives its file; its symbols are those of its image in memory"];
+        [EXPECTED[0], EXPECTED[1], "its file is not available; its symbols come from its image in memory"];
     for debugger in [Debugger::Gdb("gdb"), Debugger::Gdb("gdb-multiarch"), Debugger::Lldb(lldb_name())] {
         let server = Server::start(&core, &[]);
         let mut script = Script::new("gfx90a-split");

@@ -344,7 +344,7 @@ fn waves_that_were_not_chosen_are_not_there() {
         let wave = lanescope::units::WaveId(wave);
         assert_eq!((session.has_wave(wave), session.wave(wave).is_ok()), (is_there, is_there), "{wave:?}");
     }
-    assert_eq!(session.notices()[0], "3 of 8 waves are served, as --wave says");
+    assert_eq!(session.notices()[0], "3 of 8 waves are served (--wave)");
     let threads = Threads::new(&session, ThreadsAs::Waves, None).unwrap();
     assert_eq!((threads.get(3).map(|thread| thread.wave.0), threads.get(2)), (Some(2), None));
 }

@@ -483,7 +483,7 @@ fn what_cannot_be_shown_says_why() {
         (&call, "(sky::Nowhere *) 0", "there is no type `sky::Nowhere` in this code object"),
         (&call, "(sky::Body) 5", "`int` cannot be cast to `sky::Body`, which is a struct or class"),
         (&call, "*(int *) 0", "the pointer is NULL: 0x0 is the null address of global memory"),
-        (&call, "*local#0x10", "`void` has no value: cast it to what is there"),
+        (&call, "*local#0x10", "`void` has no value: cast it to the type of the data there"),
         (&call, "*(int *) 0x10", "global+0x10 was not captured"),
         (&call, "&$v0", "it has no address: it is not in memory but in VGPR0 lane 5"),
         (

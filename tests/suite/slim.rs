@@ -476,7 +476,7 @@ fn a_stalled_writer_and_what_is_no_core_end_soon() {
     assert_eq!(report["notes"][0], "the writer of the core stalled after 100000 bytes");
     assert!(!ids(&report).is_empty());
     let (status, _, error) = piped(&bytes[..20], &scratch.0, &["--stall", "1"], true);
-    let said = "lanescope: standard input: nothing came any more after 20 bytes, before its headers and notes, \
+    let said = "lanescope: standard input: no more data arrived after 20 bytes, before its headers and notes, \
         which end at 64; expected a core\nkept: ";
     assert!(status == Some(1) && error.contains(said), "{error}");
     let (status, _, error) = piped(&fs::read(fixtures().join("demo.zip")).unwrap(), &scratch.0, &[], false);

@@ -46,7 +46,7 @@ fn code_of_no_code_object_is_kept_from_umrs_text() {
         assert_eq!(listing(&log), listing(&to), "{name}");
     }
     let text = said(&["slim", words(&log), "-o", words(&scratch.path("text")), "--no-global"]).0;
-    assert!(text.contains(" of code around PCs, as --no-global says; "), "{text}");
+    assert!(text.contains(" of code around PCs (--no-global); "), "{text}");
 }
 
 /// On gfx12 the hardware leaves work-groups in TTMP8 and the next ones, and their dispatch and queue are unknown.

@@ -127,7 +127,7 @@ fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
     let told = notices(&dump);
     // The last one concerns the wave, which has no PC.
     assert_eq!(told.len(), 10, "{told:?}");
-    assert_eq!(told[8], "the dump's writer noted 249 things more, which `lanescope info` lists");
+    assert_eq!(told[8], "the dump's writer noted 249 more notes; `lanescope info` lists them");
     // A terminal would obey; of what is long the first part is read; what is no note is somebody else's.
     manifest["x-slim"]["notes"] = json!(["red \u{1b}[31m", "x".repeat(5000), 7, {"a": 1}]);
     fs::write(&dump, manifest.to_string()).unwrap();
@@ -175,7 +175,7 @@ fn ranges_that_were_not_captured_are_said() {
     assert_eq!(
         notes(1, &["0x10-0x20", "0xffe+4", "0x1001+4", "0xfffffffffffffff8-0xffffffffffffffff"]),
         [
-            "--memory 0x10-0x20: nothing of it was captured",
+            "--memory 0x10-0x20: not captured",
             "--memory 0xffe-0x1002: 2 of 4 bytes were not captured",
             "--memory 0x1001-0x1005: 1 of 4 bytes was not captured",
             "--memory 0xfffffffffffffff8-0xffffffffffffffff: 6 of 7 bytes were not captured",
@@ -183,7 +183,7 @@ fn ranges_that_were_not_captured_are_said() {
     );
     let (text, _) =
         said(&["slim", words(&dump), "-o", words(&scratch.path("text")), "--memory", "0x10-0x20"]);
-    assert!(text.contains("note           --memory 0x10-0x20: nothing of it was captured\n"), "{text}");
+    assert!(text.contains("note           --memory 0x10-0x20: not captured\n"), "{text}");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_report_is_plain_english() {
     let one = text("one", &["--memory", "0x1000+1"]);
     assert!(one.contains("global memory  1 byte; no pointer was followed; 1 byte stays out\n"), "{one}");
     let none = text("none", &["--no-global"]);
-    assert!(none.contains("none, as --no-global says; 2 bytes stay out\n"), "{none}");
+    assert!(none.contains("none (--no-global); 2 bytes stay out\n"), "{none}");
     for text in [plain, one, none] {
         assert!(!text.contains("1 bytes") && !text.contains("in 0 "), "{text}");
     }

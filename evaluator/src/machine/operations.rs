@@ -32,9 +32,9 @@ impl Evaluator<'_> {
             Operation::Constx(index) => fiber.push(Number::generic(self.context.unit().debug_addr(*index)?)),
             Operation::ConstType { ty, bytes } => {
                 let ty = self.base_type(*ty)?;
-                let (said, actual) = (bytes.len() as u64 * 8, ty.size().0);
-                if said != actual {
-                    return Err(Cause::SizesDiffer { said, actual }.into());
+                let (given, actual) = (bytes.len() as u64 * 8, ty.size().0);
+                if given != actual {
+                    return Err(Cause::SizesDiffer { given, actual }.into());
                 }
                 fiber.push(Number::from_bytes(ty, bytes));
             }

@@ -52,9 +52,9 @@ impl Evaluator<'_> {
             return Ok((bits, Type::Generic));
         };
         let ty = self.base_type(die)?;
-        let (said, actual) = (u64::from(bits), ty.size().0);
-        if said != actual {
-            return Err(Cause::SizesDiffer { said, actual }.into());
+        let (given, actual) = (u64::from(bits), ty.size().0);
+        if given != actual {
+            return Err(Cause::SizesDiffer { given, actual }.into());
         }
         Ok((actual as u32, ty))
     }

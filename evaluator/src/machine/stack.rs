@@ -347,9 +347,9 @@ impl Fiber {
 
     pub(super) fn reinterpret(&mut self, to: Type) -> Result<(), Stop> {
         let number = self.make_number(0)?;
-        let (said, actual) = (to.size().0, number.size().0);
-        if said != actual {
-            return Err(Cause::SizesDiffer { said, actual }.into());
+        let (given, actual) = (to.size().0, number.size().0);
+        if given != actual {
+            return Err(Cause::SizesDiffer { given, actual }.into());
         }
         if let Some(Entry::Number(number)) = self.stack.last_mut() {
             number.ty = to;

@@ -215,7 +215,7 @@ fn the_object_must_fit() {
         cause
     };
     assert!(matches!(refused(33, &[0; 5]), Cause::BeyondStorage { wanted: 33, .. }));
-    assert!(matches!(refused(32, &[0; 5]), Cause::SizesDiffer { said: 40, actual: 32 }));
+    assert!(matches!(refused(32, &[0; 5]), Cause::SizesDiffer { given: 40, actual: 32 }));
     let many = (limits::MAX_OBJECT_BYTES + 1) * 8;
     assert!(matches!(refused(many, &[]), Cause::Limit { .. }));
     assert_eq!(Plan::new(&location, None, BitSize(0), &[]).unwrap().runs(), []);

@@ -94,7 +94,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Spot<'_>>, AssembleError> {
                 length = word.len();
                 Some(Token::Word(word))
             }
-            _ => return Err(fail(format!("`{char}` means nothing here"), "an operation or an operand")),
+            _ => return Err(fail(format!("unexpected `{char}`"), "an operation or an operand")),
         };
         tokens.extend(token.map(|token| Spot { token, at }));
         rest = rest.get(length..).unwrap_or_default();

@@ -199,7 +199,7 @@ fn gdb_names_are_processors(file: &File, report: &mut Report) {
 fn every_block_has_a_source(file: &File, report: &mut Report) {
     for (block, source) in blocks(file) {
         if source.trim().is_empty() {
-            report.add(block, "source", "says nothing; name the document and its section");
+            report.add(block, "source", "is empty; name the document and its section");
         }
     }
 }

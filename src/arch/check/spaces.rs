@@ -95,7 +95,7 @@ pub(super) fn address_classes_name_known_spaces(file: &File, report: &mut Report
             report.add(table.block(), "absent", format!("there is no space {:?}", table.absent));
         }
         if table.classes_are_spaces != table.class.is_empty() {
-            report.add(table.block(), "class", "a table lists classes, or says that they are spaces");
+            report.add(table.block(), "class", "list classes, or set classes_are_spaces, but not both");
         }
         let mut numbers = HashSet::new();
         for class in &table.class {

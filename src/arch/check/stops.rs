@@ -37,7 +37,7 @@ pub(super) fn all_stop_reasons_present(file: &File, report: &mut Report) {
         }
     }
     for reason in file.stop_reason.iter().filter(|reason| reason.words.trim().is_empty()) {
-        report.add(reason.block(), "words", "says nothing");
+        report.add(reason.block(), "words", "is empty");
     }
 }
 

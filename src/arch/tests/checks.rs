@@ -41,7 +41,7 @@ const CASES: &[Case] = &[
         "gfx90a",
         "source = \"CDNA 2 ISA document, MODE; ROCdbgapi 0.77, register classes\"",
         "source = \" \"",
-        "[[register]] mode: source: says nothing; name the document and its section [every_block_has_a_source]",
+        "[[register]] mode: source: is empty; name the document and its section [every_block_has_a_source]",
     ),
     (
         "gfx90a",

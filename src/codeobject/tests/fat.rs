@@ -159,7 +159,8 @@ fn what_is_damaged_is_a_problem_with_its_place() {
     far.extend(packed(2, 0, 5, &stored(b"hello")));
     let mut named = whole.clone();
     named.extend(&far);
-    let expected = "compressed offload bundle at file offset 0x71e0: what it unpacks to is no offload bundle";
+    let expected =
+        "compressed offload bundle at file offset 0x71e0: its unpacked content is no offload bundle";
     assert_eq!(problems(named), [expected]);
     assert!(problems(packed(4, 0, 1, &[]))[0].contains("version 4, expected 1, 2 or 3"));
     assert!(problems(packed(2, 7, 1, &[]))[0].contains("method 7, expected 0 (zlib) or 1 (zstd)"));

@@ -125,12 +125,12 @@ impl ValueBuilder<'_> {
                 .unsigned(bits)
                 .map(|number| format!("<no notation for {}: {number:#x}>", base.encoding.0)),
             encoding if !base.encoding.is_integer() => part.unsigned(bits).map(|number| {
-                let said = match (encoding.0, encoding.static_string()) {
+                let described = match (encoding.0, encoding.static_string()) {
                     (0, _) => "without an encoding".to_owned(),
                     (_, Some(name)) => format!("of encoding {name}"),
                     (code, None) => format!("of unknown encoding {code:#x}"),
                 };
-                format!("<a base type {said}: {number:#x}>")
+                format!("<a base type {described}: {number:#x}>")
             }),
             _ => {
                 let value_bits = base.bit_size.filter(|size| *size > 0 && *size < bits).unwrap_or(bits);

@@ -118,7 +118,7 @@ impl Builder<'_> {
             format: self.log.version.words().to_owned(),
             producer: Some("ROCm debug agent".to_owned()),
             note: Some(match &self.log.fault {
-                Some(fault) => format!("{what}. The log says: {fault}"),
+                Some(fault) => format!("{what}. The log reports: {fault}"),
                 None => what,
             }),
             ..Provenance::default()
@@ -135,8 +135,7 @@ impl Builder<'_> {
                 _ => format!("{count} waves, this one first,"),
             };
             let what = format_args!(
-                "nothing says in which work-group {whose} ran: trap temporaries would, and are all 0, as where nobody set \
-                 them up"
+                "the work-group of {whose} is unknown: trap temporaries would hold it, and are all 0 (not set up)"
             );
             let expected = "a run with HSA_ENABLE_DEBUG=1, which has the runtime set them up";
             self.problems.line(line, what, expected);
@@ -163,7 +162,7 @@ impl Builder<'_> {
     ) -> Option<Wave> {
         let kept = &self.log.kept;
         let Some(target) = target else {
-            let what = "no GPU that is known has such waves: this one is left out";
+            let what = "no known GPU has such waves; this one is left out";
             self.problems.line(raw.line, what, SAY_WHICH);
             return None;
         };
@@ -270,7 +269,7 @@ impl Builder<'_> {
         {
             let what =
                 format_args!("neither exec nor a whole vector is in the log: the wave is read as {first}");
-            self.problems.line(raw.line, what, "exec, which tells the wave size");
+            self.problems.line(raw.line, what, "exec, which gives the wave size");
         }
         first
     }
@@ -416,8 +415,7 @@ impl Builder<'_> {
             if known == index {
                 segments.extend(new);
             } else if self.log.waves.get(known).is_some_and(|other| !other.kernarg.same(&raw.kernarg, kept)) {
-                let what =
-                    "kernel arguments differ from those that an earlier wave has there; the earlier count";
+                let what = "kernel arguments differ from an earlier wave's at the same place; the earlier ones are used";
                 self.problems.line(raw.line, what, "the same memory for all waves");
             }
         }

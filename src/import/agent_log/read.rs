@@ -202,7 +202,7 @@ impl<'p> Reader<'p> {
         let (prefix, wave) = if let Some(header) = self.headers.find(line.text) {
             let broken = header.state.is_none();
             if broken {
-                let what = "the header does not say whether the wave runs";
+                let what = "the header does not give the state of the wave";
                 self.problems.line(line.number, what, "(running) or (stopped, reason: ...)");
             }
             let wave = RawWave::new(&mut log.kept, line.number, &header, broken && !line.ended);
@@ -309,7 +309,7 @@ impl<'p> Reader<'p> {
         match row.start(self.words.len(), section, kernargs, is_first) {
             Some(start) => drop(pieces.push(&mut self.log.kept, start, &self.words)),
             None => {
-                let what = "the row is not captured: blanks of it are missing, so that nothing says at which addresses its words lie";
+                let what = "the row is not captured: blanks are missing, so that nothing says at which addresses its words lie";
                 let expected =
                     "the agent's own blanks, nine for each word that the row begins before its first one";
                 self.problems.line(line.number, what, expected);
@@ -469,7 +469,7 @@ impl<'p> Reader<'p> {
         if let Some((count, line)) = self.lost {
             let what =
                 format_args!("{count} rows, this one first, are not captured: nothing tells whose they are");
-            self.problems.line(line, what, "rows behind what stands before a wave's header");
+            self.problems.line(line, what, "rows behind the prefix of a wave's header");
         }
         if let Some((count, line)) = self.bare {
             self.headers_alone(count, line);

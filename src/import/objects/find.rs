@@ -229,7 +229,7 @@ impl<'s> Search<'s> {
                     place.take(candidate, format!("{origin}{}{alone}", candidate.label));
                 }
                 Verdict::Same { .. } | Verdict::Said { .. } => refusals.push(format!(
-                    "at {:#x} neither its code nor a build id is captured to tell it by",
+                    "at {:#x} neither its code nor a build id is captured to compare with",
                     place.address
                 )),
                 Verdict::Differs(why) => refusals.push(format!("at {:#x}: {why}", place.address)),
@@ -305,7 +305,7 @@ impl<'s> Search<'s> {
             }
             refusals.truncate(MAX_REASONS);
             let expected = match (self.options.force, &self.places[..], &candidates[..]) {
-                (true, ..) => "an address: --force takes FILE@ADDRESS, and cannot tell where without",
+                (true, ..) => "an address: --force needs FILE@ADDRESS",
                 (false, [_], [_]) => "a code object that is loaded; --force takes it all the same",
                 (false, ..) => "a code object that is loaded; --force takes another one as FILE@ADDRESS",
             };
@@ -515,10 +515,10 @@ impl<'s> Search<'s> {
                         [&place.reasons[..], &["it is not at hand".to_owned()]].concat().join("; ")
                     }
                     (Some(_), true) => {
-                        "nobody gives its file; its symbols are those of its image in memory".to_owned()
+                        "its file is not available; its symbols come from its image in memory".to_owned()
                     }
                     (Some(_), false) => {
-                        format!("{}; its symbols are those of its image in memory", place.reasons.join("; "))
+                        format!("{}; its symbols come from its image in memory", place.reasons.join("; "))
                     }
                     (None, true) => "neither its file nor its image in memory is at hand".to_owned(),
                     (None, false) => {

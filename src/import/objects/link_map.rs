@@ -88,7 +88,7 @@ impl LinkMap {
         map.r_version = Some(version).filter(|version| is_version(*version));
         if map.r_version.is_none() {
             let what = format!("{}: it counts as unknown", version.cast_signed());
-            map.problem(r_debug, "r_debug.r_version", what, "8 or later; --r-version says it");
+            map.problem(r_debug, "r_debug.r_version", what, "8 or later; set it with --r-version");
         }
         if got < R_DEBUG_SIZE {
             map.problem(r_debug, "r_debug", format!("only {got} bytes are captured"), "40 bytes");

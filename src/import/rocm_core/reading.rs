@@ -116,7 +116,7 @@ impl XccReader<'_, '_> {
         }
         let Some(row) = reading.save_area.as_ref() else {
             let what = format!("{} has no [save_area]: its waves cannot be read", reading.name);
-            self.report(what, "a target file that says where waves are saved");
+            self.report(what, "a target file with a [save_area]");
             return None;
         };
         let mut xcc = self.empty(reading)?;

@@ -90,7 +90,7 @@ impl SkipSummary {
             problems.report(
                 key,
                 what,
-                "hardware registers and trap temporaries: they say where a wave is and why it stopped",
+                "hardware registers and trap temporaries, which hold a wave's place and stop reason",
             );
         }
         for (why, (count, first)) in &self.dispatch {
@@ -200,7 +200,7 @@ impl SkipSummary {
             (
                 self.faulty,
                 "flags of a fault in",
-                "was not stopped: no stop reason is told",
+                "was not stopped: no stop reason is reported",
                 "a wave that the trap handler stopped",
             ),
         ];

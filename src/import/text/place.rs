@@ -121,7 +121,7 @@ impl Placer {
             if found.is_none() {
                 let (target, size) = (&kind.target.name, kind.wave_size);
                 let what = format_args!("{name} is no register of {target} ({size}); ignored in all waves");
-                problems.line(value.line, what, "a register that the GPU has (--processor says which GPU)");
+                problems.line(value.line, what, "a register of the GPU (name the GPU with --processor)");
             }
             found
         });

@@ -100,15 +100,15 @@ impl<'t> Families<'t> {
                 }
                 None => {
                     let name = member_of(wave.generation.unwrap_or(Generation::Gfx9));
-                    let says = match &self.unknown {
+                    let subject = match &self.unknown {
                         Some(unknown) => format!(
                             "{unknown}, a GPU that lanescope does not know; by their registers the waves"
                         ),
-                        None => "nothing says which GPU the waves are of; by their registers they".to_owned(),
+                        None => "the GPU of the waves is unknown; by their registers they".to_owned(),
                     };
                     said.once(
                         problems,
-                        &format!("{says} are read as {name}'s"),
+                        &format!("{subject} are read as {name}'s"),
                         "--processor NAME with the GPU's name (`lanescope targets` lists them)",
                     );
                     self.targets.target(name).ok()

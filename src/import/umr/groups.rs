@@ -95,16 +95,16 @@ impl Groups {
                 }
                 _ => (names.concat(), "is"),
             };
-            (*count, format!("{names}, which would tell them, {are} not captured"))
+            (*count, format!("{names}, which would hold them, {are} not captured"))
         });
         let others = [
-            (self.untold, "no target says where trap temporaries tell them"),
+            (self.untold, "no target defines their place in trap temporaries"),
             (
                 self.unsure,
-                "trap temporaries tell them only where a runtime had those set up, which umr does not say",
+                "trap temporaries hold them only if a runtime set these up, which umr does not report",
             ),
             (self.empty, "all trap temporaries are 0, which proves nothing"),
-            (self.graphics, "trap temporaries of graphics tell something else"),
+            (self.graphics, "trap temporaries of graphics hold other data"),
         ];
         let others = others.into_iter().map(|(count, why)| (count, why.to_owned()));
         let causes = missing.chain(others).filter(|(count, _)| *count > 0).map(|(count, why)| match count {

@@ -177,7 +177,7 @@ impl Beside {
     /// Adds the fault to the capture's note.
     pub(super) fn tell(&self, capture: &mut Capture) {
         if let (Some(fault), Some(note)) = (&self.fault, &mut capture.provenance.note) {
-            note.push_str(". The driver says: ");
+            note.push_str(". The driver reports: ");
             note.push_str(fault);
         }
     }

@@ -111,8 +111,9 @@ impl UmrWave {
         let upper = |row: &Row| row.lanes.iter().skip(32).any(|lane| *lane != 0);
         let wide = self.word("exec_hi").is_some_and(|exec| exec != 0) || self.vgprs.iter().any(upper);
         let size = if wide { WaveSize::W64 } else { WaveSize::W32 };
-        let what = format_args!("no register says the wave's size: it is read as {size}");
-        let word = wave64.map_or("a word that does", |bit| bit.register.as_str()).to_uppercase();
+        let what = format_args!("no register holds the wave's size; it is read as {size}");
+        let word =
+            wave64.map_or_else(|| "a register with the size".to_owned(), |bit| bit.register.to_uppercase());
         problems.line(self.line, what, word);
         size
     }

@@ -197,7 +197,7 @@ impl Clients {
         let silent = |place: &&Connected| place.is_silent() && place.since.elapsed() >= YOUNG;
         let longest = self.places.iter().filter(silent).min_by_key(|place| place.since);
         let Some(number) = longest.map(|place| place.connection.number) else { return false };
-        log::info!("client {number} sent no packet and gives up its place");
+        log::info!("client {number} sent no packet and is disconnected for another client");
         self.places.retain(|place| {
             if place.connection.number == number {
                 place.connection.end();

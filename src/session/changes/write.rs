@@ -24,7 +24,7 @@ pub enum ChangeError {
     #[error(transparent)]
     ReadError(#[from] ReadError),
     /// Memory is not known to exist here.
-    #[error("{0} cannot be written: nothing was captured there, and nothing says that there is memory")]
+    #[error("{0} cannot be written: nothing was captured there, and no memory is known there")]
     NoMemory(String),
     /// The number of bytes differs from the register's or object's.
     #[error("{what} takes {expected} bytes, not {given}")]

@@ -158,7 +158,7 @@ fn before(
     let from = synchronised(code, anchor.saturating_sub(far), function, capture);
     let Some(start) = from.filter(|start| *start < anchor) else {
         if function.is_none_or(|function| function.start < anchor) {
-            code.problems.push(format!("nothing tells where the instructions before {anchor:#x} begin"));
+            code.problems.push(format!("the start of the instructions before {anchor:#x} is unknown"));
         }
         return Ok(Vec::new());
     };

@@ -72,10 +72,10 @@ impl Scene<'_, '_> {
             Ok(Named::Member) => match &*self.named("this") {
                 Ok(Named::Variable(this)) => {
                     let this = self.variable(this);
-                    let says = format!("a member of what `this` points to; `this`: {}", this.says);
+                    let says = format!("a member of `*this`; `this`: {}", this.says);
                     return Explanation { name: name.to_owned(), says, lanes: this.lanes };
                 }
-                _ => "a member of what `this` points to".to_owned(),
+                _ => "a member of `*this`".to_owned(),
             },
             Ok(Named::UpLevel(found)) => found.words(),
             Ok(Named::Enumerator { value, .. }) => format!("an enumerator, {value}"),

@@ -120,7 +120,7 @@ impl Lexer<'_> {
             }
             _ => {
                 let found = SIGNS.iter().find(|sign| self.begins(sign));
-                let sign = found.ok_or_else(|| self.error(format!("`{first}` means nothing here")))?;
+                let sign = found.ok_or_else(|| self.error(format!("unexpected `{first}`")))?;
                 self.at += sign.len();
                 Ok(Word::Sign(sign))
             }

@@ -261,7 +261,7 @@ impl PathEvaluator<'_, '_, '_> {
     /// A place in memory, with the generic space resolved.
     fn in_memory(&self, location: &Location) -> Answer<Whereabouts> {
         let Storage::Memory { space, lane, .. } = location.storage else {
-            return error("what it leads to is not in memory");
+            return error("its target is not in memory");
         };
         let lane = match lane {
             CapturedLane::Fixed(lane) => lane,

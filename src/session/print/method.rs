@@ -126,10 +126,10 @@ impl PathEvaluator<'_, '_, '_> {
         let class =
             class.map(|class| self.scene.debug().stripped(class)).transpose().map_err(words)?.flatten();
         let Some(class) = class else {
-            return error("the pointer to a member does not say the class (DW_AT_containing_type)");
+            return error("the pointer to a member has no class (DW_AT_containing_type)");
         };
         let object = self.as_class(object, &record, &class)?;
-        let Some(to) = *to else { return error("the pointer to a member does not say the member's type") };
+        let Some(to) = *to else { return error("the pointer to a member has no member type") };
         let ty = Ty::Die(to);
         if matches!(ty.shape(self.scene.debug()).map_err(words)?, Shape::Function) {
             return self.function_pointed(&object, pointer, ty);

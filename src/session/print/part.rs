@@ -204,7 +204,7 @@ impl PathEvaluator<'_, '_, '_> {
         let by = i128::from(member.bit_offset);
         match &member.place {
             None if member.is_virtual && member.bit_offset == 0 => {
-                error(format!("nothing says where the virtual base class `{name}` is"))
+                error(format!("the place of the virtual base class `{name}` is unknown"))
             }
             None => self.moved(object, ty, by, size, member.bit_size),
             // A virtual base class, for example: the object determines its place.

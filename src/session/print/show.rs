@@ -64,7 +64,7 @@ impl PathEvaluator<'_, '_, '_> {
         let debug = self.scene.debug();
         let size = match (self.shape(object)?, object.ty.size(debug).map_err(words)?) {
             (Shape::Function, _) => return self.shown_function(object),
-            (Shape::Void, _) => return error("`void` has no value: cast it to what is there"),
+            (Shape::Void, _) => return error("`void` has no value: cast it to the type of the data there"),
             (_, None) => self.told_size(object)?,
             (_, Some(size)) => size,
         };

@@ -184,7 +184,7 @@ impl Scene<'_, '_> {
         let unknown = unknown.map_or_else(String::new, |why| format!("; a frame base is not known: {why}"));
         error(format!(
             "it is a variable of `{called}` around this function, and none of the {seen} frames of `{called}` has the \
-             frame base that DW_AT_static_link says{unknown}{end}"
+             frame base that DW_AT_static_link gives{unknown}{end}"
         ))
     }
 

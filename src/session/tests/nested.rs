@@ -122,7 +122,7 @@ fn three(one: &str, two: &str, three: &str) -> (String, String, String) {
 fn a_static_link_that_leads_nowhere_says_so() {
     let lost = at("inner", 4, 0x7000);
     let why = "error: it is a variable of `outer` around this function, and none of the 2 frames of `outer` has the frame \
-               base that DW_AT_static_link says; the stack ends: the return address is 0";
+               base that DW_AT_static_link gives; the stack ends: the return address is 0";
     assert_eq!(shown(&lost, "x"), why);
     assert_eq!(shown(&lost, "own"), "7");
     let deaf = at("deaf", 4, INNER_BASE);
@@ -166,7 +166,7 @@ fn a_return_address_is_told_where_nothing_unwinds() {
     assert_eq!(stack.frames.len(), 1);
     let end = stack.end.to_string();
     assert!(end.starts_with("no unwind information for "), "{end}");
-    let told = format!("; DW_AT_return_addr says that it returns to {:#x} <inner+4>", {
+    let told = format!("; DW_AT_return_addr gives the return address {:#x} <inner+4>", {
         let elf = CodeObject::parse(assembled(SOURCE)).unwrap();
         LOADED + elf.symbol("inner").unwrap().value + 4
     });

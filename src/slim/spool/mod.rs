@@ -173,12 +173,12 @@ impl SpoolStats {
         if self.dropped > 0 && self.unplaced > 0 {
             let queues = counted(self.unplaced, "queue");
             notes.push(format!(
-                "where the private memory of {queues} is did not come: it may be among what was dropped"
+                "where the private memory of {queues} is unknown: it may be among the dropped memory"
             ));
         }
         if self.dropped > 0 && self.blind {
             notes.push(
-                "the note on queues came after memory: what waves need may be among what was dropped"
+                "the note on queues came after memory: memory of waves may be among the dropped memory"
                     .to_owned(),
             );
         }
@@ -268,7 +268,7 @@ fn begin(source: &mut Source, first: &mut Vec<u8>, stalled: &mut bool) -> Result
                 Next::End(error) => stopped = Some(("it ended", error)),
                 Next::Nothing => {
                     *stalled = true;
-                    stopped = Some(("nothing came any more", None));
+                    stopped = Some(("no more data arrived", None));
                 }
             }
         }

@@ -221,7 +221,7 @@ fn one_is_one() {
             "the limit was reached (--spool-limit): 1 byte of memory was dropped",
             "of this 1 is of code objects: variables may be missing",
             "of this 1 is in segments with private memory",
-            "where the private memory of 1 queue is did not come: it may be among what was dropped",
+            "where the private memory of 1 queue is unknown: it may be among the dropped memory",
             "of this 1 is of queues and save areas: waves are missing",
         ]
     );
@@ -340,7 +340,7 @@ fn a_writer_that_trickles_is_given_up_as_well() {
     let stream = Trickling(std::io::Cursor::new(core(&[BIG])), 3);
     let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
     let error = spooled.broken.unwrap().to_string();
-    assert!(error.starts_with("standard input: nothing came any more after "), "{error}");
+    assert!(error.starts_with("standard input: no more data arrived after "), "{error}");
 }
 
 /// A core whose segments begin with those bytes, with noise elsewhere.

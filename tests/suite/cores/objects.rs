@@ -177,7 +177,7 @@ fn what_does_not_match_is_refused_and_forced() {
     let (several, wrong) = (core("gfx1100"), other.to_str().unwrap());
     let ours = export(&[several.to_str().unwrap(), "--code-object", wrong, "--force"]);
     let problems = ours["problems"].to_string();
-    assert!(problems.contains("an address: --force takes FILE@ADDRESS"), "{problems}");
+    assert!(problems.contains("an address: --force needs FILE@ADDRESS"), "{problems}");
     assert!(!problems.contains("all the same"), "{problems}");
     let ours = export(&[path.to_str().unwrap(), "--code-object", &placed, "--force"]);
     let origin =

@@ -88,7 +88,7 @@ fn the_form_of_2018_gives_every_value_lane_by_lane() {
         }
         assert!(export["provenance"]["note"].as_str().unwrap().contains("AMD gfx90a"));
         let said = problems(&export);
-        assert!(said[0].contains("line 1: the log does not say which GPU it is from"), "{said:?}");
+        assert!(said[0].contains("line 1: the log does not name its GPU"), "{said:?}");
         assert!(
             said[0].contains("read as gfx90a's: the runtime's words") && said[0].contains("--processor NAME")
         );
@@ -117,7 +117,7 @@ fn the_family_follows_from_registers_and_instructions() {
         assert_eq!(export["agents"][0]["architecture"], family, "{gpu:?}");
         same_waves(&waves, &export);
         let said = problems(&export);
-        assert!(said.iter().any(|problem| problem.contains("does not say which GPU")), "{said:?}");
+        assert!(said.iter().any(|problem| problem.contains("does not name its GPU")), "{said:?}");
     }
     let named = Module { uri: "file:///opt/lib/Kernels.so-000-gfx942.hsaco".to_owned(), ..module };
     let export = export_text("named", writer::agent(&Wave::some(GFX942, 1), Form::Plain, Some(&named)), &[]);
@@ -216,7 +216,7 @@ fn rows_without_their_blanks_are_right_or_refused() {
     let said = problems(&export);
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(
-        said[0].contains(&format!("line {line}: the row is not captured: blanks of it are missing")),
+        said[0].contains(&format!("line {line}: the row is not captured: blanks are missing")),
         "{said:?}"
     );
 }
@@ -261,7 +261,7 @@ fn trap_temporaries_that_nobody_set_up_say_nothing() {
         assert!(group["local"].to_string().contains(lds(&waves[0]).as_str().unwrap()), "{name}");
         let said = problems(&export);
         assert_eq!(said.len(), usize::from(*wanted == nowhere), "{name}: {said:?}");
-        let wanted = ["line 2: nothing says in which work-group the wave ran", "HSA_ENABLE_DEBUG=1"];
+        let wanted = ["line 2: the work-group of the wave is unknown", "HSA_ENABLE_DEBUG=1"];
         assert!(
             said.iter().all(|said| wanted.iter().all(|wanted| said.contains(wanted))),
             "{name}: {said:?}"

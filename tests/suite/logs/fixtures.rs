@@ -169,7 +169,7 @@ fn umr_with_the_hardwares_names() {
     assert_eq!(problems(&export), Vec::<&str>::new());
     // It has TTMP[0..7], and a work-group's position and a wave's place are in ttmp9 and ttmp8.
     let note = export["provenance"]["note"].as_str().unwrap();
-    let why = "Work-groups are not known of 1 wave: ttmp8 and ttmp9, which would tell them, are not captured";
+    let why = "Work-groups are not known of 1 wave: ttmp8 and ttmp9, which would hold them, are not captured";
     assert!(note.ends_with(why), "{note}");
 }
 

@@ -48,7 +48,10 @@ fn waves_of_several_gpus_are_each_of_their_own() {
     let text = [small(&waves(VEGA)), small(&waves(NAVI21))].concat();
     let export = export_text("two-unnamed", text, &[]);
     let said = problems(&export);
-    assert!(said.len() == 2 && said.iter().all(|what| what.contains("nothing says which GPU")), "{said:?}");
+    assert!(
+        said.len() == 2 && said.iter().all(|what| what.contains("the GPU of the waves is unknown")),
+        "{said:?}"
+    );
     same(&all(&[VEGA, NAVI21]), &export, &|_| false);
     let wrong = export_text("wrong-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1100"]);
     let said = problems(&wrong);
@@ -110,7 +113,7 @@ fn umr_is_read_wherever_it_stands_in_other_output() {
             let is_columns = text.contains("SIMD WAVE#");
             let export = export_text("before-lines", &text, &[]);
             assert!(
-                problems(&export).iter().all(|what| what.contains("which GPU")),
+                problems(&export).iter().all(|what| what.contains("the GPU of the waves is unknown")),
                 "{which} {:?}",
                 problems(&export)
             );
@@ -412,17 +415,17 @@ fn work_groups_are_those_of_trap_temporaries_that_count() {
         );
     };
     // Position and place are in ttmp8 and ttmp9; ttmp7 counts only with the bit of ttmp8.
-    let lacking = "ttmp8 and ttmp9, which would tell them, are not captured";
+    let lacking = "ttmp8 and ttmp9, which would hold them, are not captured";
     let mut without_y = three;
     without_y.iter_mut().for_each(|ttmps| ttmps[7] = 0xbebe_beef);
-    unknown("groups-no-y", text(NAVI48, without_y), "ttmp7, which would tell them, is not captured");
+    unknown("groups-no-y", text(NAVI48, without_y), "ttmp7, which would hold them, is not captured");
     unknown("groups-zero", text(NAVI48, [[0; 16]; 2]), "trap temporaries are 0, which proves nothing");
     unknown("groups-unreadable", text(NAVI48, [[0xbebe_beef; 16]; 2]), lacking);
     unknown(
         "groups-graphics",
         text(NAVI48, three).replace("regCOMPUTE_", "regSPI_SHADER_"),
-        "trap temporaries of graphics tell something else",
+        "trap temporaries of graphics hold other data",
     );
-    unknown("groups-gfx11", text(NAVI31, three), "only where a runtime had those set up");
+    unknown("groups-gfx11", text(NAVI31, three), "only if a runtime set these up");
     unknown("groups-none", hardware(&waves(NAVI48), false), lacking);
 }

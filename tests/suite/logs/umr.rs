@@ -371,7 +371,7 @@ pub(super) fn hardware(waves: &[Wave], bits: bool) -> String {
 /// The text does not name the processor.
 fn no_problem_but_the_processor(export: &Value) {
     let said = problems(export);
-    assert!(said.iter().all(|problem| problem.contains("nothing says which GPU")), "{said:?}");
+    assert!(said.iter().all(|problem| problem.contains("the GPU of the waves is unknown")), "{said:?}");
 }
 
 #[test]

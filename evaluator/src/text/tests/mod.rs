@@ -188,7 +188,7 @@ fn mistakes_are_told_with_their_place() {
         "constu 18446744073709551616",
         "1:8: `18446744073709551616` is no number of 64 bits; expected a decimal or 0x number",
     );
-    refused("dup é", "1:5: `é` means nothing here; expected an operation or an operand");
+    refused("dup é", "1:5: unexpected `é`; expected an operation or an operand");
     let deep = format!("{}dup{}", "entry_value (".repeat(9), ")".repeat(9));
     assert_eq!(assemble(&deep, user(), &Named).unwrap_err().what, "expressions nest too deeply");
     assert!(assemble(&"dup;".repeat((1 << 20) + 1), user(), &Named).is_err());

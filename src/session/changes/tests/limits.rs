@@ -81,6 +81,7 @@ fn writes_past_the_end_of_memory_are_refused() {
     }
     assert_eq!(session.changes(1).unwrap(), crate::session::Changes::default());
     let refused = session.write(place(0, 0x20ff, 0, 0), &[1, 2]).unwrap_err();
-    let words = "global memory at 0x2100 cannot be written: nothing was captured there, and nothing says that there is memory";
+    let words =
+        "global memory at 0x2100 cannot be written: nothing was captured there, and no memory is known there";
     assert_eq!(refused.to_string(), words);
 }

@@ -20,7 +20,7 @@ fn word(export: &Value, slot: u64) -> Option<u32> {
 /// There is one problem besides that of the processor, and it names the line.
 fn says(export: &Value, line: usize, what: &str) {
     let mut said = problems(export);
-    said.retain(|problem| !problem.contains("which GPU the waves are of"));
+    said.retain(|problem| !problem.contains("the GPU of the waves"));
     assert!(said.len() == 1 && said[0].contains(&format!("line {line}: {what}")), "line {line}: {said:?}");
 }
 
