@@ -3,7 +3,7 @@
 //! [`Explainer`] is a [`Tracer`] that writes lines; expressions that an operation runs are indented under it. [`undefined`] and
 //! [`error`] explain where and why an object became undefined or its expression failed. All are for one lane or the wave.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::error::{Cause, Class, Error, innermost};
 use super::limits::{MAX_ENTRIES_SHOWN, MAX_EXPLAINED_FIRST, MAX_EXPLAINED_LAST, MAX_PARTS_SHOWN};
@@ -181,30 +181,55 @@ fn kind(entry: &Entry) -> &'static str {
     }
 }
 
-/// The undefined bits of a location as one lane has it, and the operation that made them so: a line for each run of bits, one
-/// for a location that is undefined as a whole, none where no bit is undefined.
+/// Undefined bits of a location, and the operation that made them so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undefined {
+    /// The bits; `None`: the location is undefined as a whole.
+    pub bits: Option<UndefinedBits>,
+    /// The operation; `None`: unknown.
+    pub origin: Option<Origin>,
+}
+
+/// A run of undefined bits of a composite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndefinedBits {
+    /// The first bit.
+    pub first: u128,
+    /// The last bit.
+    pub last: u128,
+    /// Whether these are all bits of the composite.
+    pub is_all: bool,
+}
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(UndefinedBits { first, last, is_all }) = self.bits {
+            write!(f, "{}bits {first} to {last} ", if is_all { "all of it: " } else { "" })?;
+        }
+        f.write_str("optimized out")?;
+        self.origin.map_or(Ok(()), |origin| write!(f, " since {origin}"))
+    }
+}
+
+/// The undefined bits of a location for one lane: an entry for each run of bits, or one for a location that is undefined as a
+/// whole.
 #[must_use]
-pub fn undefined(location: &Location, lane: LaneId) -> Vec<String> {
-    let since = |origin: &Option<Origin>| match origin {
-        Some(origin) => format!(" since {origin}"),
-        None => String::new(),
-    };
+pub fn undefined(location: &Location, lane: LaneId) -> Vec<Undefined> {
     let Storage::Composite(composite) = &location.storage else {
         return match &location.storage {
-            Storage::Undefined(origin) => vec![format!("optimized out{}", since(origin))],
+            Storage::Undefined(origin) => vec![Undefined { bits: None, origin: *origin }],
             _ => Vec::new(),
         };
     };
-    let mut lines = Vec::new();
+    let mut found = Vec::new();
     let skip = location.offset.get(lane);
     let mut start = 0u128;
     let mut run: Option<(u128, u128, Option<Origin>)> = None;
-    let line = |run: Option<(u128, u128, Option<Origin>)>, lines: &mut Vec<String>| {
-        if let Some((first, end, origin)) = run {
-            let all =
-                if first == 0 && end + skip >= u128::from(composite.size().0) { "all of it: " } else { "" };
-            lines.push(format!("{all}bits {first} to {} optimized out{}", end - 1, since(&origin)));
-        }
+    let finish = |run: Option<(u128, u128, Option<Origin>)>, found: &mut Vec<Undefined>| {
+        found.extend(run.map(|(first, end, origin)| {
+            let is_all = first == 0 && end + skip >= u128::from(composite.size().0);
+            Undefined { bits: Some(UndefinedBits { first, last: end - 1, is_all }), origin }
+        }));
     };
     for part in composite.parts() {
         let (from, end) = (start.max(skip), start + u128::from(part.size.0));
@@ -212,13 +237,13 @@ pub fn undefined(location: &Location, lane: LaneId) -> Vec<String> {
         match &part.location.storage {
             Storage::Undefined(origin) if from < end => match &mut run {
                 Some((_, until, same)) if same == origin => *until = end - skip,
-                _ => line(run.replace((from - skip, end - skip, *origin)), &mut lines),
+                _ => finish(run.replace((from - skip, end - skip, *origin)), &mut found),
             },
-            _ => line(run.take(), &mut lines),
+            _ => finish(run.take(), &mut found),
         }
     }
-    line(run, &mut lines);
-    lines
+    finish(run, &mut found);
+    found
 }
 
 /// Where and why an expression failed: the operation of the caller's own expression, then those within it, outermost

@@ -78,11 +78,14 @@ impl fmt::Display for ObjectBits {
 
 /// A target of writes: a layer of changes above a capture, or a machine.
 pub trait Store {
+    /// The reason that a run cannot be written.
+    type Error: fmt::Display;
+
     /// Whether a run can be written, all of it.
     ///
     /// # Errors
-    /// Why it cannot be written.
-    fn check(&self, run: &Run) -> Result<(), String>;
+    /// The reason that it cannot be written.
+    fn check(&self, run: &Run) -> Result<(), Self::Error>;
 
     /// Writes a run that [`check`](Self::check) accepted.
     fn write(&mut self, run: &Run);
@@ -189,11 +192,11 @@ impl Plan {
     ///
     /// # Errors
     /// The parts that the store refuses or that contradict one another.
-    pub fn apply(&self, store: &mut dyn Store) -> Result<(), WriteError> {
+    pub fn apply(&self, store: &mut impl Store) -> Result<(), WriteError> {
         let mut refused: Vec<Refused> = Vec::new();
         for run in &self.runs {
             if let Err(why) = store.check(run) {
-                refused.push(Refused { part: run.of, why: Refusal::Store(why) });
+                refused.push(Refused { part: run.of, why: Refusal::Store(why.to_string()) });
             }
         }
         refused.extend(self.contradictions(store));
@@ -205,7 +208,7 @@ impl Plan {
     }
 
     /// Runs that want other values for bits which an earlier one writes.
-    fn contradictions(&self, store: &dyn Store) -> Vec<Refused> {
+    fn contradictions(&self, store: &impl Store) -> Vec<Refused> {
         if self.runs.len() < 2 {
             return Vec::new();
         }
@@ -244,7 +247,7 @@ enum Key {
 }
 
 impl Key {
-    fn of(target: Target, store: &dyn Store) -> Self {
+    fn of(target: Target, store: &impl Store) -> Self {
         match target {
             Target::Register { register, frame, first } => Self::Register(register, frame, first),
             Target::Memory(at) => {

@@ -8,6 +8,7 @@ mod backing;
 mod memory;
 mod missing;
 mod model;
+mod problem;
 mod source;
 
 pub(crate) use backing::copy;
@@ -17,4 +18,5 @@ pub use model::{
     Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,
     WorkGroup,
 };
-pub use source::{MAX_SOURCE, MAX_SOURCE_FILES, SourceFile, SourceMap, normal_path};
+pub use problem::{FileLocation, Problem, Severity};
+pub use source::{MAX_SOURCE, MAX_SOURCE_FILES, SourceFile, SourceMap, SourceMapError, normal_path};

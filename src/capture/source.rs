@@ -42,16 +42,21 @@ pub fn normal_path(path: &str) -> Option<String> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceMap(Vec<(String, String)>);
 
+/// A prefix that is no folder.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no folder of source files")]
+pub struct SourceMapError(pub String);
+
 impl SourceMap {
     /// Adds a prefix; `.` stands for all relative paths.
     ///
     /// # Errors
     /// `from` is empty, or a relative path that leaves its folder.
-    pub fn add(&mut self, from: &str, to: &str) -> Result<(), String> {
+    pub fn add(&mut self, from: &str, to: &str) -> Result<(), SourceMapError> {
         let prefix = match from {
             "." | "./" => String::new(),
             "/" => "/".to_owned(),
-            from => normal_path(from).ok_or_else(|| format!("`{from}` is no folder of source files"))?,
+            from => normal_path(from).ok_or_else(|| SourceMapError(from.to_owned()))?,
         };
         self.0.push((prefix, to.trim_end_matches('/').to_owned()));
         Ok(())

@@ -231,7 +231,7 @@ pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
 pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let dump = open_quietly(args, targets)?;
     for problem in dump.problems() {
-        writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
+        writeln!(anstream::stderr(), "{}: {}", problem.severity, clean_lines(problem.to_string()))?;
     }
     Ok(dump)
 }
@@ -245,9 +245,8 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
         }
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
-    let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
     let folders = args.with.debug_folders(&args.debug_dirs);
-    let dump = Dump::with_debug_folders(opened.capture, problems, &folders);
+    let dump = Dump::with_debug_folders(opened.capture, opened.problems, &folders);
     let dump = dump.with_disassembler(Disassembler::new(args.disassembler.clone()));
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
-use crate::capture::Capture;
+use crate::capture::{Capture, Severity};
 use crate::report::{Style, Table};
 use crate::session::Dump;
 
@@ -55,7 +55,8 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
     }
     // A problem may give the reason.
-    if capture.waves.is_empty() && !dump.problems().iter().any(|problem| problem.contains("no waves: ")) {
+    let is_explained = dump.problems().iter().any(|problem| problem.severity == Severity::Error);
+    if capture.waves.is_empty() && !is_explained {
         let why = match dump.problems() {
             [] => "the dump lists none",
             _ => "none was found in what could be read; the problems below say what could not",
@@ -88,12 +89,13 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
             false => Table::new(["Code object", "Loaded at", "State"]),
         };
         for object in objects {
-            let state = object.problem.as_deref().map(|problem| without_name(problem, &object.name));
-            let state = state.unwrap_or_else(|| "has debug information".to_owned());
+            // The row has the name.
+            let problem = object.unnamed_problem();
+            let is_sound = problem.is_none();
             let mut cells = vec![object.name.clone(), object.address.to_string()];
             cells.extend(is_found.then(|| object.origin.clone().unwrap_or_default()));
-            cells.push(state);
-            if object.problem.is_some() { table.alarm_row(cells) } else { table.row(cells) }
+            cells.push(problem.unwrap_or_else(|| "has debug information".to_owned()));
+            if is_sound { table.row(cells) } else { table.alarm_row(cells) }
         }
         out.write_all(table.render(style).as_bytes())?;
     }
@@ -109,16 +111,11 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     for note in &from.notes {
         writeln!(out, "noted: {note}")?;
     }
-    for problem in dump.problems().iter().chain(&dump.check_debug()) {
+    let problems = dump.problems().iter().map(ToString::to_string);
+    for problem in problems.chain(dump.check_debug()) {
         writeln!(out, "{}", style.alarm(&format!("problem: {problem}")))?;
     }
     Ok(())
-}
-
-/// A problem without the name of its code object, which the row already has.
-fn without_name(problem: &str, name: &str) -> String {
-    let problem = problem.strip_prefix(&format!("{name}: ")).unwrap_or(problem);
-    problem.replace(&format!("; {name}: "), "; ")
 }
 
 /// Missing parts that a user expects, with reasons: parts not captured and parts that never existed.
@@ -156,7 +153,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
             "origin": object.origin,
             "load_address": object.address.0,
             "size": object.size,
-            "problem": object.problem,
+            "problem": object.problem(),
         })
     });
     json!({

@@ -257,7 +257,7 @@ impl FatFile {
         let unpack = |total: u64| {
             let data = range(bundle, "compressed offload bundle", length, total - length);
             let data = data.map_err(|error| moved(error, base))?;
-            section::unpack(format, data, size, room).map_err(malformed)
+            section::unpack(format, data, size, room).map_err(|why| malformed(why.to_string()))
         };
         let (total, unpacked) = match total {
             Some(total) if total < length => {

@@ -39,14 +39,14 @@ use std::sync::OnceLock;
 pub use address::ElfAddress;
 pub use bytes::{Bytes, Owner, hex};
 pub use descriptor::KernelDescriptor;
-pub use error::{CodeObjectError, Result};
+pub use error::{CodeObjectError, MetadataError, RelocationError, Result, UnpackError};
 pub use fat::{Entry, FatFile, MAX_ENTRIES};
 pub use header::{AbiVersion, Feature, Header};
-pub use metadata::{Argument, Kernel, Metadata};
+pub use metadata::{Argument, Kernel, Metadata, MsgpackError};
 pub use note::NoteRecord;
 pub use relocation::Relocation;
 pub use section::{MAX_UNPACKED, Section, Segment};
-pub use separate::{DebugLink, Separate};
+pub use separate::{DebugLink, FileCause, Separate, SeparateError};
 pub use symbol::{Symbol, SymbolKind};
 pub use uri::{Uri, UriError, UriPlace};
 
@@ -235,7 +235,7 @@ impl CodeObject {
                 why,
             };
             if let Err(why) = self.room.take(bytes.len() as u64) {
-                return (Err(fail(why)), Vec::new());
+                return (Err(fail(why.to_string())), Vec::new());
             }
             let (mut bytes, mut problems) = (bytes.to_vec(), Vec::new());
             // Tables that are apart from one another have no more records than the file has bytes.
@@ -408,7 +408,7 @@ impl CodeObject {
                 end = note.offset.saturating_add(note.bytes.len() as u64);
                 let read = if is_yaml { Metadata::from_yaml } else { Metadata::from_msgpack };
                 let what = || format!("note {}", note.type_name().unwrap_or("of metadata"));
-                let malformed = |why| CodeObjectError::Malformed { what: what(), offset: note.offset, why };
+                let malformed = |why| CodeObjectError::Metadata { what: what(), offset: note.offset, why };
                 let more = read(&note.bytes).map_err(malformed)?;
                 match &mut all {
                     Some(all) => {

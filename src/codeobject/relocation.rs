@@ -5,7 +5,7 @@
 //! addresses: S is the symbol's offset in its section and P the place's, as `llvm-dwarfdump` counts them. Relocations
 //! that need a loaded image (a global offset table, a base address, instructions) are a problem in a debug section.
 
-use super::error::CodeObjectError;
+use super::error::{CodeObjectError, RelocationError};
 use super::symbol::{Symbol, SymbolKind};
 use crate::elf::{LE, Rela, read};
 
@@ -118,7 +118,7 @@ pub(super) fn apply(
         }
     }
     if more > 0 {
-        let why = format!("{more} further relocations cannot be applied");
+        let why = RelocationError::More(more);
         let name = "several types".to_owned();
         problems.push(CodeObjectError::Relocation { section: section.to_owned(), offset: 0, name, why });
     }
@@ -132,21 +132,21 @@ fn one(
     symbol: usize,
     addend: i64,
     symbols: &[Symbol],
-) -> Result<(), String> {
+) -> Result<(), RelocationError> {
     let rule = TYPES.iter().find(|(known, ..)| *known == number).map(|(.., rule)| *rule);
-    let (width, shift, fits, place) = match rule.ok_or("not a relocation type of AMDGPU")? {
+    let (width, shift, fits, place) = match rule.ok_or(RelocationError::Type)? {
         Rule::Nothing => return Ok(()),
-        Rule::Elsewhere(why) => return Err(why.to_owned()),
+        Rule::Elsewhere(why) => return Err(RelocationError::Elsewhere(why)),
         Rule::Absolute { bytes, shift, fits } => (bytes, shift, fits, 0),
         Rule::Relative { bytes, shift, fits } => (bytes, shift, fits, offset),
     };
     let value = value(symbol, symbols)?.wrapping_add_signed(addend).wrapping_sub(place);
     // ABS32 may be meant signed or unsigned.
     if fits && u32::try_from(value).is_err() && i32::try_from(value as i64).is_err() {
-        return Err(format!("the value {value:#x} does not fit 32 bits"));
+        return Err(RelocationError::Fit(value));
     }
     let length = bytes.len();
-    let outside = || format!("its field of {width} bytes leaves the section, which has {length}");
+    let outside = || RelocationError::Outside { width, length };
     let start = usize::try_from(offset).map_err(|_| outside())?;
     let field = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..width)).ok_or_else(outside)?;
     let value = (value >> shift).to_le_bytes();
@@ -155,16 +155,13 @@ fn one(
 }
 
 /// S. Symbol 0 (`STN_UNDEF`) is a relocation without a symbol: 0.
-fn value(index: usize, symbols: &[Symbol]) -> Result<u64, String> {
+fn value(index: usize, symbols: &[Symbol]) -> Result<u64, RelocationError> {
     let Some(index) = index.checked_sub(1) else { return Ok(0) };
-    let symbol = symbols
-        .get(index)
-        .ok_or_else(|| format!("symbol {} does not exist, the table has {}", index + 1, symbols.len() + 1))?;
+    let symbol =
+        symbols.get(index).ok_or(RelocationError::NoSymbol { index: index + 1, count: symbols.len() + 1 })?;
     match symbol.kind {
-        SymbolKind::Undefined => Err(format!("symbol `{}` is defined in another file", symbol.name)),
-        SymbolKind::Lds => {
-            Err(format!("symbol `{}` has no address in LDS before the linker gives it one", symbol.name))
-        }
+        SymbolKind::Undefined => Err(RelocationError::Undefined(symbol.name.clone())),
+        SymbolKind::Lds => Err(RelocationError::Lds(symbol.name.clone())),
         _ => Ok(symbol.value),
     }
 }

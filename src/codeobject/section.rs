@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bytes::Bytes;
-use super::error::{CodeObjectError, Result};
+use super::error::{CodeObjectError, Result, UnpackError};
 use super::names::Names;
 use crate::elf::read::{self, range, record};
 use crate::elf::{
@@ -41,11 +41,10 @@ impl UnpackLimit {
     }
 
     /// Takes the place of so many bytes, before memory is reserved for them.
-    pub(super) fn take(&self, bytes: u64) -> Result<(), String> {
+    pub(super) fn take(&self, bytes: u64) -> Result<(), UnpackError> {
         let less = |left: u64| left.checked_sub(bytes);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop).map_err(|left| {
-            format!("claims {bytes} bytes; the bound leaves {left} for all unpacked parts of the file (unpack it with other tools)")
-        })
+        let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        taken.map(drop).map_err(|left| UnpackError::Limit { claimed: bytes, left })
     }
 }
 
@@ -122,11 +121,8 @@ impl Section {
         if !self.is_compressed() {
             return Ok(file.slice_ref(raw).unwrap_or_else(Bytes::empty));
         }
-        let fail = |why: String| CodeObjectError::Compression {
-            section: self.name.clone(),
-            offset: self.offset,
-            why,
-        };
+        let fail =
+            |why| CodeObjectError::Compression { section: self.name.clone(), offset: self.offset, why };
         let (format, uncompressed_size, data) =
             if self.is_gnu_compressed() { gnu_header(raw) } else { compression_header(raw) }.map_err(fail)?;
         unpack(format, data, uncompressed_size, room).map(Bytes::from).map_err(fail)
@@ -134,21 +130,20 @@ impl Section {
 }
 
 /// gABI, "Section Compression".
-fn compression_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), String> {
-    let header: &CompressionHeader =
-        record(raw, 0).ok_or_else(|| format!("{} bytes, too few for the compression header", raw.len()))?;
+fn compression_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), UnpackError> {
+    let header: &CompressionHeader = record(raw, 0).ok_or(UnpackError::Header(raw.len()))?;
     let data = raw.get(size_of::<CompressionHeader>()..).unwrap_or(&[]);
     let format = match header.ch_type.get(LE) {
         ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
         ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
-        other => return Err(format!("unknown compression type {other}, expected 1 (zlib) or 2 (zstd)")),
+        other => return Err(UnpackError::Type(other.0)),
     };
     Ok((format, header.ch_size.get(LE), data))
 }
 
-fn gnu_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), String> {
+fn gnu_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), UnpackError> {
     let sized = raw.strip_prefix(GNU_MAGIC).and_then(|rest| rest.split_first_chunk());
-    let (size, data) = sized.ok_or("it does not begin with ZLIB and a size")?;
+    let (size, data) = sized.ok_or(UnpackError::NoSize)?;
     Ok((CompressionFormat::Zlib, u64::from_be_bytes(*size), data))
 }
 
@@ -158,11 +153,11 @@ pub(super) fn unpack(
     data: &[u8],
     size: u64,
     room: &UnpackLimit,
-) -> Result<Vec<u8>, String> {
+) -> Result<Vec<u8>, UnpackError> {
     room.take(size)?;
     let packed = CompressedData { format, data, uncompressed_size: size };
     let unpacked = packed.decompress().map(std::borrow::Cow::into_owned);
-    unpacked.map_err(|error| error.to_string()).inspect_err(|_| room.give_back(size))
+    unpacked.map_err(|error| UnpackError::Data(error.to_string())).inspect_err(|_| room.give_back(size))
 }
 
 /// All sections, in the file's order; section 0 included.

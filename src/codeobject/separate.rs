@@ -32,7 +32,40 @@ pub struct Separate {
     /// The file and what is in it.
     pub found: Option<(PathBuf, CodeObject)>,
     /// Files that had the right name and are not used, with the reason.
-    pub problems: Vec<String>,
+    pub problems: Vec<SeparateError>,
+}
+
+/// The reason that a file is not a code object's separate debug information.
+#[derive(Debug, thiserror::Error)]
+pub enum SeparateError {
+    /// The code object's link is malformed.
+    #[error(transparent)]
+    Link(#[from] CodeObjectError),
+    /// The file is unreadable or another one.
+    #[error("{}: {cause}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        cause: FileCause,
+    },
+}
+
+/// The cause of a [`SeparateError`].
+#[derive(Debug, thiserror::Error)]
+pub enum FileCause {
+    /// The operating system's error.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The code object chooses the name: the message has none of the file's bytes.
+    #[error("it is no AMDGPU code object")]
+    NoCodeObject,
+    /// Its build id differs.
+    #[error("it has another build id")]
+    BuildId,
+    /// Its checksum differs from the link's.
+    #[error("its checksum is not the {0:#010x} of .gnu_debuglink")]
+    Checksum(u32),
 }
 
 impl CodeObject {
@@ -79,7 +112,7 @@ impl CodeObject {
             for path in places {
                 let same = |_: &[u8], found: &CodeObject| match found.build_id() {
                     Some(own) if own == id => Ok(()),
-                    _ => Err("it has another build id".to_owned()),
+                    _ => Err(FileCause::BuildId),
                 };
                 if search.take(&path, same) {
                     return search;
@@ -89,7 +122,7 @@ impl CodeObject {
         match self.debug_link() {
             Ok(Some(link)) => search.by_link(&link, folders),
             Ok(None) => {}
-            Err(error) => search.problems.push(error.to_string()),
+            Err(error) => search.problems.push(error.into()),
         }
         search
     }
@@ -101,7 +134,7 @@ impl Separate {
             for path in [folder.join(&link.file), folder.join(".debug").join(&link.file)] {
                 let same = |bytes: &[u8], _: &CodeObject| match crc32fast::hash(bytes) {
                     crc if crc == link.crc => Ok(()),
-                    _ => Err(format!("its checksum is not the {:#010x} of .gnu_debuglink", link.crc)),
+                    _ => Err(FileCause::Checksum(link.crc)),
                 };
                 if self.take(&path, same) {
                     return;
@@ -111,7 +144,7 @@ impl Separate {
     }
 
     /// Takes a file if it is there and the right one.
-    fn take(&mut self, path: &Path, is_right: impl Fn(&[u8], &CodeObject) -> Result<(), String>) -> bool {
+    fn take(&mut self, path: &Path, is_right: impl Fn(&[u8], &CodeObject) -> Result<(), FileCause>) -> bool {
         if !path.is_file() {
             return false;
         }
@@ -121,21 +154,19 @@ impl Separate {
                 self.found = Some((path.to_owned(), object));
                 true
             }
-            Err(why) => {
-                self.problems.push(format!("{}: {why}", path.display()));
+            Err(cause) => {
+                self.problems.push(SeparateError::File { path: path.to_owned(), cause });
                 false
             }
         }
     }
 }
 
-fn open(path: &Path) -> Result<(Bytes, CodeObject), String> {
-    let words = |error: std::io::Error| error.to_string();
-    let file = File::open(path).map_err(words)?;
-    let length = file.metadata().map_err(words)?.len();
-    let bytes = Bytes::new(Arc::new(crate::mapping::map(&file, 0, length).map_err(words)?));
-    // The code object chooses the name: none of the file's bytes goes into the reason.
-    let object = CodeObject::parse(bytes.clone()).map_err(|_| "it is no AMDGPU code object".to_owned())?;
+fn open(path: &Path) -> Result<(Bytes, CodeObject), FileCause> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let bytes = Bytes::new(Arc::new(crate::mapping::map(&file, 0, length)?));
+    let object = CodeObject::parse(bytes.clone()).map_err(|_| FileCause::NoCodeObject)?;
     Ok((bytes, object))
 }
 

@@ -8,12 +8,13 @@ use std::fmt;
 
 use super::attr::AttributeName;
 use super::die::{Die, Reading};
-use super::error::Result;
+use super::error::{DebugInfoError, Result};
 use super::format::Contents;
 use super::location::LocationAttribute;
 use super::sections::AttributeValue;
 use super::types::Number;
 use super::unit::UnitId;
+use crate::dwarf;
 use crate::units::DieOffset;
 
 /// An attribute that has a value only for an object in a program's state.
@@ -76,26 +77,105 @@ impl OwnedContents {
     }
 }
 
-/// An object in a program's state, which answers for the dynamic attributes of its type. Errors are messages for the
-/// user.
+/// The reason that a dynamic attribute of a type, or a part of an object, is unknown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DynamicError {
+    /// The question has no object.
+    #[error("{0} needs an object")]
+    NoObject(AttributeName),
+    /// The rank is negative or larger than any language has.
+    #[error("DW_AT_rank is not 0 to {0}")]
+    Rank(u64),
+    /// The type is no array.
+    #[error("not an array")]
+    NotAnArray,
+    /// The debug information is unreadable.
+    #[error(transparent)]
+    Debug(#[from] DebugInfoError),
+    /// The object's bytes, or an expression that they need, are unavailable.
+    #[error(transparent)]
+    Expression(#[from] dwarf::Error),
+    /// The attribute has no expression at the frame's PC.
+    #[error("{0} says nothing at this PC")]
+    NotAtPc(AttributeName),
+    /// The attribute's expression fails.
+    #[error("{attribute}: {error}")]
+    Attribute {
+        /// The attribute.
+        attribute: AttributeName,
+        /// The reason.
+        error: dwarf::Error,
+    },
+    /// The attribute names a variable where only an expression makes sense.
+    #[error("{0} names a variable, expected a place")]
+    NotAPlace(AttributeName),
+    /// The attribute names a variable that was optimized out.
+    #[error("{0} is the value of a variable that was optimized out")]
+    NoVariable(AttributeName),
+    /// The attribute names a variable whose value is unknown.
+    #[error("{attribute} is the value of a variable without a value: {cause}")]
+    Variable {
+        /// The attribute.
+        attribute: AttributeName,
+        /// The reason.
+        cause: NumberError,
+    },
+    /// The attribute leads to a number that is unknown.
+    #[error("{attribute}: {cause}")]
+    Number {
+        /// The attribute.
+        attribute: AttributeName,
+        /// The reason.
+        cause: NumberError,
+    },
+    /// A part begins before the storage of the object.
+    #[error("a part of the object lies before its storage")]
+    BeforeStorage,
+    /// A part begins after the storage of the object.
+    #[error("a part of the object lies past its storage")]
+    PastStorage,
+    /// A chain of objects is too long.
+    #[error("objects that lead to objects do not end after {0} steps")]
+    TooDeep(usize),
+}
+
+/// The reason that a stored number is unknown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NumberError {
+    /// The number has no bytes, or more than 8.
+    #[error("a number of {0} bytes, expected 1 to 8")]
+    Size(u64),
+    /// Its location or bytes are unavailable.
+    #[error(transparent)]
+    Expression(#[from] dwarf::Error),
+    /// The compiler keeps it nowhere.
+    #[error("it was optimized out")]
+    OptimizedOut,
+    /// The capture lacks it.
+    #[error("it was not captured")]
+    NotCaptured,
+}
+
+/// An object in a program's state, which answers for the dynamic attributes of its type.
 pub trait Object: fmt::Debug {
     /// The number that an attribute has for the part that begins that many bits into the object.
     ///
     /// # Errors
     /// Why it is not known.
-    fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, String>;
+    fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, DynamicError>;
 
     /// The object at the address that an attribute gives.
     ///
     /// # Errors
     /// Why it is not known.
-    fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, String>;
+    fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, DynamicError>;
 
     /// Bytes of the object, from so many after its first on; strides may lead before it.
     ///
     /// # Errors
     /// Why there are none; bytes that were not captured are no error.
-    fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, String>;
+    fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, DynamicError>;
 }
 
 /// A part of an object, for asking.
@@ -110,11 +190,11 @@ impl Asked<'_> {
     /// Nobody to ask: what is dynamic is not known.
     pub(super) const NOBODY: Self = Self { object: None, at: 0 };
 
-    pub(super) fn number(self, number: &Number) -> Result<i64, String> {
+    pub(super) fn number(self, number: &Number) -> Result<i64, DynamicError> {
         match (number, self.object) {
             (Number::Constant(number), _) => Ok(*number),
             (Number::Dynamic(attribute), Some(object)) => object.number(attribute, self.at),
-            (Number::Dynamic(attribute), None) => Err(format!("{} needs an object", attribute.attribute)),
+            (Number::Dynamic(attribute), None) => Err(DynamicError::NoObject(attribute.attribute)),
         }
     }
 }

@@ -60,7 +60,7 @@ use std::sync::{Arc, OnceLock};
 pub use attr::AttributeName;
 pub use cache::{Functions, Rereads};
 pub use check::{Checked, MAX_CHECKED_BYTES};
-pub use dynamic::{DynamicAttribute, DynamicSource, Object, OwnedContents};
+pub use dynamic::{DynamicAttribute, DynamicError, DynamicSource, NumberError, Object, OwnedContents};
 pub use error::{DebugInfoError, Result};
 pub use evaluator::{BaseType, DialectHint, ReferencedDie};
 pub use expressions::{Expression, Pcs};
@@ -135,7 +135,10 @@ impl DebugInfo {
                 Ok(Self::over(code_object, sections, Some(Arc::new(debug))))
             }
             None if search.problems.is_empty() => Err(missing),
-            None => Err(DebugInfoError::NotSeparate(search.problems.join("; "))),
+            None => {
+                let problems: Vec<String> = search.problems.iter().map(ToString::to_string).collect();
+                Err(DebugInfoError::NotSeparate(problems.join("; ")))
+            }
         }
     }
 

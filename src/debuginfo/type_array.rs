@@ -2,7 +2,7 @@
 
 use super::DebugInfo;
 use super::die::{Die, Reading};
-use super::dynamic::{Asked, DynamicAttribute};
+use super::dynamic::{Asked, DynamicAttribute, DynamicError};
 use super::error::{DebugInfoError, Result};
 use super::sections::AttributeValue;
 use super::type_read::children;
@@ -99,7 +99,7 @@ fn stride(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Number>> {
 }
 
 /// The bits of a stride for an object.
-pub(super) fn stride_bits(stride: &Number, asked: Asked<'_>) -> Result<i64, String> {
+pub(super) fn stride_bits(stride: &Number, asked: Asked<'_>) -> Result<i64, DynamicError> {
     let number = asked.number(stride)?;
     match stride {
         Number::Dynamic(dynamic) if dynamic.attribute.is(gimli::DW_AT_byte_stride) => {
@@ -114,11 +114,11 @@ pub(super) fn dimensions_for(
     dimensions: &[Dimension],
     rank: Option<&DynamicAttribute>,
     asked: Asked<'_>,
-) -> Result<Vec<Dimension>, String> {
+) -> Result<Vec<Dimension>, DynamicError> {
     let (Some(rank), [all, ..]) = (rank, dimensions) else { return Ok(dimensions.to_vec()) };
     let rank = asked.number(&Number::Dynamic(Box::new(rank.clone())))?;
     let rank = u64::try_from(rank).ok().filter(|rank| *rank <= MAX_RANK);
-    let rank = rank.ok_or_else(|| format!("DW_AT_rank is not 0 to {MAX_RANK}"))?;
+    let rank = rank.ok_or(DynamicError::Rank(MAX_RANK))?;
     let numbered = |number: &Number, index| match number {
         Number::Dynamic(dynamic) => {
             Number::Dynamic(Box::new(DynamicAttribute { dimension: Some(index), ..(**dynamic).clone() }))
@@ -141,7 +141,7 @@ pub(super) fn dimensions_for(
 }
 
 /// The number of elements of a dimension for an object; `None` if unknown (`int []`).
-pub(super) fn count_for(dimension: &Dimension, asked: Asked<'_>) -> Result<Option<u64>, String> {
+pub(super) fn count_for(dimension: &Dimension, asked: Asked<'_>) -> Result<Option<u64>, DynamicError> {
     match &dimension.extent {
         Extent::Unknown => Ok(None),
         Extent::Count(count) => Ok(Some(u64::try_from(asked.number(count)?).unwrap_or(0))),

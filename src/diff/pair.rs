@@ -80,11 +80,12 @@ impl Side {
                 frame.column =
                     frame.column.filter(|column| frame.line.is_some() && Some(*column) == other.column);
                 frame.pc = frame.pc.filter(|pc| Some(*pc) == other.pc);
-                for (words, others) in [
-                    (&mut frame.cfa, &other.cfa),
-                    (&mut frame.code_object, &other.code_object),
-                    (&mut frame.problem, &other.problem),
-                ] {
+                if frame.problem != other.problem {
+                    frame.problem = None;
+                }
+                for (words, others) in
+                    [(&mut frame.cfa, &other.cfa), (&mut frame.code_object, &other.code_object)]
+                {
                     if *words != *others {
                         *words = None;
                     }

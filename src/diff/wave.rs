@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{DiffError, LeftOut};
 use crate::arch::{Register, RegisterValue};
 use crate::session::{Byte, Inspect as _, LaneValue, Locals, Session, Variable, WaveFrames};
-use crate::units::{LaneId, LaneSet, WaveId};
+use crate::units::{LaneId, WaveId};
 
 /// A pair of waves that differ.
 #[derive(Clone, Debug)]
@@ -147,11 +147,8 @@ fn frames(both: Both<'_>) -> Result<Differences, DiffError> {
         let at = stacks.each_ref().map(|stack| stack.frames.get(frame));
         let functions = at.map(|at| at.and_then(|at| at.function.clone()));
         let lines = at.map(|at| at.and_then(|at| Some(format!("{}:{}", at.file.as_ref()?, at.line?))));
-        let locals = |walked: &WaveFrames<'_>, lanes: LaneSet| -> Result<Locals, String> {
-            walked.locals(lanes, frame).map_err(|error| error.to_string())
-        };
-        let locals = [locals(&walked[0], lanes[0]), locals(&walked[1], lanes[1])];
-        let problems = locals.each_ref().map(|locals| locals.as_ref().err().cloned());
+        let locals = [walked[0].locals(lanes[0], frame), walked[1].locals(lanes[1], frame)];
+        let problems = locals.each_ref().map(|locals| locals.as_ref().err().map(ToString::to_string));
         let variables = match &locals {
             [Ok(a), Ok(b)] => {
                 left_out.variables += a.left_out.max(b.left_out) as u64;

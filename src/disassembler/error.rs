@@ -63,8 +63,54 @@ pub enum DisassembleError {
         /// The program.
         tool: String,
         /// The error, and its place.
-        why: String,
+        why: ListingError,
     },
+}
+
+/// The reason that a tool's output is no listing of the code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ListingError {
+    /// A line of `llvm-objdump` has no address.
+    #[error("no address in `{0}`")]
+    NoAddress(String),
+    /// A line of `llvm-objdump` is not about the next instruction.
+    #[error("not the address {expected:#x} in `{line}`")]
+    Address {
+        /// Address of the next instruction.
+        expected: u64,
+        /// The line.
+        line: String,
+    },
+    /// A line of `llvm-objdump` has no dwords.
+    #[error("no dwords in `{0}`")]
+    NoDwords(String),
+    /// A line of `llvm-objdump` is about bytes past the code.
+    #[error("more than it was given in `{0}`")]
+    TooMuch(String),
+    /// The listing ends at another address than the code.
+    #[error("it ends at {found:#x}, not at {expected:#x}")]
+    End {
+        /// The end of the last instruction.
+        found: u64,
+        /// The end of the code.
+        expected: u64,
+    },
+    /// The listing ends before the code; with the byte that it lacks.
+    #[error("it says nothing of the byte {0}")]
+    Short(usize),
+    /// The listing goes on after the code.
+    #[error("it goes on after the byte {at} of {size}")]
+    Long {
+        /// The first byte past the listed instructions.
+        at: usize,
+        /// Bytes of the code.
+        size: usize,
+    },
+    /// `llvm-mc` encodes an instruction differently; with its byte.
+    #[error(
+        "it encodes the instruction at the byte {0} otherwise than the code has it; llvm-objdump does better"
+    )]
+    Encoding(usize),
 }
 
 impl DisassembleError {

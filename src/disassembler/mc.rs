@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use super::error::ListingError;
 use super::run;
 use super::tools::Tool;
 use super::{DisassembleError, Instruction, Machine};
@@ -53,7 +54,7 @@ pub(super) fn listing(
     said: &str,
     address: u64,
     bytes: &[u8],
-) -> Result<Vec<Instruction>, String> {
+) -> Result<Vec<Instruction>, ListingError> {
     let invalid: BTreeSet<usize> = said.lines().filter_map(invalid).collect();
     let mut decoded = text.lines().filter_map(|line| line.split_once(ENCODING));
     let mut instructions = Vec::new();
@@ -64,11 +65,14 @@ pub(super) fn listing(
             let text = format!(".long {:#010x} ({INVALID})", u32::from_le_bytes(*dword));
             Instruction { address, size: 4, text, is_decoded: false, target: None }
         } else {
-            let (text, encoding) =
-                decoded.next().ok_or_else(|| format!("it says nothing of the byte {at}"))?;
+            let (text, encoding) = decoded.next().ok_or(ListingError::Short(at))?;
             // In another encoding than the code's its size may be another one, and all that follow would stand elsewhere.
             let Some(size) = size_of(encoding, bytes.get(at..).unwrap_or_default()) else {
-                return if instructions.is_empty() { Err(differs(at)) } else { Ok(instructions) };
+                return if instructions.is_empty() {
+                    Err(ListingError::Encoding(at))
+                } else {
+                    Ok(instructions)
+                };
             };
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             Instruction { address, size, text, is_decoded: true, target: None }
@@ -79,14 +83,8 @@ pub(super) fn listing(
     if at == bytes.len() && decoded.next().is_none() {
         Ok(instructions)
     } else {
-        Err(format!("it goes on after the byte {at} of {}", bytes.len()))
+        Err(ListingError::Long { at, size: bytes.len() })
     }
-}
-
-fn differs(at: usize) -> String {
-    format!(
-        "it encodes the instruction at the byte {at} otherwise than the code has it; llvm-objdump does better"
-    )
 }
 
 /// The size of `0x00,0x00,0x80,0xbf]`, if those are the bytes.

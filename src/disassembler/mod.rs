@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use cache::{Block, MAX_KEPT};
-pub use error::DisassembleError;
+pub use error::{DisassembleError, ListingError};
 pub use run::MAX_OUTPUT;
 pub use tools::MAX_TRIED;
 

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::error::ListingError;
 use super::run;
 use super::tools::Tool;
 use super::{DisassembleError, Instruction, Machine, elf};
@@ -26,22 +27,22 @@ pub(super) fn decode(
 }
 
 /// The instructions of a listing of so many bytes, each at the end of the one before it.
-pub(super) fn listing(text: &str, address: u64, length: usize) -> Result<Vec<Instruction>, String> {
+pub(super) fn listing(text: &str, address: u64, length: usize) -> Result<Vec<Instruction>, ListingError> {
     let mut instructions = Vec::new();
     let mut next = address;
     let end = address.saturating_add(length as u64);
     for line in text.lines() {
         let Some((code, comment)) = line.rsplit_once("//") else { continue };
         let Some((at, rest)) = comment.split_once(':') else { continue };
-        let wrong = |what: &str| format!("{what} in `{}`", line.trim());
-        let at = u64::from_str_radix(at.trim(), 16).map_err(|_| wrong("no address"))?;
+        let shown = || line.trim().to_owned();
+        let at = u64::from_str_radix(at.trim(), 16).map_err(|_| ListingError::NoAddress(shown()))?;
         if at != next {
-            return Err(wrong(&format!("not the address {next:#x}")));
+            return Err(ListingError::Address { expected: next, line: shown() });
         }
         let is_dword = |word: &&str| word.len() == 8 && word.bytes().all(|digit| digit.is_ascii_hexdigit());
         let dwords = rest.split_whitespace().take_while(is_dword).count();
-        let size =
-            u8::try_from(dwords * 4).ok().filter(|size| *size > 0).ok_or_else(|| wrong("no dwords"))?;
+        let size = u8::try_from(dwords * 4).ok().filter(|size| *size > 0);
+        let size = size.ok_or_else(|| ListingError::NoDwords(shown()))?;
         let target = rest.rsplit_once('<').and_then(|(_, target)| target.split_once('>'));
         let target = target.and_then(|(target, _)| address_of(target, address));
         let mut text = code.trim().to_owned();
@@ -55,10 +56,10 @@ pub(super) fn listing(text: &str, address: u64, length: usize) -> Result<Vec<Ins
         next = instruction.end();
         instructions.push(instruction);
         if next > end {
-            return Err(wrong("more than it was given"));
+            return Err(ListingError::TooMuch(shown()));
         }
     }
-    if next == end { Ok(instructions) } else { Err(format!("it ends at {next:#x}, not at {end:#x}")) }
+    if next == end { Ok(instructions) } else { Err(ListingError::End { found: next, expected: end }) }
 }
 
 /// `.text+0x4c`, counted from the section's address.

@@ -1,7 +1,7 @@
 //! Options without effect for a capture's format: each has a problem, so that nobody waits for its effect.
 
-use super::problem::{FileLocation, Problem};
-use super::{LocalFiles, Opened, Options};
+use super::problem::problem;
+use super::{FileLocation, LocalFiles, Opened, Options};
 
 /// The reader of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +57,10 @@ pub(super) fn told(mut opened: Opened, options: &Options, reads: Reads) -> Opene
         ),
     ];
     let idle = rules.iter().filter(|(_, given, users, _)| *given && !users.contains(&reads));
-    opened.problems.extend(idle.map(|(flag, _, _, expected)| Problem {
-        file: opened.capture.name.clone(),
-        place: FileLocation { key: Some((*flag).to_owned()), ..FileLocation::default() },
-        what: format!("without effect: {}", reads.why()),
-        expected: (*expected).to_owned(),
+    opened.problems.extend(idle.map(|(flag, _, _, expected)| {
+        let (file, key) = (opened.capture.name.clone(), Some((*flag).to_owned()));
+        let place = FileLocation { file, key, ..FileLocation::default() };
+        problem(place, format_args!("without effect: {}", reads.why()), expected)
     }));
     opened
 }

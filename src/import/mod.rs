@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 pub use dump::write;
 pub use options::{LocalFiles, Options, Supplied};
-pub use problem::{FileLocation, ImportError, MAX_PROBLEMS, Problem};
+pub use problem::{ImportError, MAX_PROBLEMS};
 pub(crate) use rocm_core::stream;
 
 use self::file::OpenFile;
@@ -40,6 +40,7 @@ use self::sniff::Format;
 use self::text::{Order, decoded};
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
+pub use crate::capture::{FileLocation, Problem, Severity};
 use crate::clean::clean;
 use crate::mapping::Changes;
 

@@ -1,57 +1,29 @@
-//! Problems of a dump for its writer: the file, the place in it, the error, and the expected value.
+//! Collection of problems: each with its place, the error, and the expected value or an instruction.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::io;
 
-use serde::Serialize;
-
+use crate::capture::{FileLocation, Problem, Severity};
 use crate::clean::clean;
 
-/// One thing that is wrong with a dump that nevertheless opened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// The file it is in, as the dump names it.
-    pub file: String,
-    /// Where in the file, and which key of the manifest is concerned.
-    #[serde(flatten)]
-    pub place: FileLocation,
-    /// The error, and its effect on the entry if that is not obvious.
-    pub what: String,
-    /// The expected value.
-    pub expected: String,
+/// The hint of a problem: an expected value, or [`Do`].
+pub(super) trait Hint {
+    /// The text; `None`: there is no hint.
+    fn hint(self) -> Option<String>;
 }
 
-/// A place in a dump.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct FileLocation {
-    /// Path of keys in the manifest: `wave[3].registers.v7`. Indexes count from 0, in the order of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
-    /// Byte offset in the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-    /// Line in the file, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
+impl<T: Display> Hint for T {
+    fn hint(self) -> Option<String> {
+        Some(format!("expected {}", clean(self.to_string())))
+    }
 }
 
-impl Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.file)?;
-        if let Some(line) = self.place.line {
-            write!(f, "line {line}: ")?;
-        }
-        if let Some(offset) = self.place.offset {
-            write!(f, "offset {offset:#x}: ")?;
-        }
-        if let Some(key) = &self.place.key {
-            write!(f, "{key}: ")?;
-        }
-        f.write_str(&self.what)?;
-        if !self.expected.is_empty() {
-            write!(f, "; expected {}", self.expected)?;
-        }
-        Ok(())
+/// An instruction for the user in place of an expected value.
+pub(super) struct Do<T>(pub(super) T);
+
+impl<T: Display> Hint for Do<T> {
+    fn hint(self) -> Option<String> {
+        Some(clean(self.0.to_string()).into_owned())
     }
 }
 
@@ -67,20 +39,20 @@ pub enum ImportError {
         source: io::Error,
     },
     /// A folder or a zip without a manifest.
-    #[error("{file}: there is no manifest; expected manifest.toml or manifest.json in it")]
+    #[error("{file}: there is no manifest (expected manifest.toml or manifest.json in it)")]
     NoManifest {
         /// The folder or zip.
         file: String,
     },
     /// A folder or a zip with two of them.
-    #[error("{file}: both manifest.toml and manifest.json are there; expected one of them")]
+    #[error("{file}: both manifest.toml and manifest.json are there (expected one of them)")]
     TwoManifests {
         /// The folder or zip.
         file: String,
     },
     /// A file of no known kind.
     #[error(
-        "{file}: {found}; expected a lanescope dump (a folder or a .zip with manifest.toml or manifest.json, or a manifest), a ROCm core, a log of ROCm's debug agent or umr's waves"
+        "{file}: {found} (expected a lanescope dump (a folder or a .zip with manifest.toml or manifest.json, or a manifest), a ROCm core, a log of ROCm's debug agent or umr's waves)"
     )]
     NotADump {
         /// The file.
@@ -89,7 +61,7 @@ pub enum ImportError {
         found: String,
     },
     /// The file given as the host's core is none.
-    #[error("--host-core {file}: {found}; expected an ELF core of the host process")]
+    #[error("--host-core {file}: {found} (expected an ELF core of the host process)")]
     NotACore {
         /// The file.
         file: String,
@@ -103,7 +75,7 @@ pub enum ImportError {
         what: String,
     },
     /// The manifest's text cannot be read.
-    #[error("{file}: line {line}, column {column}: {what}; expected {expected}")]
+    #[error("{file}: line {line}, column {column}: {what} (expected {expected})")]
     Syntax {
         /// The manifest.
         file: String,
@@ -117,7 +89,7 @@ pub enum ImportError {
         expected: &'static str,
     },
     /// The manifest is of no format that this version reads.
-    #[error("{file}: format: {found}; expected format = 1")]
+    #[error("{file}: format: {found} (expected format = 1)")]
     Format {
         /// The manifest.
         file: String,
@@ -126,7 +98,7 @@ pub enum ImportError {
     },
     /// The manifest is too large to be one.
     #[error(
-        "{file}: {size} bytes; expected a manifest of at most {limit} bytes: bulk data belongs in side files"
+        "{file}: {size} bytes (expected a manifest of at most {limit} bytes: bulk data belongs in side files)"
     )]
     TooLarge {
         /// The manifest.
@@ -138,7 +110,7 @@ pub enum ImportError {
     },
     /// The manifest has more values than its parser may take.
     #[error(
-        "{file}: its values take about {estimate} bytes of memory; expected at most {limit}: write manifest.json, or side files"
+        "{file}: its values take about {estimate} bytes of memory (expected at most {limit}: write manifest.json, or side files)"
     )]
     Values {
         /// The manifest.
@@ -149,7 +121,7 @@ pub enum ImportError {
         limit: u64,
     },
     /// The zip itself is broken.
-    #[error("{file}: {what}; expected a zip with a whole central directory (was it truncated?)")]
+    #[error("{file}: {what} (expected a zip with a whole central directory (was it truncated?))")]
     Zip {
         /// The zip.
         file: String,
@@ -158,7 +130,7 @@ pub enum ImportError {
     },
     /// The manifest is in a zip, but not in a form that can be read in place.
     #[error(
-        "{file}: {entry}: {what}; expected a stored entry (method 0, not encrypted), as `zip -0` writes it"
+        "{file}: {entry}: {what} (expected a stored entry (method 0, not encrypted), as `zip -0` writes it)"
     )]
     NotStored {
         /// The zip.
@@ -188,8 +160,8 @@ impl Problems {
     }
 
     /// Something is wrong in the manifest itself.
-    pub(super) fn report(&mut self, key: impl Display, what: impl Display, expected: impl Display) {
-        self.push(None, None, key, what, expected);
+    pub(super) fn report(&mut self, key: impl Display, what: impl Display, hint: impl Hint) {
+        self.push(None, None, key, what, hint);
     }
 
     /// Something is wrong in a side file which `key` names.
@@ -199,20 +171,39 @@ impl Problems {
         offset: Option<u64>,
         key: impl Display,
         what: impl Display,
-        expected: impl Display,
+        hint: impl Hint,
     ) {
-        self.push(Some(file), offset, key, what, expected);
+        self.push(Some(file), offset, key, what, hint);
+    }
+
+    /// Something is wrong at an offset of a file, or in what was found there.
+    pub(super) fn report_at(
+        &mut self,
+        file: &str,
+        offset: u64,
+        key: impl Display,
+        what: impl Display,
+        hint: impl Hint,
+    ) {
+        self.push(Some(file), Some(offset), key, what, hint);
     }
 
     /// Something is wrong in a line of a text, which counts from 1.
-    pub(super) fn line(&mut self, line: impl TryInto<usize>, what: impl Display, expected: impl Display) {
+    pub(super) fn line(&mut self, line: impl TryInto<usize>, what: impl Display, hint: impl Hint) {
         let place = FileLocation { line: line.try_into().ok(), ..FileLocation::default() };
-        self.list(None, place, what, expected);
+        self.list(place, what, hint);
     }
 
     /// Something is wrong with the capture as a whole.
-    pub(super) fn whole(&mut self, what: impl Display, expected: impl Display) {
-        self.list(None, FileLocation::default(), what, expected);
+    pub(super) fn whole(&mut self, what: impl Display, hint: impl Hint) {
+        self.list(FileLocation::default(), what, hint);
+    }
+
+    /// Makes the last problem the reason that the capture has no waves.
+    pub(super) fn explains_no_waves(&mut self) {
+        if let Some(last) = self.list.last_mut().filter(|_| self.more == 0) {
+            last.severity = Severity::Error;
+        }
     }
 
     /// The first of them.
@@ -226,54 +217,42 @@ impl Problems {
         offset: Option<u64>,
         key: impl Display,
         what: impl Display,
-        expected: impl Display,
+        hint: impl Hint,
     ) {
         if self.list.len() >= MAX_PROBLEMS {
-            // Not even the words are made: there may be millions.
+            // No text is made: there may be millions.
             self.more += 1;
             return;
         }
-        self.list(file, FileLocation { key: Some(key.to_string()), offset, line: None }, what, expected);
+        let (file, key) = (file.unwrap_or_default().to_owned(), Some(key.to_string()));
+        self.list(FileLocation { file, key, offset, line: None }, what, hint);
     }
 
-    fn list(&mut self, file: Option<&str>, place: FileLocation, what: impl Display, expected: impl Display) {
+    /// `place` without a file: in the manifest.
+    fn list(&mut self, place: FileLocation, what: impl Display, hint: impl Hint) {
         if self.list.len() >= MAX_PROBLEMS {
             self.more += 1;
             return;
         }
-        let clean = |text: String| clean(text).into_owned();
-        let file = clean(file.unwrap_or(&self.file).to_owned());
-        let place = FileLocation { key: place.key.map(clean), ..place };
-        self.list.push(Problem {
-            file,
-            place,
-            what: clean(what.to_string()),
-            expected: clean(expected.to_string()),
-        });
-    }
-
-    /// Something is wrong at an offset of a file, or in what was found there.
-    pub(super) fn report_at(
-        &mut self,
-        file: &str,
-        offset: u64,
-        key: impl Display,
-        what: impl Display,
-        expected: impl Display,
-    ) {
-        self.push(Some(file), Some(offset), key, what, expected);
+        let file = if place.file.is_empty() { self.file.clone() } else { place.file };
+        let place = FileLocation { file, ..place };
+        self.list.push(problem(place, what, hint));
     }
 
     /// All of them, with a last one that counts those which are not listed.
     pub(super) fn finish(mut self) -> Vec<Problem> {
         if self.more > 0 {
-            self.list.push(Problem {
-                file: self.file,
-                place: FileLocation::default(),
-                what: format!("{} more problems, not listed", self.more),
-                expected: String::new(),
-            });
+            let place = FileLocation { file: self.file, ..FileLocation::default() };
+            let what = format!("{} more problems, not listed", self.more);
+            self.list.push(Problem { severity: Severity::Warning, place, what, hint: None });
         }
         self.list
     }
+}
+
+/// A warning of clean text.
+pub(super) fn problem(place: FileLocation, what: impl Display, hint: impl Hint) -> Problem {
+    let clean = |text: String| clean(text).into_owned();
+    let place = FileLocation { file: clean(place.file), key: place.key.map(clean), ..place };
+    Problem { severity: Severity::Warning, place, what: clean(what.to_string()), hint: hint.hint() }
 }

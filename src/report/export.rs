@@ -239,7 +239,7 @@ fn code_objects(dump: &Dump) -> Value {
             "build_id": object.build_id.as_deref().map(hex),
             "gpu_id": object.agent.and_then(|agent| capture.agents.get(agent)).map(|agent| agent.id),
             "origin": info.origin,
-            "problem": info.problem,
+            "problem": info.problem(),
         })
     });
     each.collect()

@@ -106,7 +106,7 @@ pub fn arguments(of: &DispatchArguments) -> Value {
         "kernarg": of.kernarg.map(|address| address.to_string()),
         "size": of.size,
         "arguments": each.collect::<Vec<_>>(),
-        "problem": of.problem,
+        "problem": of.problem.as_ref().map(ToString::to_string),
     })
 }
 

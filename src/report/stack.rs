@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::Style;
-use crate::session::{LaneStack, Stack, StackEnd, StackFrame};
+use crate::session::{LaneStack, SourceError, Stack, StackEnd, StackFrame};
 use crate::units::LaneSet;
 
 /// A call stack: a line a frame, and a last line if the stack ends before a kernel. For a wave's frame without a PC
@@ -50,7 +50,7 @@ pub fn lanes_text(stacks: &[LaneStack], style: Style) -> String {
 }
 
 /// `#1  outer (0x7f00001016a4) at user_ops.hip:19`
-fn line(frame: &StackFrame, problem: Option<&String>, of_lane: bool, style: Style) -> String {
+fn line(frame: &StackFrame, problem: Option<&SourceError>, of_lane: bool, style: Style) -> String {
     let function = frame.function.as_deref().unwrap_or("??");
     let no_pc = if of_lane { "the lane's PC is not known" } else { "PCs differ" };
     let pc = frame.pc.map_or(no_pc.to_owned(), |pc| pc.to_string());
@@ -77,7 +77,7 @@ fn line(frame: &StackFrame, problem: Option<&String>, of_lane: bool, style: Styl
         None if frame.pc.is_some() => notes.push("elsewhere than the wave".to_owned()),
         _ => {}
     }
-    notes.extend(problem.cloned());
+    notes.extend(problem.map(ToString::to_string));
     if !notes.is_empty() {
         line.push_str(&style.dim(&format!("  [{}]", notes.join("; "))));
     }
@@ -138,7 +138,7 @@ pub(super) fn frames_json(stack: &Stack) -> Value {
             "pc": frame.pc.map(|pc| pc.to_string()),
             "cfa": frame.cfa,
             "code_object": frame.code_object,
-            "problem": frame.problem,
+            "problem": frame.problem.as_ref().map(ToString::to_string),
         })
     });
     frames.collect()

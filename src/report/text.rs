@@ -127,7 +127,7 @@ pub fn arguments(of: &DispatchArguments, style: Style) -> String {
         text.push_str(&table.render(style));
     }
     if let Some(problem) = &of.problem {
-        let _ = writeln!(text, "{}", style.alarm(problem));
+        let _ = writeln!(text, "{}", style.alarm(&problem.to_string()));
     }
     text
 }

@@ -1,5 +1,5 @@
 use super::{MAX_LANES, Thread, Threads, ThreadsAs, ThreadsError};
-use crate::session::{LaneInfo, LanePosition, LaneState, MockInspect, PcSource, ReadError};
+use crate::session::{LaneInfo, LanePosition, LaneState, MockInspect, PcSource, PositionError, ReadError};
 use crate::units::{LaneId, WaveId};
 
 const WAVES: [WaveId; 4] = [WaveId(0), WaveId(2), WaveId(3), WaveId(5)];
@@ -18,7 +18,7 @@ fn lane(number: u8, state: Option<LaneState>, from: PcSource) -> LaneInfo {
 /// Wave 0: every sort of lane. Wave 2, which faulted: lane 1 is inactive elsewhere, lane 2 is active. Wave 3: its
 /// EXEC is unknown. Wave 5 cannot be read.
 fn lanes(wave: WaveId) -> Result<Vec<LaneInfo>, ReadError> {
-    let unknown = || PcSource::Unknown("nobody says".to_owned());
+    let unknown = || PcSource::Unknown(PositionError::Inactive.into());
     Ok(match wave.0 {
         0 => vec![
             lane(0, Some(LaneState::Active), PcSource::Exec),

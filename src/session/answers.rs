@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::error::{ObjectError, PositionError, SourceError};
 use crate::arch::WaveArch;
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
@@ -148,7 +149,7 @@ pub enum PcSource {
     /// `DW_AT_LLVM_lane_pc` of the function.
     LanePc,
     /// No source, with the reason.
-    Unknown(String),
+    Unknown(SourceError),
 }
 
 impl PcSource {
@@ -172,7 +173,7 @@ impl std::fmt::Display for PcSource {
             Self::Exec => "the lane is active by EXEC: it is where the wave is",
             Self::ActiveLane => "the lane is active by DW_AT_LLVM_active_lane: it is where the wave is",
             Self::LanePc => "DW_AT_LLVM_lane_pc of the function says so",
-            Self::Unknown(why) => why,
+            Self::Unknown(why) => return why.fmt(f),
         })
     }
 }
@@ -218,8 +219,40 @@ pub struct CodeObjectInfo {
     pub size: Option<u64>,
     /// The origin of its bytes as text, if it is not the file itself.
     pub origin: Option<String>,
+    /// Another code object with some of its addresses.
+    pub overlap: Option<Overlap>,
     /// The reason for missing variables; `None`: it has variables.
-    pub problem: Option<String>,
+    pub error: Option<ObjectError>,
+}
+
+/// A code object with addresses of another one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its addresses overlap those of {name} at {address}: one hides the other")]
+pub struct Overlap {
+    /// Its name.
+    pub name: String,
+    /// Its load address.
+    pub address: Address,
+}
+
+impl CodeObjectInfo {
+    /// The problems as text; `None`: there are none.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        self.problems(self.error.as_ref().map(ToString::to_string))
+    }
+
+    /// As [`Self::problem`], without the code object's name.
+    #[must_use]
+    pub fn unnamed_problem(&self) -> Option<String> {
+        self.problems(self.error.as_ref().map(|error| error.cause.to_string()))
+    }
+
+    fn problems(&self, error: Option<String>) -> Option<String> {
+        let overlap = self.overlap.as_ref().map(ToString::to_string);
+        let each: Vec<String> = overlap.into_iter().chain(error).collect();
+        (!each.is_empty()).then(|| each.join("; "))
+    }
 }
 
 /// The message for a wave without private memory.
@@ -282,7 +315,7 @@ pub enum ReadError {
     #[error("which lanes are active is not known: {why}")]
     NoActiveLanes {
         /// The reason.
-        why: String,
+        why: PositionError,
     },
     /// The question needs a wave or a lane, and the client named none.
     #[error("{space} needs a {needs}")]
@@ -294,7 +327,7 @@ pub enum ReadError {
     },
     /// There is no source-level state; with the reason.
     #[error("no variables: {0}")]
-    NoVariables(String),
+    NoVariables(Box<SourceError>),
     /// The session's [`Interrupt`](super::Interrupt) is set.
     #[error("interrupted: the client left or the server ends")]
     Interrupted,
@@ -306,4 +339,10 @@ pub enum ReadError {
         /// The system's error text.
         error: String,
     },
+}
+
+impl From<SourceError> for ReadError {
+    fn from(error: SourceError) -> Self {
+        Self::NoVariables(Box::new(error))
+    }
 }

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use super::address::GLOBAL;
-use super::{Byte, MemoryAddress, Reader, kernels};
+use super::kernels::{self, KernelError};
+use super::{Byte, MemoryAddress, Reader};
 use crate::arch::Target;
 use crate::capture::Dispatch;
 use crate::codeobject::{Argument, CodeObject, ElfAddress, Kernel};
@@ -32,7 +33,7 @@ pub struct DispatchArguments {
     /// The arguments in order, hidden ones after those of the source.
     pub arguments: Vec<KernelArgument>,
     /// The reason for missing arguments or missing bytes.
-    pub problem: Option<String>,
+    pub problem: Option<KernelError>,
 }
 
 /// One argument of a kernel.
@@ -88,7 +89,7 @@ pub(super) fn of(reader: &Reader, dispatch: &Dispatch, each: &mut dyn FnMut(&Raw
     };
     match read(reader, dispatch, &mut answer, each) {
         Ok(()) if dispatch.kernarg.is_none() => {
-            answer.problem = Some("the address of the kernel arguments was not captured".to_owned());
+            answer.problem = Some(KernelError::NoArguments);
         }
         Ok(()) => {}
         Err(why) => answer.problem = Some(why),
@@ -101,14 +102,13 @@ fn read(
     dispatch: &Dispatch,
     answer: &mut DispatchArguments,
     each: &mut dyn FnMut(&Raw<'_>),
-) -> Result<(), String> {
+) -> Result<(), KernelError> {
     let capture = reader.dump().capture();
     let (loaded, object, name) = kernels::of(reader.dump(), dispatch)?;
     answer.kernel.get_or_insert_with(|| name.clone());
-    let metadata = object.metadata().map_err(|error| error.to_string())?;
-    let metadata = metadata.ok_or("the code object has no metadata")?;
+    let metadata = object.metadata()?.ok_or(KernelError::NoMetadata)?;
     let kernel = metadata.kernels.iter().find(|kernel| is_kernel(kernel, &name));
-    let kernel = kernel.ok_or_else(|| format!("the code object's metadata has no kernel {name}"))?;
+    let kernel = kernel.ok_or_else(|| KernelError::NotInMetadata(name.clone()))?;
     answer.size = kernel.kernarg_segment_size;
     let debug = loaded.debug(capture).ok();
     let visible = || kernel.arguments.iter().filter(|argument| !argument.is_hidden());

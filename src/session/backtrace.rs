@@ -268,7 +268,7 @@ impl<'a> Frames<'a> {
                 let call = source.and_then(|source| source.calls.last());
                 let function = call.and_then(|call| call.function.clone());
                 let call = Call { function, ..Call::default() };
-                vec![StackFrame { problem: Some(why), ..self.blank(level, &call) }]
+                vec![StackFrame { problem: Some(why.into()), ..self.blank(level, &call) }]
             }
         }
     }
@@ -299,7 +299,7 @@ impl<'a> Frames<'a> {
                         true
                     }
                     Position::Unknown(why) => {
-                        (call.pc, call.of_wave, call.problem) = (None, None, Some(why));
+                        (call.pc, call.of_wave, call.problem) = (None, None, Some(why.into()));
                         true
                     }
                 },

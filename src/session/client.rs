@@ -17,6 +17,7 @@ use super::{
     Stack, WaveFrames, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
+use crate::capture::Problem;
 use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
@@ -225,7 +226,7 @@ impl Inspect for Session {
         Arc::clone(&self.served.kind)
     }
 
-    fn problems(&self) -> Vec<String> {
+    fn problems(&self) -> Vec<Problem> {
         self.reader.dump().problems().to_vec()
     }
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::objects::Objects;
-use super::{CodeObjectInfo, kernels};
+use super::{CodeObjectInfo, ObjectError, kernels};
 use crate::arch::{RegId, WaveArch};
-use crate::capture::{Capture, Dispatch, Wave};
+use crate::capture::{Capture, Dispatch, Problem, Wave};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::DebugInfo;
 use crate::disassembler::Disassembler;
@@ -20,7 +20,7 @@ use crate::units::WaveId;
 #[derive(Debug)]
 pub struct Dump {
     capture: Capture,
-    problems: Vec<String>,
+    problems: Vec<Problem>,
     kinds: Vec<Arc<ServedKind>>,
     objects: Objects,
     kernel_names: kernels::Names,
@@ -41,15 +41,15 @@ pub(super) struct ServedKind {
 }
 
 impl Dump {
-    /// Creates a dump from a capture, with the messages for the file's problems.
+    /// Creates a dump from a capture, with its problems.
     #[must_use]
-    pub fn new(capture: Capture, problems: Vec<String>) -> Self {
+    pub fn new(capture: Capture, problems: Vec<Problem>) -> Self {
         Self::with_debug_folders(capture, problems, &[])
     }
 
     /// [`Self::new`] with folders to search for separate debug information.
     #[must_use]
-    pub fn with_debug_folders(capture: Capture, problems: Vec<String>, folders: &[PathBuf]) -> Self {
+    pub fn with_debug_folders(capture: Capture, problems: Vec<Problem>, folders: &[PathBuf]) -> Self {
         let mut groups: Vec<(Arc<WaveArch>, Vec<WaveId>)> = Vec::new();
         for (ordinal, wave) in (0u32..).zip(&capture.waves) {
             match groups.iter_mut().find(|(kind, _)| Arc::ptr_eq(kind, &wave.kind)) {
@@ -97,9 +97,9 @@ impl Dump {
         &self.capture
     }
 
-    /// Messages for the file's problems.
+    /// The problems of the capture.
     #[must_use]
-    pub fn problems(&self) -> &[String] {
+    pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
@@ -124,16 +124,16 @@ impl Dump {
     /// The code object of that index in the capture's list.
     ///
     /// # Errors
-    /// A message if it is unreadable: its bytes are missing, it is another build, it is no ELF file.
-    pub fn code_object(&self, index: usize) -> Result<Arc<CodeObject>, String> {
+    /// [`ObjectError`]: its bytes are missing, it is another build, it is no ELF file.
+    pub fn code_object(&self, index: usize) -> Result<Arc<CodeObject>, ObjectError> {
         self.objects.object(&self.capture, index)
     }
 
     /// Returns the debug information of the code object of that index in the capture's list.
     ///
     /// # Errors
-    /// A message if there is none.
-    pub fn debug_info(&self, index: usize) -> Result<Arc<DebugInfo>, String> {
+    /// [`ObjectError`]: there is none.
+    pub fn debug_info(&self, index: usize) -> Result<Arc<DebugInfo>, ObjectError> {
         self.objects.debug(&self.capture, index)
     }
 

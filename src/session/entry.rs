@@ -1,27 +1,64 @@
 //! Selection of the code object in a dump's file that is an offload bundle or a host program.
 
+use super::error::ObjectCause;
 use crate::arch::Processor;
 use crate::capture::{self, Capture};
-use crate::codeobject::{Bytes, CodeObject, Entry, FatFile, Uri, UriPlace};
+use crate::codeobject::{Bytes, CodeObject, CodeObjectError, Entry, FatFile, Uri, UriPlace};
+
+/// The reason that no entry of a bundle or host program is the code object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BundleError {
+    /// The dump names an entry that the file lacks.
+    #[error("no entry {asked}; it has {entries}")]
+    NoEntry {
+        /// The entry's name or index.
+        asked: String,
+        /// The file's entries.
+        entries: String,
+    },
+    /// No sound entry is for the GPU.
+    #[error("no entry for {targets}; it has {entries}{}", problem.as_ref().map_or_else(String::new, |problem| format!("; {problem}")))]
+    NoneFor {
+        /// The GPUs.
+        targets: String,
+        /// The file's entries.
+        entries: String,
+        /// The first damage of the file.
+        problem: Option<Box<CodeObjectError>>,
+    },
+    /// Several entries are for the GPU.
+    #[error("{count} entries for {targets}, `entry` must say which: {entries}")]
+    Several {
+        /// Their number.
+        count: usize,
+        /// The GPUs.
+        targets: String,
+        /// The file's entries.
+        entries: String,
+    },
+}
 
 /// Maximum number of entries that a message lists.
 const SHOWN: usize = 12;
 
 /// The bytes of the code object: the file itself, or one of its entries (docs/dump-format.md, `[[code_object]]`).
-pub(super) fn choose(capture: &Capture, object: &capture::CodeObject, bytes: Bytes) -> Result<Bytes, String> {
+pub(super) fn choose(
+    capture: &Capture,
+    object: &capture::CodeObject,
+    bytes: Bytes,
+) -> Result<Bytes, ObjectCause> {
     let fat = match FatFile::read(&bytes) {
         Ok(fat) => fat,
         // The code object's reader reports a file that is no ELF file or bundle.
         Err(_) if CodeObject::parse(bytes.clone()).is_ok() => return Ok(bytes),
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return Err(error.into()),
     };
     if let [Entry { id: None, bytes, .. }] = &fat.entries[..] {
         return Ok(bytes.clone());
     }
     if let Some(asked) = &object.entry {
-        let found =
-            fat.entry(asked).ok_or_else(|| format!("no entry {asked}; it has {}", list(&fat.entries)));
-        return found.map(|entry| entry.bytes.clone());
+        let none = || BundleError::NoEntry { asked: asked.to_string(), entries: list(&fat.entries) };
+        return Ok(fat.entry(asked).ok_or_else(none)?.bytes.clone());
     }
     if let Some(found) = object.uri.as_deref().and_then(|uri| at_uri(uri, &bytes)) {
         return Ok(found);
@@ -40,19 +77,13 @@ pub(super) fn choose(capture: &Capture, object: &capture::CodeObject, bytes: Byt
     };
     let sound = |entry: &&Entry| CodeObject::parse(entry.bytes.clone()).is_ok_and(|parsed| is_built(&parsed));
     let fitting: Vec<&Entry> = fat.entries.iter().filter(|entry| is_for(entry)).filter(sound).collect();
-    match fitting[..] {
-        [entry] => Ok(entry.bytes.clone()),
-        [] => {
-            let problem = fat.problems.first().map_or_else(String::new, |problem| format!("; {problem}"));
-            Err(format!("no entry for {}; it has {}{problem}", targets.join(", "), list(&fat.entries)))
-        }
-        _ => Err(format!(
-            "{} entries for {}, `entry` must say which: {}",
-            fitting.len(),
-            targets.join(", "),
-            list(&fat.entries)
-        )),
+    let (targets, entries) = (targets.join(", "), list(&fat.entries));
+    Err(match fitting[..] {
+        [entry] => return Ok(entry.bytes.clone()),
+        [] => BundleError::NoneFor { targets, entries, problem: fat.problems.first().cloned().map(Box::new) },
+        _ => BundleError::Several { count: fitting.len(), targets, entries },
     }
+    .into())
 }
 
 /// The range that a `file://` URI names, if it holds an AMDGPU ELF file.

@@ -291,11 +291,13 @@ impl Asked<'_> {
         }
         let mut lines = explainer.lines();
         lines.extend(part.idiom.map(|idiom| idiom.words().to_owned()));
-        lines.extend(match &part.result {
-            Ok(What::At(location)) => explain::undefined(location, first),
-            Ok(What::Value(_)) => Vec::new(),
-            Err(error) => explain::error(error, self.context),
-        });
+        match &part.result {
+            Ok(What::At(location)) => {
+                lines.extend(explain::undefined(location, first).iter().map(ToString::to_string));
+            }
+            Ok(What::Value(_)) => {}
+            Err(error) => lines.extend(explain::error(error, self.context)),
+        }
         Explained { lanes: part.lanes, lines }
     }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::MemoryAddress;
-use super::source::NO_FUNCTION;
+use super::error::{CodePlace, SourceError};
 use super::unwind::{Code, PhysicalFrame};
 use crate::arch::WaveArch;
 use crate::codeobject::ElfAddress;
@@ -22,9 +22,9 @@ pub(super) struct FrameContext<'w> {
     /// Registers, memory and caller.
     pub(super) level: PhysicalFrame<'w>,
     /// The debug information of the code at the PC, or the reason for its absence.
-    pub(super) debug: Result<Arc<DebugInfo>, String>,
+    pub(super) debug: Result<Arc<DebugInfo>, SourceError>,
     /// The function at the PC, or the reason for its absence.
-    pub(super) function: Result<FunctionAt, String>,
+    pub(super) function: Result<FunctionAt, SourceError>,
     /// The inlined call at the PC: an index into [`FunctionAt::frames`].
     pub(super) inlined: usize,
     /// The address for scope lookups: within the call instruction in a caller's frame. Used only with debug
@@ -84,7 +84,7 @@ impl<'w> FrameContext<'w> {
     /// [`Self::of`] at a lane's position that differs from the wave's in the same function.
     pub(super) fn at(
         level: PhysicalFrame<'w>,
-        code: Result<Code<'_>, String>,
+        code: Result<Code<'_>, SourceError>,
         inlined: Option<usize>,
     ) -> Self {
         let reader = level.walk().reader;
@@ -96,13 +96,12 @@ impl<'w> FrameContext<'w> {
                 let source = code.loaded.source(reader, code.elf);
                 match source.function(reader.rereads()) {
                     Ok(Some((debug, function))) => (Ok(debug), Ok(function)),
-                    Err(why) => (code.loaded.debug(capture), Err(why.to_string())),
+                    Err(why) => (code.loaded.debug(capture).map_err(SourceError::from), Err(why.into())),
                     Ok(None) => {
-                        let debug = code.loaded.debug(capture);
-                        let why = debug.as_ref().err().or(source.problem.as_ref()).cloned();
-                        // The address is one in the file, which no user entered.
-                        let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
-                        (debug, Err(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC"))))
+                        let debug = code.loaded.debug(capture).map_err(SourceError::from);
+                        let why = debug.as_ref().err().cloned().or_else(|| source.problem.clone());
+                        let none = SourceError::NoFunction(CodePlace::Pc);
+                        (debug, Err(why.unwrap_or(none).seen_at(CodePlace::Pc)))
                     }
                 }
             }
@@ -231,7 +230,7 @@ impl<'w> FrameContext<'w> {
 }
 
 /// The error for a need of an expression that the PC does not lead to, with the reason.
-pub(super) fn lacking(what: &str, why: &str) -> ContextError {
+pub(super) fn lacking(what: &str, why: &SourceError) -> ContextError {
     ContextError::not_captured(format!("no {what}: {why}"))
 }
 

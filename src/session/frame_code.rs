@@ -2,14 +2,18 @@
 //! code objects together.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::error::SourceError;
 use super::frame::FrameContext;
 use crate::arch::{self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER};
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::{self, Function};
-use crate::dwarf::{Budget, ContextError, FrameRegister, FrameStart, Operation, Placed, Program, Realigned};
+use crate::dwarf::{
+    Budget, Cause, ContextError, FrameRegister, FrameStart, Operation, Placed, Program, Realigned,
+};
 use crate::units::{DieOffset, DwarfReg};
 
 /// Maximum number of cached functions, over all code objects; past this the cache starts anew.
@@ -28,7 +32,28 @@ const OWN_CODE_WORK: u64 = 1024 * CODE_DWORD_WORK;
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     is_kernel: bool,
-    code: Result<Arc<FrameCode>, String>,
+    code: Result<Arc<FrameCode>, FrameCodeError>,
+}
+
+/// The reason that the start of a function's frames is unknown.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum FrameCodeError {
+    #[error(transparent)]
+    Frame(#[from] SourceError),
+    #[error("the function has no first address")]
+    NoStart,
+    #[error("the function has more than 1 MiB of code")]
+    TooLong,
+    #[error("the function's code is not in the code object's file")]
+    NotInFile,
+    #[error("processor {0:#x} is not known")]
+    Processor(u8),
+    /// The question's budget is spent.
+    #[error(transparent)]
+    Budget(#[from] Cause),
+    /// The effect of the code on the stack registers is unknown.
+    #[error("{0}")]
+    Code(&'static str),
 }
 
 /// Results for all code objects of a dump.
@@ -66,7 +91,7 @@ impl FrameCodes {
         if size <= MAX_FUNCTION_CODE as u64
             && let Err(spent) = budget.take((size / 4).saturating_mul(CODE_DWORD_WORK), OWN_CODE_WORK)
         {
-            return Some(Arc::new(Known { is_kernel, code: Err(spent.to_string()) }));
+            return Some(Arc::new(Known { is_kernel, code: Err(spent.into()) }));
         }
         let code = read(object, function, start, register, is_kernel);
         let spans = code.as_ref().map_or(0, |code| code.spans());
@@ -96,23 +121,23 @@ fn read(
     start: ElfAddress,
     register: u8,
     is_kernel: bool,
-) -> Result<Arc<FrameCode>, String> {
+) -> Result<Arc<FrameCode>, FrameCodeError> {
     // Checked before bytes are copied.
     if size(function) > MAX_FUNCTION_CODE as u64 {
-        return Err("the function has more than 1 MiB of code".to_owned());
+        return Err(FrameCodeError::TooLong);
     }
     let part = |range: &Range<ElfAddress>| {
         Some((range.start.0, object.bytes_at(range.start, range.end.0.checked_sub(range.start.0)?)?))
     };
     let bytes: Option<Vec<(u64, _)>> = ranges(function).iter().map(part).collect();
-    let bytes = bytes.ok_or("the function's code is not in the code object's file")?;
+    let bytes = bytes.ok_or(FrameCodeError::NotInFile)?;
     let parts: Vec<CodePart<'_>> =
         bytes.iter().map(|(start, bytes)| CodePart { start: *start, bytes }).collect();
-    let unknown = || format!("processor {:#x} is not known", object.header().mach());
+    let unknown = || FrameCodeError::Processor(object.header().mach());
     let processor = object.processor().ok_or_else(unknown)?;
     let function =
         FunctionCode { processor, entry: start.0, parts: &parts, frame_register: register, is_kernel };
-    FrameCode::read(function).map(Arc::new).map_err(str::to_owned)
+    FrameCode::read(function).map(Arc::new).map_err(FrameCodeError::Code)
 }
 
 /// The base register of a function's frame, and the validity of that base at the wave's PC.
@@ -179,22 +204,23 @@ impl FrameContext<'_> {
             let register = FrameRegister { register: None, stack, start, realigned: None };
             return known.is_ok_and(|known| known.0.is_kernel).then_some(Found { register, is_held: Ok(()) });
         };
-        let missing =
-            |why: &str| ContextError::not_captured(format!("where the frame begins is not known: {why}"));
+        let missing = |why: &dyn Display| {
+            ContextError::not_captured(format!("where the frame begins is not known: {why}"))
+        };
         let code = known.and_then(|(known, elf)| Ok((known.code.clone()?, elf)));
         let (frame, elf) = match code {
             Ok(code) => code,
             // Unfollowable code may be before the prologue's end or after the epilogue's start.
             Err(why) => return Some(found(named, Err(missing(&why)), Err(missing(&why)))),
         };
-        let other = |index: u8| number(index).ok_or_else(|| missing("no such register"));
+        let other = |index: u8| number(index).ok_or_else(|| missing(&"no such register"));
         let translated = |start| match start {
             arch::FrameStart::Zero => Ok(FrameStart::Zero),
             arch::FrameStart::Register(index) => other(index).map(FrameStart::Register),
             arch::FrameStart::Rounded { register, add, mask } => {
                 other(register).map(|register| FrameStart::Rounded { register, add, mask })
             }
-            arch::FrameStart::Unknown(why) => Err(missing(why)),
+            arch::FrameStart::Unknown(why) => Err(missing(&why)),
         };
         let start = translated(frame.at(elf.0));
         let is_held = match frame.is_held(elf.0) {
@@ -213,13 +239,17 @@ impl FrameContext<'_> {
     }
 
     /// The facts about a function's frames, and the PC in the code object's file.
-    fn known_code(&self, register: u8, function: &Function) -> Result<(Arc<Known>, ElfAddress), String> {
+    fn known_code(
+        &self,
+        register: u8,
+        function: &Function,
+    ) -> Result<(Arc<Known>, ElfAddress), FrameCodeError> {
         // The wave's position, also for a lane at another PC: registers have the wave's values.
         let code = self.level.code()?;
         let reader = self.level.walk().reader;
-        let object = code.loaded.object(reader.dump().capture())?;
+        let object = code.loaded.object(reader.dump().capture()).map_err(SourceError::from)?;
         let known =
             code.loaded.frame_codes().of(code.loaded.index(), &object, function, register, reader.budget());
-        Ok((known.ok_or("the function has no first address")?, code.elf))
+        Ok((known.ok_or(FrameCodeError::NoStart)?, code.elf))
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::backtrace::Frames;
+use super::error::SourceError;
 use super::lanes::States;
 use super::stack::{Stack, StackEnd, StackFrame};
 use super::unwind::Unwinder;
@@ -94,6 +95,8 @@ pub struct Member {
 const MAX_STACK_BYTES: usize = 96 << 20;
 /// Bytes of memory of a frame beside its names, which stand in it and in its key.
 const FRAME_BYTES: usize = 512;
+/// Bytes of memory of the reason for a frame's missing parts, at most in text and in memory.
+const PROBLEM_BYTES: usize = 512;
 /// Number of frames that each stack has.
 const FIRST_FRAMES: usize = 8;
 
@@ -197,8 +200,7 @@ impl Building {
         let left_out = stack.frames.len() - fits.count().max(FIRST_FRAMES).min(stack.frames.len());
         stack.frames.truncate(stack.frames.len() - left_out);
         if let Some(last) = stack.frames.last_mut().filter(|_| left_out > 0) {
-            let why = "the stacks of all groups take more than 96 MiB";
-            last.problem = Some(format!("outer frames left out: {left_out}: {why}"));
+            last.problem = Some(SourceError::LeftOut(left_out));
         }
     }
 
@@ -261,8 +263,9 @@ impl Building {
 
 /// Bytes of memory of a frame.
 fn bytes(frame: &StackFrame) -> usize {
-    let names = [&frame.function, &frame.file, &frame.code_object, &frame.problem];
-    FRAME_BYTES + names.iter().map(|name| 2 * name.as_ref().map_or(0, String::len)).sum::<usize>()
+    let names = [&frame.function, &frame.file, &frame.code_object];
+    let problem = frame.problem.as_ref().map_or(0, |_| PROBLEM_BYTES);
+    FRAME_BYTES + problem + names.iter().map(|name| 2 * name.as_ref().map_or(0, String::len)).sum::<usize>()
 }
 
 fn key(frame: &StackFrame, by: GroupBy) -> FrameKey {

@@ -9,6 +9,7 @@ use super::{
     Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
+use crate::capture::Problem;
 use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
@@ -33,7 +34,7 @@ pub trait Inspect: Send {
     fn notices(&self) -> Vec<String>;
 
     /// The dump's problems, one by one.
-    fn problems(&self) -> Vec<String>;
+    fn problems(&self) -> Vec<Problem>;
 
     /// The registers that at least one served wave has, in the kind's order: the target description.
     fn described(&self) -> Vec<RegId>;

@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Dump;
 use super::objects::Loaded;
+use super::{Dump, ObjectError};
 use crate::capture::{Capture, Dispatch};
-use crate::codeobject::CodeObject;
+use crate::codeobject::{CodeObject, CodeObjectError};
+use crate::units::Address;
 
 /// A kernel descriptor's address for an agent; `None`: any agent.
 type Descriptor = (Option<usize>, u64);
@@ -29,30 +30,61 @@ pub(super) fn name(dump: &Dump, dispatch: &Dispatch) -> Option<String> {
     name.as_deref().map(str::to_owned)
 }
 
+/// The reason that a dispatch's kernel or its arguments are unknown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// No code object holds the dispatch's kernel descriptor.
+    #[error("no code object holds the kernel descriptor at {0}")]
+    NoObject(Address),
+    /// The code object there is unreadable.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
+    /// The code object has no kernel descriptor at the dispatch's address.
+    #[error("no kernel has its descriptor at {0}")]
+    NoDescriptor(Address),
+    /// The capture has neither the kernel's descriptor nor its name.
+    #[error("neither the kernel's descriptor nor its name is known")]
+    Unknown,
+    /// No code object has a kernel of that name.
+    #[error("no code object has a kernel {0}")]
+    NoKernel(String),
+    /// The code object's metadata is unreadable.
+    #[error(transparent)]
+    Metadata(#[from] CodeObjectError),
+    /// The code object has no metadata.
+    #[error("the code object has no metadata")]
+    NoMetadata,
+    /// The metadata has no kernel of that name.
+    #[error("the code object's metadata has no kernel {0}")]
+    NotInMetadata(String),
+    /// The address of the arguments was not captured.
+    #[error("the address of the kernel arguments was not captured")]
+    NoArguments,
+}
+
 /// The code object and the symbol of the dispatched kernel.
 pub(super) fn of<'d>(
     dump: &'d Dump,
     dispatch: &Dispatch,
-) -> Result<(&'d Loaded, Arc<CodeObject>, String), String> {
+) -> Result<(&'d Loaded, Arc<CodeObject>, String), KernelError> {
     let capture: &Capture = dump.capture();
     let agent = capture.queues.get(dispatch.queue).map(|queue| queue.agent);
     if let Some(address) = dispatch.kernel_object {
-        let loaded = dump.objects().at(capture, address.0, agent);
-        let loaded =
-            loaded.ok_or_else(|| format!("no code object holds the kernel descriptor at {address}"))?;
+        let loaded = dump.objects().at(capture, address.0, agent).ok_or(KernelError::NoObject(address))?;
         let object = loaded.object(capture)?;
         let elf = loaded.elf(address.0);
         let kernel = object.kernels().find(|kernel| kernel.descriptor == elf);
-        let kernel = kernel.ok_or_else(|| format!("no kernel has its descriptor at {address}"))?;
+        let kernel = kernel.ok_or(KernelError::NoDescriptor(address))?;
         return Ok((loaded, object, kernel.name));
     }
-    let name = dispatch.kernel.as_ref().ok_or("neither the kernel's descriptor nor its name is known")?;
+    let name = dispatch.kernel.as_ref().ok_or(KernelError::Unknown)?;
     let found = dump.objects().each_for(agent).find_map(|loaded| {
         let object = loaded.parsed(capture).as_ref().ok()?;
         let has = object.kernels().any(|kernel| kernel.name == *name);
         has.then(|| (loaded, Arc::clone(object)))
     });
-    let (loaded, object) = found.ok_or_else(|| format!("no code object has a kernel {name}"))?;
+    let (loaded, object) = found.ok_or_else(|| KernelError::NoKernel(name.clone()))?;
     loaded.mark();
     Ok((loaded, object, name.clone()))
 }

@@ -1,6 +1,7 @@
 //! Facts about each lane: its state, its position and its work-item.
 
 use super::backtrace::Frames;
+use super::error::PositionError;
 use super::unwind::Unwinder;
 use super::{LaneInfo, LanePosition, LaneState, LaneStates, ReadError, Reader};
 use crate::capture::{Capture, Wave};
@@ -82,7 +83,7 @@ pub(super) fn active_in(reader: &Reader, wave: WaveId, frame: usize) -> Result<L
 pub(super) struct States {
     items: Option<WorkItems>,
     /// The active lanes, or the reason that they are unknown.
-    active: Result<LaneSet, String>,
+    active: Result<LaneSet, PositionError>,
     /// The physical frame, and the call inlined there (`None`: the function itself).
     level: usize,
     inlined: Option<usize>,
@@ -103,7 +104,7 @@ impl States {
         let items = WorkItems::of(reader.dump().capture(), reader.wave(wave)?);
         if frames.walk.frames().is_empty() {
             // Without a PC there are no frames, but EXEC may still be captured.
-            let active = active(reader, wave)?.ok_or_else(|| "EXEC was not captured".to_owned());
+            let active = active(reader, wave)?.ok_or(PositionError::NoExec);
             return Ok(Self { items, active, level: 0, inlined: None });
         }
         let none = || ReadError::NoSuchFrame { frame, last: frames.count().saturating_sub(1) };

@@ -15,6 +15,7 @@ mod disassembly;
 mod dispatches;
 mod dump;
 mod entry;
+mod error;
 mod evaluate;
 mod frame;
 mod frame_code;
@@ -46,8 +47,8 @@ pub mod work_item;
 
 pub use activations::{Activation, Activations};
 pub use answers::{
-    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, MemoryAddress, PcSource, ReadError,
-    Region, WaveInfo,
+    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, MemoryAddress, Overlap, PcSource,
+    ReadError, Region, WaveInfo,
 };
 pub use arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub(crate) use backtrace::backtrace as wave_stack;
@@ -62,6 +63,8 @@ pub use disassembly::{
 };
 pub use dispatches::{DispatchInfo, FenceScope, Fences, dispatches_of};
 pub use dump::Dump;
+pub use entry::BundleError;
+pub use error::{AttributeCause, CodePlace, Foreign, ObjectCause, ObjectError, PositionError, SourceError};
 pub use evaluate::{
     EvaluateError, Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, Question, Want,
 };
@@ -70,6 +73,7 @@ pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;
 pub use interrupt::Interrupt;
+pub use kernels::KernelError;
 pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable, WaveFrames};
 pub use pointers::PointerAt;
 pub use reach::{Bounds, Limit, MAX_OBJECT, Reach, reach};

@@ -11,7 +11,8 @@ use super::address::{GENERIC, GLOBAL};
 use super::frame::FrameContext;
 use crate::debuginfo::Location as Described;
 use crate::debuginfo::{
-    DebugInfo, DynamicAttribute, DynamicSource, LocationAttribute, Object, OwnedContents, TypeId, TypeKind,
+    DebugInfo, DynamicAttribute, DynamicError, DynamicSource, LocationAttribute, NumberError, Object,
+    OwnedContents, TypeId, TypeKind,
 };
 use crate::dwarf::{
     CapturedLane, Entry, Evaluator, Focus, LaneNeed, Lanes, Location, Machine as _, Number, Offset, Program,
@@ -51,23 +52,24 @@ impl<'a> LaneObject<'a> {
     }
 
     /// The location at that number of bits from the object's first.
-    fn place(&self, bits: i64) -> Result<Location, String> {
+    fn place(&self, bits: i64) -> Result<Location, DynamicError> {
         let from = i128::try_from(self.location.offset.get(self.lane)).unwrap_or(i128::MAX);
         let to = u128::try_from(from.saturating_add(i128::from(bits)));
-        let to = to.map_err(|_| "a part of the object lies before its storage".to_owned())?;
-        let bytes =
-            u64::try_from(to / 8).map_err(|_| "a part of the object lies past its storage".to_owned())?;
+        let to = to.map_err(|_| DynamicError::BeforeStorage)?;
+        let bytes = u64::try_from(to / 8).map_err(|_| DynamicError::PastStorage)?;
         let offset = Offset { bytes: Lanes::Uniform(bytes), bits: Lanes::Uniform((to % 8) as u8) };
         Ok(Location { storage: self.location.storage.clone(), offset })
     }
 
-    fn program(&self, attribute: &DynamicAttribute, location: &LocationAttribute) -> Result<Program, String> {
-        let found = self.debug.location_at(attribute.unit, location, self.context.elf_pc);
-        let found = found.map_err(|error| error.to_string())?;
+    fn program(
+        &self,
+        attribute: &DynamicAttribute,
+        location: &LocationAttribute,
+    ) -> Result<Program, DynamicError> {
+        let found = self.debug.location_at(attribute.unit, location, self.context.elf_pc)?;
         let bytes = found.expression().filter(|bytes| !bytes.is_empty());
-        let bytes = bytes.ok_or_else(|| format!("{} says nothing at this PC", attribute.attribute))?;
-        let program =
-            self.context.decode(bytes).map_err(|error| format!("{}: {error}", attribute.attribute))?;
+        let bytes = bytes.ok_or(DynamicError::NotAtPc(attribute.attribute))?;
+        let program = self.context.decode(bytes).map_err(|error| failed(attribute, error))?;
         Ok(if self.context.reading.is_some() { clang_xderef::of_object(&program) } else { program })
     }
 
@@ -78,7 +80,7 @@ impl<'a> LaneObject<'a> {
         at: i64,
         pointer: Option<u64>,
         evaluate: impl FnOnce(&mut Evaluator<'_>, Focus, &[Entry]) -> Result<T, crate::dwarf::Error>,
-    ) -> Result<T, String> {
+    ) -> Result<T, DynamicError> {
         let place = self.place(at)?;
         let mut initial = Vec::new();
         initial.extend(pointer.map(|pointer| Entry::Number(Number::generic(pointer))));
@@ -90,7 +92,7 @@ impl<'a> LaneObject<'a> {
         let focus = Focus::Lanes(LaneSet::one(self.lane));
         let result = evaluate(&mut Evaluator::new(self.context), focus, &initial);
         self.context.object.replace(before);
-        result.map_err(|error| format!("{}: {error}", attribute.attribute))
+        result.map_err(|error| failed(attribute, error))
     }
 
     /// The location that an attribute gives, for the part that begins that many bits into the object. `pointer`: the
@@ -101,7 +103,7 @@ impl<'a> LaneObject<'a> {
         location: &LocationAttribute,
         at: i64,
         pointer: Option<u64>,
-    ) -> Result<Location, String> {
+    ) -> Result<Location, DynamicError> {
         let program = self.program(attribute, location)?;
         let found = self.evaluated(attribute, at, pointer, |evaluator, focus, initial| {
             let group = evaluator.location(&program, focus, initial).into_iter().next();
@@ -111,22 +113,25 @@ impl<'a> LaneObject<'a> {
     }
 
     /// The value of a variable: of its scalar type, at most 8 bytes.
-    fn variable(&self, attribute: &DynamicAttribute, die: crate::units::DieOffset) -> Result<i64, String> {
-        let words = |error: crate::debuginfo::DebugInfoError| error.to_string();
-        let found = self.debug.referenced_die(die, self.context.elf_pc).map_err(words)?;
-        let unknown = |why: &str| format!("{} is the value of a variable {why}", attribute.attribute);
+    fn variable(
+        &self,
+        attribute: &DynamicAttribute,
+        die: crate::units::DieOffset,
+    ) -> Result<i64, DynamicError> {
+        let found = self.debug.referenced_die(die, self.context.elf_pc)?;
+        let attribute = attribute.attribute;
+        let unknown = |cause: NumberError| DynamicError::Variable { attribute, cause };
         let location = match &found.location {
             Described::ConstValue(bytes) => Location::implicit(bytes),
             location => {
                 let bytes = location.expression().filter(|bytes| !bytes.is_empty());
-                let bytes = bytes.ok_or_else(|| unknown("that was optimized out"))?;
-                let program = self.context.decode(bytes).map_err(|error| error.to_string())?;
+                let program = self.context.decode(bytes.ok_or(DynamicError::NoVariable(attribute))?)?;
                 let found = Evaluator::new(self.context).location_for(&program, Some(self.lane));
-                found.map_err(|error| unknown(&format!("without a value: {error}")))?
+                found.map_err(|error| unknown(error.into()))?
             }
         };
-        let (size, is_signed) = self.scalar(found.type_id).map_err(words)?;
-        self.stored(&location, size, is_signed).map_err(|why| unknown(&format!("without a value: {why}")))
+        let (size, is_signed) = self.scalar(found.type_id)?;
+        self.stored(&location, size, is_signed).map_err(unknown)
     }
 
     /// Size and sign of a scalar type; 8 bytes if no type gives them.
@@ -141,23 +146,26 @@ impl<'a> LaneObject<'a> {
         Ok((size, is_signed))
     }
 
-    fn stored(&self, location: &Location, size: u64, is_signed: bool) -> Result<i64, String> {
+    fn stored(&self, location: &Location, size: u64, is_signed: bool) -> Result<i64, NumberError> {
         if !(1..=8).contains(&size) {
-            return Err(format!("a number of {size} bytes, expected 1 to 8"));
+            return Err(NumberError::Size(size));
         }
-        let bits = fetch(self.context, location, Some(self.lane), BitSize(size * 8));
-        let bits = bits.map_err(|error| error.to_string())?;
-        let number = bits.number().ok_or_else(|| match bits.is_undefined() {
-            true => "it was optimized out".to_owned(),
-            false => "it was not captured".to_owned(),
+        let bits = fetch(self.context, location, Some(self.lane), BitSize(size * 8))?;
+        let number = bits.number().ok_or(match bits.is_undefined() {
+            true => NumberError::OptimizedOut,
+            false => NumberError::NotCaptured,
         })?;
         let unused = 64 - size as u32 * 8;
         Ok(if is_signed { (number << unused) as i64 >> unused } else { number as i64 })
     }
 }
 
+fn failed(attribute: &DynamicAttribute, error: crate::dwarf::Error) -> DynamicError {
+    DynamicError::Attribute { attribute: attribute.attribute, error }
+}
+
 impl Object for LaneObject<'_> {
-    fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, String> {
+    fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, DynamicError> {
         self.asked.set(true);
         let location = match &attribute.source {
             DynamicSource::Variable(die) => return self.variable(attribute, *die),
@@ -165,9 +173,9 @@ impl Object for LaneObject<'_> {
         };
         if let Some(size) = attribute.stored {
             let location = self.located(attribute, location, at, None)?;
-            return self
-                .stored(&location, size, false)
-                .map_err(|why| format!("{}: {why}", attribute.attribute));
+            let attribute = attribute.attribute;
+            let number = self.stored(&location, size, false);
+            return number.map_err(|cause| DynamicError::Number { attribute, cause });
         }
         let program = self.program(attribute, location)?;
         let number = self.evaluated(attribute, at, None, |evaluator, focus, initial| {
@@ -184,13 +192,13 @@ impl Object for LaneObject<'_> {
         })
     }
 
-    fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, String> {
+    fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, DynamicError> {
         self.asked.set(true);
         if self.depth >= MAX_DEPTH {
-            return Err(format!("objects that lead to objects do not end after {MAX_DEPTH} steps"));
+            return Err(DynamicError::TooDeep(MAX_DEPTH));
         }
         let DynamicSource::Location(location) = &attribute.source else {
-            return Err(format!("{} names a variable, expected a place", attribute.attribute));
+            return Err(DynamicError::NotAPlace(attribute.attribute));
         };
         let location = Cow::Owned(self.located(attribute, location, at, None)?);
         let (context, debug, lane) = (self.context, self.debug, self.lane);
@@ -198,11 +206,10 @@ impl Object for LaneObject<'_> {
         Ok(Box::new(LaneObject { context, debug, lane, location, depth, asked: Cell::default() }))
     }
 
-    fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, String> {
+    fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, DynamicError> {
         self.asked.set(true);
         let place = self.place(skip.saturating_mul(8))?;
-        let bits = fetch(self.context, &place, Some(self.lane), BitSize(size.saturating_mul(8)));
-        let bits = bits.map_err(|error| error.to_string())?;
+        let bits = fetch(self.context, &place, Some(self.lane), BitSize(size.saturating_mul(8)))?;
         Ok(OwnedContents {
             bytes: bits.bytes().to_vec(),
             undefined: bits.undefined().to_vec(),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::answers::Overlap;
+use super::error::{Foreign, ObjectCause, ObjectError};
 use super::frame_code::FrameCodes;
 use super::image_map::ImageMap;
 use super::regions::Interval;
@@ -76,8 +78,8 @@ pub(super) struct Loaded {
     watches: Watches,
     /// The user's dialect for its units.
     dialect: Option<Dialect>,
-    object: OnceLock<Result<Arc<CodeObject>, String>>,
-    debug: OnceLock<Result<Arc<DebugInfo>, String>>,
+    object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
+    debug: OnceLock<Result<Arc<DebugInfo>, ObjectError>>,
     unwind: UnwindTable,
     frame_codes: Arc<FrameCodes>,
     sources: Arc<Sources>,
@@ -144,12 +146,7 @@ impl Objects {
         let overlaps = self.overlaps(capture);
         let each = self.each.iter().zip(&capture.code_objects).map(|(loaded, object)| {
             let overlap = overlaps.get(&loaded.index).and_then(|other| capture.code_objects.get(*other));
-            let overlap = overlap.map(|other| {
-                format!(
-                    "its addresses overlap those of {} at {}: one hides the other",
-                    other.name, other.address
-                )
-            });
+            let overlap = overlap.map(|other| Overlap { name: other.name.clone(), address: other.address });
             let parsed = loaded.object(capture);
             let image = parsed.as_ref().ok().and_then(|parsed| parsed.image());
             let foreign = parsed.as_ref().ok().and_then(|parsed| loaded.foreign(capture, parsed));
@@ -164,10 +161,8 @@ impl Objects {
                 address: object.address,
                 size: image.map(|image| image.end.0 - image.start.0),
                 origin,
-                problem: match (overlap, loaded.debug(capture).err()) {
-                    (Some(overlap), Some(other)) => Some(format!("{overlap}; {other}")),
-                    (overlap, other) => overlap.or(other),
-                },
+                overlap,
+                error: loaded.debug(capture).err(),
             }
         });
         each.collect()
@@ -215,15 +210,18 @@ impl Objects {
     }
 
     /// A code object, parsed.
-    pub(super) fn object(&self, capture: &Capture, index: usize) -> Result<Arc<CodeObject>, String> {
-        let loaded = self.each.get(index).ok_or_else(|| format!("no code object {index}"))?;
-        loaded.object(capture)
+    pub(super) fn object(&self, capture: &Capture, index: usize) -> Result<Arc<CodeObject>, ObjectError> {
+        self.get(index)?.object(capture)
     }
 
     /// The debug information of a code object.
-    pub(super) fn debug(&self, capture: &Capture, index: usize) -> Result<Arc<DebugInfo>, String> {
-        let loaded = self.each.get(index).ok_or_else(|| format!("no code object {index}"))?;
-        loaded.debug(capture)
+    pub(super) fn debug(&self, capture: &Capture, index: usize) -> Result<Arc<DebugInfo>, ObjectError> {
+        self.get(index)?.debug(capture)
+    }
+
+    fn get(&self, index: usize) -> Result<&Loaded, ObjectError> {
+        let none = || ObjectError::new(&format!("code object {index}"), ObjectCause::NoSuchObject);
+        self.each.get(index).ok_or_else(none)
     }
 
     /// The code object whose image holds a run-time address, among the agent's; `None`: any agent.
@@ -278,9 +276,14 @@ impl Objects {
         used.map(|loaded| loaded.index).collect()
     }
 
-    /// The reason that no code object holds a run-time address, if an unreadable one begins before it; else empty.
-    /// The text continues the caller's message.
-    pub(super) fn why_none(&self, capture: &Capture, address: u64, agent: Option<usize>) -> String {
+    /// The reason that the code object which begins at or next below a run-time address is unreadable; `None`: it is
+    /// readable, or there is none.
+    pub(super) fn unreadable_before(
+        &self,
+        capture: &Capture,
+        address: u64,
+        agent: Option<usize>,
+    ) -> Option<ObjectError> {
         let below = |listed: &Listed| {
             let begins = |index: &usize| self.each.get(*index).is_some_and(|each| each.address.0 <= address);
             let count = listed.by_address.partition_point(begins);
@@ -288,8 +291,7 @@ impl Objects {
         };
         let nearest = Self::seen(agent).filter_map(|set| below(self.sets.get(&set)?));
         let nearest = nearest.max_by_key(|loaded| (loaded.address.0, loaded.index));
-        let why = nearest.and_then(|loaded| loaded.object(capture).err());
-        why.map_or_else(String::new, |why| format!("; the one loaded before it cannot be read: {why}"))
+        nearest?.object(capture).err()
     }
 
     /// The code objects of an agent; `None`: any agent.
@@ -396,52 +398,53 @@ impl Loaded {
     }
 
     /// The parsed file.
-    pub(super) fn object(&self, capture: &Capture) -> Result<Arc<CodeObject>, String> {
+    pub(super) fn object(&self, capture: &Capture) -> Result<Arc<CodeObject>, ObjectError> {
         self.parsed(capture).clone()
     }
 
     /// The parsed file, or the reason for its absence: read once.
-    pub(super) fn parsed(&self, capture: &Capture) -> &Result<Arc<CodeObject>, String> {
-        self.object.get_or_init(|| {
-            let object = capture.code_objects.get(self.index).ok_or("no such code object")?;
-            let extent =
-                object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
-            let bytes =
-                capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
-            let bytes = Bytes::new(bytes);
-            let parsed = match object.image {
-                true => CodeObject::parse_image(bytes).map_err(|error| error.to_string()),
-                false => entry::choose(capture, object, bytes)
-                    .and_then(|bytes| CodeObject::parse(bytes).map_err(|error| error.to_string())),
-            };
-            let parsed = parsed.map_err(|error| format!("{}: {error}", object.name))?;
-            self.watch(&parsed);
-            // Variables of another build have other places.
-            if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
-                && **expected != *found
-            {
-                let (expected, found) = (hex(expected), hex(&found));
-                let name = &object.name;
-                return Err(format!("{name} has build id {found}, and {expected} was loaded"));
-            }
-            if let (false, Some(why)) = (object.forced, self.foreign(capture, &parsed)) {
-                return Err(format!("{} is {why}; --force takes it all the same", object.name));
-            }
-            Ok(Arc::new(parsed))
-        })
+    pub(super) fn parsed(&self, capture: &Capture) -> &Result<Arc<CodeObject>, ObjectError> {
+        self.object.get_or_init(|| self.parse(capture).map_err(|cause| self.error(capture, cause)))
+    }
+
+    /// The error of this code object.
+    fn error(&self, capture: &Capture, cause: ObjectCause) -> ObjectError {
+        ObjectError::new(self.name(capture).unwrap_or_default(), cause)
+    }
+
+    fn parse(&self, capture: &Capture) -> Result<Arc<CodeObject>, ObjectCause> {
+        let object = capture.code_objects.get(self.index).ok_or(ObjectCause::NoSuchObject)?;
+        let extent = object.extent.ok_or(ObjectCause::NoBytes)?;
+        let bytes = capture.view(extent).map_err(|error| ObjectCause::Io(error.to_string()))?;
+        let bytes = Bytes::new(bytes);
+        let parsed = match object.image {
+            true => CodeObject::parse_image(bytes)?,
+            false => CodeObject::parse(entry::choose(capture, object, bytes)?)?,
+        };
+        self.watch(&parsed);
+        // Variables of another build have other places.
+        if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
+            && **expected != *found
+        {
+            return Err(ObjectCause::BuildId { found: hex(&found), expected: hex(expected) });
+        }
+        match self.foreign(capture, &parsed).filter(|_| !object.forced) {
+            Some(foreign) => Err(ObjectCause::Foreign(foreign)),
+            None => Ok(Arc::new(parsed)),
+        }
     }
 
     /// The code's processor, if it is not its agent's.
-    fn foreign(&self, capture: &Capture, object: &CodeObject) -> Option<String> {
+    fn foreign(&self, capture: &Capture, object: &CodeObject) -> Option<Foreign> {
         if self.is_for(capture, object, self.agent) {
             return None;
         }
         let processor = object.processor().map_or("?", |found| found.name);
         let agents = capture.agents.iter().enumerate();
         let agents = agents.filter(|(index, _)| self.agent.is_none_or(|agent| agent == *index));
-        let mut targets: Vec<&str> = agents.map(|(_, agent)| &*agent.target.name).collect();
-        targets.dedup();
-        Some(format!("for {processor}, and the GPU is {}", targets.join(", ")))
+        let mut gpus: Vec<String> = agents.map(|(_, agent)| agent.target.name.clone()).collect();
+        gpus.dedup();
+        Some(Foreign { processor, gpus })
     }
 
     /// Whether a wave of an agent can run its code, or the user insists.
@@ -461,34 +464,32 @@ impl Loaded {
     }
 
     /// Its debug information, or the reason for its absence.
-    pub(super) fn debug(&self, capture: &Capture) -> Result<Arc<DebugInfo>, String> {
+    pub(super) fn debug(&self, capture: &Capture) -> Result<Arc<DebugInfo>, ObjectError> {
         let object = self.object(capture)?;
-        let debug = self.debug.get_or_init(|| {
-            let name = capture.code_objects.get(self.index).map_or("", |object| object.name.as_str());
-            // A truncated file has lost its sections, and looks as if it never had any.
-            let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
-            let damage = damage.unwrap_or_default();
-            let debug = match self.own_debug_file(capture, &object) {
-                Some(Ok(file)) => DebugInfo::with_file(object, file),
-                Some(Err(why)) => return Err(format!("{name}: its file of debug information: {why}")),
-                None => DebugInfo::with_folders(object, &self.folders),
-            };
-            let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect).sharing(&self.functions)));
-            if let Ok(separate) = &debug
-                && let Some(file) = separate.separate()
-            {
-                self.watch(file);
-            }
-            // The message does not claim that it was built without: that would be a guess.
+        let read = || self.read_debug(capture, object).map_err(|cause| self.error(capture, cause));
+        self.debug.get_or_init(read).clone()
+    }
+
+    fn read_debug(&self, capture: &Capture, object: Arc<CodeObject>) -> Result<Arc<DebugInfo>, ObjectCause> {
+        let damage = object.problems().first().cloned().map(Box::new);
+        let debug = match self.own_debug_file(capture, &object) {
+            Some(Ok(file)) => DebugInfo::with_file(object, file),
+            Some(Err(why)) => return Err(ObjectCause::DebugFile(Box::new(why))),
+            None => DebugInfo::with_folders(object, &self.folders),
+        };
+        let debug = debug.map_err(|error| {
             let captured = capture.code_objects.get(self.index);
-            if debug.is_err() && captured.is_some_and(|object| object.image && object.debug.is_none()) {
-                return Err(format!(
-                    "{name}: only its image in memory is at hand, and debug information is never loaded"
-                ));
+            // The message does not claim that it was built without: that would be a guess.
+            match captured.is_some_and(|object| object.image && object.debug.is_none()) {
+                true => ObjectCause::ImageOnly,
+                false => ObjectCause::Debug { error: Box::new(error), damage },
             }
-            debug.map_err(|error| format!("{name}: {error}{damage}"))
-        });
-        debug.clone()
+        })?;
+        let debug = debug.in_dialect(self.dialect).sharing(&self.functions);
+        if let Some(file) = debug.separate() {
+            self.watch(file);
+        }
+        Ok(Arc::new(debug))
     }
 
     /// Watches the file of a code object if it is mapped.
@@ -503,14 +504,14 @@ impl Loaded {
         &self,
         capture: &Capture,
         object: &CodeObject,
-    ) -> Option<Result<Arc<CodeObject>, String>> {
+    ) -> Option<Result<Arc<CodeObject>, ObjectCause>> {
         let extent = capture.code_objects.get(self.index)?.debug?;
         let read = || {
-            let bytes = capture.view(extent).map_err(|error| error.to_string())?;
-            let file = CodeObject::parse(Bytes::new(bytes)).map_err(|error| error.to_string())?;
+            let bytes = capture.view(extent).map_err(|error| ObjectCause::Io(error.to_string()))?;
+            let file = CodeObject::parse(Bytes::new(bytes))?;
             match (object.build_id(), file.build_id()) {
                 (Some(own), Some(other)) if own != other => {
-                    Err(format!("it has build id {}; expected {}", hex(&other), hex(&own)))
+                    Err(ObjectCause::BuildId { found: hex(&other), expected: hex(&own) })
                 }
                 _ => Ok(Arc::new(file)),
             }

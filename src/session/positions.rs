@@ -2,19 +2,23 @@
 //! `DW_AT_LLVM_active_lane` if present, and EXEC otherwise.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use super::backtrace::Frames;
+use super::error::{AttributeCause, PositionError, SourceError};
 use super::frame::FrameContext;
 use super::source::Source;
 use super::{LanePosition, PcSource};
 use crate::debuginfo::{FunctionKey, LocationAttribute};
 use crate::dwarf::{
-    Attribute, Context as _, Dialect, Evaluator, Frame, Program, RegisterBytes, active_lanes, fetch,
-    lane_pcs, mask_lanes, print,
+    Attribute, Context as _, Dialect, Evaluator, Frame, RegisterBytes, active_lanes, fetch, lane_pcs,
+    mask_lanes, print,
 };
 use crate::units::{BitSize, LaneId, LaneSet, Pc};
 
+/// The attribute with the lanes' own PCs.
+const LANE_PC: &str = "DW_AT_LLVM_lane_pc";
 /// Bits of an address of code.
 const ADDRESS_BITS: u64 = 64;
 
@@ -26,24 +30,34 @@ pub(super) enum Positions {
     /// The function has no `DW_AT_LLVM_lane_pc`.
     Active(Active),
     /// The attribute cannot be evaluated.
-    Failed(String),
+    Failed(PositionError),
 }
 
 /// The active lanes in a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Active {
     /// The lanes, or the reason that they are unknown.
-    pub(super) lanes: Result<LaneSet, String>,
+    pub(super) lanes: Result<LaneSet, PositionError>,
     /// Whether they come from `DW_AT_LLVM_active_lane`, and not from EXEC.
     pub(super) by_attribute: bool,
 }
 
 /// One lane's position in a frame.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Position {
     At(Pc),
     NotEntered,
-    Unknown(String),
+    Unknown(PositionError),
+}
+
+/// Unknown positions share a hash: few lanes have one.
+impl Hash for Position {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        if let Self::At(pc) = self {
+            pc.hash(state);
+        }
+    }
 }
 
 impl Positions {
@@ -56,13 +70,10 @@ impl Positions {
             },
             Self::Active(active) => match &active.lanes {
                 Ok(lanes) if lanes.contains(lane) => Position::At(pc),
-                Ok(_) => {
-                    let why = "the lane is inactive, and the function has no DW_AT_LLVM_lane_pc for this PC";
-                    Position::Unknown(why.to_owned())
-                }
+                Ok(_) => Position::Unknown(PositionError::Inactive),
                 Err(why) => Position::Unknown(why.clone()),
             },
-            Self::Failed(why) => Position::Unknown(format!("DW_AT_LLVM_lane_pc: {why}")),
+            Self::Failed(why) => Position::Unknown(why.clone()),
         }
     }
 }
@@ -89,11 +100,15 @@ impl Frames<'_> {
         let Some(mut context) = key.and_then(|_| self.context(level, inlined)) else {
             return Positions::Active(self.exec_active(level));
         };
-        match simd(&mut context, |simd| &simd.lane_pc, "DW_AT_LLVM_lane_pc") {
+        let lane_pc = simd(&mut context, |simd| &simd.lane_pc, LANE_PC).and_then(|said| match said {
+            None => Ok(None),
+            Some(Attribute::Constant(_)) => Err(AttributeCause::Constant),
+            Some(Attribute::Expression(program)) => Ok(Some(lane_pcs(&context, &program, None)?)),
+        });
+        match lane_pc {
             Ok(None) => {}
-            Ok(Some(Attribute::Constant(_))) => return Positions::Failed("a constant".to_owned()),
-            Ok(Some(Attribute::Expression(program))) => return said_by(&context, &program),
-            Err(why) => return Positions::Failed(why),
+            Ok(Some(pcs)) => return Positions::Said(pcs),
+            Err(cause) => return Positions::Failed(PositionError::of(LANE_PC, cause)),
         }
         Positions::Active(self.said_active(&mut context).unwrap_or_else(|| self.exec_active(level)))
     }
@@ -119,24 +134,24 @@ impl Frames<'_> {
         let said = match simd(context, |simd| &simd.active_lane, what) {
             Ok(said) => said?,
             // EXEC would be a guess: the attribute means that it differs.
-            Err(why) => return Some(Active { lanes: Err(format!("{what}: {why}")), by_attribute: true }),
+            Err(cause) => {
+                return Some(Active { lanes: Err(PositionError::of(what, cause)), by_attribute: true });
+            }
         };
         let all = self.walk.kind.wave_size.all();
         let lanes = match said {
             Attribute::Constant(mask) => Ok(LaneSet(mask).and(all)),
             Attribute::Expression(program) => match active_lanes(context, &program, None) {
                 Ok(mask) => Ok(mask_lanes(context, &mask)),
-                Err(error) => Err(format!("{what}: {error}")),
+                Err(error) => Err(PositionError::of(what, error)),
             },
         };
         Some(Active { lanes, by_attribute: true })
     }
 
     fn exec_active(&self, level: usize) -> Active {
-        let lanes = self.exec(level).ok_or_else(|| match level {
-            0 => "EXEC was not captured".to_owned(),
-            _ => "EXEC is not known in this frame".to_owned(),
-        });
+        let unknown = if level == 0 { PositionError::NoExec } else { PositionError::NoExecInFrame };
+        let lanes = self.exec(level).ok_or(unknown);
         Active { lanes, by_attribute: false }
     }
 
@@ -260,17 +275,20 @@ impl Frames<'_> {
 
     /// A lane's resume position: the innermost frame of its own stack.
     pub(super) fn position(&self, lane: LaneId) -> LanePosition {
-        let nowhere = |why: String| LanePosition { from: PcSource::Unknown(why), ..LanePosition::default() };
+        let unknown = |why: PositionError| PcSource::Unknown(why.into());
         let stack = self.of_lane(lane);
         let Some(frame) = stack.frames.into_iter().next() else {
-            return match self.walk.frames().is_empty() {
-                true => nowhere("the PC was not captured".to_owned()),
-                false => nowhere("the lane entered none of the functions of the call stack".to_owned()),
+            let from = match self.walk.frames().is_empty() {
+                true => unknown(PositionError::NoPc),
+                false => unknown(PositionError::NotEntered),
             };
+            return LanePosition { from, ..LanePosition::default() };
         };
         let of_wave = self.walk.frames().get(frame.physical).map(|physical| physical.pc);
         let from = match (&*self.positions(frame.physical, None), frame.pc) {
-            (_, None) => PcSource::Unknown(frame.problem.unwrap_or_default()),
+            (_, None) => {
+                PcSource::Unknown(frame.problem.unwrap_or(SourceError::Position(PositionError::NoPc)))
+            }
             (Positions::Active(active), pc) if pc == of_wave => match active.by_attribute {
                 true => PcSource::ActiveLane,
                 false => PcSource::Exec,
@@ -287,7 +305,7 @@ fn simd(
     context: &mut FrameContext<'_>,
     which: impl Fn(&crate::debuginfo::SimdFacts) -> &LocationAttribute,
     what: &str,
-) -> Result<Option<Attribute>, String> {
+) -> Result<Option<Attribute>, AttributeCause> {
     let Ok(function) = &context.function else { return Ok(None) };
     let said = which(function.simd(context.inlined)).clone();
     attribute(context, &said, what)
@@ -298,20 +316,13 @@ fn attribute(
     context: &mut FrameContext<'_>,
     attribute: &LocationAttribute,
     what: &str,
-) -> Result<Option<Attribute>, String> {
+) -> Result<Option<Attribute>, AttributeCause> {
     let (Ok(debug), Ok(function)) = (&context.debug, &context.function) else { return Ok(None) };
     let id = function.function.unit;
     let unit = debug.unit(id).ok();
     let augmentation = unit.and_then(|unit| unit.augmentation.as_deref());
-    let found = debug.location_at(id, attribute, context.elf_pc).map_err(|error| error.to_string())?;
+    let found = debug.location_at(id, attribute, context.elf_pc)?;
     let by_bytes = || Dialect::of_unit(augmentation, found.expression().iter().map(|bytes| &bytes[..]));
     context.encoding.dialect = unit.and_then(|unit| unit.dialect).unwrap_or_else(by_bytes);
-    context.said(attribute, what).map_err(|missing| missing.to_string())
-}
-
-fn said_by(context: &FrameContext<'_>, program: &Program) -> Positions {
-    match lane_pcs(context, program, None) {
-        Ok(pcs) => Positions::Said(pcs),
-        Err(error) => Positions::Failed(error.to_string()),
-    }
+    Ok(context.said(attribute, what)?)
 }

@@ -5,15 +5,13 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::error::{CodePlace, SourceError};
 use super::objects::Loaded;
 use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
     DebugInfo, DebugInfoError, FunctionAt, FunctionKey, Rereads, SourceLocation, demangle,
 };
-
-/// The message for a missing function; its continuation names the place.
-pub(super) const NO_FUNCTION: &str = "no function with debug information holds the";
 
 /// Maximum number of cached addresses, over all code objects; past this the cache starts anew.
 const MAX_CACHED: usize = 8192;
@@ -35,7 +33,7 @@ pub(super) struct Source {
     /// empty.
     pub(super) calls: Vec<Call>,
     /// The reason for missing parts.
-    pub(super) problem: Option<String>,
+    pub(super) problem: Option<SourceError>,
 }
 
 /// A function or an inlined call at an address.
@@ -89,9 +87,8 @@ impl Source {
     /// Looks up an address of a code object, within the rereads of a question.
     pub(super) fn read(loaded: &Loaded, capture: &Capture, at: ElfAddress, rereads: &Rereads) -> Self {
         let found = loaded.debug(capture).map(|debug| {
-            let words = |error: DebugInfoError| error.to_string();
-            let function = debug.function_at_within(at, rereads).map_err(words);
-            let row = debug.line_at(at).map(|row| row.map(|row| row.place)).map_err(words);
+            let function = debug.function_at_within(at, rereads).map_err(SourceError::from);
+            let row = debug.line_at(at).map(|row| row.map(|row| row.place)).map_err(SourceError::from);
             (debug, function, row)
         });
         let symbol = || {
@@ -107,12 +104,14 @@ impl Source {
             }
             // Without a function the line is still known.
             Ok((_, function, row)) => {
-                let none = || Some(format!("{NO_FUNCTION} address {at}"));
-                let problem = function.err().or_else(|| row.as_ref().err().cloned()).or_else(none);
+                let none = SourceError::NoFunction(CodePlace::File(at));
+                let problem = function.err().or_else(|| row.as_ref().err().cloned()).or(Some(none));
                 let row = row.ok().flatten();
                 Self { key: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
             }
-            Err(problem) => Self { key: None, calls: vec![Call::at(symbol(), None)], problem: Some(problem) },
+            Err(problem) => {
+                Self { key: None, calls: vec![Call::at(symbol(), None)], problem: Some(problem.into()) }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::ReadError;
+use super::error::SourceError;
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// The call stack of a wave, or of one of its lanes.
@@ -77,7 +78,7 @@ pub struct StackFrame {
     /// Name of the code object.
     pub code_object: Option<String>,
     /// The reason for missing parts: unreadable debug information, a lane with an unknown position.
-    pub problem: Option<String>,
+    pub problem: Option<SourceError>,
 }
 
 /// Lanes that have the same call stack.

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use super::answers::NO_PRIVATE_MEMORY;
 use super::backtrace::{Frames, reach};
+use super::error::{CodePlace, SourceError};
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
-use super::source::{Call, NO_FUNCTION, Source};
+use super::source::{Call, Source};
 use super::unwind::{Code, Unwinder};
 use super::{ReadError, Reader};
 use crate::arch::WaveArch;
@@ -20,6 +21,7 @@ use crate::debuginfo::{
     self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitId, VariableAt, VariableKind,
 };
 use crate::dwarf::clang_xderef::{Idiom, Meaning};
+use crate::dwarf::explain::Undefined;
 use crate::dwarf::limits::MAX_OBJECT_BYTES;
 use crate::dwarf::print::Names;
 use crate::dwarf::{
@@ -148,20 +150,18 @@ pub(super) fn found<'w>(
     code: Code<'w>,
     source: &Source,
 ) -> Result<Found<'w>, ReadError> {
-    let none = ReadError::NoVariables;
     let capture = walk.reader.dump().capture();
     let Some(physical) = walk.frames().get(level) else {
-        return Err(none("there is no such frame".to_owned()));
+        return Err(SourceError::NoFrame { frame: level, count: None, end: None }.into());
     };
     let pc = physical.pc;
-    let words = |error: debuginfo::DebugInfoError| none(error.to_string());
+    let words = |error: debuginfo::DebugInfoError| SourceError::from(error);
     let function = source.function(walk.reader.rereads()).map_err(words)?;
     let Some((debug, function)) = function else {
-        // Without debug information the code object's error has more facts than the message about one address, which
-        // is an address in the file.
-        let why = code.loaded.debug(capture).err().or_else(|| source.problem.clone());
-        let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
-        return Err(none(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC {pc}"))));
+        // Without debug information the code object's error has more facts than the message about one address.
+        let why = code.loaded.debug(capture).err().map(SourceError::from).or_else(|| source.problem.clone());
+        let place = CodePlace::At(pc);
+        return Err(why.unwrap_or(SourceError::NoFunction(place)).seen_at(place).into());
     };
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
     let variables = debug.frame_variables(&function, inlined, code.elf).map_err(words)?;
@@ -171,7 +171,7 @@ pub(super) fn found<'w>(
     context.reading = reading(&hint, context.kind());
     let frame = Frame::new(context, debug);
     let own = function.function.problems.iter().map(ToString::to_string);
-    let problems = source.problem.iter().cloned().chain(own).collect();
+    let problems = source.problem.iter().map(ToString::to_string).chain(own).collect();
     Ok(Found { frame, function, inlined, variables, pc, call, problems })
 }
 
@@ -189,28 +189,21 @@ pub(super) fn find<'a>(
 fn has_pc(walk: &Unwinder<'_>) -> Result<(), ReadError> {
     let id = walk.reader.wave(walk.wave)?.id;
     match walk.frames().is_empty() {
-        true => Err(ReadError::NoVariables(format!("the PC of wave {id} was not captured"))),
+        true => Err(SourceError::NoPc { wave: id }.into()),
         false => Ok(()),
     }
 }
 
 /// The error for a frame number past the end of a stack of `count` frames.
-fn no_frame(walk: &Unwinder<'_>, frame: usize, count: usize) -> ReadError {
-    let last = count.checked_sub(1).map_or_else(
-        || "; the stack has none".to_owned(),
-        |last| format!("; the stack ends with frame {last}"),
-    );
-    let why = walk.end().map_or_else(String::new, |end| format!(": {end}"));
-    ReadError::NoVariables(format!("there is no frame {frame}{last}{why}"))
+fn no_frame(walk: &Unwinder<'_>, frame: usize, count: usize) -> SourceError {
+    let end = walk.end().cloned().map(Box::new);
+    SourceError::NoFrame { frame, count: Some(count), end }
 }
 
 /// The code of a physical frame with its source text; an error if no code object holds it.
-fn coded<'a, S>(walk: &Unwinder<'a>, level: usize, source: Option<S>) -> Result<(Code<'a>, S), ReadError> {
-    let physical = walk.frames().get(level);
-    physical.and_then(|physical| physical.code).zip(source).ok_or_else(|| {
-        let pc = physical.map_or_else(String::new, |physical| walk.without_code(physical.pc));
-        ReadError::NoVariables(format!("no code object that can be read holds the PC{pc}"))
-    })
+fn coded<'a, S>(walk: &Unwinder<'a>, level: usize, source: Option<S>) -> Result<(Code<'a>, S), SourceError> {
+    let code = walk.frames().get(level).and_then(|physical| physical.code);
+    code.zip(source).ok_or_else(|| walk.no_code(level))
 }
 
 /// The dialect of a unit, as far as the variables in scope determine it.
@@ -333,8 +326,9 @@ impl Left {
     /// The text budget of the frame is used up, and this is more than a scalar.
     fn text(&self, value: &Value) -> Result<Arc<str>, dwarf::Error> {
         let left = self.text.get();
-        let text = value.limited(left.max(FREE_TEXT));
-        let is_scalar = matches!(value, Value::Text { .. }) && text.len() <= FREE_TEXT;
+        let (text, _) = value.limited(left.max(FREE_TEXT));
+        let is_scalar =
+            matches!(value, Value::Text { .. } | Value::Unknown { .. }) && text.len() <= FREE_TEXT;
         if left == 0 && !is_scalar {
             return Err(too_much("bytes of text of all values of a frame", MAX_TEXT as u64));
         }
@@ -562,7 +556,9 @@ impl Frame<'_> {
                     Ok(Value::Absent { absent: Absence::Unavailable }) => not_captured("part of "),
                     shown => {
                         let failed = |error: dwarf::Error| failed(&error, &self.context);
-                        let state = shown.map_or_else(ValueState::Error, |value| {
+                        let unreadable =
+                            |error: debuginfo::DebugInfoError| ValueState::Error(error.to_string());
+                        let state = shown.map_or_else(unreadable, |value| {
                             self.left.text(&value).map_or_else(failed, ValueState::Value)
                         });
                         before = (!object.was_asked()).then(|| (bits, state.clone()));
@@ -620,10 +616,7 @@ impl Frame<'_> {
     fn unsized_object(&self, type_id: TypeId, object: &LaneObject<'_>) -> ValueState {
         let options = Options::machine();
         match self.debug.value_of(type_id, Contents::default(), object, &options) {
-            Ok(Value::Text { text }) if text.starts_with('<') => {
-                let why = text.trim_start_matches('<').trim_end_matches('>').to_owned();
-                ValueState::Unavailable(why)
-            }
+            Ok(Value::Unknown { why }) => ValueState::Unavailable(why.to_string()),
             _ => ValueState::Error("the size of its type is not known".to_owned()),
         }
     }
@@ -635,7 +628,7 @@ impl Frame<'_> {
         bits: &Bits,
         object: &LaneObject<'_>,
         most: usize,
-    ) -> Result<Value, String> {
+    ) -> debuginfo::Result<Value> {
         let contents =
             Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() };
         let spaces = &self.context.kind().target.spaces;
@@ -648,9 +641,7 @@ impl Frame<'_> {
         let all = Options::machine();
         let max_values = all.max_values.min(most);
         let options = Options { space_name: &name, symbol_name: &symbol, max_values, ..all };
-        self.debug
-            .value_among(type_id, contents, object, &self.types, &options)
-            .map_err(|error| error.to_string())
+        self.debug.value_among(type_id, contents, object, &self.types, &options)
     }
 }
 
@@ -662,8 +653,10 @@ pub(super) fn undefined(at: &Location, lane: LaneId) -> String {
             "the compiler keeps its value nowhere at this PC: its location{within} has {op} at byte {at}"
         );
     }
-    let why = dwarf::explain::undefined(at, lane).join("; ");
-    let why = why.strip_prefix("optimized out since ").unwrap_or(&why);
+    let why = match &dwarf::explain::undefined(at, lane)[..] {
+        [Undefined { bits: None, origin: Some(origin) }] => origin.to_string(),
+        parts => parts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+    };
     format!("its location is undefined at this PC: {why}")
 }
 

@@ -290,7 +290,7 @@ fn file(
     let parsed: Arc<CodeObject> = match dump.code_object(index) {
         Ok(parsed) => parsed,
         Err(why) => {
-            notes.push(why);
+            notes.push(why.to_string());
             return (None, None);
         }
     };

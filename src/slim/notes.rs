@@ -15,10 +15,11 @@ pub const MAX_CARRIED: usize = 100;
 pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
     let capture = dump.capture();
     let without_bytes = capture.code_objects.iter().enumerate().filter(|(_, object)| object.extent.is_none());
-    let without_bytes = without_bytes.filter_map(|(index, _)| dump.code_object(index).err());
+    let without_bytes =
+        without_bytes.filter_map(|(index, _)| Some(dump.code_object(index).err()?.to_string()));
     let missing = capture.missing().into_iter().map(|what| format!("{}: {what}", capture.name));
     let own = capture.provenance.notes.iter().cloned();
-    let all = own.chain(missing).chain(dump.problems().iter().cloned()).chain(without_bytes);
+    let all = own.chain(missing).chain(dump.problems().iter().map(ToString::to_string)).chain(without_bytes);
     let mut seen: HashSet<String> = known.iter().cloned().collect();
     let mut carried = Vec::new();
     let mut more = 0u64;

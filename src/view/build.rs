@@ -132,7 +132,7 @@ impl View {
                     problems.extend(lost.into_iter().map(|problem| format!("{}: {problem}", info.name)));
                     objects.push(Arc::new(view));
                 }
-                Err(problem) => problems.push(problem),
+                Err(problem) => problems.push(problem.to_string()),
             }
         }
         let names = tell_apart(&mut objects);

@@ -23,11 +23,36 @@ pub struct Views {
     sources: OnceLock<Option<tempfile::TempDir>>,
     built: OnceLock<View>,
     natives: OnceLock<Vec<Option<Arc<ViewObject>>>>,
-    folder: OnceLock<Result<tempfile::TempDir, String>>,
+    folder: OnceLock<Result<tempfile::TempDir, ViewFileError>>,
     /// Whether the folder has the files of the views.
-    filled: OnceLock<Result<(), String>>,
+    filled: OnceLock<Result<(), ViewFileError>>,
     /// The number of files added to the folder.
     added: AtomicUsize,
+}
+
+/// A file or folder of views that cannot be written; with the operating system's error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ViewFileError {
+    /// The folder.
+    #[error("cannot make a folder for views: {0}")]
+    Folder(String),
+    /// The stub, which debuggers load first.
+    #[error("cannot write the stub: {0}")]
+    Stub(String),
+    /// The view of a code object.
+    #[error("cannot write the view of {name}: {error}")]
+    Object {
+        /// The code object's name.
+        name: String,
+        /// The error.
+        error: String,
+    },
+}
+
+impl ViewFileError {
+    fn object(object: &ViewObject, error: &io::Error) -> Self {
+        Self::Object { name: object.name.clone(), error: error.to_string() }
+    }
 }
 
 impl Views {
@@ -101,7 +126,7 @@ impl Views {
     ///
     /// # Errors
     /// The errors of [`Self::folder`].
-    pub fn add(&self, object: &ViewObject) -> Result<PathBuf, String> {
+    pub fn add(&self, object: &ViewObject) -> Result<PathBuf, ViewFileError> {
         let folder = self.folder()?;
         loop {
             let number = self.added.fetch_add(1, Ordering::Relaxed);
@@ -110,7 +135,7 @@ impl Views {
                 Ok(()) => return Ok(path),
                 // A code object has that name; their number is finite.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(format!("cannot write the view of {}: {error}", object.name)),
+                Err(error) => return Err(ViewFileError::object(object, &error)),
             }
         }
     }
@@ -119,17 +144,17 @@ impl Views {
     ///
     /// # Errors
     /// The operating system's error.
-    pub fn folder(&self) -> Result<&Path, String> {
-        let folder = self.folder.get_or_init(|| {
-            private_folder().map_err(|error| format!("cannot make a folder for views: {error}"))
-        });
+    pub fn folder(&self) -> Result<&Path, ViewFileError> {
+        let folder = self
+            .folder
+            .get_or_init(|| private_folder().map_err(|error| ViewFileError::Folder(error.to_string())));
         let folder = folder.as_ref().map_err(Clone::clone)?.path();
         let filled = self.filled.get_or_init(|| {
             write(&folder.join(STUB), |out| elf::stub().write_to(out))
-                .map_err(|error| format!("cannot write the stub: {error}"))?;
+                .map_err(|error| ViewFileError::Stub(error.to_string()))?;
             self.get().objects().iter().try_for_each(|object| {
                 write(&folder.join(&object.name), |out| object.file.write_to(out))
-                    .map_err(|error| format!("cannot write the view of {}: {error}", object.name))
+                    .map_err(|error| ViewFileError::object(object, &error))
             })
         });
         filled.clone().map(|()| folder)

@@ -45,7 +45,7 @@ pub use elf::{STUB, stub as stub_file};
 pub use file::ViewFile;
 pub(crate) use frames::LANE as LANE_NUMBER;
 pub use layout::{MAX_FRAMES, Reading, STRIDE};
-pub use lazy::Views;
+pub use lazy::{ViewFileError, Views};
 pub use sources::{SOURCES, SourcePlaces};
 pub use stacks::OnStacks;
 pub use typed::TypedMemory;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use super::lazy;
@@ -50,7 +51,7 @@ impl SourcePlaces {
         for source in &capture.sources {
             let size = source.extent.length;
             let md5 = match left.checked_sub(size) {
-                None => Err(format!("the source files have more than {MAX_WRITTEN} bytes")),
+                None => Err(SourceFileError::TooMany),
                 Some(rest) => {
                     left = rest;
                     with_text(capture, source, |bytes| Ok(md5::compute(bytes).0))
@@ -121,32 +122,45 @@ impl SourcePlaces {
     }
 }
 
-fn problem(source: &SourceFile, why: &str) -> String {
+fn problem(source: &SourceFile, why: &SourceFileError) -> String {
     format!("source file {}: {why}", source.path)
+}
+
+/// The reason that a captured source file has no copy for debuggers.
+#[derive(Debug, thiserror::Error)]
+enum SourceFileError {
+    #[error("{0} bytes, expected at most {MAX_SOURCE}")]
+    TooLarge(u64),
+    #[error("the source files have more than {MAX_WRITTEN} bytes")]
+    TooMany,
+    #[error("its bytes are missing")]
+    NoBytes,
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 /// Reads the captured text of a source file.
 fn with_text<T>(
     capture: &Capture,
     source: &SourceFile,
-    then: impl FnOnce(&[u8]) -> Result<T, String>,
-) -> Result<T, String> {
+    then: impl FnOnce(&[u8]) -> Result<T, SourceFileError>,
+) -> Result<T, SourceFileError> {
     let extent = source.extent;
     if extent.length > MAX_SOURCE {
-        return Err(format!("{} bytes, expected at most {MAX_SOURCE}", extent.length));
+        return Err(SourceFileError::TooLarge(extent.length));
     }
-    let backing = capture.backing(extent.backing).ok_or("its bytes are missing")?;
-    let bytes = backing.view(extent.offset, extent.length).map_err(|error| error.to_string())?;
+    let backing = capture.backing(extent.backing).ok_or(SourceFileError::NoBytes)?;
+    let bytes = backing.view(extent.offset, extent.length)?;
     then((*bytes).as_ref())
 }
 
 /// Writes one file. Debuggers print source text unchanged, thus terminal control characters are escaped.
-fn write(source: &SourceFile, folder: &Path, bytes: &[u8]) -> Result<(), String> {
+fn write(source: &SourceFile, folder: &Path, bytes: &[u8]) -> Result<(), SourceFileError> {
     // A normal path has no `..`.
     let place = folder.join(source.path.trim_start_matches('/'));
     let written = place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
         let text = clean_text(String::from_utf8_lossy(bytes));
         lazy::write(&place, |out| out.write_all(text.as_bytes()))
     });
-    written.map_err(|error| error.to_string())
+    Ok(written?)
 }

@@ -9,7 +9,8 @@ use super::typed::{self, Typed, TypedMemory};
 use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
 use crate::session::{
-    Activations, Byte, ChangeError, Inspect, MemoryAddress, PointerAt, ReadError, StackEnd, ValueState,
+    Activations, Byte, ChangeError, Inspect, MemoryAddress, PointerAt, ReadError, SourceError, StackEnd,
+    ValueState,
 };
 use crate::units::{Address, LaneId, WaveId};
 
@@ -91,7 +92,7 @@ pub fn read(
         }
     }
     if is_line && done < count {
-        return Err(ReadError::NoVariables("a part of that line was not captured".to_owned()));
+        return Err(ReadError::NotCaptured { what: "a part of that line".to_owned() });
     }
     Ok(done)
 }
@@ -164,8 +165,8 @@ impl<'a> Frame<'a> {
         let wanted = window.level + 1 + usize::from(with_caller);
         let stack = session.activations(window.wave, lane, wanted.min(MAX_FRAMES))?;
         let Some(frame) = stack.frames.get(window.level) else {
-            let why = stack.end.as_ref().map_or_else(String::new, |end| format!(": {end}"));
-            return Err(ReadError::NoVariables(format!("there is no frame {}{why}", window.level)));
+            let end = stack.end.clone().map(Box::new);
+            return Err(SourceError::NoFrame { frame: window.level, count: None, end }.into());
         };
         let object = frame.code_object.and_then(|index| view.object(index));
         let function = object.zip(frame.function).and_then(|(object, die)| object.function(die));
@@ -238,8 +239,7 @@ impl<'a> Frame<'a> {
     }
 
     fn nothing(&self, offset: u32) -> ReadError {
-        let words = format!("nothing is {offset:#x} bytes into the window of frame {}", self.window.level);
-        ReadError::NoVariables(words)
+        SourceError::NothingInWindow { offset, frame: self.window.level }.into()
     }
 
     /// Reads from an offset on; at least one byte, and not beyond one part.
@@ -458,5 +458,5 @@ fn copy(bytes: &[u8], at: u32, into: &mut [u8]) -> usize {
 }
 
 fn unreadable(why: &ValueState) -> ReadError {
-    ReadError::NoVariables(why.words().to_owned())
+    SourceError::Value(why.clone()).into()
 }

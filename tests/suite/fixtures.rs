@@ -42,8 +42,7 @@ pub(crate) fn expected() -> Vec<(String, PathBuf, Value)> {
 pub(crate) fn open(path: &Path) -> Arc<Dump> {
     let opened = import::open(path, &Targets::builtin(), &import::Options::default())
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let problems = opened.problems.iter().map(ToString::to_string).collect();
-    Arc::new(Dump::new(opened.capture, problems))
+    Arc::new(Dump::new(opened.capture, opened.problems))
 }
 
 /// A session that serves the wave of that id.

@@ -320,6 +320,24 @@ fn no_module_opts_out_of_the_lints_against_panics() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Files whose functions may fail with text: user input, and grammars whose reader adds the place.
+const TEXT_ERRORS: &[&str] = &["src/cli/", "src/server/", "src/arch/names.rs", "src/import/sniff.rs"];
+
+#[test]
+fn errors_are_types() {
+    for (_, path, text) in sources() {
+        let shown = path.strip_prefix(root()).unwrap().display().to_string();
+        let may = shown.starts_with("evaluator/") || TEXT_ERRORS.iter().any(|start| shown.starts_with(start));
+        if may || is_test(&path) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            let is_text = line.contains("Result<") && line.contains(", String>");
+            assert!(!is_text, "{shown}:{number}: an error without a type: {line}");
+        }
+    }
+}
+
 #[test]
 fn files_stay_small() {
     for (_, path, text) in sources() {

@@ -42,6 +42,17 @@ mod view_linked;
 mod view_types;
 mod written_cores;
 
+/// A problem of JSON as text shows it.
+fn problem_text(problem: &serde_json::Value) -> String {
+    let (place, text) = (&problem["where"], |value: &serde_json::Value| value.as_str().map(str::to_owned));
+    assert!(["error", "warning"].contains(&problem["severity"].as_str().unwrap()), "{problem}");
+    let line = place["line"].as_u64().map(|line| format!("line {line}"));
+    let offset = place["offset"].as_u64().map(|offset| format!("offset {offset:#x}"));
+    let parts = [text(&place["file"]), line, offset, text(&place["key"]), text(&problem["what"])];
+    let hint = problem["hint"].as_str().map_or_else(String::new, |hint| format!(" ({hint})"));
+    parts.into_iter().flatten().collect::<Vec<_>>().join(": ") + &hint
+}
+
 /// The writer of cores: not part of the suite alone, benches use it too.
 #[allow(dead_code, reason = "some of it is for the benches alone")]
 #[path = "../cores/mod.rs"]

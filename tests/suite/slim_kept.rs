@@ -269,7 +269,7 @@ fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
         put(&mut bytes, 56, &[0xfe, 0xff]);
         let (status, report, error) = piped(&bytes, &scratch.0, &[], false);
         assert_eq!(status, Some(0), "{name}: {error}");
-        assert!(report.contains(" program headers; expected a file that holds all 65534"), "{report}");
+        assert!(report.contains(" program headers (expected a file that holds all 65534"), "{report}");
         let (status, _, error) = piped(&whole[..64 + 60], &scratch.0, &[], false);
         assert_eq!(status, Some(1));
         assert!(error.contains("an ELF core without the state of GPUs"), "{error}");

@@ -58,7 +58,8 @@ fn a_loop_is_told_as_it_ran() {
 }
 
 fn why(context: &Fake, hex: &str) -> Vec<String> {
-    explain::undefined(&told(context, hex).1.unwrap(), LaneId(0))
+    let undefined = explain::undefined(&told(context, hex).1.unwrap(), LaneId(0));
+    undefined.iter().map(ToString::to_string).collect()
 }
 
 #[test]

@@ -41,9 +41,11 @@ impl<'f> Layer<'f> {
 }
 
 impl Store for Layer<'_> {
-    fn check(&self, run: &Run) -> Result<(), String> {
+    type Error = &'static str;
+
+    fn check(&self, run: &Run) -> Result<(), &'static str> {
         let there = (0..run.bytes.len()).all(|index| self.old_byte(run.to, index).is_some());
-        if there { Ok(()) } else { Err("not captured".to_owned()) }
+        if there { Ok(()) } else { Err("not captured") }
     }
 
     fn write(&mut self, run: &Run) {

@@ -203,7 +203,7 @@ impl<'f> Runner<'f> {
         let lane = self.state.lane.unwrap_or_default();
         let location = location.at(lane);
         let words = print::location(&location, lane, &self.state.names());
-        let undefined = explain::undefined(&location, lane);
+        let undefined = explain::undefined(&location, lane).iter().map(ToString::to_string).collect();
         Answer { json: expression::location(&location, lane), words, undefined }
     }
 

@@ -7,7 +7,10 @@ pub(super) mod msgpack;
 mod v2;
 pub(super) mod yaml;
 
+pub use msgpack::MsgpackError;
 use msgpack::{Value, decode};
+
+use super::MetadataError;
 
 /// The metadata note, decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,13 +119,13 @@ impl Argument {
 
 impl Metadata {
     /// The note of version 2.
-    pub(super) fn from_yaml(bytes: &[u8]) -> Result<Self, String> {
+    pub(super) fn from_yaml(bytes: &[u8]) -> Result<Self, MetadataError> {
         v2::decode(bytes)
     }
 
     /// The note of versions 3 to 6.
-    pub(super) fn from_msgpack(bytes: &[u8]) -> Result<Self, String> {
-        let root = decode(bytes).map_err(|error| error.to_string())?;
+    pub(super) fn from_msgpack(bytes: &[u8]) -> Result<Self, MetadataError> {
+        let root = decode(bytes)?;
         let version = root.get("amdhsa.version").map(Value::elements).and_then(|version| match version {
             [major, minor, ..] => Some((major.unsigned()?, minor.unsigned()?)),
             _ => None,

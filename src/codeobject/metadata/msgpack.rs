@@ -73,13 +73,17 @@ impl<'a> Value<'a> {
 
 /// Where and why the bytes are not MessagePack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(in crate::codeobject) enum MsgpackError {
+pub enum MsgpackError {
+    /// The note ends within a value.
     #[error("MessagePack ends early at byte {0} of the note")]
     Truncated(usize),
+    /// Too many levels.
     #[error("MessagePack nests deeper than {MAX_DEPTH} at byte {0} of the note")]
     TooDeep(usize),
+    /// Too many values.
     #[error("MessagePack has more than {MAX_VALUES} values at byte {0} of the note")]
     TooMany(usize),
+    /// A type that MessagePack never uses.
     #[error("MessagePack type 0xc1 at byte {0} of the note is never used")]
     Reserved(usize),
 }

@@ -5,8 +5,9 @@
 
 use super::yaml::{Yaml, parse};
 use super::{Argument, Kernel, Metadata};
+use crate::codeobject::MetadataError;
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Metadata, String> {
+pub(super) fn decode(bytes: &[u8]) -> Result<Metadata, MetadataError> {
     let root = parse(bytes)?;
     let pair = |node: &Yaml| match node.list() {
         [major, minor, ..] => Some((major.unsigned()?, minor.unsigned()?)),

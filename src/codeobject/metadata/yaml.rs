@@ -7,6 +7,7 @@ use saphyr_parser::{Event, Parser};
 
 use crate::bounds::MAX_DEPTH;
 use crate::clean::clean;
+use crate::codeobject::MetadataError;
 
 /// The longest text that is read; thousands of kernels take one or two MiB.
 pub(in crate::codeobject) const MAX_TEXT: usize = 16 << 20;
@@ -64,25 +65,23 @@ enum Open {
 }
 
 /// The first document of a text; an empty one is an empty map.
-pub(in crate::codeobject) fn parse(text: &[u8]) -> Result<Yaml, String> {
+pub(in crate::codeobject) fn parse(text: &[u8]) -> Result<Yaml, MetadataError> {
     if text.len() > MAX_TEXT {
-        return Err(format!("YAML of {} bytes, expected at most {MAX_TEXT}", text.len()));
+        return Err(MetadataError::TooLong { size: text.len(), limit: MAX_TEXT });
     }
     // Producers end the text with a NUL or pad it.
     let text = text.split(|byte| *byte == 0).next().unwrap_or(&[]);
-    let text =
-        std::str::from_utf8(text).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
+    let text = std::str::from_utf8(text).map_err(|error| MetadataError::Utf8(error.valid_up_to()))?;
     let mut open: Vec<Open> = Vec::new();
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| format!("YAML: {}", clean(error.to_string())))?;
+        let (event, span) =
+            event.map_err(|error| MetadataError::Yaml(clean(error.to_string()).into_owned()))?;
         let line = span.start.line();
         let done = match event {
             Event::Scalar(text, ..) => Yaml::Scalar(text.into_owned()),
-            Event::Alias(_) => {
-                return Err(format!("YAML: an alias at line {line}, which metadata never has"));
-            }
+            Event::Alias(_) => return Err(MetadataError::Alias(line)),
             Event::SequenceStart(..) | Event::MappingStart(..) if open.len() >= MAX_DEPTH => {
-                return Err(format!("YAML nests deeper than {MAX_DEPTH} at line {line}"));
+                return Err(MetadataError::Depth { limit: MAX_DEPTH, line });
             }
             Event::SequenceStart(..) => {
                 open.push(Open::List(Vec::new()));

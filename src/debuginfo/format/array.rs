@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::build::ValueBuilder;
 use super::number::Part;
 use super::text::{CharKind, string};
-use super::value::{Element, Value};
-use crate::debuginfo::dynamic::Asked;
+use super::value::{Element, Value, ValueError};
+use crate::debuginfo::dynamic::{Asked, DynamicError};
 use crate::debuginfo::error::Result;
 use crate::debuginfo::type_array::{count_for, dimensions_for, stride_bits};
 use crate::debuginfo::types::{Type, TypeId, TypeKind};
@@ -41,13 +41,13 @@ impl ValueBuilder<'_> {
     ) -> Result<Value> {
         match self.shape(found, asked)? {
             Ok(shape) => self.axes(&shape, &shape.axes, part, depth),
-            Err(why) => Ok(Value::text(format!("<{why}>"))),
+            Err(why) => Ok(Value::unknown(why)),
         }
     }
 
-    fn shape(&self, found: &Type, asked: Asked<'_>) -> Result<Result<Shape, String>> {
+    fn shape(&self, found: &Type, asked: Asked<'_>) -> Result<Result<Shape, DynamicError>> {
         let TypeKind::Array { element, dimensions, is_vector, stride, rank } = &found.kind else {
-            return Ok(Err("not an array".to_owned()));
+            return Ok(Err(DynamicError::NotAnArray));
         };
         let element_size = match element {
             Some(element) => self.info.size_for(*element, asked)?.unwrap_or(0),
@@ -80,12 +80,10 @@ impl ValueBuilder<'_> {
     }
 
     /// The bytes that an array takes, from its first element's place: strides may go backwards.
-    pub(super) fn span(&self, found: &Type, asked: Asked<'_>) -> Result<Range<i64>, String> {
-        let shape = self.shape(found, asked).map_err(|error| error.to_string())??;
+    pub(super) fn span(&self, found: &Type, asked: Asked<'_>) -> Result<Range<i64>, DynamicError> {
+        let shape = self.shape(found, asked)??;
         let size = match shape.element {
-            Some(element) => {
-                self.info.size_for(element, asked).map_err(|error| error.to_string())?.unwrap_or(0)
-            }
+            Some(element) => self.info.size_for(element, asked)?.unwrap_or(0),
             None => 0,
         };
         let size = i64::try_from(size.saturating_mul(8)).unwrap_or(i64::MAX);
@@ -149,11 +147,11 @@ impl ValueBuilder<'_> {
         asked: Asked<'_>,
     ) -> Result<Value> {
         let Some(size) = size else {
-            let TypeKind::String { length: Some(length), .. } = &found.kind else {
-                return Ok(Value::text("<string of unknown length>"));
+            let why = match &found.kind {
+                TypeKind::String { length: Some(length), .. } => asked.number(length).err(),
+                _ => None,
             };
-            let why = asked.number(length).err().unwrap_or_else(|| "string of unknown length".to_owned());
-            return Ok(Value::text(format!("<{why}>")));
+            return Ok(Value::unknown(why.map_or(ValueError::NoLength, ValueError::from)));
         };
         if let Some(absent) = part.absence(size.saturating_mul(8)) {
             return Ok(Value::Absent { absent });

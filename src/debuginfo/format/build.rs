@@ -1,14 +1,15 @@
 //! Builds a value's tree from a type and its bytes: records, and shapes that the object itself determines.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::number::Part;
 use super::text::CharKind;
-use super::value::{Field, Value};
-use super::{Contents, KnownTypes, Options};
+use super::value::{Field, Value, ValueError};
+use super::{Contents, KnownTypes, Letter, Options};
 use crate::debuginfo::DebugInfo;
-use crate::debuginfo::dynamic::{Asked, Object, OwnedContents};
+use crate::debuginfo::dynamic::{Asked, DynamicError, Object, OwnedContents};
 use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::types::{Indirect, Member, Record, Type, TypeId, TypeKind, VariantPart};
 
@@ -133,7 +134,7 @@ impl ValueBuilder<'_> {
         }
         if self.around.borrow().contains(&found.id) {
             let error = DebugInfoError::ContainsItself { die: found.id.0 };
-            return Ok(Value::text(format!("<{error}>")));
+            return Ok(Value::unknown(error));
         }
         self.around.borrow_mut().push(found.id);
         let value = kind();
@@ -176,7 +177,7 @@ impl ValueBuilder<'_> {
                     None => self.array(found, part, shape, depth),
                 },
             },
-            TypeKind::Record(_) if found.is_declaration => Ok(Value::text("<incomplete type>")),
+            TypeKind::Record(_) if found.is_declaration => Ok(Value::unknown(ValueError::Incomplete)),
             TypeKind::Record(record) => match (part.whole_absence(bits), depth >= self.options.max_depth) {
                 (Some(absent), _) => Ok(Value::Absent { absent }),
                 (None, true) => Ok(Value::text("{...}")),
@@ -213,11 +214,14 @@ impl ValueBuilder<'_> {
         depth: usize,
     ) -> Result<Value> {
         let shape = part.asked();
-        let states = [(&indirect.allocated, "<not allocated>"), (&indirect.associated, "<not associated>")];
-        for (state, words) in states {
+        let states = [
+            (&indirect.allocated, ValueError::NotAllocated),
+            (&indirect.associated, ValueError::NotAssociated),
+        ];
+        for (state, why) in states {
             match state.as_ref().map(|state| shape.number(state)) {
-                Some(Ok(0)) => return Ok(Value::text(words)),
-                Some(Err(why)) => return Ok(Value::text(format!("<{why}>"))),
+                Some(Ok(0)) => return Ok(Value::unknown(why)),
+                Some(Err(why)) => return Ok(Value::unknown(why)),
                 _ => {}
             }
         }
@@ -226,8 +230,8 @@ impl ValueBuilder<'_> {
         };
         let data = match shape.object.map(|object| object.part(location, shape.at)) {
             Some(Ok(data)) => data,
-            Some(Err(why)) => return Ok(Value::text(format!("<{why}>"))),
-            None => return Ok(Value::text("<DW_AT_data_location needs an object>")),
+            Some(Err(why)) => return Ok(Value::unknown(why)),
+            None => return Ok(Value::unknown(DynamicError::NoObject(location.attribute))),
         };
         let span = match &found.kind {
             TypeKind::Array { .. } => self.span(found, shape),
@@ -236,7 +240,7 @@ impl ValueBuilder<'_> {
             }
             _ => Ok(0..self.size_as_i64(found.id, shape)?),
         };
-        let fetched = span.and_then(|span| {
+        let fetched = span.and_then(|span: Range<i64>| {
             let size = u64::try_from(span.end.saturating_sub(span.start)).unwrap_or(0);
             Ok((span.start, data.fetch(span.start, size)?))
         });
@@ -249,7 +253,7 @@ impl ValueBuilder<'_> {
                     Part { contents: fetched.contents(), bit, object: Some(&*data), origin, is_base: false };
                 self.kind(id, found, part, shape, None, depth)
             }
-            Err(why) => Ok(Value::text(format!("<{why}>"))),
+            Err(why) => Ok(Value::unknown(why)),
         }
     }
 
@@ -270,7 +274,7 @@ impl ValueBuilder<'_> {
             members.extend(self.member(member, part, depth)?);
         }
         for problem in &record.problems {
-            members.push(Field { name: None, is_base: false, value: Value::text(format!("<{problem}>")) });
+            members.push(Field { name: None, is_base: false, value: Value::unknown(problem.clone()) });
         }
         for varying in record.variants.iter().take_while(|_| self.left.get() > 0) {
             members.extend(self.variant(varying, part, depth)?);
@@ -295,18 +299,18 @@ impl ValueBuilder<'_> {
         let inner = Part { is_base: member.is_base, ..part.skip(member.bit_offset) };
         let value = self.member_value(member, inner, part, depth);
         // An error in a member's type costs only the member.
-        let value = value.unwrap_or_else(|why| Value::text(format!("<{why}>")));
+        let value = value.unwrap_or_else(Value::unknown);
         let name = self.field_name(member).ok().flatten();
         Ok(Some(Field { name, is_base: member.is_base, value }))
     }
 
     fn member_value(&self, member: &Member, inner: Part<'_>, part: Part<'_>, depth: usize) -> Result<Value> {
         Ok(match &member.place {
-            Some(_) if member.problem().is_some() => {
-                Value::text(member.problem().map_or_else(String::new, |why| format!("<{why}>")))
-            }
-            Some(place) => self.placed(member, place, part, depth)?,
-            None if member.is_virtual => Value::text("<place known at run time only>"),
+            Some(place) => match member.problem() {
+                Some(why) => Value::unknown(why.clone()),
+                None => self.placed(member, place, part, depth)?,
+            },
+            None if member.is_virtual => Value::unknown(ValueError::NoPlace),
             None if member.is_artificial => self.artificial(member, inner, depth)?,
             None => self.value(member.type_id, inner, member.bit_size, depth + 1)?,
         })
@@ -323,8 +327,8 @@ impl ValueBuilder<'_> {
         let asked = part.asked();
         let data = match asked.object.map(|object| object.part(place, asked.at)) {
             Some(Ok(data)) => data,
-            Some(Err(why)) => return Ok(Value::text(format!("<{why}>"))),
-            None => return Ok(Value::text("<place known at run time only>")),
+            Some(Err(why)) => return Ok(Value::unknown(why)),
+            None => return Ok(Value::unknown(ValueError::NoPlace)),
         };
         let size = match member.type_id {
             Some(id) => self.size_as_i64(id, Asked { object: Some(&*data), at: 0 })?,
@@ -340,7 +344,7 @@ impl ValueBuilder<'_> {
                 let inner = Part { contents: fetched.contents(), bit, object, origin: 0, is_base };
                 self.value(member.type_id, inner, member.bit_size, depth + 1)
             }
-            Err(why) => Ok(Value::text(format!("<{why}>"))),
+            Err(why) => Ok(Value::unknown(why)),
         }
     }
 
@@ -352,10 +356,20 @@ impl ValueBuilder<'_> {
             (self.options.symbol_name)(address)
         });
         Ok(match (value, symbol) {
-            (Value::Text { text }, Some(symbol)) if !text.ends_with('>') => {
+            (Value::Text { text }, Some(symbol)) if !self.has_symbol(member.type_id)? => {
                 Value::text(format!("{text} <{symbol}>"))
             }
             (value, _) => value,
+        })
+    }
+
+    /// Whether the notation of a number of this type has its symbol.
+    fn has_symbol(&self, id: Option<TypeId>) -> Result<bool> {
+        let found = id.map(|id| self.info.stripped(id)).transpose()?.flatten();
+        Ok(match (self.options.letter, found.as_deref().map(|found| &found.kind)) {
+            (Some(letter), _) => letter == Letter::Address,
+            (None, Some(TypeKind::Pointer { to, .. })) => self.is_function(*to)?,
+            (None, _) => false,
         })
     }
 

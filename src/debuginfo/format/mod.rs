@@ -25,7 +25,7 @@ use std::fmt;
 
 pub use known::KnownTypes;
 pub use letter::{Letter, Scalar};
-pub use value::{Absence, Element, Field, Value};
+pub use value::{Absence, Element, Field, Value, ValueError};
 
 /// Elements of an array that gdb prints (`set print elements`).
 pub const GDB_ELEMENTS: usize = 200;

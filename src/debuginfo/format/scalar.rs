@@ -3,7 +3,7 @@
 use super::build::ValueBuilder;
 use super::number::{MAX_SCALAR_BITS, Part};
 use super::text::character;
-use super::value::Value;
+use super::value::{Value, ValueError};
 use super::{enumerator, fixed, float};
 use crate::debuginfo::DebugInfoError;
 use crate::debuginfo::error::Result;
@@ -73,7 +73,7 @@ impl ValueBuilder<'_> {
             return Ok(bytes(part, bits));
         }
         if bits == 0 {
-            return Ok(Ok(format!("<the base type at DIE {} has no size>", found.id.0)));
+            return Ok(Err(Value::unknown(ValueError::NoSize(found.id.0))));
         }
         let name = found.name.as_deref().unwrap_or("");
         let float = |number: u128, bytes: u64| {
@@ -181,7 +181,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    fn is_function(&self, to: Option<TypeId>) -> Result<bool> {
+    pub(super) fn is_function(&self, to: Option<TypeId>) -> Result<bool> {
         let Some(to) = to else { return Ok(false) };
         Ok(matches!(self.stripped(to)?.as_deref(), Some(Type { kind: TypeKind::Subroutine { .. }, .. })))
     }

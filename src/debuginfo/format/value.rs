@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::debuginfo::{DebugInfoError, DynamicError};
+use crate::units::DieOffset;
+
 /// A printed value: missing parts are marked, never invented.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -33,6 +36,46 @@ pub enum Value {
         /// Why.
         absent: Absence,
     },
+    /// A value that cannot be formed.
+    Unknown {
+        /// The reason.
+        #[serde(rename = "text", serialize_with = "bracketed")]
+        why: Box<ValueError>,
+    },
+}
+
+/// The reason that a value cannot be formed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValueError {
+    /// A type is unreadable.
+    #[error(transparent)]
+    Type(#[from] DebugInfoError),
+    /// A number or place that the type leaves to the object is unknown.
+    #[error(transparent)]
+    Dynamic(#[from] DynamicError),
+    /// The record is declared and not defined.
+    #[error("incomplete type")]
+    Incomplete,
+    /// The base type has no size.
+    #[error("the base type at DIE {0} has no size")]
+    NoSize(DieOffset),
+    /// The string has no length.
+    #[error("string of unknown length")]
+    NoLength,
+    /// A Fortran variable that was not allocated.
+    #[error("not allocated")]
+    NotAllocated,
+    /// A Fortran pointer without a target.
+    #[error("not associated")]
+    NotAssociated,
+    /// The member's place depends on the object, and the question has none.
+    #[error("place known at run time only")]
+    NoPlace,
+}
+
+fn bracketed<S: serde::Serializer>(why: &ValueError, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&format_args!("<{why}>"))
 }
 
 /// Why a value is not there.
@@ -95,18 +138,24 @@ impl Value {
         Self::Text { text: text.into() }
     }
 
-    /// The notation, which ends with `...` where it has more bytes than that.
+    /// A value that cannot be formed.
+    pub(super) fn unknown(why: impl Into<ValueError>) -> Self {
+        Self::Unknown { why: Box::new(why.into()) }
+    }
+
+    /// The notation, and whether it is whole: one of more bytes than that is cut and ends with `...`.
     #[must_use]
-    pub fn limited(&self, bytes: usize) -> Cow<'_, str> {
+    pub fn limited(&self, bytes: usize) -> (Cow<'_, str>, bool) {
         match self {
-            Self::Text { text } if text.len() <= bytes => return Cow::Borrowed(text),
+            Self::Text { text } if text.len() <= bytes => return (Cow::Borrowed(text), true),
             _ => {}
         }
         let mut limited = Limited { text: String::new(), bytes };
-        if write!(limited, "{self}").is_err() {
+        let is_whole = write!(limited, "{self}").is_ok();
+        if !is_whole {
             limited.text.push_str("...");
         }
-        Cow::Owned(limited.text)
+        (Cow::Owned(limited.text), is_whole)
     }
 
     /// A value that was not captured.
@@ -134,6 +183,7 @@ impl fmt::Display for Value {
         match self {
             Self::Text { text } => f.write_str(text),
             Self::Absent { absent } => write!(f, "{absent}"),
+            Self::Unknown { why } => write!(f, "<{why}>"),
             Self::Members { members } => write_members(f, members),
             Self::Elements { elements, omitted } => {
                 f.write_str("{")?;

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use super::scopes::objects;
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::format::{Contents, Options};
-use crate::debuginfo::{DebugInfo, DynamicAttribute, Object, OwnedContents, TypeId, UnitId, Variable};
+use crate::debuginfo::{
+    DebugInfo, DynamicAttribute, DynamicError, Object, OwnedContents, TypeId, UnitId, Variable,
+};
 use crate::units::DieOffset;
 
 /// Asks everything that can be asked; answers are not looked at.
@@ -83,17 +85,18 @@ fn ask_type(info: &DebugInfo, id: TypeId) {
 struct Liar(i64);
 
 impl Object for Liar {
-    fn number(&self, _: &DynamicAttribute, _: i64) -> Result<i64, String> {
+    fn number(&self, _: &DynamicAttribute, _: i64) -> Result<i64, DynamicError> {
         Ok(self.0)
     }
 
-    fn part(&self, _: &DynamicAttribute, _: i64) -> Result<Box<dyn Object + '_>, String> {
+    fn part(&self, _: &DynamicAttribute, _: i64) -> Result<Box<dyn Object + '_>, DynamicError> {
         Ok(Box::new(Self(self.0)))
     }
 
-    fn fetch(&self, _: i64, size: u64) -> Result<OwnedContents, String> {
+    fn fetch(&self, _: i64, size: u64) -> Result<OwnedContents, DynamicError> {
         // As `dwarf::fetch` bounds it.
-        let size = usize::try_from(size).ok().filter(|size| *size <= 1 << 20).ok_or("too large")?;
+        let size = usize::try_from(size).ok().filter(|size| *size <= 1 << 20);
+        let size = size.ok_or(DynamicError::PastStorage)?;
         Ok(OwnedContents { bytes: vec![1; size], ..OwnedContents::default() })
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::forms::{compiled, taken};
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::format::{Contents, Options};
-use crate::debuginfo::{DebugInfo, DynamicAttribute, Object, OwnedContents, TypeId, TypeKind};
+use crate::debuginfo::{DebugInfo, DynamicAttribute, DynamicError, Object, OwnedContents, TypeId, TypeKind};
 
 /// An object whose virtual base lies at `base`.
 #[derive(Debug)]
@@ -16,16 +16,16 @@ struct WithBase<'a> {
 }
 
 impl Object for WithBase<'_> {
-    fn number(&self, attribute: &DynamicAttribute, _: i64) -> Result<i64, String> {
-        Err(format!("{attribute:?}"))
+    fn number(&self, attribute: &DynamicAttribute, _: i64) -> Result<i64, DynamicError> {
+        Err(DynamicError::NoObject(attribute.attribute))
     }
 
-    fn part(&self, attribute: &DynamicAttribute, _: i64) -> Result<Box<dyn Object + '_>, String> {
+    fn part(&self, attribute: &DynamicAttribute, _: i64) -> Result<Box<dyn Object + '_>, DynamicError> {
         assert!(attribute.begins_with_object());
         Ok(Box::new(WithBase { bytes: &self.bytes[self.base..], base: 0 }))
     }
 
-    fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, String> {
+    fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, DynamicError> {
         let bytes = self.bytes[skip as usize..][..size as usize].to_vec();
         Ok(OwnedContents { bytes, ..OwnedContents::default() })
     }

@@ -4,7 +4,7 @@ use super::debug_info;
 use crate::codeobject::{Bytes, ElfAddress};
 use crate::debuginfo::format::{Contents, KnownTypes, Options};
 use crate::debuginfo::{
-    DebugInfo, DynamicAttribute, LocationAttribute, Object, OwnedContents, TypeId, Variable,
+    DebugInfo, DynamicAttribute, DynamicError, LocationAttribute, Object, OwnedContents, TypeId, Variable,
 };
 
 const OBJECT: &[u8] = include_bytes!("values/values.hsaco");
@@ -59,16 +59,16 @@ fn prints_as_gdb_does() {
 struct Silent;
 
 impl Object for Silent {
-    fn number(&self, _: &DynamicAttribute, _: i64) -> Result<i64, String> {
-        Err("no number".to_owned())
+    fn number(&self, _: &DynamicAttribute, _: i64) -> Result<i64, DynamicError> {
+        Err(DynamicError::NotAnArray)
     }
 
-    fn part(&self, _: &DynamicAttribute, _: i64) -> Result<Box<dyn Object + '_>, String> {
-        Err("no part".to_owned())
+    fn part(&self, _: &DynamicAttribute, _: i64) -> Result<Box<dyn Object + '_>, DynamicError> {
+        Err(DynamicError::NotAnArray)
     }
 
-    fn fetch(&self, _: i64, _: u64) -> Result<OwnedContents, String> {
-        Err("no bytes".to_owned())
+    fn fetch(&self, _: i64, _: u64) -> Result<OwnedContents, DynamicError> {
+        Err(DynamicError::NotAnArray)
     }
 }
 

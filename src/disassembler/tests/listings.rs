@@ -61,7 +61,7 @@ fn what_does_not_cover_the_code_is_no_listing_of_objdump() {
         (lines(&["s_nop 0 // here: BF800000"]), 4, "no address"),
         (lines(&[&format!("s_nop 0 // 000000001000:{}", " BF800000".repeat(64))]), 256, "no dwords"),
     ] {
-        let error = objdump::listing(&text, 0x1000, length).unwrap_err();
+        let error = objdump::listing(&text, 0x1000, length).unwrap_err().to_string();
         assert!(error.contains(words), "{error:?} for {text}");
     }
 }
@@ -106,7 +106,7 @@ fn a_listing_of_mc_ends_where_its_encoding_is_not_the_codes() {
         let found = mc::listing(&DECODED.replace(from, to), SAID, 0x1000, &BYTES);
         if to == "]" {
             // Its bytes are the code's as far as they go; the rest has no message.
-            assert!(found.unwrap_err().contains("it says nothing of the byte 12"));
+            assert!(found.unwrap_err().to_string().contains("it says nothing of the byte 12"));
             continue;
         }
         let found = found.unwrap();
@@ -119,7 +119,7 @@ fn a_listing_of_mc_ends_where_its_encoding_is_not_the_codes() {
         (DECODED.lines().take(2).collect::<Vec<_>>().join("\n"), "it says nothing of the byte 8"),
         (format!("{DECODED}{DECODED}"), "it goes on after the byte 16 of 16"),
     ] {
-        let error = mc::listing(&text, SAID, 0x1000, &BYTES).unwrap_err();
+        let error = mc::listing(&text, SAID, 0x1000, &BYTES).unwrap_err().to_string();
         assert!(error.contains(words), "{error:?} for {text}");
     }
 }

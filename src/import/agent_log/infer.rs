@@ -7,7 +7,7 @@ use super::read::{Hints, Log};
 use crate::arch::{Generation, Processor, Target, Targets};
 use crate::codeobject::CodeObject;
 use crate::import::fallback_target::{is_read_as, nearest};
-use crate::import::problem::Problems;
+use crate::import::problem::{Do, Problems};
 use crate::import::text::{Kept, Value, processors_in};
 
 /// The GPU family by the registers of a log.
@@ -101,10 +101,10 @@ pub(super) fn contradictions(
             "--processor {name} contradicts {who} {}; the waves are read as {name}'s, as the option says",
             processor.name
         );
-        let expected = format_args!("the option left out, or --processor {}", processor.name);
+        let hint = Do(format_args!("give no --processor, or --processor {}", processor.name));
         match line {
-            Some(line) => problems.line(line, what, expected),
-            None => problems.whole(what, expected),
+            Some(line) => problems.line(line, what, hint),
+            None => problems.whole(what, hint),
         }
     };
     for (index, object) in objects.each.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::streams::{Found, Owner, Stream, Streams};
 use super::wave::{RawWave, Section};
 use crate::arch::Processor;
 use crate::clean::clean;
-use crate::import::problem::Problems;
+use crate::import::problem::{Do, Problems};
 use crate::import::text::{Cursor, Kept, Line, MAX_WAVES, excerpt, find, processors_in};
 
 /// Maximum number of code objects of a log.
@@ -210,7 +210,7 @@ impl<'p> Reader<'p> {
         } else if let Some(header) = line::old_header(line.text) {
             if header.count > 1 {
                 let what = format_args!("{} more waves stopped here are not in the log", header.count - 1);
-                self.problems.line(line.number, what, "agents of 2018 print the first of them only");
+                self.problems.line(line.number, what, Do("agents of 2018 print the first of them only"));
             }
             (header.prefix, RawWave::old(&mut log.kept, line.number, &header))
         } else {
@@ -489,7 +489,8 @@ impl<'p> Reader<'p> {
 
     /// Reports headers that began no wave.
     fn headers_alone(&mut self, count: usize, line: usize) {
-        let no_waves = if self.log.waves.is_empty() { "no waves: " } else { "" };
+        let has_none = self.log.waves.is_empty();
+        let no_waves = if has_none { "no waves: " } else { "" };
         let expected =
             "rows of registers below a wave's header; text that quotes one, or a log that was cut, has none";
         let what = match count {
@@ -502,6 +503,9 @@ impl<'p> Reader<'p> {
             ),
         };
         self.problems.line(line, what, expected);
+        if has_none {
+            self.problems.explains_no_waves();
+        }
     }
 }
 

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zip::read::{ArchiveOffset, Config};
+use zip::result::ZipResult;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::super::file::OpenFile;
 use super::manifest_reader::ManifestReader;
 use super::store::Refusal;
 use crate::capture::{Backing, Bytes};
-use crate::clean::clean;
-use crate::import::problem::{FileLocation, Problem};
+use crate::import::problem::problem;
+use crate::import::{FileLocation, Problem};
 
 /// A source of a zip's bytes.
 #[derive(Clone, Debug)]
@@ -111,7 +112,7 @@ const STORED: &str = "a stored entry (method 0, not encrypted), as `zip -0` writ
 
 impl Archive {
     /// Reads the directory, not the entries; where it is lost, the entries' headers.
-    pub(super) fn new(source: Source) -> Result<Self, String> {
+    pub(super) fn new(source: Source) -> ZipResult<Self> {
         // A zip begins where its file begins. Looking for one that begins later reads all of a broken one.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let left = Arc::new(AtomicU64::new(MAX_DIRECTORY));
@@ -122,9 +123,9 @@ impl Archive {
                 Directory::Whole(zip)
             }
             Err(error) => {
-                let walk = ManifestReader::new(&source).map_err(|error| error.to_string())?;
+                let walk = ManifestReader::new(&source)?;
                 if walk.entries.is_empty() {
-                    return Err(error.to_string());
+                    return Err(error);
                 }
                 Directory::Lost(walk, error.to_string())
             }
@@ -149,9 +150,8 @@ impl Archive {
                 "a zip with a whole central directory (was it truncated?)",
             ),
         };
-        let place = FileLocation { offset, ..FileLocation::default() };
-        let (file, what) = (clean(name).into_owned(), clean(what).into_owned());
-        Some(Problem { file, place, what, expected: expected.to_owned() })
+        let place = FileLocation { file: name.to_owned(), offset, ..FileLocation::default() };
+        Some(problem(place, what, expected))
     }
 
     fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {

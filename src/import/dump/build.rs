@@ -19,7 +19,8 @@ use crate::capture::{
 };
 use crate::clean::clean;
 use crate::import::LocalFiles;
-use crate::import::problem::{Problem, Problems};
+use crate::import::Problem;
+use crate::import::problem::Problems;
 use crate::units::{Address, WaveSize};
 
 /// Values of the two bits of a packet that hold a grid's number of dimensions.

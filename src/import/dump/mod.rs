@@ -39,10 +39,10 @@ use self::shape::Field;
 use self::store::Store;
 use super::beneath::BeneathError;
 use super::file::OpenFile;
-use super::problem::{FileLocation, ImportError, Problem};
+use super::problem::{ImportError, problem};
+use super::{FileLocation, Problem};
 use super::{LocalFiles, Opened};
 use crate::arch::Targets;
-use crate::clean::clean;
 use crate::mapping::Changes;
 
 /// The largest manifest that is read: 10,000 waves, which is what the largest GPU holds, need some 5 MB.
@@ -159,7 +159,8 @@ fn load_zip(
     targets: &Targets,
     local_files: LocalFiles,
 ) -> Result<Opened, ImportError> {
-    let broken = |what: String| ImportError::Zip { file: name.to_owned(), what };
+    let broken =
+        |error: zip::result::ZipError| ImportError::Zip { file: name.to_owned(), what: error.to_string() };
     let mut archive = Archive::new(source).map_err(broken)?;
     let chosen = choose(name.to_owned(), archive.has(TOML), archive.has(JSON));
     let (manifest, language) = chosen?;
@@ -248,15 +249,11 @@ fn load(
 
 /// The problem that the manifest has more values than are read.
 fn left_out(file: &str, key: String) -> Problem {
-    Problem {
-        file: file.to_owned(),
-        place: FileLocation { key: Some(clean(key).into_owned()), ..FileLocation::default() },
-        what: "this and all values after it are left out".to_owned(),
-        expected: format!(
-            "values that take at most {} bytes of memory; bulk data belongs in side files",
-            memory_limit::MAX_MEMORY
-        ),
-    }
+    let place = FileLocation { file: file.to_owned(), key: Some(key), ..FileLocation::default() };
+    let most = memory_limit::MAX_MEMORY;
+    let expected =
+        format!("values that take at most {most} bytes of memory; bulk data belongs in side files");
+    problem(place, "this and all values after it are left out", expected)
 }
 
 fn parse<'de>(

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::error::CandidateError;
 use crate::codeobject::{Bytes, CodeObject, FatFile};
 use crate::elf::SHT_NOBITS;
 use crate::import::file::open_regular;
@@ -30,8 +31,8 @@ impl Candidate {
 
 /// The code objects of some bytes: themselves, or the entries of a bundle or host program. Entries for the host, bitcode and
 /// damaged ones are left out.
-pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
-    let fat = FatFile::read(bytes).map_err(|error| error.to_string())?;
+pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, CandidateError> {
+    let fat = FatFile::read(bytes)?;
     let single = matches!(&fat.entries[..], [entry] if entry.id.is_none());
     let candidates = fat.entries.iter().filter_map(|entry| {
         let object = CodeObject::parse(entry.bytes.clone()).ok()?;
@@ -50,41 +51,39 @@ pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
     });
     let candidates: Vec<_> = candidates.collect();
     if candidates.is_empty() {
-        let why = fat.problems.first().map_or_else(String::new, |problem| format!(": {problem}"));
-        return Err(format!("it holds no AMDGPU code object with code{why}"));
+        return Err(CandidateError::NoCode(fat.problems.first().cloned()));
     }
     Ok(candidates)
 }
 
 /// Bytes that a dump declares as a code object: they are not unpacked.
-pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
-    let object = CodeObject::parse(bytes.clone()).map_err(|error| error.to_string())?;
+pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, CandidateError> {
+    let object = CodeObject::parse(bytes.clone())?;
     let build_id = object.build_id();
     Ok(vec![Arc::new(Candidate { bytes, object, build_id, offset: None, label: label.to_owned() })])
 }
 
 /// A regular file, copied or mapped.
-pub(super) fn map(path: &Path) -> Result<Bytes, String> {
-    map_open(&open_regular(path).map_err(|error| error.to_string())?)
+pub(super) fn map(path: &Path) -> Result<Bytes, CandidateError> {
+    map_open(&open_regular(path)?)
 }
 
 /// An open regular file, mapped.
-fn map_open(file: &File) -> Result<Bytes, String> {
-    let words = |error: std::io::Error| error.to_string();
-    let length = file.metadata().map_err(words)?.len();
+fn map_open(file: &File) -> Result<Bytes, CandidateError> {
+    let length = file.metadata()?.len();
     if length == 0 {
-        return Err("the file is empty".to_owned());
+        return Err(CandidateError::Empty);
     }
-    Ok(Bytes::new(Arc::new(mapping::map(file, 0, length).map_err(words)?)))
+    Ok(Bytes::new(Arc::new(mapping::map(file, 0, length)?)))
 }
 
 /// The code objects of a file.
-pub(super) fn of_file(path: &Path) -> Result<Vec<Arc<Candidate>>, String> {
+pub(super) fn of_file(path: &Path) -> Result<Vec<Arc<Candidate>>, CandidateError> {
     of_bytes(&map(path)?, &path.display().to_string())
 }
 
 /// The code objects of an open file, which is called `label`.
-pub(super) fn of_open(file: &File, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
+pub(super) fn of_open(file: &File, label: &str) -> Result<Vec<Arc<Candidate>>, CandidateError> {
     of_bytes(&map_open(file)?, label)
 }
 

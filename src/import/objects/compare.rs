@@ -9,6 +9,7 @@ use std::mem::offset_of;
 
 use super::Memory;
 use super::candidate::Candidate;
+use super::error::SegmentError;
 use crate::codeobject::{CodeObject, Segment, hex};
 use crate::elf::FileHeader;
 
@@ -99,7 +100,7 @@ pub(super) fn compare(
         match compare_segment(object, segment, address, most, &exempt, memory, left) {
             Ok(same) if segment.is_executable() => code += same,
             Ok(_) => {}
-            Err(difference) => return Verdict::Differs(difference),
+            Err(difference) => return Verdict::Differs(difference.to_string()),
         }
     }
     Verdict::Same { code, by_id }
@@ -161,14 +162,14 @@ fn compare_segment(
     exempt: &[(u64, u64)],
     memory: &dyn Memory,
     left: &Cell<u64>,
-) -> Result<u64, String> {
+) -> Result<u64, SegmentError> {
     let (start, size) = (segment.addresses.start, segment.file_size.min(most));
     let mut done = 0;
     let mut chunk = vec![0; CHUNK];
     while done < size {
         let want = (size - done).min(CHUNK as u64);
         let Some(rest) = left.get().checked_sub(want) else {
-            return Err(format!("not compared: more than {MAX_COMPARED} bytes of code objects are"));
+            return Err(SegmentError::Limit);
         };
         left.set(rest);
         let at = start.wrapping_add(done);
@@ -191,12 +192,13 @@ fn compare_segment(
                         hex(rest.get(..SHOWN.min(rest.len())).unwrap_or_default())
                     };
                     let part = if segment.is_executable() { "code" } else { "read-only data" };
-                    return Err(format!(
-                        "its {part} is another: at {:#x} (ELF address {elf:#x}) memory has {}, the file has {}",
-                        address.wrapping_add(elf),
-                        shown(found),
-                        shown(&expected)
-                    ));
+                    return Err(SegmentError::Differs {
+                        part,
+                        address: address.wrapping_add(elf),
+                        elf,
+                        memory: shown(found),
+                        file: shown(&expected),
+                    });
                 }
             }
         }

@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::candidate::map;
-use crate::codeobject::{CodeObject, hex};
+use crate::codeobject::{CodeObject, CodeObjectError, hex};
 
 /// Default limit of seconds for a whole request.
 const TIMEOUT: u64 = 90;
@@ -70,12 +70,12 @@ impl Debuginfod {
     ///
     /// # Errors
     /// The error, unless a server answered.
-    pub fn fetch(&mut self, build_id: &[u8], kind: &str) -> Result<Option<PathBuf>, String> {
+    pub fn fetch(&mut self, build_id: &[u8], kind: &str) -> Result<Option<PathBuf>, FetchError> {
         if self.urls.is_empty() || !BUILD_ID.contains(&build_id.len()) {
             return Ok(None);
         }
         let Some(cache) = self.cache.clone() else {
-            return Err("no folder for debuginfod's answers: HOME is not set".to_owned());
+            return Err(FetchError::NoCache);
         };
         let id = hex(build_id);
         let folder = cache.join(&id);
@@ -91,9 +91,7 @@ impl Debuginfod {
         let mut problem = None;
         for url in self.urls.clone() {
             let Some(left) = self.requests.checked_sub(1) else {
-                return Err(format!(
-                    "more than {MAX_REQUESTS} requests to debuginfod; the others are left out"
-                ));
+                return Err(FetchError::TooMany);
             };
             self.requests = left;
             let asked = format!("{}/buildid/{id}/{kind}", url.trim_end_matches('/'));
@@ -102,7 +100,7 @@ impl Debuginfod {
                 Ok(false) => {}
                 Err(why) => {
                     self.urls.retain(|other| *other != url);
-                    problem = Some(format!("{asked}: {why}"));
+                    problem = Some(FetchError::Server { url: asked, why });
                 }
             }
         }
@@ -114,9 +112,9 @@ impl Debuginfod {
     }
 
     /// Downloads a URL; whether the server has it.
-    fn get(&self, url: &str, build_id: &[u8], folder: &Path, path: &Path) -> Result<bool, String> {
+    fn get(&self, url: &str, build_id: &[u8], folder: &Path, path: &Path) -> Result<bool, ServerError> {
         if !url.starts_with("http://") {
-            return Err("expected a URL that begins with http://; TLS is not spoken".to_owned());
+            return Err(ServerError::Scheme);
         }
         let request = minreq::get(url)
             .with_header("User-Agent", concat!("lanescope/", env!("CARGO_PKG_VERSION")))
@@ -124,13 +122,13 @@ impl Debuginfod {
             .with_max_redirects(MAX_REDIRECTS)
             .with_max_headers_size(MAX_HEADERS)
             .with_max_status_line_length(MAX_STATUS_LINE);
-        let answer = request.send_lazy().map_err(|error| error.to_string())?;
+        let answer = request.send_lazy().map_err(|error| ServerError::Http(error.to_string()))?;
         match answer.status_code {
             200 => {}
             404 => return Ok(false),
-            status => return Err(format!("the server answers {status} {}", answer.reason_phrase)),
+            status => return Err(ServerError::Status(status, answer.reason_phrase)),
         }
-        let words = |error: std::io::Error| format!("its cache: {error}");
+        let words = |error: std::io::Error| ServerError::Cache(error.to_string());
         std::fs::create_dir_all(folder).map_err(words)?;
         // A reader of the cache never sees half a file.
         let mut file = tempfile::Builder::new().prefix(".lanescope-").tempfile_in(folder).map_err(words)?;
@@ -139,20 +137,19 @@ impl Debuginfod {
         let mut body = answer.take(self.max_size.saturating_add(1));
         let (mut buffer, mut size) = (vec![0; 64 << 10], 0);
         loop {
-            let got = body.read(&mut buffer).map_err(|error| error.to_string())?;
+            let got = body.read(&mut buffer).map_err(|error| ServerError::Http(error.to_string()))?;
             if got == 0 {
                 break;
             }
             size += got as u64;
             if size > self.max_size {
-                return Err(format!("the file has more than {} bytes", self.max_size));
+                return Err(ServerError::TooLarge(self.max_size));
             }
             file.write_all(buffer.get(..got).unwrap_or_default()).map_err(words)?;
         }
         // A file that is cut short, or another one, must not stay in a cache that others read.
-        let told = answer_size.filter(|told| *told != size);
-        if let Some(told) = told {
-            return Err(format!("the answer ends after {size} of {told} bytes"));
+        if let Some(announced) = answer_size.filter(|announced| *announced != size) {
+            return Err(ServerError::Truncated { size, announced });
         }
         check(file.path(), build_id)?;
         file.persist(path).map_err(|error| words(error.error))?;
@@ -160,15 +157,75 @@ impl Debuginfod {
     }
 }
 
+/// The reason that a file is neither in the cache nor on a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// There is no folder for a cache.
+    #[error("no folder for debuginfod's answers: HOME is not set")]
+    NoCache,
+    /// The bound on requests.
+    #[error("more than {MAX_REQUESTS} requests to debuginfod; the others are left out")]
+    TooMany,
+    /// A server failed; it gets no more requests.
+    #[error("{url}: {why}")]
+    Server {
+        /// The request.
+        url: String,
+        /// The reason.
+        why: ServerError,
+    },
+}
+
+/// The reason that a server's answer is no file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerError {
+    /// TLS, or another scheme.
+    #[error("expected a URL that begins with http://; TLS is not spoken")]
+    Scheme,
+    /// The client's error.
+    #[error("{0}")]
+    Http(String),
+    /// The status and its text.
+    #[error("the server answers {0} {1}")]
+    Status(u16, String),
+    /// The operating system's error for the cache.
+    #[error("its cache: {0}")]
+    Cache(String),
+    /// The bound on a file's bytes.
+    #[error("the file has more than {0} bytes")]
+    TooLarge(u64),
+    /// The answer is shorter than announced.
+    #[error("the answer ends after {size} of {announced} bytes")]
+    Truncated {
+        /// Bytes received.
+        size: u64,
+        /// Bytes by its header.
+        announced: u64,
+    },
+    /// The file is no code object.
+    #[error("what it answers is {0}")]
+    File(CodeObjectError),
+    /// The file is damaged.
+    #[error("what it answers is damaged: {0}")]
+    Damaged(CodeObjectError),
+    /// The file's build id, in hex.
+    #[error("what it answers has build id {0}")]
+    BuildId(String),
+    /// The file has no build id.
+    #[error("what it answers has no build id")]
+    NoBuildId,
+}
+
 /// Whether a file is a whole code object of that build id.
-fn check(path: &Path, build_id: &[u8]) -> Result<(), String> {
-    let object = CodeObject::parse(map(path)?).map_err(|error| format!("what it answers is {error}"))?;
+fn check(path: &Path, build_id: &[u8]) -> Result<(), ServerError> {
+    let bytes = map(path).map_err(|error| ServerError::Cache(error.to_string()))?;
+    let object = CodeObject::parse(bytes).map_err(ServerError::File)?;
     if let Some(problem) = object.problems().first() {
-        return Err(format!("what it answers is damaged: {problem}"));
+        return Err(ServerError::Damaged(problem.clone()));
     }
     match object.build_id() {
         Some(found) if *found == *build_id => Ok(()),
-        Some(found) => Err(format!("what it answers has build id {}", hex(&found))),
-        None => Err("what it answers has no build id".to_owned()),
+        Some(found) => Err(ServerError::BuildId(hex(&found))),
+        None => Err(ServerError::NoBuildId),
     }
 }

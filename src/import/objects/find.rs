@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::candidate::{self, Candidate};
 use super::compare::{MAX_COMPARED, Strength, Verdict, compare, is_in_memory};
 use super::discover;
+use super::error::{CandidateError, TakeError};
 use super::listed::{List, NoMemory, saved_name};
 use super::place::{LoadedObject, MAX_REASONS, Match};
 use super::{Debuginfod, Found, FoundObject, Held, Hints, LinkMap, Memory, folders};
@@ -25,7 +26,7 @@ pub(super) const MAX_HINTS: usize = 65_536;
 pub(super) const MAX_LOST: usize = 64;
 
 /// Bytes of code objects in captured memory that are put together from pieces, in all.
-const MAX_COPIED: u64 = 1 << 30;
+pub(super) const MAX_COPIED: u64 = 1 << 30;
 
 /// Why a file of this machine that a capture names is not used: for all causes the same.
 pub(in crate::import) const NOT_OPENED: &str = "its file is not opened";
@@ -104,7 +105,7 @@ impl<'s> Search<'s> {
     }
 
     /// The code objects of a file of the user's, those for the GPU first.
-    fn of_file(&self, file: &Path) -> Result<Vec<Arc<Candidate>>, String> {
+    fn of_file(&self, file: &Path) -> Result<Vec<Arc<Candidate>>, CandidateError> {
         let mut candidates = candidate::of_file(file)?;
         candidates.sort_by_key(|candidate| !(self.fits)(&candidate.object));
         Ok(candidates)
@@ -216,7 +217,7 @@ impl<'s> Search<'s> {
 
     /// Gives each place its code object; returns whether any took it, and the reason if none. `least`: the weakest
     /// evidence to accept.
-    fn offer(&mut self, candidate: &Arc<Candidate>, origin: &str, least: Strength) -> Result<(), String> {
+    fn offer(&mut self, candidate: &Arc<Candidate>, origin: &str, least: Strength) -> Result<(), TakeError> {
         let (mut taken, mut refusals) = (false, Vec::new());
         for place in &mut self.places {
             let verdict = place.verdict(candidate, self.memory, &self.left);
@@ -239,12 +240,7 @@ impl<'s> Search<'s> {
             return Ok(());
         }
         refusals.truncate(MAX_REASONS);
-        match refusals.is_empty() {
-            true => {
-                Err("no code object is known to be loaded, and its code is nowhere around a PC".to_owned())
-            }
-            false => Err(refusals.join("; ")),
-        }
+        Err(if refusals.is_empty() { TakeError::NothingLoaded } else { TakeError::Refused(refusals) })
     }
 
     /// Places a candidate wherever its code is around a hint that nothing explains; a file may be loaded several times.
@@ -323,12 +319,13 @@ impl<'s> Search<'s> {
         for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
             let Some(listed) = &place.listed else { continue };
             for (label, found) in listed.saved(beside, symbols) {
-                let taken = found
-                    .map_err(|why| format!("{label}: {why}"))
-                    .and_then(|candidates| place.take_one(self.memory, &self.left, &candidates, ""));
+                let taken = match found {
+                    Ok(candidates) => place.take_one(self.memory, &self.left, &candidates, ""),
+                    Err(why) => Err(TakeError::Refused(vec![format!("{label}: {why}")])),
+                };
                 match taken {
                     Ok(()) => break,
-                    Err(why) => place.because(why),
+                    Err(why) => place.because(why.to_string()),
                 }
             }
         }
@@ -353,28 +350,26 @@ impl<'s> Search<'s> {
                 Ok(Uri { offset: Some(address), size: Some(size), .. }) => {
                     self.take_captured(index, &text, address, size)
                 }
-                Ok(_) => Err("a memory:// URI needs offset and size".to_owned()),
-                Err(error) => Err(error.to_string()),
+                Ok(_) => Err(TakeError::NoRange),
+                Err(error) => Err(error.into()),
             };
             if let (Err(why), Some(place)) = (taken, self.places.get_mut(index)) {
-                place.because(why);
+                place.because(why.to_string());
             }
         }
     }
 
     /// Takes a code object from captured memory of the host process.
-    fn take_captured(&mut self, index: usize, uri: &str, address: u64, size: u64) -> Result<(), String> {
+    fn take_captured(&mut self, index: usize, uri: &str, address: u64, size: u64) -> Result<(), TakeError> {
         // A range over several runs is copied.
         let segment = self.memory.segment(address);
         if segment.is_none_or(|(_, last)| last - address < size.saturating_sub(1)) {
-            let left = self.copies.get().checked_sub(size);
-            let left =
-                left.ok_or_else(|| format!("{size} bytes in pieces; at most {MAX_COPIED} are put together"))?;
+            let left = self.copies.get().checked_sub(size).ok_or(TakeError::Pieces(size))?;
             self.copies.set(left);
         }
         let bytes = self.memory.view(address, size).ok_or_else(|| {
-            let have = discover::captured(self.memory, address, size);
-            format!("of the {size} bytes at {address:#x} of the process's memory {have} are captured")
+            let captured = discover::captured(self.memory, address, size);
+            TakeError::NotCaptured { size, address, captured }
         })?;
         let candidates = candidate::of_object(bytes, uri)?;
         let place = self.places.get_mut(index);
@@ -393,21 +388,21 @@ impl<'s> Search<'s> {
         path: &[u8],
         offset: u64,
         size: Option<u64>,
-    ) -> Result<(), String> {
+    ) -> Result<(), TakeError> {
         let Some(place) = self.places.get_mut(index) else { return Ok(()) };
         let is_proved = match (self.options.local_files, &place.listed) {
             (LocalFiles::Yes, _) => false,
             (LocalFiles::Auto, None) => true,
             // A text proves nothing.
-            (LocalFiles::Auto, Some(_)) | (LocalFiles::No, _) => return Err(NOT_OPENED.to_owned()),
+            (LocalFiles::Auto, Some(_)) | (LocalFiles::No, _) => return Err(TakeError::NotOpened),
         };
         let found = candidate::of_range(Path::new(OsStr::from_bytes(path)), offset, size, uri);
-        let Some(found) = found else { return Err(NOT_USED.to_owned()) };
+        let Some(found) = found else { return Err(TakeError::NotUsed) };
         if is_proved && !is_in_memory(&found, place.address, self.memory, &self.left) {
-            return Err(NOT_USED.to_owned());
+            return Err(TakeError::NotUsed);
         }
         let candidates = [found];
-        place.take_one(self.memory, &self.left, &candidates, "").map_err(|_: String| NOT_USED.to_owned())?;
+        place.take_one(self.memory, &self.left, &candidates, "").map_err(|_| TakeError::NotUsed)?;
         self.from_uris.extend(candidates);
         Ok(())
     }
@@ -494,7 +489,7 @@ impl<'s> Search<'s> {
                 let candidates = candidate::map(&file).and_then(|bytes| candidate::of_bytes(&bytes, &label));
                 let Ok(candidates) = candidates else { continue };
                 if let Err(why) = place.take_one(self.memory, &self.left, &candidates, "debuginfod: ") {
-                    place.because(why);
+                    place.because(why.to_string());
                 }
             }
         }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Memory;
 use super::candidate::{self, Candidate};
 use super::compare::Verdict;
+use super::error::CandidateError;
 use crate::codeobject::{Bytes, CodeObject, Uri, hex};
 use crate::import::beneath::Beneath;
 
@@ -17,7 +18,7 @@ use crate::import::beneath::Beneath;
 pub(super) const MAX_KERNELS: usize = 64;
 
 /// A file under the agent's name: what it is called, and its code objects or why it has none.
-pub(super) type Saved = (String, Result<Vec<Arc<Candidate>>, String>);
+pub(super) type Saved = (String, Result<Vec<Arc<Candidate>>, CandidateError>);
 
 /// A text's facts of a code object.
 #[derive(Clone, Debug)]

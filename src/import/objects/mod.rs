@@ -17,6 +17,7 @@ mod candidate;
 mod compare;
 mod debuginfod;
 mod discover;
+mod error;
 mod find;
 mod folders;
 mod link_map;

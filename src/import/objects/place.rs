@@ -8,6 +8,7 @@ use super::Memory;
 use super::candidate::Candidate;
 use super::compare::{Verdict, compare};
 use super::discover::Image;
+use super::error::TakeError;
 use super::listed::Listed;
 
 /// Reasons that are listed for one code object.
@@ -108,7 +109,7 @@ impl LoadedObject {
         left: &Cell<u64>,
         candidates: &[Arc<Candidate>],
         origin: &str,
-    ) -> Result<(), String> {
+    ) -> Result<(), TakeError> {
         let (mut possible, mut refusals) = (None, Vec::new());
         for candidate in self.best_first(candidates, memory, left) {
             let origin = || format!("{origin}{}", candidate.label);
@@ -131,7 +132,7 @@ impl LoadedObject {
             }
         }
         refusals.truncate(MAX_REASONS);
-        let (candidate, origin) = possible.ok_or_else(|| refusals.join("; "))?;
+        let (candidate, origin) = possible.ok_or(TakeError::Refused(refusals))?;
         self.take(candidate, origin);
         Ok(())
     }

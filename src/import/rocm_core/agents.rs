@@ -7,7 +7,7 @@ use crate::arch::{Processor, Target, Targets};
 use crate::capture::{Agent, Capture, Hardware};
 use crate::import::Options;
 use crate::import::fallback_target::{is_read_as, near, parse, version};
-use crate::import::problem::Problems;
+use crate::import::problem::{Do, Problems};
 use crate::units::Address;
 
 /// debug_prop: dispatch facts are in the trap temporaries whatever the runtime was asked for.
@@ -185,7 +185,7 @@ fn target(
     if let Ok(target) = targets.target(&name) {
         if let Some(named) = options.target.as_deref().filter(|named| *named != name) {
             let what = format!("--processor {named} contradicts the core, which says {name}; that counts");
-            problems.report(key, what, "the option left out: it is for GPUs that are not known");
+            problems.report(key, what, Do("give no --processor: it is for GPUs that are not known"));
         }
         return Some(target);
     }
@@ -247,7 +247,7 @@ pub(super) fn contradictions(
             "--processor {named} contradicts the code object at {address:#x}, which by its header is for {other}; waves are read as \
              {named}'s, as the option says"
         );
-        problems.report("--processor", what, format!("the option left out, or --processor {other}"));
+        problems.report("--processor", what, Do(format_args!("give no --processor, or --processor {other}")));
     }
 }
 

@@ -88,10 +88,10 @@ pub(super) fn open(
         let mut found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
         // Damage may be the cause.
         if let Some(problem) = problems.first() {
-            let place = problem.place.offset.map_or(String::new(), |offset| format!("offset {offset:#x}: "));
-            let key = problem.place.key.as_deref().map_or(String::new(), |key| format!("{key}: "));
-            let of = if problem.file == name { String::new() } else { format!("{}: ", problem.file) };
-            let _ = write!(found, "; {of}{place}{key}{} (expected {})", problem.what, problem.expected);
+            let place = &problem.place;
+            let of = if place.file == name { String::new() } else { format!("{}: ", place.file) };
+            let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+            let _ = write!(found, "; {of}{}{}{hint}", place.within(), problem.what);
         }
         return Err(ImportError::NotADump { file: name, found });
     }
@@ -220,6 +220,7 @@ fn import(
         None => {
             let what = "the state of the GPUs cannot be read: no waves";
             problems.report("AMDGPU note", what, "a note AMDGPU of type 33, version 1");
+            problems.explains_no_waves();
         }
         Some(state) => {
             if state.runtime_state != ENABLED {

@@ -160,6 +160,7 @@ impl<'a> WaveReader<'a> {
                 "no queue has a save area: no waves",
                 "AQL queues with ctx_save_restore_address",
             );
+            problems.explains_no_waves();
         } else if capture.waves.is_empty() {
             for (key, what) in idle {
                 problems.report(key, what, "a save area with waves, unless none ran");

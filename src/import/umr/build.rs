@@ -10,7 +10,7 @@ use crate::arch::Target;
 use crate::capture::{
     Agent, BackingId, Capture, Extent, MemoryBacking, MemoryMap, Provenance, Segment, Wave,
 };
-use crate::import::problem::Problems;
+use crate::import::problem::{Do, Problems};
 use crate::import::text::Placer;
 use crate::units::WaveSize;
 
@@ -37,17 +37,20 @@ pub(super) fn build(
         note: Some(groups.map_or(note.to_owned(), |why| format!("{note}. {why}"))),
         ..Provenance::default()
     };
-    match &read.first {
-        _ if !read.waves.is_empty() => {}
-        _ if read.idle => {
-            let what = "no waves: umr found none active, or GFXOFF was not disabled";
-            problems.whole(what, "umr -go 0 -O halt_waves");
+    if read.waves.is_empty() {
+        match &read.first {
+            _ if read.idle => {
+                let what = "no waves: umr found none active, or GFXOFF was not disabled";
+                problems.whole(what, Do("run umr -go 0 -O halt_waves"));
+            }
+            Some(first) => {
+                let what = format_args!("no waves: umr printed none, and instead: {first}");
+                let hint = "install umr, and run it as a user who may read the GPU's debugfs";
+                problems.whole(what, Do(hint));
+            }
+            None => problems.whole("no waves: umr printed nothing", "umr's text on waves"),
         }
-        Some(first) => {
-            let what = format_args!("no waves: umr printed none, and instead: {first}");
-            problems.whole(what, "umr installed, and run by who may read the GPU's debugfs");
-        }
-        None => problems.whole("no waves: umr printed nothing", "umr's text on waves"),
+        problems.explains_no_waves();
     }
     if read.too_many {
         problems.whole(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::wave::UmrWave;
 use crate::arch::{Generation, Processor, Target, Targets};
 use crate::import::fallback_target::{chosen, is_read_as, nearest};
-use crate::import::problem::Problems;
+use crate::import::problem::{Do, Problems};
 use crate::import::{ImportError, Options};
 
 /// Facts about a dump's GPUs, apart from the words of its waves.
@@ -130,13 +130,13 @@ impl<'t> Families<'t> {
             let what = format_args!(
                 "--processor {name} contradicts this wave, whose registers are named as {other}'s; {end}"
             );
-            problems.line(line, what, format_args!("the option left out, or --processor {other}"));
+            problems.line(line, what, Do(format_args!("give no --processor, or --processor {other}")));
         } else if let Some(other) = self.beside.filter(is_other) {
             let other = other.name;
             let what = format_args!(
                 "--processor {name} contradicts the file beside the text that names the GPU, {other}; {end}"
             );
-            problems.whole(what, format_args!("the option left out, or --processor {other}"));
+            problems.whole(what, Do(format_args!("give no --processor, or --processor {other}")));
         }
         if let Some((generation, line)) = self.contradicted {
             let like = member_of(generation);

@@ -44,7 +44,7 @@ pub(super) fn open_within(
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let Ok(mut zip) = ZipArchive::with_config(config, source) else { return Ok(None) };
     let refuse = |found: String| ImportError::NotADump { file: name.to_owned(), found };
-    let folder = match folder(&zip).map_err(refuse)? {
+    let folder = match folder(name, &zip)? {
         Some(folder) => folder,
         None => return Ok(None),
     };
@@ -80,19 +80,20 @@ pub(super) fn open_within(
 }
 
 /// The folder of umr's text in the zip; `None`: there is none.
-fn folder<R: Read + Seek>(zip: &ZipArchive<R>) -> Result<Option<String>, String> {
+fn folder<R: Read + Seek>(name: &str, zip: &ZipArchive<R>) -> Result<Option<String>, ImportError> {
+    let refuse = |found| Err(ImportError::NotADump { file: name.to_owned(), found });
     let names = || zip.file_names_raw().take(MAX_ENTRIES).filter_map(|name| std::str::from_utf8(name).ok());
     let mut folders = names().filter_map(|name| name.strip_suffix(WAVES));
     let mut folders = folders.by_ref().filter(|folder| folder.is_empty() || folder.ends_with('/'));
     let Some(first) = folders.next() else {
         return match names().find_map(others_than_waves) {
-            Some(found) => Err(format!("a zip of {found}")),
+            Some(found) => refuse(format!("a zip of {found}")),
             None => Ok(None),
         };
     };
     match folders.count() {
         0 => Ok(Some(first.to_owned())),
-        more => Err(format!(
+        more => refuse(format!(
             "a zip of {} hang folders of RADV, of which one at a time is read unpacked",
             more + 1
         )),

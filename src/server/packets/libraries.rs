@@ -152,7 +152,8 @@ pub(crate) fn build_svr4(state: &State) -> Result<Arc<[u8]>, PacketError> {
     let (Some(view), Some(views)) = (state.first_view(), state.views.as_deref()) else {
         return Ok(Arc::default());
     };
-    let folder = views.folder().map_err(|words| PacketError::new(super::super::error::IO, words))?;
+    let folder =
+        views.folder().map_err(|words| PacketError::new(super::super::error::IO, words.to_string()))?;
     Ok(document(|xml| {
         xml.create_element("library-list-svr4").with_attribute(("version", "1.0")).write_inner_content(
             |xml| {

@@ -257,7 +257,7 @@ pub(super) fn code_objects_json(state: &State) -> Value {
             "uri": object.uri,
             "address": object.address.to_string(),
             "size": object.size,
-            "problem": object.problem,
+            "problem": object.problem(),
         })
     });
     json!({ "code_objects": objects.collect::<Value>() })

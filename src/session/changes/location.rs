@@ -4,7 +4,7 @@
 
 use super::ChangeError;
 use super::batch::Batch;
-use crate::arch::{RegId, SpaceScope};
+use crate::arch::{DwarfRegError, RegId, SpaceScope};
 use crate::dwarf::write::{Plan, Run, Store, Target};
 use crate::dwarf::{Frame, Location, MemoryAt, Storage};
 use crate::session::reader::Reader;
@@ -23,37 +23,48 @@ struct Draft<'r> {
     contradicts: bool,
 }
 
+/// The reason that a part of an object cannot be written.
+#[derive(Debug, thiserror::Error)]
+enum DraftError {
+    #[error("a register as the caller had it at the call, which is nowhere now")]
+    AtCall,
+    #[error(transparent)]
+    Register(#[from] DwarfRegError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+}
+
 impl Draft<'_> {
     fn place(&self, at: MemoryAt) -> MemoryAddress {
         let lane = Some(at.lane.unwrap_or(self.lane));
         MemoryAddress { space: at.space, address: at.address, wave: Some(self.wave), lane }
     }
 
-    fn register(&self, number: DwarfReg) -> Result<RegId, String> {
-        let kind = &self.reader.wave(self.wave).map_err(|why| why.to_string())?.kind;
-        kind.dwarf(number).map(|register| register.id).map_err(|why| why.to_string())
+    fn register(&self, number: DwarfReg) -> Result<RegId, DraftError> {
+        Ok(self.reader.wave(self.wave)?.kind.dwarf(number)?.id)
     }
 
-    fn add(&self, batch: &mut Batch, run: &Run) -> Result<bool, String> {
-        let added = match run.to {
-            Target::Register { frame: Frame::Caller, .. } => {
-                return Err("a register as the caller had it at the call, which is nowhere now".to_owned());
-            }
+    fn add(&self, batch: &mut Batch, run: &Run) -> Result<bool, DraftError> {
+        Ok(match run.to {
+            Target::Register { frame: Frame::Caller, .. } => return Err(DraftError::AtCall),
             Target::Register { register, first, .. } => {
                 let register = self.register(register)?;
-                self.reader.add_register(batch, self.wave, register, first, &run.bytes, &run.mask)
+                self.reader.add_register(batch, self.wave, register, first, &run.bytes, &run.mask)?
             }
-            Target::Memory(at) => self.reader.add_memory(batch, self.place(at), &run.bytes, &run.mask),
-        };
-        added.map_err(|why| why.to_string())
+            Target::Memory(at) => self.reader.add_memory(batch, self.place(at), &run.bytes, &run.mask)?,
+        })
     }
 }
 
 impl Store for Draft<'_> {
-    fn check(&self, run: &Run) -> Result<(), String> {
+    type Error = DraftError;
+
+    fn check(&self, run: &Run) -> Result<(), DraftError> {
         let mut alone = Batch::default();
         self.add(&mut alone, run)?;
-        self.reader.check(&alone).map_err(|why| why.to_string())
+        Ok(self.reader.check(&alone)?)
     }
 
     fn write(&mut self, run: &Run) {

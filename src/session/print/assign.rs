@@ -135,14 +135,24 @@ fn is_fraction(literal: &str) -> bool {
         && literal.contains(['.', 'e', 'E'])
 }
 
+/// A number that an object has too few bits for.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("{number} does not fit {bits} bits, {least} to {most},")]
+struct FitError {
+    number: i128,
+    bits: u32,
+    least: i128,
+    most: i128,
+}
+
 /// Whether that number of bits holds a number, signed or unsigned: `-1` and `0xffffffff` both fit 32.
-fn fits(number: i128, bits: u64) -> Result<(), String> {
+fn fits(number: i128, bits: u64) -> Result<(), FitError> {
     let bits = bits.clamp(1, 64) as u32;
     let (least, most) = (-(1i128 << (bits - 1)), (1i128 << bits) - 1);
     if (least..=most).contains(&number) {
         return Ok(());
     }
-    Err(format!("{number} does not fit {bits} bits, {least} to {most},"))
+    Err(FitError { number, bits, least, most })
 }
 
 /// The dword of a register that a path names.

@@ -45,9 +45,9 @@ impl<'s, 'f> Scene<'s, 'f> {
     /// A value's text, and whether it is whole: at the limit it ends with `...`.
     pub(super) fn text(&self, value: &Value) -> (String, bool) {
         let left = self.text.get().max(FREE_TEXT);
-        let text = value.limited(left).into_owned();
+        let (text, is_whole) = value.limited(left);
+        let text = text.into_owned();
         self.text.set(self.text.get().saturating_sub(text.len()));
-        let is_whole = text.len() < left || !text.ends_with("...");
         (text, is_whole)
     }
 

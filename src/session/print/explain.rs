@@ -146,7 +146,7 @@ impl Scene<'_, '_> {
                 (_, Some((_, Ok(location)))) | (Ok(location), None) => {
                     let words = print::location(&location.at(first), first, &**kind);
                     lines.push(format!("so it is at {words}"));
-                    lines.extend(explain::undefined(location, first));
+                    lines.extend(explain::undefined(location, first).iter().map(ToString::to_string));
                 }
                 (_, Some((_, Err(why)))) => lines.push(why.words().to_owned()),
                 (Err(error), None) => lines.extend(explain::error(error, &frame.context)),

@@ -11,6 +11,7 @@ use crate::session::activations::Spot;
 use crate::session::address::GLOBAL;
 use crate::session::backtrace::Frames;
 use crate::session::changes::draft;
+use crate::session::error::SourceError;
 use crate::session::locals::{Byte, ValueState};
 use crate::session::pointers::Pointers;
 use crate::session::variables::{Found, bytes, found};
@@ -172,12 +173,15 @@ fn asked<T>(
     of: VariableIn,
     ask: impl FnOnce(&PathEvaluator<'_, '_, '_>, Object) -> Answer<T>,
 ) -> Result<Answer<T>, ReadError> {
-    let none = |words: &str| ReadError::NoVariables(words.to_owned());
     let mut walked = Unwinder::new(reader, of.wave)?;
     while (of.own_stack || walked.frames().len() <= of.level) && walked.step() {}
     let frames = Frames::along(walked);
     let spots = frames.spots(of.own_stack.then_some(of.lane))?;
-    let spot = spots.get(of.level).copied().ok_or_else(|| none("there is no such frame"))?;
+    let spot = spots.get(of.level).copied().ok_or(SourceError::NoFrame {
+        frame: of.level,
+        count: None,
+        end: None,
+    })?;
     let found = in_frame(&frames, spot, of.variable)?;
     let scene = Scene::new(reader, of.wave, &found, LaneSet::one(of.lane));
     let walk = PathEvaluator::new(&scene, of.lane);
@@ -186,12 +190,10 @@ fn asked<T>(
 
 /// The frame with the variables around a variable's declaration; it may be that of an inlined call.
 fn in_frame<'f>(frames: &'f Frames<'_>, spot: Spot<'f>, variable: DieOffset) -> Result<Found<'f>, ReadError> {
-    let none = |words: String| ReadError::NoVariables(words);
-    let code =
-        spot.code.ok_or_else(|| none(format!("no code object that can be read holds the PC {}", spot.pc)))?;
+    let code = spot.code.ok_or(SourceError::NoCode { pc: spot.pc, before: None })?;
     let reader = frames.walk.reader;
     let source = code.loaded.source(reader, code.elf);
-    let function = source.function(reader.rereads()).map_err(|why| none(why.to_string()))?;
+    let function = source.function(reader.rereads()).map_err(SourceError::from)?;
     let inlined = function.map_or(0, |(_, at)| {
         let declares = |frame: &usize| {
             at.scopes(*frame).any(|scope| scope.variables.iter().any(|known| known.die == variable))

@@ -243,7 +243,7 @@ impl PathEvaluator<'_, '_, '_> {
         let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
         let asked = LaneObject::new(context, debug, self.lane, Cow::Borrowed(&object.location));
         self.note(LaneSet::one(self.lane));
-        asked.located(attribute, location, 0, pointer).or_else(error)
+        asked.located(attribute, location, 0, pointer).or_else(|why| error(why.to_string()))
     }
 
     pub(super) fn repeated(&self, object: &Object, count: i128) -> Answer<Object> {

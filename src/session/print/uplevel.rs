@@ -8,7 +8,9 @@ use super::eval::Scene;
 use super::names::{Placed, words};
 use super::object::{Answer, error};
 use crate::debuginfo::{Function, LocationAttribute, VariableAt};
-use crate::dwarf::{Attribute, CallFrame as _, CapturedLane, Evaluator, Focus, Location, Storage};
+use crate::dwarf::{
+    self, Attribute, CallFrame as _, CapturedLane, ContextError, Evaluator, Focus, Location, Storage,
+};
 use crate::session::ValueState;
 use crate::session::frame::FrameContext;
 use crate::session::unwind::Unwinder;
@@ -17,6 +19,23 @@ use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
 /// Maximum number of enclosing functions.
 const MAX_AROUND: usize = 16;
+
+/// The reason that the frame of an enclosing function is unknown.
+#[derive(Debug, thiserror::Error)]
+enum LinkError {
+    /// The frame base or the static link cannot be evaluated.
+    #[error(transparent)]
+    Expression(#[from] dwarf::Error),
+    /// The frame lacks something that the expression needs.
+    #[error(transparent)]
+    Context(#[from] ContextError),
+    /// The lanes have different frames.
+    #[error("the lanes have different ones")]
+    LanesDiffer,
+    /// No lane has a frame.
+    #[error("no lane has one")]
+    NoLane,
+}
 
 /// A variable of an enclosing function.
 #[derive(Debug)]
@@ -134,23 +153,23 @@ impl Scene<'_, '_> {
         &self,
         context: &FrameContext<'_>,
         program: &crate::dwarf::Program,
-    ) -> Result<Location, String> {
+    ) -> Result<Location, LinkError> {
         let mut agreed: Option<Location> = None;
         for group in Evaluator::new(context).location(program, Focus::Lanes(self.lanes), &[]) {
-            let found = group.result.map_err(|why| why.to_string())?;
+            let found = group.result?;
             for lane in group.lanes.iter() {
                 let found = found.at(lane);
                 match &agreed {
                     // Private memory of another lane at the same address is the same frame's.
                     Some(known) if at(known) != at(&found) => {
-                        return Err("the lanes have different ones".to_owned());
+                        return Err(LinkError::LanesDiffer);
                     }
                     Some(_) => {}
                     None => agreed = Some(found),
                 }
             }
         }
-        agreed.ok_or_else(|| "no lane has one".to_owned())
+        agreed.ok_or(LinkError::NoLane)
     }
 
     /// The frame of a function, further out than another, with that frame base.
@@ -173,7 +192,7 @@ impl Scene<'_, '_> {
                 continue;
             }
             seen += 1;
-            let own = context.frame_base().map_err(|why| why.to_string());
+            let own = context.frame_base().map_err(LinkError::from);
             match own.and_then(|program| self.agreed(&context, &program)).map(|location| base(&location)) {
                 Ok(Some(own)) if own == link => return Ok(context),
                 Ok(_) => {}

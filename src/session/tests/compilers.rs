@@ -187,8 +187,5 @@ fn a_code_object_for_another_processor_is_refused() {
         assert!(why.contains(part), "{why}");
     }
     let listed = refused.reader().dump().code_objects();
-    assert!(
-        listed[0].problem.as_ref().unwrap().contains("is for gfx1100, and the GPU is gfx90a"),
-        "{listed:?}"
-    );
+    assert!(listed[0].problem().unwrap().contains("is for gfx1100, and the GPU is gfx90a"), "{listed:?}");
 }

@@ -75,6 +75,7 @@ fn the_reason_of_a_broken_unit_is_said() {
     // The code of the root's abbreviation.
     let object = changed(".debug_abbrev", 0, 0x7f);
     let Err(ReadError::NoVariables(why)) = locals(&object) else { panic!("variables") };
+    let why = why.to_string();
     assert!(why.starts_with("abbreviations of the unit at 0x0"), "{why}");
     let checked = dump_of(&object, 0).check_debug();
     assert!(

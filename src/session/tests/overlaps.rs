@@ -10,7 +10,7 @@ fn problems(addresses: &[u64]) -> Vec<Option<String>> {
     let mut maker = Maker::new("gfx90a");
     addresses.iter().for_each(|address| maker.code_object(OBJECT, *address));
     maker.wave(WaveSize::W64, None, &[]);
-    maker.finish().code_objects().into_iter().map(|object| object.problem).collect()
+    maker.finish().code_objects().into_iter().map(|object| object.problem()).collect()
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One frame of an unwound stack for the evaluator.
 
+use super::rules::NoRules;
 use super::unwinder::{Code, Unwinder};
 use crate::arch::SpaceScope;
 use crate::dwarf::cfi::Unwind;
@@ -8,6 +9,7 @@ use crate::dwarf::{
     RegisterBytes, SpaceInfo, Unit,
 };
 use crate::session::MemoryAddress;
+use crate::session::error::SourceError;
 use crate::session::frame::lacking;
 use crate::units::{AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
 
@@ -33,20 +35,15 @@ impl<'w> PhysicalFrame<'w> {
     ///
     /// # Errors
     /// The reason for missing code.
-    pub(in crate::session) fn code(&self) -> Result<Code<'w>, String> {
-        let walk = self.walk;
-        let Some(frame) = walk.frames().get(self.level) else {
-            let id = walk.reader.wave(walk.wave).map_or(walk.wave.0, |wave| wave.id);
-            return Err(format!("the PC of wave {id} was not captured"));
-        };
-        let missing =
-            || format!("no code object that can be read holds the PC{}", walk.without_code(frame.pc));
-        frame.code.ok_or_else(missing)
+    pub(in crate::session) fn code(&self) -> Result<Code<'w>, SourceError> {
+        let code = self.walk.frames().get(self.level).and_then(|frame| frame.code);
+        code.ok_or_else(|| self.walk.no_code(self.level))
     }
 
     /// The frame with its rules, which give the places of its caller's registers.
     pub(in crate::session) fn unwind(&self) -> Answer<Unwind<'_>> {
-        let rules = self.walk.rules(self.level).map_err(ContextError::not_captured)?;
+        let words = |why: NoRules| ContextError::not_captured(why.named(&*self.walk.kind));
+        let rules = self.walk.rules(self.level).map_err(words)?;
         let frame = self.walk.frames().get(self.level);
         let frame = frame.ok_or_else(|| ContextError::not_captured("there is no such frame"))?;
         Ok(Unwind::new(self, &rules.row, &frame.answers))

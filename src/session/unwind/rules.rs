@@ -6,8 +6,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::codeobject::{Bytes, CodeObject, ElfAddress};
-use crate::debuginfo::{CallFrames, FrameEntry, FrameSection};
+use crate::debuginfo::{CallFrames, FrameEntry, FrameError, FrameSection};
 use crate::dwarf::cfi::{self, Factors, Row};
+use crate::dwarf::print::Names;
 use crate::dwarf::{self, Budget, Class, Dialect, Encoding};
 use crate::units::Pc;
 
@@ -40,12 +41,40 @@ impl fmt::Display for EntryAt {
 }
 
 /// Reasons that a frame has no rules.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(in crate::session) enum NoRules {
-    /// No entry covers this code; with a possible cause.
-    Nothing(String),
+    #[error("there is no such frame")]
+    NoFrame,
+    #[error("no code object that can be read holds the PC")]
+    NoCode,
+    #[error("the code object has no call frame information{}", unread(.0.as_ref()))]
+    NoTable(Option<FrameError>),
+    #[error("no entry of its call frame information holds the PC{}", unread(.0.as_ref()))]
+    NoEntry(Option<FrameError>),
+    #[error("{0} has the unknown augmentation `{1}`")]
+    Augmentation(EntryAt, String),
+    #[error("{0} never defines a CFA")]
+    NoCfa(EntryAt),
+    #[error("{0} does not say where the return address is")]
+    NoReturnAddress(EntryAt),
     /// The instructions do not execute.
+    #[error("{0}: {1}")]
     Broken(EntryAt, dwarf::Error),
+}
+
+impl NoRules {
+    /// The text with names of registers and address spaces.
+    pub(super) fn named(&self, names: &dyn Names) -> String {
+        match self {
+            Self::Broken(entry, error) => format!("{entry}: {}", error.named(names)),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// A possible cause of a missing entry.
+fn unread(problem: Option<&FrameError>) -> String {
+    problem.map_or_else(String::new, |problem| format!(", but not all of it can be read: {problem}"))
 }
 
 pub(in crate::session) type Found = Arc<Result<Rules, NoRules>>;
@@ -79,7 +108,10 @@ impl UnwindTable {
     ) -> Found {
         let frames = self.frames.get_or_init(|| CallFrames::read(object, elsewhere));
         let Some(entry) = frames.at(pc) else {
-            return Arc::new(Err(NoRules::Nothing(nothing(frames))));
+            let problem = frames.problems().first().cloned();
+            let is_empty = frames.entries().is_empty();
+            let none = if is_empty { NoRules::NoTable(problem) } else { NoRules::NoEntry(problem) };
+            return Arc::new(Err(none));
         };
         if let Some(found) = self.rows().get(entry, pc) {
             return found;
@@ -117,26 +149,14 @@ impl Rows {
     }
 }
 
-/// The reason that no entry holds a PC.
-fn nothing(frames: &CallFrames) -> String {
-    let none = match frames.entries() {
-        [] => "the code object has no call frame information",
-        _ => "no entry of its call frame information holds the PC",
-    };
-    match frames.problems() {
-        [] => none.to_owned(),
-        [first, ..] => format!("{none}, but not all of it can be read: {first}"),
-    }
-}
-
 /// Executes an entry's instructions as far as a PC; returns also the PCs with the same result.
 fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Budget) -> (Range<u64>, Found) {
     let at = EntryAt { section: entry.section, offset: entry.offset };
     let alone = pc.0..pc.0.saturating_add(1);
     let cie = &entry.cie;
     if cie.augmentation.is_unknown() {
-        let words = format!("{at} has the unknown augmentation `{}`", cie.augmentation);
-        return (alone, Arc::new(Err(NoRules::Nothing(words))));
+        let unknown = NoRules::Augmentation(at, cie.augmentation.to_string());
+        return (alone, Arc::new(Err(unknown)));
     }
     let start = Pc(entry.pcs.as_ref().map_or(0, |pcs| pcs.start.0));
     let programs = [&*cie.instructions, &*entry.instructions];

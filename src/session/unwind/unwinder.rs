@@ -14,6 +14,7 @@ use crate::dwarf::print;
 use crate::dwarf::{
     self, CallFrame as _, Cause, Class, Location, Machine as _, RegisterBytes, Storage, fetch,
 };
+use crate::session::error::SourceError;
 use crate::session::objects::Loaded;
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{ReadError, Reader};
@@ -137,11 +138,15 @@ impl<'a> Unwinder<'a> {
         loaded.map(|loaded| Code { loaded, elf: loaded.elf(pc.0) })
     }
 
-    /// The message for a PC that no code object holds, as a continuation of `the PC`.
-    pub(in crate::session) fn without_code(&self, pc: Pc) -> String {
-        let (dump, capture) = (self.reader.dump(), self.reader.dump().capture());
+    /// The error for a physical frame without code.
+    pub(in crate::session) fn no_code(&self, level: usize) -> SourceError {
+        let Some(frame) = self.frames.get(level) else {
+            let wave = self.reader.wave(self.wave).map_or(self.wave.0, |wave| wave.id);
+            return SourceError::NoPc { wave };
+        };
+        let (dump, capture, pc) = (self.reader.dump(), self.reader.dump().capture(), frame.pc);
         let agent = capture.wave(self.wave).map(|wave| wave.agent);
-        format!(" {pc}{}", dump.objects().why_none(capture, pc.0, agent))
+        SourceError::NoCode { pc, before: dump.objects().unreadable_before(capture, pc.0, agent) }
     }
 
     fn frame(&self, pc: Pc, lookup: Pc) -> Physical<'a> {
@@ -161,14 +166,12 @@ impl<'a> Unwinder<'a> {
     }
 
     /// The non-empty rules of a frame, or the reason that there are none.
-    pub(super) fn rules(&self, level: usize) -> Result<&Rules, String> {
-        let frame = self.frames.get(level).ok_or("there is no such frame")?;
-        let found = self.found(frame).ok_or("no code object that can be read holds the PC")?;
-        match found {
+    pub(super) fn rules(&self, level: usize) -> Result<&Rules, NoRules> {
+        let frame = self.frames.get(level).ok_or(NoRules::NoFrame)?;
+        match self.found(frame).ok_or(NoRules::NoCode)? {
             Ok(rules) if rules.row.cfa.rule != CfaRule::Unspecified => Ok(rules),
-            Ok(rules) => Err(format!("{} never defines a CFA", rules.entry)),
-            Err(NoRules::Nothing(why)) => Err(why.clone()),
-            Err(NoRules::Broken(entry, error)) => Err(format!("{entry}: {}", error.named(&*self.kind))),
+            Ok(rules) => Err(NoRules::NoCfa(rules.entry)),
+            Err(why) => Err(why.clone()),
         }
     }
 
@@ -193,12 +196,11 @@ impl<'a> Unwinder<'a> {
         if let Some(Err(NoRules::Broken(entry, error))) = found {
             return Err(self.broken(&error.clone(), *entry));
         }
-        let none = |why| StackEnd::NoUnwindInformation { pc: frame.pc, why };
+        let none = |why: NoRules| StackEnd::NoUnwindInformation { pc: frame.pc, why: why.named(&*self.kind) };
         let rules = self.rules(level).map_err(none)?;
         let return_address = rules.row.return_address;
         if !rules.row.registers.contains_key(&return_address) {
-            let why = format!("{} does not say where the return address is", rules.entry);
-            return Err(none(why));
+            return Err(none(NoRules::NoReturnAddress(rules.entry)));
         }
         let context = self.level(level);
         let unwind = Unwind::new(&context, &rules.row, &frame.answers);

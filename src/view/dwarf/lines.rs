@@ -7,8 +7,8 @@ use gimli::write::{
     LineProgram, LineRow, LineString,
 };
 
-use super::Slice;
 use super::sources::{self, Renamed, RenamedUnit};
+use super::{Slice, UnitError};
 use crate::clean::is_unclean;
 use crate::view::sources::SourcePlaces;
 
@@ -91,7 +91,7 @@ pub(super) fn convert(
     to: &mut ConvertUnit<'_, Slice<'_>>,
     room: Option<&mut usize>,
     places: &SourcePlaces,
-) -> Result<Option<Lines>, String> {
+) -> Result<Option<Lines>, UnitError> {
     let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
         return Ok(None);
     };
@@ -100,24 +100,23 @@ pub(super) fn convert(
         |name| unit.attr_string(name).is_ok_and(|name| name.to_string_lossy().contains(is_unclean));
     let folders = header.include_directories().iter().cloned();
     if header.file_names().iter().map(|file| file.path_name()).chain(folders).any(is_unclean) {
-        return Err("a file or folder of the line table has a name with control characters".to_owned());
+        return Err(UnitError::UncleanName);
     }
     // Single bytes as the unit can express any address, and gimli then never divides by the numbers of a damaged
     // header.
     let encoding = LineEncoding { default_is_stmt: header.default_is_stmt(), ..LineEncoding::default() };
-    let words = |error: ConvertError| error.to_string();
     let renamed = if places.is_empty() { None } else { sources::rename(to, places, encoding)? };
-    let Some(from) = to.read_line_program(None, Some(encoding)).map_err(words)? else { return Ok(None) };
+    let Some(from) = to.read_line_program(None, Some(encoding))? else { return Ok(None) };
     let target = Target { from, renamed };
     let step = u64::from(header.minimum_instruction_length()).max(1);
     let lines = match room {
-        Some(room) => rows(target, step, room).map_err(words)?,
+        Some(room) => rows(target, step, room)?,
         None => target.finished(0),
     };
     // Version 4 ends its list of files with an empty name.
     let is_empty = |name: &LineString| matches!(name, LineString::String(name) if name.is_empty());
     if lines.program.files().any(|(_, name, _)| is_empty(name)) {
-        return Err("a file of the line table has no name".to_owned());
+        return Err(UnitError::NoName);
     }
     Ok(Some(lines))
 }

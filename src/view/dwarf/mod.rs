@@ -20,18 +20,19 @@ mod types;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Display;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use gimli::write::{self, EndianVec, Sections, Writer as _};
+use gimli::write::{self, ConvertError, EndianVec, Sections, Writer as _};
 use gimli::{EndianSlice, LittleEndian, Section as _};
 
 use super::build::Extent;
 use super::elf::Debug;
 use super::layout::{Layout, Planner};
 use super::sources::SourcePlaces;
-use crate::debuginfo::{DebugInfo, UnitId};
+use crate::debuginfo::{DebugInfo, DebugInfoError, UnitId};
 use crate::units::DieOffset;
 use context::{Unit, Units};
 use group::{Group, Others};
@@ -150,7 +151,7 @@ impl Plans {
     }
 
     /// Reports the loss of a unit.
-    fn lose(&mut self, debug: &DebugInfo, id: UnitId, why: &str) {
+    fn lose(&mut self, debug: &DebugInfo, id: UnitId, why: &dyn Display) {
         self.has_gaps = true;
         let name = debug.unit(id).ok().and_then(|unit| unit.name.clone());
         let name = name.map_or_else(|| format!("{}", id.0), |name| name.to_string());
@@ -205,7 +206,7 @@ pub(super) fn rewrite(
     if plans.has_gaps {
         gaps::close(&mut out);
     }
-    let written = guarded(|| out.write(&mut sections).map_err(|why| why.to_string())).and_then(|done| done);
+    let written = guarded(|| out.write(&mut sections).map_err(UnitError::from)).and_then(|done| done);
     if let Err(why) = written {
         plans.problems.insert(format!("the debug information cannot be written: {why}"));
         sections = Sections::new(EndianVec::new(LittleEndian));
@@ -239,12 +240,44 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
+/// The reason that a unit, or a part of it, cannot be converted.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UnitError {
+    /// gimli panicked on the input.
+    #[error("it cannot be converted")]
+    Panic,
+    #[error("it is no unit of .debug_info")]
+    NoUnit,
+    #[error("a unit between others has no DIE")]
+    NoDie,
+    #[error("it ends after its section")]
+    Truncated,
+    #[error("the view has no room for its {dies} DIEs: {MAX_DIES} in all")]
+    Full { dies: usize },
+    #[error(transparent)]
+    Debug(#[from] DebugInfoError),
+    #[error(transparent)]
+    Read(#[from] gimli::Error),
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Write(#[from] write::Error),
+    #[error("a file or folder of the line table has a name with control characters")]
+    UncleanName,
+    #[error("a file of the line table has no name")]
+    NoName,
+    #[error("a file of its line table has no directory")]
+    NoDirectory,
+    #[error("it has no line table")]
+    NoLines,
+}
+
 /// Runs gimli under `catch_unwind`: a panic on malformed input costs only this part.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, UnitError> {
     let before = GUARDED.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(before);
-    done.map_err(|_| "it cannot be converted".to_owned())
+    done.map_err(|_| UnitError::Panic)
 }
 
 /// Whether a panic in this thread is expected; a program's panic hook then stays silent.
@@ -298,12 +331,12 @@ struct Wants<'a> {
 
 impl Wants<'_> {
     /// Converts units.
-    fn part(&self, part: Part<'_>, out: &mut write::Dwarf, plans: &mut Plans) -> Result<(), String> {
+    fn part(&self, part: Part<'_>, out: &mut write::Dwarf, plans: &mut Plans) -> Result<(), UnitError> {
         let info = self.all.debug_info.reader().slice();
         let mut units = Units::default();
         let (sections, of): (_, Vec<UnitId>) = match part {
             Part::One(id) => {
-                let span = self.debug.unit_span(id).ok_or("it is no unit of .debug_info")?;
+                let span = self.debug.unit_span(id).ok_or(UnitError::NoUnit)?;
                 units.add(self.unit(id, span.start, span.start, plans)?);
                 (None, vec![id])
             }
@@ -316,10 +349,7 @@ impl Wants<'_> {
                     }
                 }
                 let sections = group.sections(info, self.all.debug_abbrev.reader().slice());
-                (
-                    Some(sections.ok_or("a unit between others has no DIE")?),
-                    group.units().map(|(id, _)| id).collect(),
-                )
+                (Some(sections.ok_or(UnitError::NoDie)?), group.units().map(|(id, _)| id).collect())
             }
         };
         let mut dwarf = self.debug.sections();
@@ -330,10 +360,10 @@ impl Wants<'_> {
             }
             (None, Part::One(id)) => {
                 let cut = self.debug.unit_span(id).and_then(|span| info.get(span));
-                let cut = cut.ok_or("it ends after its section")?;
+                let cut = cut.ok_or(UnitError::Truncated)?;
                 dwarf.debug_info = gimli::DebugInfo::new(cut, LittleEndian);
                 // Units share tables: gimli would parse a table again for each of its units.
-                let (read, _) = self.debug.read_unit(self.all, id).map_err(|error| error.to_string())?;
+                let (read, _) = self.debug.read_unit(self.all, id)?;
                 let table = read.header.debug_abbrev_offset();
                 dwarf.abbreviations_cache.set::<Slice<'_>>(table, Arc::clone(&read.abbreviations));
             }
@@ -355,11 +385,10 @@ impl Wants<'_> {
     }
 
     /// A unit for conversion; `base`: the base of offsets in the section that gimli reads.
-    fn unit(&self, id: UnitId, at: usize, base: usize, plans: &mut Plans) -> Result<Unit<'_>, String> {
-        let dies = self.debug.readable_dies(id).map_err(|error| error.to_string())?;
-        plans.dies = (plans.dies.checked_sub(dies))
-            .ok_or_else(|| format!("the view has no room for its {dies} DIEs: {MAX_DIES} in all"))?;
-        let facts = self.debug.unit(id).map_err(|error| error.to_string())?.clone();
+    fn unit(&self, id: UnitId, at: usize, base: usize, plans: &mut Plans) -> Result<Unit<'_>, UnitError> {
+        let dies = self.debug.readable_dies(id)?;
+        plans.dies = plans.dies.checked_sub(dies).ok_or(UnitError::Full { dies })?;
+        let facts = self.debug.unit(id)?.clone();
         Ok(Unit {
             debug: self.debug,
             id,
@@ -381,17 +410,16 @@ impl Wants<'_> {
         of: &[UnitId],
         out: &mut write::Dwarf,
         plans: &mut Plans,
-    ) -> Result<(), String>
+    ) -> Result<(), UnitError>
     where
         Self: 'r,
     {
-        let words = |error: &dyn std::fmt::Display| error.to_string();
-        let filter = filter::filter(dwarf, units, others).map_err(|error| words(&error))?;
+        let filter = filter::filter(dwarf, units, others)?;
         let mut declarations = filter.declarations;
-        let mut convert = out.convert_with_filter(filter.section).map_err(|error| words(&error))?;
+        let mut convert = out.convert_with_filter(filter.section)?;
         let mut failed = filter.failed;
         let mut done: HashSet<UnitId> = HashSet::new();
-        while let Some((mut each, root)) = convert.read_unit().map_err(|error| words(&error))? {
+        while let Some((mut each, root)) = convert.read_unit()? {
             let Some(unit) = units.find(each.read_unit) else {
                 each.skip();
                 continue;

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use gimli::LineEncoding;
 use gimli::write::{ConvertUnit, FileId, LineProgram, LineString};
 
-use super::Slice;
+use super::{Slice, UnitError};
 use crate::capture::normal_path;
 use crate::clean::clean;
 use crate::view::sources::{SourcePlace, SourcePlaces};
@@ -45,13 +45,12 @@ pub(super) fn rename(
     to: &mut ConvertUnit<'_, Slice<'_>>,
     places: &SourcePlaces,
     encoding: LineEncoding,
-) -> Result<Option<Renamed>, String> {
+) -> Result<Option<Renamed>, UnitError> {
     let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
         return Ok(None);
     };
     let unit = to.read_unit;
     let text = |value| unit.attr_string(value).map(|text| text.to_string_lossy().into_owned());
-    let words = |error: gimli::Error| error.to_string();
     let directory = unit.comp_dir.map(|text| clean(text.to_string_lossy()).into_owned()).unwrap_or_default();
     let find = |(folder, name): &Name, md5: Option<&[u8; 16]>| {
         let path = normal_path(&joined(&directory, folder.as_deref(), name))?;
@@ -68,11 +67,11 @@ pub(super) fn rename(
         let folder = match file.directory_index() {
             0 => None,
             index => {
-                let folder = header.directory(index).ok_or("a file of its line table has no directory")?;
-                Some(text(folder).map_err(words)?).filter(|folder| !folder.is_empty())
+                let folder = header.directory(index).ok_or(UnitError::NoDirectory)?;
+                Some(text(folder)?).filter(|folder| !folder.is_empty())
             }
         };
-        let name: Name = (folder, text(file.path_name()).map_err(words)?);
+        let name: Name = (folder, text(file.path_name())?);
         let found = find(&name, header.file_has_md5().then(|| file.md5()));
         if let Some((path, SourcePlace::Differs)) = &found {
             renamed.differing.push(path.clone());
@@ -129,9 +128,9 @@ fn unchanged(
     to: &mut ConvertUnit<'_, Slice<'_>>,
     encoding: LineEncoding,
     unit: RenamedUnit,
-) -> Result<Renamed, String> {
-    let table = to.read_line_program(None, Some(encoding)).map_err(|error| error.to_string())?;
-    let (program, files) = table.ok_or("it has no line table")?.program();
+) -> Result<Renamed, UnitError> {
+    let table = to.read_line_program(None, Some(encoding))?;
+    let (program, files) = table.ok_or(UnitError::NoLines)?.program();
     let ids = files.iter().map(|id| (*id, *id)).collect();
     Ok(Renamed { program, files, ids, unit })
 }

@@ -30,8 +30,8 @@ pub(super) fn opened(bytes: &[u8]) -> Value {
     export(&[path.to_str().unwrap()])
 }
 
-pub(super) fn told<'a>(export: &'a Value, words: &str) -> Vec<&'a str> {
-    let problems = export["problems"].as_array().unwrap().iter().filter_map(Value::as_str);
+pub(super) fn told(export: &Value, words: &str) -> Vec<String> {
+    let problems = export["problems"].as_array().unwrap().iter().map(crate::problem_text);
     problems.filter(|problem| problem.contains(words)).collect()
 }
 

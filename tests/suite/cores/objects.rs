@@ -165,7 +165,7 @@ fn what_does_not_match_is_refused_and_forced() {
     let address = expected["code_object_files"][0]["load_address"].as_u64().unwrap();
     let placed = format!("{}@{address:#x}", other.display());
     let ours = export(&[path.to_str().unwrap(), "--code-object", &placed]);
-    let refusal = ours["problems"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let refusal = ours["problems"].as_array().unwrap().iter().map(crate::problem_text);
     let refusal = refusal.filter(|words| words.contains("--code-object")).collect::<String>();
     for part in
         [format!("{address:#x}"), build_id(&other), build_id(&loaded(&expected)), "--force".to_owned()]
@@ -266,6 +266,7 @@ fn a_refused_place_leaves_no_code_object_behind() {
     let (bare, ours) = (export(&[path]), export(&[path, "--code-object", &placed]));
     assert_eq!(ours["code_objects"], bare["code_objects"]);
     let problems = ours["problems"].as_array().unwrap();
-    let about = problems.iter().filter(|words| words.as_str().unwrap().contains(&format!("{address:#x}")));
+    let about =
+        problems.iter().filter(|problem| crate::problem_text(problem).contains(&format!("{address:#x}")));
     assert_eq!(about.count(), 1, "{problems:?}");
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use lanescope::arch::Targets;
+use lanescope::capture::{FileLocation, Problem, Severity};
 use lanescope::import;
 use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Dump, Session};
@@ -77,7 +78,7 @@ fn the_version_in_a_core_is_not_overridden() {
     for given in ["0", "7", "4294967295"] {
         let ours = export(&[path, "--r-version", given]);
         assert_eq!(ours["waves"], without["waves"], "{given}");
-        let what = format!("--r-version: {given}: it counts as unknown; expected 8 or later");
+        let what = format!("--r-version: {given}: it counts as unknown (expected 8 or later)");
         assert_eq!(told(&ours, &what).len(), 1, "{given}: {}", ours["problems"]);
     }
     let known = export(&[path, "--r-version", "10"]);
@@ -256,7 +257,7 @@ fn a_place_that_a_work_group_does_not_have_is_a_line_of_its_own() {
     let ours = opened(&changed);
     let id = wave["ordinal"].as_u64().unwrap() + 1;
     let what =
-        format!("wave {id} says that it is wave 63 of its work-group, counted from 0; expected one of the");
+        format!("wave {id} says that it is wave 63 of its work-group, counted from 0 (expected one of the");
     assert_eq!(told(&ours, &what).len(), 1, "{}", ours["problems"]);
 }
 
@@ -336,7 +337,13 @@ fn monitor_notices_lists_every_problem() {
     let bytes = std::fs::read(core("gfx1100")).unwrap();
     let said = |count: usize| {
         let opened = import::open_bytes("sample", bytes.clone(), &Targets::builtin()).unwrap();
-        let problems = (0..count).map(|number| format!("trouble {number};")).collect();
+        let problem = |number| Problem {
+            severity: Severity::Warning,
+            place: FileLocation { file: "sample".to_owned(), ..FileLocation::default() },
+            what: format!("trouble {number};"),
+            hint: None,
+        };
+        let problems = (0..count).map(problem).collect();
         let session = Session::new(std::sync::Arc::new(Dump::new(opened.capture, problems)), None).unwrap();
         let options = ClientOptions { facade: Some(Facade::Gdb), views: None, threads: None };
         let mut client = Client::new(Box::new(session), options);
@@ -369,7 +376,7 @@ fn what_is_no_host_core_is_told_what_one_is() {
     let (bytes, _) = sample("gfx90a-split");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let (ok, _, told) = run(&bytes, "info", &["--host-core", file.to_str().unwrap()]);
-    assert!(!ok && told.contains("no ELF core; expected an ELF core of the host process"), "{told}");
+    assert!(!ok && told.contains("no ELF core (expected an ELF core of the host process)"), "{told}");
     assert!(told.contains("--host-core") && !told.contains("umr"), "{told}");
 }
 

@@ -25,7 +25,8 @@ fn problems_while_a_manifest_is_read() {
         said.says("info", "format: is missing");
         let manifest = list("{\"format\":1,\"wave\":[", "0", "]}", bytes);
         let said = Hostile::with_manifest("manifest.json", &manifest).each(&COMMANDS);
-        said.says("info DUMP", "wave[0]: 0; expected a table").says("info DUMP", "more problems, not listed");
+        said.says("info DUMP", "wave[0]: 0 (expected a table)")
+            .says("info DUMP", "more problems, not listed");
         said.says("info DUMP", "this and all values after it are left out");
     }
 }
@@ -99,7 +100,7 @@ fn manifests_in_toml() {
     // As many elements as fit are read.
     let text = format!("format = 1\nwave = [{}0]", "0,".repeat(1 << 20));
     let said = Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&COMMANDS);
-    said.says("info DUMP", "wave[0]: 0; expected a table");
+    said.says("info DUMP", "wave[0]: 0 (expected a table)");
     let text = format!("format = 1\n\"\"\"a = [\"\"\" = 1\n{}", "a.b = 1\n".repeat(1 << 20));
     let said = Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&["info DUMP"]);
     said.says("info DUMP", "its values take about");

@@ -57,8 +57,8 @@ fn export_text(name: &str, text: impl AsRef<[u8]>, options: &[&str]) -> Value {
     export(&file(name, text), options)
 }
 
-fn problems(export: &Value) -> Vec<&str> {
-    export["problems"].as_array().unwrap().iter().map(|problem| problem.as_str().unwrap()).collect()
+fn problems(export: &Value) -> Vec<String> {
+    export["problems"].as_array().unwrap().iter().map(crate::problem_text).collect()
 }
 
 /// Every register of a wave: what was printed is there, bit by bit, and nothing else is.

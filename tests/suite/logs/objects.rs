@@ -264,7 +264,7 @@ fn a_processor_that_the_log_contradicts_is_said() {
     let said = problems(&wrong);
     let wanted =
         format!("--processor gfx942 contradicts the code object at {:#x}, which by its header", LOADS[0]);
-    let contradicted: Vec<&&str> = said.iter().filter(|said| said.contains("contradicts")).collect();
+    let contradicted: Vec<&String> = said.iter().filter(|said| said.contains("contradicts")).collect();
     assert_eq!(contradicted.len(), 1, "{said:?}");
     assert!(
         contradicted[0].contains(&wanted)

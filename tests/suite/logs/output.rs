@@ -217,7 +217,7 @@ fn a_log_is_found_behind_much_other_output() {
     let path = file("near", "no dump at all\nwave_7 is stopped\n");
     let error = import::open(&path, &Targets::builtin(), &import::Options::default()).unwrap_err();
     assert!(
-        error.to_string().contains("nothing of a known format was found; expected a lanescope dump"),
+        error.to_string().contains("nothing of a known format was found (expected a lanescope dump"),
         "{error}"
     );
 }

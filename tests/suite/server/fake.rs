@@ -19,8 +19,8 @@ use super::lib::session::{
     DispatchArguments, DispatchInfo, Dropped, EvaluateError, Evaluation, Explained, Expression, FenceScope,
     Fences, Found, FunctionBounds, Group, Grouping, Groups, Inspect, Instructions, LaneFound, LaneInfo,
     LanePosition, LaneStack, LaneState, LaneValue, ListedInstruction, Locals, Member, MemoryAddress,
-    MemoryChange, PcSource, PointerAt, Question, ReadError, Region, RegisterChange, Reset, Scope, Stack,
-    StackEnd, StackFrame, Symbolic, ValueState, Variable, Want, WaveInfo,
+    MemoryChange, PcSource, PointerAt, PositionError, Question, ReadError, Region, RegisterChange, Reset,
+    Scope, SourceError, Stack, StackEnd, StackFrame, Symbolic, ValueState, Variable, Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -173,7 +173,7 @@ impl Inspect for Fake {
         Arc::clone(&self.kind)
     }
 
-    fn problems(&self) -> Vec<String> {
+    fn problems(&self) -> Vec<super::lib::capture::Problem> {
         Vec::new()
     }
 
@@ -449,7 +449,7 @@ impl Inspect for Fake {
                 pc: exec.contains(lane).then_some(Pc(CODE + 16 * u64::from(wave.0))),
                 from: match exec.contains(lane) {
                     true => PcSource::Exec,
-                    false => PcSource::Unknown("the lane is inactive".to_owned()),
+                    false => PcSource::Unknown(PositionError::Inactive.into()),
                 },
                 function: Some("saxpy(int, float)".to_owned()),
                 file: Some("saxpy.hip".to_owned()),
@@ -534,7 +534,7 @@ impl Inspect for Fake {
             let count = waves.len() * lanes.map_or(1, |lanes| lanes.count() as usize);
             let cause = if faulted { "memory violation" } else { "breakpoint" };
             let states = lanes.map(|_| (Some(LaneState::Active), count));
-            Ok(Group {
+            Ok::<_, ReadError>(Group {
                 members: members.collect(),
                 count,
                 faulted,
@@ -562,7 +562,7 @@ impl Inspect for Fake {
 
     fn locate(&self, variable: VariableIn) -> Result<Whereabouts, ReadError> {
         self.wave(variable.wave)?;
-        Err(ReadError::NoVariables("a fake has none".to_owned()))
+        Err(ReadError::NotCaptured { what: "a place of a variable".to_owned() })
     }
 
     fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, ReadError> {
@@ -634,10 +634,10 @@ impl Inspect for Fake {
     fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, ReadError> {
         self.check(wave)?;
         if wave.0 == 0 {
-            return Err(ReadError::NoVariables("no code object at 0x7fff00001000".to_owned()));
+            return Err(SourceError::NoCode { pc: Pc(0x7fff_0000_1000), before: None }.into());
         }
         if frame > 2 {
-            return Err(ReadError::NoVariables(format!("there is no frame {frame}")));
+            return Err(SourceError::NoFrame { frame, count: None, end: None }.into());
         }
         let lane = |lane: LaneId| LaneValue {
             lane,
@@ -824,7 +824,8 @@ impl Inspect for Fake {
             address: Address(CODE - 0x1000),
             size: Some(0x4000),
             origin: None,
-            problem: None,
+            overlap: None,
+            error: None,
         }]
     }
 }

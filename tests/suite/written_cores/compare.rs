@@ -32,7 +32,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, String> {
     let opened =
         TARGETS.with(|targets| import::open(path, targets, options)).map_err(|error| error.to_string())?;
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
-    let dump = Arc::new(Dump::new(opened.capture, problems.clone()));
+    let dump = Arc::new(Dump::new(opened.capture, opened.problems));
     let mut text = Vec::new();
     export(&Reader::new(Arc::clone(&dump)), None, &mut text).unwrap();
     let export = serde_json::from_slice(&text).unwrap();

@@ -57,10 +57,10 @@ fn sources_have_one_path_each_below_a_root() {
         path = "none.hip"
         "#,
         &[
-            "source[2].path: the path of an earlier entry, too; expected each path once",
-            "source[3].path: leads to no file; expected a file's name, without `..` in front",
-            "source[4].path: is missing, so that the entry is left out; expected a string",
-            "source[6]: there is no data; expected one of file, hex and u32",
+            "source[2].path: the path of an earlier entry, too (expected each path once)",
+            "source[3].path: leads to no file (expected a file's name, without `..` in front)",
+            "source[4].path: is missing, so that the entry is left out (expected a string)",
+            "source[6]: there is no data (expected one of file, hex and u32)",
         ],
     );
     let found: Vec<_> = capture.sources.iter().map(|source| (&*source.path, source.extent.length)).collect();
@@ -80,7 +80,10 @@ fn sources_are_bounded_in_size_and_number() {
     let opened = folder.with("manifest.toml", text).open().unwrap();
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
     assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems[0].contains("source[0]: 16777217 bytes; expected at most 16777216"), "{problems:?}");
+    assert!(
+        problems[0].contains("source[0]: 16777217 bytes (expected at most 16777216 bytes of text)"),
+        "{problems:?}"
+    );
     let last = format!("source[{}]: this and those after it are left out", MAX_SOURCE_FILES + 1);
     assert!(problems[1].contains(&last), "{problems:?}");
     assert_eq!(opened.capture.sources.len(), MAX_SOURCE_FILES);
@@ -112,16 +115,16 @@ fn a_wrong_type_costs_its_own_entry() {
         memory = { address = 0, hex = "00" }
         "#,
         &[
-            "wave[2]: 7; expected a table",
-            "wave[0].sgpr_count: \"many\"; expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "wave[1].id: \"two\"; expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "wave[3].wave_in_group: -1; expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "wave[3].stop: \"trap\"; expected an array",
-            "wave[3].registers: an array; expected a table of registers",
-            "wave[4].workgroup: 1.5; expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "wave[4]: neither a work-group nor an agent is known, so that the wave is left out; \
-             expected workgroup or agent",
-            "memory: a table; expected an array of tables",
+            "wave[2]: 7 (expected a table)",
+            "wave[0].sgpr_count: \"many\" (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "wave[1].id: \"two\" (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "wave[3].wave_in_group: -1 (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "wave[3].stop: \"trap\" (expected an array)",
+            "wave[3].registers: an array (expected a table of registers)",
+            "wave[4].workgroup: 1.5 (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "wave[4]: neither a work-group nor an agent is known, so that the wave is left out \
+             (expected workgroup or agent)",
+            "memory: a table (expected an array of tables)",
         ],
     );
     assert_eq!(capture.waves.iter().map(|wave| wave.id).collect::<Vec<_>>(), [1, 4, 6]);
@@ -140,14 +143,14 @@ fn keys_that_format_1_does_not_have_are_said_and_ignored() {
         bulk = [{ registers = "s0", u32 = [1], lane = 3 }]
         "#,
         &[
-            "surprise: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
-            "wave[0].colour: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
-            "wave[0].bulk[0].lane: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
+            "surprise: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
+            "wave[0].colour: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
+            "wave[0].bulk[0].lane: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
         ],
     );
     let twice = r#"{"format": 1, "agent": [{"id": 1, "id": 2, "target": "gfx90a"}]}"#;
     let capture =
-        check_whole(twice, &["agent[0].id: is given twice; the first counts; expected each key once"]);
+        check_whole(twice, &["agent[0].id: is given twice; the first counts (expected each key once)"]);
     assert_eq!(capture.agents[0].id, 1);
 }
 
@@ -166,36 +169,36 @@ fn ids_are_unique_and_references_mean_something() {
         code_object = [{ address = 0, agent = 5 }, { uri = "file:///a" }, { address = 0, uri = "file:///b", build_id = "0g" }]
         "#,
         &[
-            "agent[1].id: 1 is taken by an earlier entry, so that this one is left out; \
-             expected ids that are unique in their table",
+            "agent[1].id: 1 is taken by an earlier entry, so that this one is left out \
+             (expected ids that are unique in their table)",
             &format!(
                 "agent[2].target: there is no target \"gfx9000\"; there are {}; the agent and all that runs on it \
-                 are left out; expected the name of a target",
+                 are left out (expected the name of a target)",
                 Targets::builtin().names().collect::<Vec<_>>().join(", ")
             ),
-            "agent[3].id: 0x100000000; expected a number below 2^32",
-            "agent[4].id: is missing, so that the entry is left out; \
-             expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "agent[5].target: is missing, so that the entry is left out; expected a string",
-            "queue[0].agent: no agent has the id 9; expected the id of an entry of [[agent]]",
-            "queue[1].agent: agent 2 was left out, with a problem of its own; expected a sound entry of [[agent]]",
-            "queue[3].agent: is missing, so that the entry is left out; \
-             expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "dispatch[0].queue: queue 1 was left out, with a problem of its own; expected a sound entry of [[queue]]",
-            "workgroup[0].dispatch: dispatch 1 was left out, with a problem of its own; \
-             expected a sound entry of [[dispatch]]",
-            "wave[0].workgroup: workgroup 1 was left out, with a problem of its own; \
-             expected a sound entry of [[workgroup]]",
-            "wave[0]: neither a work-group nor an agent is known, so that the wave is left out; \
-             expected workgroup or agent",
-            "wave[1].workgroup: workgroup 1 was left out, with a problem of its own; \
-             expected a sound entry of [[workgroup]]",
-            "wave[3].id: 3 is taken by an earlier entry, so that this one is left out; \
-             expected ids that are unique in their table",
-            "code_object[0].agent: no agent has the id 5; expected the id of an entry of [[agent]]",
-            "code_object[1].address: is missing, so that the entry is left out; \
-             expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "code_object[2].build_id: 'g' at character 1; expected pairs of hex digits",
+            "agent[3].id: 0x100000000 (expected a number below 2^32)",
+            "agent[4].id: is missing, so that the entry is left out \
+             (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "agent[5].target: is missing, so that the entry is left out (expected a string)",
+            "queue[0].agent: no agent has the id 9 (expected the id of an entry of [[agent]])",
+            "queue[1].agent: agent 2 was left out, with a problem of its own (expected a sound entry of [[agent]])",
+            "queue[3].agent: is missing, so that the entry is left out \
+             (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "dispatch[0].queue: queue 1 was left out, with a problem of its own (expected a sound entry of [[queue]])",
+            "workgroup[0].dispatch: dispatch 1 was left out, with a problem of its own \
+             (expected a sound entry of [[dispatch]])",
+            "wave[0].workgroup: workgroup 1 was left out, with a problem of its own \
+             (expected a sound entry of [[workgroup]])",
+            "wave[0]: neither a work-group nor an agent is known, so that the wave is left out \
+             (expected workgroup or agent)",
+            "wave[1].workgroup: workgroup 1 was left out, with a problem of its own \
+             (expected a sound entry of [[workgroup]])",
+            "wave[3].id: 3 is taken by an earlier entry, so that this one is left out \
+             (expected ids that are unique in their table)",
+            "code_object[0].agent: no agent has the id 5 (expected the id of an entry of [[agent]])",
+            "code_object[1].address: is missing, so that the entry is left out \
+             (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "code_object[2].build_id: 'g' at character 1 (expected pairs of hex digits)",
         ],
     );
     assert_eq!(capture.waves.iter().map(|wave| wave.id).collect::<Vec<_>>(), [2, 3]);
@@ -214,9 +217,9 @@ fn a_wave_is_of_a_size_that_its_target_has() {
                 { id = 4, agent = 2, wave_size = 64 }, { id = 5, agent = 2, wave_size = 48 }]
         "#,
         &[
-            "wave[1].wave_size: 32, so that the wave is left out; expected 64 on gfx90a",
-            "wave[2].wave_size: is missing, and gfx1100 has more than one; the wave is left out; expected 32 or 64",
-            "wave[4].wave_size: 48, so that the wave is left out; expected 32 or 64 on gfx1100",
+            "wave[1].wave_size: 32, so that the wave is left out (expected 64 on gfx90a)",
+            "wave[2].wave_size: is missing, and gfx1100 has more than one; the wave is left out (expected 32 or 64)",
+            "wave[4].wave_size: 48, so that the wave is left out (expected 32 or 64 on gfx1100)",
         ],
     );
     assert_eq!(capture.waves.iter().map(|wave| wave.id).collect::<Vec<_>>(), [1, 4]);
@@ -238,18 +241,18 @@ fn places_lie_within_the_grid_and_are_taken_once() {
                 { id = 3, workgroup = 1, wave_in_group = 1 }, { id = 4, workgroup = 1, agent = 1, sgpr_count = 200 }]
         "#,
         &[
-            "dispatch[1].grid: 4 numbers; expected one to three numbers",
-            "dispatch[1].workgroup: [0, 1, 1]; expected sizes of at least 1",
-            "dispatch[2].grid[0]: \"x\"; expected a number below 2^32",
-            "dispatch[2].workgroup: 0 numbers; expected one to three numbers",
-            "workgroup[1].position: [3, 0, 0], ignored; \
-             expected a position within the 3 x 2 x 1 work-groups of the grid",
-            "workgroup[2].position: [2, 1, 0] is the place of an earlier entry, too; \
-             expected one work-group at each place",
-            "wave[1].wave_in_group: 2, ignored; expected less than the 2 waves of a work-group",
-            "wave[2].wave_in_group: 1 is the place of an earlier wave of the work-group, too; \
-             expected one wave at each place",
-            "wave[3].sgpr_count: 200, ignored; expected at most the 112 of gfx90a",
+            "dispatch[1].grid: 4 numbers (expected one to three numbers)",
+            "dispatch[1].workgroup: [0, 1, 1] (expected sizes of at least 1)",
+            "dispatch[2].grid[0]: \"x\" (expected a number below 2^32)",
+            "dispatch[2].workgroup: 0 numbers (expected one to three numbers)",
+            "workgroup[1].position: [3, 0, 0], ignored \
+             (expected a position within the 3 x 2 x 1 work-groups of the grid)",
+            "workgroup[2].position: [2, 1, 0] is the place of an earlier entry, too \
+             (expected one work-group at each place)",
+            "wave[1].wave_in_group: 2, ignored (expected less than the 2 waves of a work-group)",
+            "wave[2].wave_in_group: 1 is the place of an earlier wave of the work-group, too \
+             (expected one wave at each place)",
+            "wave[3].sgpr_count: 200, ignored (expected at most the 112 of gfx90a)",
         ],
     );
     assert_eq!(capture.workgroups[1].position, None);
@@ -268,11 +271,11 @@ fn a_work_group_may_be_of_no_known_queue() {
                 { id = 3, workgroup = 7 }, { id = 4, workgroup = 7, agent = 2 }, { id = 5, workgroup = 7, agent = 1 }]
         "#,
         &[
-            "workgroup[2].dispatch: no dispatch has the id 5; expected the id of an entry of [[dispatch]]",
-            "workgroup[3].queue: \"x\"; expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "wave[2]: nothing says on which agent its work-group runs, so that the wave is left out; \
-             expected agent, or a work-group of a dispatch or queue",
-            "wave[3].agent: not that of an earlier wave of the work-group, which it leaves; expected agent 1",
+            "workgroup[2].dispatch: no dispatch has the id 5 (expected the id of an entry of [[dispatch]])",
+            "workgroup[3].queue: \"x\" (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "wave[2]: nothing says on which agent its work-group runs, so that the wave is left out \
+             (expected agent, or a work-group of a dispatch or queue)",
+            "wave[3].agent: not that of an earlier wave of the work-group, which it leaves (expected agent 1)",
         ],
     );
     assert_eq!(capture.workgroups.len(), 2);
@@ -334,18 +337,20 @@ fn what_drivers_and_packets_cannot_say_is_not_known() {
                      { id = 2, dispatch = 1, position = [3], recorded_position = [5] }]
         "#,
         &[
-            "agent[0].hardware.x: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
-            &format!("agent[0].hardware.vendor: \"x\"; {number}"),
-            "agent[0].hardware.location: 0x100000000; expected a number below 2^32",
-            &format!("agent[0].hardware.waves_per_simd: is missing, so that the entry is left out; {number}"),
-            "agent[1].hardware: 7; expected a table",
-            "queue[0].ring.size: 0x41 bytes from 0xffffffffffffffc0 on, ignored; expected an end within the address space",
-            &format!("queue[1].ring.address: is missing, so that the entry is left out; {number}"),
-            &format!("queue[2].ring.read: -1; {number}"),
-            &format!("dispatch[0].entry: \"here\"; {number}"),
-            "dispatch[0].dimensions: 4, ignored; expected at most 3",
-            "workgroup[0].recorded_position: beside a position, ignored; expected either of the two",
-            "workgroup[1].position: [3, 0, 0], ignored; expected a position within the 1 x 1 x 1 work-groups of the grid",
+            "agent[0].hardware.x: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
+            &format!("agent[0].hardware.vendor: \"x\" ({number})"),
+            "agent[0].hardware.location: 0x100000000 (expected a number below 2^32)",
+            &format!(
+                "agent[0].hardware.waves_per_simd: is missing, so that the entry is left out ({number})"
+            ),
+            "agent[1].hardware: 7 (expected a table)",
+            "queue[0].ring.size: 0x41 bytes from 0xffffffffffffffc0 on, ignored (expected an end within the address space)",
+            &format!("queue[1].ring.address: is missing, so that the entry is left out ({number})"),
+            &format!("queue[2].ring.read: -1 ({number})"),
+            &format!("dispatch[0].entry: \"here\" ({number})"),
+            "dispatch[0].dimensions: 4, ignored (expected at most 3)",
+            "workgroup[0].recorded_position: beside a position, ignored (expected either of the two)",
+            "workgroup[1].position: [3, 0, 0], ignored (expected a position within the 1 x 1 x 1 work-groups of the grid)",
         ],
     );
     assert_eq!((capture.agents[0].hardware, capture.agents[1].hardware), (None, None));
@@ -368,8 +373,8 @@ fn the_work_groups_agent_counts() {
         wave = [{ id = 1, workgroup = 1, agent = 1 }, { id = 2, workgroup = 1, agent = 2 }]
         "#,
         &[
-            "agent[1].apertures.x: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
-            "wave[0].agent: not the work-group's; the work-group counts; expected agent 2, on which its work-group runs",
+            "agent[1].apertures.x: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
+            "wave[0].agent: not the work-group's; the work-group counts (expected agent 2, on which its work-group runs)",
         ],
     );
     assert_eq!(capture.waves[0].agent, 1);
@@ -386,9 +391,9 @@ fn a_stop_reason_that_nobody_knows_does_not_mean_running() {
     ));
     let opened = opened.unwrap();
     assert!(lines(&opened)[0].starts_with(
-        "wave[0].stop[0]: \"bored\" is no stop reason of gfx90a; expected one of breakpoint, watchpoint,"
+        "wave[0].stop[0]: \"bored\" is no stop reason of gfx90a (expected one of breakpoint, watchpoint,"
     ));
-    assert!(lines(&opened)[1].starts_with("wave[1].stop[1]: 1 is no name of gfx90a; expected one of"));
+    assert!(lines(&opened)[1].starts_with("wave[1].stop[1]: 1 is no name of gfx90a (expected one of"));
     let stops: Vec<_> = opened.capture.waves.iter().map(|wave| wave.stop.as_ref().map(Vec::len)).collect();
     assert_eq!(stops, [None, Some(1), Some(0), None]);
 }
@@ -401,6 +406,6 @@ fn problems_beyond_the_limit_are_counted() {
     assert_eq!(opened.problems.last().unwrap().to_string(), "m: 5000 more problems, not listed");
     assert_eq!(
         serde_json::to_string(&opened.problems[0]).unwrap(),
-        r#"{"file":"m","key":"wave[0].workgroup","what":"no workgroup has the id 9","expected":"the id of an entry of [[workgroup]]"}"#
+        r#"{"severity":"warning","where":{"file":"m","key":"wave[0].workgroup"},"what":"no workgroup has the id 9","hint":"expected the id of an entry of [[workgroup]]"}"#
     );
 }

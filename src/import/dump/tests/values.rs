@@ -78,25 +78,25 @@ fn inline_values_that_do_not_fit() {
             "#
         )),
         &[
-            "wave[0].registers.a_nonsense: gfx90a has no register \"a_nonsense\" in wave64 waves; \
-             expected a register of gfx90a (wave64), or a range as s0-s3",
-            "wave[0].registers.b: gfx90a has no register \"b\" in wave64 waves; \
-             expected a register of gfx90a (wave64), or a range as s0-s3",
-            "wave[0].registers.m0: 0x100000000; expected a 32-bit value",
-            "wave[0].registers.pc: f32 for a register of 2 dwords; expected f32 for registers of one dword",
-            "wave[0].registers.s0: an array of 1; expected an integer, \"0x...\" or \"xx\"",
-            "wave[0].registers.s1-s2: 3 values; the last ones are ignored; expected at most the 2 of s1-s2",
-            "wave[0].registers.s3-s1: \"s3-s1\" is not a run of registers of one kind, lowest first; \
-             expected a register of gfx90a (wave64), or a range as s0-s3",
-            "wave[0].registers.s4-s5: 0x4; expected an array with a value for each register of the range",
-            "wave[0].registers.s6: 1.5; expected an integer, or the array within { f32 = ... }",
-            "wave[0].registers.s7: -2147483649; expected a 32-bit value",
-            "wave[0].registers.s8: \"12\"; expected an integer, \"0x...\" or \"xx\"",
-            "wave[0].registers.s9: a table with the key \"f64\"; expected an integer, \"0x...\" or \"xx\"",
-            "wave[0].registers.v0: 0x1; expected an array, lane 0 first",
-            "wave[0].registers.v1: 65 values; the last ones are ignored; expected at most 64 lanes",
-            "wave[0].registers.v2[1]: 0x100000000; expected a 32-bit value",
-            "wave[0].registers.v2[2]: true; expected an integer, \"0x...\" or \"xx\"",
+            "wave[0].registers.a_nonsense: gfx90a has no register \"a_nonsense\" in wave64 waves \
+             (expected a register of gfx90a (wave64), or a range as s0-s3)",
+            "wave[0].registers.b: gfx90a has no register \"b\" in wave64 waves \
+             (expected a register of gfx90a (wave64), or a range as s0-s3)",
+            "wave[0].registers.m0: 0x100000000 (expected a 32-bit value)",
+            "wave[0].registers.pc: f32 for a register of 2 dwords (expected f32 for registers of one dword)",
+            "wave[0].registers.s0: an array of 1 (expected an integer, \"0x...\" or \"xx\")",
+            "wave[0].registers.s1-s2: 3 values; the last ones are ignored (expected at most the 2 of s1-s2)",
+            "wave[0].registers.s3-s1: \"s3-s1\" is not a run of registers of one kind, lowest first \
+             (expected a register of gfx90a (wave64), or a range as s0-s3)",
+            "wave[0].registers.s4-s5: 0x4 (expected an array with a value for each register of the range)",
+            "wave[0].registers.s6: 1.5 (expected an integer, or the array within { f32 = ... })",
+            "wave[0].registers.s7: -2147483649 (expected a 32-bit value)",
+            "wave[0].registers.s8: \"12\" (expected an integer, \"0x...\" or \"xx\")",
+            "wave[0].registers.s9: a table with the key \"f64\" (expected an integer, \"0x...\" or \"xx\")",
+            "wave[0].registers.v0: 0x1 (expected an array, lane 0 first)",
+            "wave[0].registers.v1: 65 values; the last ones are ignored (expected at most 64 lanes)",
+            "wave[0].registers.v2[1]: 0x100000000 (expected a 32-bit value)",
+            "wave[0].registers.v2[2]: true (expected an integer, \"0x...\" or \"xx\")",
         ],
     );
     assert_eq!(show(&capture, "s1"), "1");
@@ -125,16 +125,16 @@ fn bulk_registers_with_lanes_and_too_few_bytes() {
             "#,
         ),
         &[
-            "wave[0].bulk[2]: the data has 10 bytes; the rest is not captured; expected 512 bytes: registers of 256 bytes, 2 of them",
-            "wave[0].bulk[3]: the data has 20 bytes; the rest is ignored; expected 16 bytes: registers of 4 bytes, 4 of them",
-            "wave[0].bulk[4].lanes: s8 has one dword, so that the mask is ignored; expected a mask only for registers of several",
-            "wave[0].bulk[5]: there is no data; expected one of file, hex and u32",
-            "wave[0].bulk[6]: data is given in more than one way, so that none counts; expected exactly one of file, hex and u32",
-            "wave[0].bulk[7]: offset or length without a file; expected exactly one of file, hex and u32",
-            "wave[0].bulk[8].u32[1]: 0x100000000; expected a 32-bit integer",
-            "wave[0].bulk[9].hex: an odd number of digits, ending at character 1; \
-             expected pairs of hex digits, spaces between them allowed",
-            "wave[0].bulk[10].registers: is missing, so that the entry is left out; expected a string",
+            "wave[0].bulk[2]: the data has 10 bytes; the rest is not captured (expected 512 bytes: registers of 256 bytes, 2 of them)",
+            "wave[0].bulk[3]: the data has 20 bytes; the rest is ignored (expected 16 bytes: registers of 4 bytes, 4 of them)",
+            "wave[0].bulk[4].lanes: s8 has one dword, so that the mask is ignored (expected a mask only for registers of several)",
+            "wave[0].bulk[5]: there is no data (expected one of file, hex and u32)",
+            "wave[0].bulk[6]: data is given in more than one way, so that none counts (expected exactly one of file, hex and u32)",
+            "wave[0].bulk[7]: offset or length without a file (expected exactly one of file, hex and u32)",
+            "wave[0].bulk[8].u32[1]: 0x100000000 (expected a 32-bit integer)",
+            "wave[0].bulk[9].hex: an odd number of digits, ending at character 1 \
+             (expected pairs of hex digits, spaces between them allowed)",
+            "wave[0].bulk[10].registers: is missing, so that the entry is left out (expected a string)",
         ],
     );
     for (name, dwords) in [
@@ -165,7 +165,7 @@ fn a_mask_has_the_lanes_of_the_wave() {
     let capture = check_whole(
         text,
         &[
-            "wave[0].bulk[0].lanes: 0x100000001 has lanes that a wave32 does not have; expected a mask within 0xffffffff",
+            "wave[0].bulk[0].lanes: 0x100000001 has lanes that a wave32 does not have (expected a mask within 0xffffffff)",
         ],
     );
     assert_eq!(show(&capture, "v0"), "5");
@@ -186,11 +186,11 @@ fn a_register_given_twice_counts_inline_first() {
             )
         ),
         &[
-            "layout[0]: s7 is given twice in image; expected each register once",
-            "wave[0]: s2-s4 is given by image and by bulk; bulk counts; expected each register once",
-            "wave[0]: s4 is given by bulk and by registers; registers counts; expected each register once",
-            "wave[0]: s4-s5 is given by image and by registers; registers counts; expected each register once",
-            "wave[0]: s20 is given twice in bulk; expected each register once",
+            "layout[0]: s7 is given twice in image (expected each register once)",
+            "wave[0]: s2-s4 is given by image and by bulk; bulk counts (expected each register once)",
+            "wave[0]: s4 is given by bulk and by registers; registers counts (expected each register once)",
+            "wave[0]: s4-s5 is given by image and by registers; registers counts (expected each register once)",
+            "wave[0]: s20 is given twice in bulk (expected each register once)",
         ],
     );
     for (name, dwords) in [
@@ -222,23 +222,23 @@ fn layouts_are_checked_once_for_each_kind() {
                 { id = 5, workgroup = 1, image = { u32 = [1] } }, { id = 6, workgroup = 1, image = { layout = "a" } }]
         "#,
         &[
-            "layout[1].name: \"a\" is taken by an earlier entry, so that this one is left out; expected names that are unique",
-            "layout[3].name: is missing, so that the entry is left out; expected a string",
-            "layout[0].blocks[1].registers: gfx90a has no register \"q0\" in wave64 waves; \
-             expected a register of gfx90a (wave64), or a range as s0-s3",
-            "layout[0].blocks[2].x: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
-            "layout[0].blocks[3].offset: is missing, so that the entry is left out; \
-             expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "layout[0].blocks[4].registers: is missing, so that the entry is left out; expected a string",
-            "layout[0].blocks[5].offset: 0xffffffffffffffff; expected an offset within an image",
-            "wave[0].image: the image has 8 bytes, so that registers beyond it are not captured; \
-             expected the 264 bytes of layout \"a\"",
-            "wave[1].image: the image has 4 bytes, so that registers beyond it are not captured; \
-             expected the 264 bytes of layout \"a\"",
-            "wave[2].image.layout: no layout has the name \"b\"; expected the name of a [[layout]]",
-            "layout[2].blocks: is missing; expected an array of blocks",
-            "wave[4].image.layout: is missing, so that the entry is left out; expected a string",
-            "wave[5].image: there is no data; expected one of file, hex and u32",
+            "layout[1].name: \"a\" is taken by an earlier entry, so that this one is left out (expected names that are unique)",
+            "layout[3].name: is missing, so that the entry is left out (expected a string)",
+            "layout[0].blocks[1].registers: gfx90a has no register \"q0\" in wave64 waves \
+             (expected a register of gfx90a (wave64), or a range as s0-s3)",
+            "layout[0].blocks[2].x: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
+            "layout[0].blocks[3].offset: is missing, so that the entry is left out \
+             (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "layout[0].blocks[4].registers: is missing, so that the entry is left out (expected a string)",
+            "layout[0].blocks[5].offset: 0xffffffffffffffff (expected an offset within an image)",
+            "wave[0].image: the image has 8 bytes, so that registers beyond it are not captured \
+             (expected the 264 bytes of layout \"a\")",
+            "wave[1].image: the image has 4 bytes, so that registers beyond it are not captured \
+             (expected the 264 bytes of layout \"a\")",
+            "wave[2].image.layout: no layout has the name \"b\" (expected the name of a [[layout]])",
+            "layout[2].blocks: is missing (expected an array of blocks)",
+            "wave[4].image.layout: is missing, so that the entry is left out (expected a string)",
+            "wave[5].image: there is no data (expected one of file, hex and u32)",
         ],
     );
 }
@@ -264,26 +264,26 @@ fn memory_that_overlaps_or_leaves_its_space() {
         lds = [{ hex = "00 01 02 03 04 05" }, { address = 8, hex = "00" }]
         "#,
         &[
-            "workgroup[0].lds[0]: 6 bytes from 0x0; those beyond lds_size are left out; \
-             expected a piece that ends at 0x4 or before",
-            "workgroup[0].lds[1]: 1 bytes from 0x8; those beyond lds_size are left out; \
-             expected a piece that ends at 0x4 or before",
-            "wave[0].private[0]: 12 bytes from 0x0; those beyond private_size are left out; \
-             expected a piece that ends at 0x8 or before",
-            "wave[1].private[0]: 4 bytes from 0xfffffffe; those beyond the address space are left out; \
-             expected a piece that ends at 0x100000000 or before",
-            "wave[1].private[1]: 4 bytes from 0x100000000; those beyond the address space are left out; \
-             expected a piece that ends at 0x100000000 or before",
-            "memory[3].address: is missing, so that the entry is left out; \
-             expected a non-negative integer below 2^64 or a string \"0x...\"",
-            "memory[4]: no bytes, so that it is left out; expected at least one byte",
-            "memory[5]: 3 bytes from 0xfffffffffffffffe leave the address space; expected a piece that ends below 2^64",
-            "memory[8].hex: an odd number of digits, ending at character 1; \
-             expected pairs of hex digits, spaces between them allowed",
-            "memory[1]: 0x1002-0x1003 overlaps 0x1000-0x1003 of an earlier entry, so that it is left out; \
-             expected pieces that do not overlap",
-            "memory[7]: 0x1000-0x1003 overlaps 0x1000-0x1003 of an earlier entry, so that it is left out; \
-             expected pieces that do not overlap",
+            "workgroup[0].lds[0]: 6 bytes from 0x0; those beyond lds_size are left out \
+             (expected a piece that ends at 0x4 or before)",
+            "workgroup[0].lds[1]: 1 bytes from 0x8; those beyond lds_size are left out \
+             (expected a piece that ends at 0x4 or before)",
+            "wave[0].private[0]: 12 bytes from 0x0; those beyond private_size are left out \
+             (expected a piece that ends at 0x8 or before)",
+            "wave[1].private[0]: 4 bytes from 0xfffffffe; those beyond the address space are left out \
+             (expected a piece that ends at 0x100000000 or before)",
+            "wave[1].private[1]: 4 bytes from 0x100000000; those beyond the address space are left out \
+             (expected a piece that ends at 0x100000000 or before)",
+            "memory[3].address: is missing, so that the entry is left out \
+             (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "memory[4]: no bytes, so that it is left out (expected at least one byte)",
+            "memory[5]: 3 bytes from 0xfffffffffffffffe leave the address space (expected a piece that ends below 2^64)",
+            "memory[8].hex: an odd number of digits, ending at character 1 \
+             (expected pairs of hex digits, spaces between them allowed)",
+            "memory[1]: 0x1002-0x1003 overlaps 0x1000-0x1003 of an earlier entry, so that it is left out \
+             (expected pieces that do not overlap)",
+            "memory[7]: 0x1000-0x1003 overlaps 0x1000-0x1003 of an earlier entry, so that it is left out \
+             (expected pieces that do not overlap)",
         ],
     );
     assert_eq!(global(&capture, 0x1000, 100), [1, 2, 3, 4, 5, 0, 0, 0]);
@@ -317,17 +317,17 @@ fn side_files_are_checked_for_size_and_not_read() {
         lines(&opened),
         [
             "r.bin: offset 0x10: wave[1].image: the file ends after 8 bytes (at 0x18); \
-             the rest is taken as not captured; expected 16 bytes there",
-            "r.bin: offset 0x18: wave[2].image: the file has only 24 bytes (ends at 0x18); expected data at that offset",
-            "r.bin: offset 0xc: wave[3].image: the image has 12 bytes, so that registers beyond it are not captured; \
-             expected the 16 bytes of layout \"l\"",
+             the rest is taken as not captured (expected 16 bytes there)",
+            "r.bin: offset 0x18: wave[2].image: the file has only 24 bytes (ends at 0x18) (expected data at that offset)",
+            "r.bin: offset 0xc: wave[3].image: the image has 12 bytes, so that registers beyond it are not captured \
+             (expected the 16 bytes of layout \"l\")",
             "r.bin: offset 0x14: memory[1]: the file ends after 4 bytes (at 0x18); \
-             the rest is taken as not captured; expected 5 bytes there",
-            "none.bin: memory[2]: No such file or directory (os error 2); expected a readable file",
-            "none.bin: memory[3]: the file cannot be used (see above); expected a readable file",
-            "r.bin: offset 0xffffffffffffffff: memory[4]: the file has only 24 bytes (ends at 0x18); \
-             expected 18446744073709551615 bytes there",
-            "manifest.toml: memory[5].offset: \"x\"; expected a non-negative integer below 2^64 or a string \"0x...\"",
+             the rest is taken as not captured (expected 5 bytes there)",
+            "none.bin: memory[2]: No such file or directory (os error 2) (expected a readable file)",
+            "none.bin: memory[3]: the file cannot be used (see above) (expected a readable file)",
+            "r.bin: offset 0xffffffffffffffff: memory[4]: the file has only 24 bytes (ends at 0x18) \
+             (expected 18446744073709551615 bytes there)",
+            "manifest.toml: memory[5].offset: \"x\" (expected a non-negative integer below 2^64 or a string \"0x...\")",
         ]
     );
     let capture = &opened.capture;

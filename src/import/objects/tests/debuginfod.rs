@@ -162,7 +162,7 @@ fn bad_answers_are_errors_and_are_not_kept() {
         let cache = tempfile::tempdir().unwrap();
         let mut client = client(&answering(answer.clone(), Duration::ZERO), cache.path());
         let shown = String::from_utf8_lossy(&answer[..answer.len().min(60)]).into_owned();
-        let error = client.fetch(&id, "executable").expect_err(&shown);
+        let error = client.fetch(&id, "executable").expect_err(&shown).to_string();
         assert!(error.to_lowercase().contains(&expected.to_lowercase()), "{shown}: {error}");
         assert!(!cache.path().join(crate::codeobject::hex(&id)).join("executable").exists());
         // A server that fails is not asked again.
@@ -183,19 +183,19 @@ fn size_and_time_are_bounded() {
     let cache = tempfile::tempdir().unwrap();
     let mut small = client(&answering(answer.clone(), Duration::ZERO), cache.path());
     small.max_size = 1000;
-    assert!(small.fetch(&id, "executable").unwrap_err().contains("more than 1000 bytes"));
+    assert!(small.fetch(&id, "executable").unwrap_err().to_string().contains("more than 1000 bytes"));
     let mut slow = client(&answering(answer[..60].to_vec(), Duration::from_secs(60)), cache.path());
     slow.timeout = 1;
     let started = Instant::now();
     let error = slow.fetch(&id, "executable").unwrap_err();
     assert!(started.elapsed() < Duration::from_secs(20), "{error}");
     let mut secure = client("https://127.0.0.1:1", cache.path());
-    assert!(secure.fetch(&id, "executable").unwrap_err().contains("TLS is not spoken"));
+    assert!(secure.fetch(&id, "executable").unwrap_err().to_string().contains("TLS is not spoken"));
     let mut nobody = client("http://127.0.0.1:1", cache.path());
     assert!(nobody.fetch(&id, "executable").is_err());
     nobody.urls = vec!["http://127.0.0.1:1".to_owned()];
     nobody.requests = 0;
-    assert!(nobody.fetch(&id, "debuginfo").unwrap_err().contains("more than 512 requests"));
+    assert!(nobody.fetch(&id, "debuginfo").unwrap_err().to_string().contains("more than 512 requests"));
     // Build ids that are none are asked of nobody.
     assert_eq!(nobody.fetch(&[1], "executable"), Ok(None));
     assert_eq!(nobody.fetch(&[1; 65], "executable"), Ok(None));

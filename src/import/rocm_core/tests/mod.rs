@@ -222,7 +222,7 @@ fn headers_that_are_zero_missing_or_too_many_are_said() {
     assert_eq!(read(file.clone()).1, []);
     file[64 + 56 + 44..64 + 56 + 48].copy_from_slice(&u32::MAX.to_le_bytes());
     let (_, problems) = read(file);
-    assert!(problems[0].expected.contains(&headers::MAX_HEADERS.to_string()), "{problems:?}");
+    assert!(problems[0].hint.as_ref().unwrap().contains(&headers::MAX_HEADERS.to_string()), "{problems:?}");
 }
 
 /// gABI: of PN_XNUM section 0 has the count; where it has none, or one that cannot be, segments end the headers.

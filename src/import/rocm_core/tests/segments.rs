@@ -62,8 +62,8 @@ fn a_short_file_cuts_segments_and_says_where() {
     let [problem] = &problems[..] else { panic!("{problems:?}") };
     assert_eq!(
         problem.to_string(),
-        "file: offset 0x40: segment 1: truncated at offset 0x50: 16 of 32 bytes at address 0x2000, and so is 1 more; \
-         expected a file with all of it (was it cut short?)"
+        "file: offset 0x40: segment 1: truncated at offset 0x50: 16 of 32 bytes at address 0x2000, and so is 1 more \
+         (expected a file with all of it (was it cut short?))"
     );
 }
 

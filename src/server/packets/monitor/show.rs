@@ -188,7 +188,7 @@ pub(super) fn objects(state: &State) -> String {
     for object in objects {
         let end = object.size.map(|size| format!("-{:#x}", object.address.0.saturating_add(size)));
         let _ = write!(answer, "{}{}  {}", object.address, end.unwrap_or_default(), object.name);
-        if let Some(problem) = object.problem {
+        if let Some(problem) = object.problem() {
             let _ = write!(answer, "  ({problem})");
         }
         answer.push('\n');
