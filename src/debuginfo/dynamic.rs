@@ -97,7 +97,7 @@ pub enum DynamicError {
     #[error(transparent)]
     Expression(#[from] dwarf::Error),
     /// The attribute has no expression at the frame's PC.
-    #[error("{0} says nothing at this PC")]
+    #[error("{0} is empty at this PC")]
     NotAtPc(AttributeName),
     /// The attribute's expression fails.
     #[error("{attribute}: {error}")]

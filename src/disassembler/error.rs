@@ -96,10 +96,10 @@ pub enum ListingError {
         expected: u64,
     },
     /// The listing ends before the code; with the byte that it lacks.
-    #[error("it says nothing of the byte {0}")]
+    #[error("it prints no instruction for the byte {0}")]
     Short(usize),
     /// The listing goes on after the code.
-    #[error("it goes on after the byte {at} of {size}")]
+    #[error("it continues after the byte {at} of {size}")]
     Long {
         /// The first byte past the listed instructions.
         at: usize,

@@ -20,8 +20,8 @@ impl Reads {
     /// Why an option is without effect.
     fn why(self) -> &'static str {
         match self {
-            Self::Dump => "the dump says that itself",
-            Self::Core => "the core says that itself",
+            Self::Dump => "the dump records that itself",
+            Self::Core => "the core records that itself",
             Self::Log => "nothing of a debug agent's log depends on it",
             Self::Umr => "nothing of what umr prints depends on it",
         }

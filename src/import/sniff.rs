@@ -90,7 +90,7 @@ fn text_within<R: Read>(
             Some(fault) => format!(
                 "text without a report on waves; ROCm's runtime reports in it: {fault} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
             ),
-            None => "text in which nothing of a known format was found".to_owned(),
+            None => "text of no known format".to_owned(),
         }),
     })
 }

@@ -65,8 +65,7 @@ pub(super) fn grow(state: &mut State) -> bool {
     state.grown.words.clear();
     for name in growth.in_old_units {
         state.grown.words.push_str(&format!(
-            "{name} was on no stack when its unit was loaded, so that its variables are not shown; `monitor locals` has \
-             them, and so has a server that is started with --view unit.\n"
+            "{name} was on no stack when its unit was loaded: its variables are not shown. Use `monitor locals`, or start the server with --view unit.\n"
         ));
     }
     if growth.is_full {

@@ -172,7 +172,7 @@ impl std::fmt::Display for PcSource {
             Self::NoWorkItem => "the lane has no work-item",
             Self::Exec => "the lane is active by EXEC: it is where the wave is",
             Self::ActiveLane => "the lane is active by DW_AT_LLVM_active_lane: it is where the wave is",
-            Self::LanePc => "DW_AT_LLVM_lane_pc of the function says so",
+            Self::LanePc => "DW_AT_LLVM_lane_pc of the function gives it",
             Self::Unknown(why) => return why.fmt(f),
         })
     }
@@ -305,7 +305,7 @@ pub enum ReadError {
     },
     /// The resume address of an inactive lane is unknown.
     #[error(
-        "where lane {lane} goes on is not known: it is not active, and the debug information does not say"
+        "the resume address of lane {lane} is unknown: the lane is inactive, and the debug information does not give it"
     )]
     NoLanePc {
         /// The lane.

@@ -27,7 +27,7 @@ pub enum BundleError {
         problem: Option<Box<CodeObjectError>>,
     },
     /// Several entries are for the GPU.
-    #[error("{count} entries for {targets}, `entry` must say which: {entries}")]
+    #[error("{count} entries for {targets}; choose one with `entry`: {entries}")]
     Several {
         /// Their number.
         count: usize,

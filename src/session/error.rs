@@ -37,7 +37,7 @@ pub enum ObjectCause {
     #[error("the dump has no such code object")]
     NoSuchObject,
     /// The capture has no bytes of it.
-    #[error("its bytes are not at hand")]
+    #[error("its bytes are not available")]
     NoBytes,
     /// The operating system's error.
     #[error("it cannot be read: {0}")]
@@ -57,13 +57,13 @@ pub enum ObjectCause {
         expected: String,
     },
     /// Its code is for another processor.
-    #[error("it is {0}; --force takes it all the same")]
+    #[error("it is {0}; --force takes it anyway")]
     Foreign(Foreign),
     /// The dump's own file of its debug information is unreadable or wrong.
     #[error("its file of debug information: {0}")]
     DebugFile(Box<ObjectCause>),
     /// Only its image in memory was captured.
-    #[error("only its image in memory is at hand, and debug information is never loaded")]
+    #[error("only its image in memory is available, and debug information is never loaded")]
     ImageOnly,
     /// Its debug information is missing or unreadable.
     #[error("{error}{}", damage.as_ref().map_or_else(String::new, |damage| format!("; the file is damaged: {damage}")))]
@@ -136,7 +136,7 @@ pub enum SourceError {
     #[error(transparent)]
     Position(#[from] PositionError),
     /// The place of a frame that debuggers see holds nothing at that offset.
-    #[error("nothing is {offset:#x} bytes into the window of frame {frame}")]
+    #[error("no variable is {offset:#x} bytes into the window of frame {frame}")]
     NothingInWindow {
         /// Bytes from its start.
         offset: u32,

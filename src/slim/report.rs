@@ -177,7 +177,7 @@ impl Report {
             count => format!("; {count} that no chosen wave needs are listed without their files"),
         };
         if self.left.absent > 0 {
-            let _ = write!(listed, "; {} whose bytes are not at hand", self.left.absent);
+            let _ = write!(listed, "; {} whose bytes are not available", self.left.absent);
         }
         line("code objects", format!("{} ({}){listed}", self.code_objects, size(written.code_objects)));
         line("global memory", self.global_words());

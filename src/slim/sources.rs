@@ -184,7 +184,7 @@ fn read(folders: &[Folder], path: &str, md5: Option<[u8; 16]>, left: u64) -> Res
         if let Err(error) = file.take(most + 1).read_to_end(&mut text) {
             refusal = Refusal::ReadError(error.to_string());
         } else if text.len() as u64 > most {
-            let bound = format!("more than {most} bytes, which a dump has room for");
+            let bound = format!("more than {most} bytes, the limit of a dump");
             refusal = Refusal::ReadError(bound);
         } else if md5.is_some_and(|md5| md5::compute(&text).0 != md5) {
             refusal = Refusal::Differs;

@@ -403,7 +403,7 @@ impl<'a> Frame<'a> {
             Ok(Whereabouts::Nowhere(why)) if is_small => return Err(unreadable(&why)),
             Err(why) if is_small => return Err(why),
             Ok(Whereabouts::Composed(_)) if is_small => {
-                return Err(unreadable(&ValueState::Error("no address says it".to_owned())));
+                return Err(unreadable(&ValueState::Error("it has no address".to_owned())));
             }
             _ => return Ok(None),
         };
@@ -411,7 +411,7 @@ impl<'a> Frame<'a> {
             self.leads_to(pointer, place);
         }
         let told = self.told(place);
-        told.map(Some).ok_or_else(|| unreadable(&ValueState::Error("no address says it".to_owned())))
+        told.map(Some).ok_or_else(|| unreadable(&ValueState::Error("it has no address".to_owned())))
     }
 
     /// Records a pointer's target.

@@ -272,7 +272,7 @@ fn odd_questions_have_short_answers() {
     let inactive =
         session.lanes(wave).unwrap().into_iter().find(|lane| lane.state == Some(LaneState::Inactive));
     let inactive = inactive.unwrap().lane;
-    let words = format!("where lane {inactive} goes on is not known");
+    let words = format!("the resume address of lane {inactive} is unknown");
     assert!(error(Instructions { lane: Some(inactive), ..none.clone() }).contains(&words));
     assert!(error(Instructions { frame: 99, ..none.clone() }).contains("there is no frame 99"));
     assert!(error(Instructions { lane: Some(LaneId(64)), ..none.clone() }).contains("no lane 64"));

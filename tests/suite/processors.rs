@@ -56,7 +56,7 @@ fn ask(capture: &Path, foreign: Option<(&str, &str)>, wave: &str, options: &[&st
         assert!(!why.contains("is for gfx"), "{why}");
         return;
     };
-    let refusal = format!("is for {code}, and the GPU is {gpu}; --force takes it all the same");
+    let refusal = format!("is for {code}, and the GPU is {gpu}; --force takes it anyway");
     assert!(info.contains(&refusal), "{info}{warnings}");
     assert!(stack.contains("#0  ?? "), "{stack}");
     assert!(!sound && why.contains(&refusal), "{why}");

@@ -204,7 +204,7 @@ fn a_report_is_plain_english() {
     let plain = text("plain", &[]);
     assert!(plain.contains("global memory  0 bytes; no pointer was followed; 2 bytes stay out\n"), "{plain}");
     assert!(plain.contains("private memory 1 byte\n"), "{plain}");
-    assert!(plain.contains("code objects   0 (0 bytes); 1 whose bytes are not at hand\n"), "{plain}");
+    assert!(plain.contains("code objects   0 (0 bytes); 1 whose bytes are not available\n"), "{plain}");
     let one = text("one", &["--memory", "0x1000+1"]);
     assert!(one.contains("global memory  1 byte; no pointer was followed; 1 byte stays out\n"), "{one}");
     let none = text("none", &["--no-global"]);
@@ -236,7 +236,7 @@ fn code_objects_without_bytes_are_told_from_those_that_nobody_needs() {
     fs::write(&dump, manifest.to_string()).unwrap();
     let text = said(&["slim", words(&dump), "-o", words(&scratch.path("text"))]).0;
     let line =
-        "; 2 that no chosen wave needs are listed without their files; 1 whose bytes are not at hand\n";
+        "; 2 that no chosen wave needs are listed without their files; 1 whose bytes are not available\n";
     assert!(text.contains(line), "{text}");
     let report = slimmed(&dump, &scratch.path("json"), &[]);
     let left = &report["left_out"];
@@ -244,7 +244,7 @@ fn code_objects_without_bytes_are_told_from_those_that_nobody_needs() {
     // A log names the code object of its waves, and has none of its bytes.
     let log = fixtures().join("logs/agent-plain.log");
     let text = said(&["slim", words(&log), "-o", words(&scratch.path("log"))]).0;
-    assert!(text.contains("; 1 whose bytes are not at hand\n") && !text.contains("needs"), "{text}");
+    assert!(text.contains("; 1 whose bytes are not available\n") && !text.contains("needs"), "{text}");
 }
 
 /// The contents of a dump are not those of one made of it with less.

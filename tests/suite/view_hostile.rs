@@ -247,7 +247,7 @@ fn a_view_has_so_many_entries_of_location_lists_and_no_more() {
     assert_eq!((problems.len(), located), (0, 4), "{problems:?}");
     let (problems, located, bytes) = lists(500, 1000);
     assert_eq!(located as u64, bytes / 1000, "entries of {bytes} bytes");
-    let said = "variables are left out: their location lists are more than a view has room for";
+    let said = "variables are left out: their location lists are more than a view can hold";
     assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
 }
 
@@ -278,7 +278,7 @@ fn a_view_has_so_many_ranges_and_no_more() {
     assert_eq!((problems.len(), with_ranges), (0, 4), "{problems:?}");
     let (problems, with_ranges, bytes) = blocks(500, 1000);
     assert_eq!(with_ranges as u64, bytes / 1001, "entries of {bytes} bytes");
-    let said = "code is left out: its ranges are more than a view has room for";
+    let said = "code is left out: its ranges are more than a view can hold";
     assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
 }
 
@@ -310,7 +310,7 @@ fn referring(sizes: [u64; 2]) -> (Vec<String>, String) {
 #[test]
 fn a_view_reads_so_much_of_units_that_others_refer_to_and_no_more() {
     const MOST: u64 = 1 << 25;
-    let said = "names and types are left out: units refer to more of others than a view has room for";
+    let said = "names and types are left out: units refer to more of others than a view can hold";
     for (sizes, types) in [([64, MOST - 64], 2), ([64, MOST - 63], 1), ([MOST, 64], 1), ([MOST + 1, 64], 1)] {
         let (problems, text) = referring(sizes);
         let typed = text.matches("DW_AT_type").count();

@@ -273,6 +273,6 @@ fn a_view_has_so_many_dies_of_type_units_and_no_more() {
     assert_eq!((fits.type_of("all"), fits.problems.len()), (some("large"), 0));
     let too_many = Viewed::new("many", &of(1 << 20));
     assert_eq!(too_many.type_of("all"), None);
-    let said = "types of type units are left out: there are more than a view has room for";
+    let said = "types of type units are left out: there are more than a view can hold";
     assert!(too_many.problems.iter().any(|problem| problem.contains(said)), "{:?}", too_many.problems);
 }

@@ -66,11 +66,11 @@ impl Idiom {
         match self {
             Self::Xderef => "read as clang means its xderef idiom, not as DWARF defines it",
             Self::LaneDword => {
-                "inferred: the vector register is wider than the variable, so that its dword of the lane is meant; by DWARF it \
+                "inferred: the vector register is wider than the variable, so its dword of the lane is meant; by DWARF it \
                  is the dword of lane 0"
             }
             Self::PrivateFrame => {
-                "inferred: the frame register has 32 bits, so that it leads to private memory of the lane; by DWARF it is an \
+                "inferred: the frame register has 32 bits, so it leads to private memory of the lane; by DWARF it is an \
                  address of global memory"
             }
         }

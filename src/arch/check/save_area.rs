@@ -36,7 +36,7 @@ pub(super) fn save_area_counts_are_possible(file: &File, report: &mut Report) {
         report.add(block, "state_words", format!("{} is not 1 or 2", area.state_words));
     }
     if area.sgpr_slots.is_some() == area.state.sgprs.is_some() {
-        report.add(block, "sgpr_slots", "either this or state.sgprs says how many SGPRs there are");
+        report.add(block, "sgpr_slots", "set exactly one of this and state.sgprs: the number of SGPRs");
     }
     if area.sgpr_slots.is_some_and(|slots| slots > 1024) || area.gap > 4096 {
         report.add(block, "gap", "or sgpr_slots is larger than a wave");

@@ -106,7 +106,7 @@ fn a_listing_of_mc_ends_where_its_encoding_is_not_the_codes() {
         let found = mc::listing(&DECODED.replace(from, to), SAID, 0x1000, &BYTES);
         if to == "]" {
             // Its bytes are the code's as far as they go; the rest has no message.
-            assert!(found.unwrap_err().to_string().contains("it says nothing of the byte 12"));
+            assert!(found.unwrap_err().to_string().contains("it prints no instruction for the byte 12"));
             continue;
         }
         let found = found.unwrap();
@@ -115,9 +115,9 @@ fn a_listing_of_mc_ends_where_its_encoding_is_not_the_codes() {
     for (text, words) in [
         (DECODED.replace("0xbf]", "0xbe]"), "otherwise than the code has it"),
         (DECODED.replace(",0xbf]", "]"), "otherwise than the code has it"),
-        (String::new(), "it says nothing of the byte 0"),
-        (DECODED.lines().take(2).collect::<Vec<_>>().join("\n"), "it says nothing of the byte 8"),
-        (format!("{DECODED}{DECODED}"), "it goes on after the byte 16 of 16"),
+        (String::new(), "it prints no instruction for the byte 0"),
+        (DECODED.lines().take(2).collect::<Vec<_>>().join("\n"), "it prints no instruction for the byte 8"),
+        (format!("{DECODED}{DECODED}"), "it continues after the byte 16 of 16"),
     ] {
         let error = mc::listing(&text, SAID, 0x1000, &BYTES).unwrap_err().to_string();
         assert!(error.contains(words), "{error:?} for {text}");

@@ -108,8 +108,7 @@ impl Builder<'_> {
                 self.processes.lines.iter().take(MAX_LINES).map(usize::to_string).collect();
             let _ = write!(
                 what,
-                ". It holds reports of {} processes, which begin in lines {}: their code objects lie at the same addresses, so that \
-                 each process has an agent of its own",
+                ". It holds reports of {} processes, which begin in lines {}: their code objects have the same addresses, so each process has an agent of its own",
                 self.processes.lines.len(),
                 lines.join(", ")
             );
@@ -146,7 +145,7 @@ impl Builder<'_> {
         }
         if self.groups.clashes > 0 {
             let what = format_args!(
-                "{} waves are in places that other waves have, too: the log does not tell their dispatches apart",
+                "{} waves share their places with other waves: the log does not distinguish their dispatches",
                 self.groups.clashes
             );
             self.problems.whole(what, "one report of one process in a log");

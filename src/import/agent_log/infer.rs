@@ -98,7 +98,7 @@ pub(super) fn contradictions(
         }
         said.push(processor);
         let what = format_args!(
-            "--processor {name} contradicts {who} {}; the waves are read as {name}'s, as the option says",
+            "--processor {name} contradicts {who} {}; the waves are read as {name}'s, as the option requires",
             processor.name
         );
         let hint = Do(format_args!("give no --processor, or --processor {}", processor.name));

@@ -300,7 +300,7 @@ impl<'p> Reader<'p> {
         let Some(row) = memory::row(found.line, &mut self.words) else { return false };
         let Some(wave) = self.streams.wave(found) else { return false };
         if row.damaged {
-            let what = "a word of the row is none; it and what follows are not captured";
+            let what = "a word of the row is invalid; it and the words after it are not captured";
             self.problems.line(line.number, what, "words of eight hex digits");
         }
         let (section, kernargs) = (wave.section, wave.kernargs);
@@ -309,7 +309,8 @@ impl<'p> Reader<'p> {
         match row.start(self.words.len(), section, kernargs, is_first) {
             Some(start) => drop(pieces.push(&mut self.log.kept, start, &self.words)),
             None => {
-                let what = "the row is not captured: blanks are missing, so that nothing says at which addresses its words lie";
+                let what =
+                    "the row is not captured: blanks are missing, and the addresses of its words are unknown";
                 let expected =
                     "the agent's own blanks, nine for each word that the row begins before its first one";
                 self.problems.line(line.number, what, expected);
@@ -355,7 +356,7 @@ impl<'p> Reader<'p> {
         }
         let row = !scalars.is_empty();
         if damaged && (row || line::begins_as_row(found.line)) {
-            let what = "something in the row is no register; it and what follows are not captured";
+            let what = "the row has an invalid register; it and the rest of the row are not captured";
             self.problems.line(line.number, what, "names and values of 8 or 16 hex digits");
         }
         if row {
@@ -373,7 +374,7 @@ impl<'p> Reader<'p> {
     fn lanes(&mut self, line: Line<'_>, vector: &mut Vector, cursor: &mut Cursor<'_>) {
         while let Some(lane) = line::lane(cursor) {
             let Ok((index, value)) = lane else {
-                let what = "something in the row is no lane; it and what follows are not captured";
+                let what = "the row has an invalid lane; it and the rest of the row are not captured";
                 self.problems.line(line.number, what, "[lane] and eight hex digits");
                 return;
             };
@@ -467,8 +468,7 @@ impl<'p> Reader<'p> {
             self.done(wave, true);
         }
         if let Some((count, line)) = self.lost {
-            let what =
-                format_args!("{count} rows, this one first, are not captured: nothing tells whose they are");
+            let what = format_args!("{count} rows, this one first, are not captured: their wave is unknown");
             self.problems.line(line, what, "rows behind the prefix of a wave's header");
         }
         if let Some((count, line)) = self.bare {

@@ -138,11 +138,9 @@ impl Archive {
     /// An error of the zip as a whole that leaves it readable.
     pub(super) fn problem(&self, name: &str) -> Option<Problem> {
         let (offset, what, expected) = match &self.directory {
-            Directory::Whole(zip) if zip.has_duplicate_names() => (
-                None,
-                "two entries have one name, so that the last one counts".to_owned(),
-                "names that are unique",
-            ),
+            Directory::Whole(zip) if zip.has_duplicate_names() => {
+                (None, "two entries have one name; the last one counts".to_owned(), "names that are unique")
+            }
             Directory::Whole(_) => return None,
             Directory::Lost(walk, why) => (
                 Some(walk.end),
@@ -226,7 +224,9 @@ fn whole_entry(zip: &mut ZipArchive<Cursor>, index: usize, whole: u64) -> Result
     }
     if entry.size() != entry.compressed_size() {
         let (size, stored) = (entry.size(), entry.compressed_size());
-        return Err(broken(format!("the entry says {size} bytes and {stored} bytes stored")));
+        return Err(broken(format!(
+            "the entry has a size of {size} bytes and a stored size of {stored} bytes"
+        )));
     }
     let start = entry.data_start().ok_or_else(|| broken("the entry has no data".to_owned()))?;
     let size = entry.size();

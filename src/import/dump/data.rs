@@ -106,7 +106,7 @@ impl Sources {
             0 => return Found::Nothing,
             1 => {}
             _ => {
-                problems.report(key, "data is given in more than one way, so that none counts", ONE);
+                problems.report(key, "data is given in more than one way; none counts", ONE);
                 return Found::Refused;
             }
         }

@@ -63,7 +63,7 @@ pub(super) fn memory_map(
         problems.report(
             table.index(index.unwrap_or_default()),
             format_args!(
-                "{:#x}-{:#x} overlaps {:#x}-{:#x} of an earlier entry, so that it is left out",
+                "{:#x}-{:#x} overlaps {:#x}-{:#x} of an earlier entry; it is left out",
                 segment.address,
                 segment.last(),
                 other.0,
@@ -95,7 +95,7 @@ fn segment(
     let name = problems.text(key, "name", &piece.name);
     let mut extent = sources.required(problems, key, piece.data())?;
     if extent.length == 0 {
-        problems.report(key, "no bytes, so that it is left out", "at least one byte");
+        problems.report(key, "no bytes; it is left out", "at least one byte");
         return None;
     }
     // The last address rather than the end, which of the topmost piece is 2^64.

@@ -34,7 +34,7 @@ impl Problems {
         field: &'a Field<T>,
     ) -> Option<&'a T> {
         if !field.is_given() {
-            self.report(key.name(name), "is missing, so that the entry is left out", T::EXPECTED);
+            self.report(key.name(name), "is missing; the entry is left out", T::EXPECTED);
         }
         self.given(key, name, field)
     }
@@ -130,7 +130,7 @@ impl Problems {
         for (name, twice) in extra.keys() {
             let (what, expected) = match twice {
                 true => ("is given twice; the first counts", "each key once"),
-                false => ("is not a key of format 1, so that it is ignored", "keys of format 1, or x-..."),
+                false => ("is not a key of format 1; it is ignored", "keys of format 1, or x-..."),
             };
             self.report(key.name(name), what, expected);
         }
@@ -161,7 +161,7 @@ impl Ids {
         problems.required(key, "id", field)?;
         let id = problems.small(key, "id", field)?;
         if self.known.contains_key(&id) {
-            let what = format_args!("{id} is taken by an earlier entry, so that this one is left out");
+            let what = format_args!("{id} is taken by an earlier entry; this one is left out");
             problems.report(key.name("id"), what, "ids that are unique in their table");
             return None;
         }

@@ -61,8 +61,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
             let Some(name) = problems.required(&key, "name", &layout.name) else { continue };
             let name: &str = &name.0;
             if by_name.contains_key(name) {
-                let what =
-                    format_args!("{name:?} is taken by an earlier entry, so that this one is left out");
+                let what = format_args!("{name:?} is taken by an earlier entry; this one is left out");
                 problems.report(key.name("name"), what, "names that are unique");
                 continue;
             }
@@ -138,10 +137,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
                 problems,
                 extent,
                 key,
-                format_args!(
-                    "the image has {} bytes, so that registers beyond it are not captured",
-                    extent.length
-                ),
+                format_args!("the image has {} bytes; registers beyond it are not captured", extent.length),
                 format_args!("the {} bytes of layout {name:?}", layout.size),
             );
         }
@@ -256,7 +252,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
             }
             known = LaneSet(mask & known.0);
         } else if lanes.is_given() {
-            let what = format_args!("{name} has one dword, so that the mask is ignored");
+            let what = format_args!("{name} has one dword; the mask is ignored");
             problems.report(key.name("lanes"), what, "a mask only for registers of several");
         }
         let width = u16::try_from(register.bytes()).ok()?;

@@ -109,12 +109,12 @@ impl<'m, 'de> Builder<'m, 'de> {
                 Some((agent, workgroup.filter(|_| first == agent)))
             }
             (None, None) if workgroup.is_some() => {
-                let what = "nothing says on which agent its work-group runs, so that the wave is left out";
+                let what = "the agent of its work-group is unknown; the wave is left out";
                 self.problems.report(key, what, "agent, or a work-group of a dispatch or queue");
                 None
             }
             (None, None) => {
-                let what = "neither a work-group nor an agent is known, so that the wave is left out";
+                let what = "neither a work-group nor an agent is known; the wave is left out";
                 self.problems.report(key, what, "workgroup or agent");
                 None
             }
@@ -138,7 +138,7 @@ impl<'m, 'de> Builder<'m, 'de> {
         let lanes = self.problems.number(key, "wave_size", field)?;
         let size = WaveSize::from_lanes(lanes).filter(|size| target.wave_sizes.contains(size));
         if size.is_none() {
-            let what = format_args!("{lanes}, so that the wave is left out");
+            let what = format_args!("{lanes}; the wave is left out");
             self.problems.report(key.name("wave_size"), what, format_args!("{} on {}", sizes(), target.name));
         }
         size

@@ -180,7 +180,7 @@ pub enum FetchError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
     /// TLS, or another scheme.
-    #[error("expected a URL that begins with http://; TLS is not spoken")]
+    #[error("expected a URL that begins with http:// (TLS is not supported)")]
     Scheme,
     /// The client's error.
     #[error("{0}")]
@@ -203,16 +203,16 @@ pub enum ServerError {
         announced: u64,
     },
     /// The file is no code object.
-    #[error("what it answers is {0}")]
+    #[error("its answer is {0}")]
     File(CodeObjectError),
     /// The file is damaged.
-    #[error("what it answers is damaged: {0}")]
+    #[error("its answer is damaged: {0}")]
     Damaged(CodeObjectError),
     /// The file's build id, in hex.
-    #[error("what it answers has build id {0}")]
+    #[error("its answer has build id {0}")]
     BuildId(String),
     /// The file has no build id.
-    #[error("what it answers has no build id")]
+    #[error("its answer has no build id")]
     NoBuildId,
 }
 

@@ -156,7 +156,7 @@ impl<'s> Search<'s> {
             problems.report(
                 format_args!("--code-object {file}@{address:#x}"),
                 format_args!("refused: {why}"),
-                "the code object that is loaded there; --force takes it all the same",
+                "the code object that is loaded there; --force takes it anyway",
             );
             // That something is loaded there was the word of the one that was refused.
             if known.is_none() && place.image.is_none() {
@@ -302,12 +302,12 @@ impl<'s> Search<'s> {
             refusals.truncate(MAX_REASONS);
             let expected = match (self.options.force, &self.places[..], &candidates[..]) {
                 (true, ..) => "an address: --force needs FILE@ADDRESS",
-                (false, [_], [_]) => "a code object that is loaded; --force takes it all the same",
+                (false, [_], [_]) => "a code object that is loaded; --force takes it anyway",
                 (false, ..) => "a code object that is loaded; --force takes another one as FILE@ADDRESS",
             };
             problems.report(
                 format_args!("--code-object {file}"),
-                format_args!("it is none of those that are loaded: {}", refusals.join("; ")),
+                format_args!("it is none of the loaded code objects: {}", refusals.join("; ")),
                 expected,
             );
         }
@@ -507,7 +507,7 @@ impl<'s> Search<'s> {
             if found.is_none() {
                 let what = match (&place.image, place.reasons.is_empty()) {
                     _ if place.listed.is_some() => {
-                        [&place.reasons[..], &["it is not at hand".to_owned()]].concat().join("; ")
+                        [&place.reasons[..], &["it is not available".to_owned()]].concat().join("; ")
                     }
                     (Some(_), true) => {
                         "its file is not available; its symbols come from its image in memory".to_owned()
@@ -515,7 +515,7 @@ impl<'s> Search<'s> {
                     (Some(_), false) => {
                         format!("{}; its symbols come from its image in memory", place.reasons.join("; "))
                     }
-                    (None, true) => "neither its file nor its image in memory is at hand".to_owned(),
+                    (None, true) => "neither its file nor its image in memory is available".to_owned(),
                     (None, false) => {
                         format!("{}; it has no image in memory either", place.reasons.join("; "))
                     }

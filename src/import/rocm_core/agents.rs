@@ -184,7 +184,7 @@ fn target(
     let name = format!("gfx{}{:x}{:x}", version.0, version.1, version.2);
     if let Ok(target) = targets.target(&name) {
         if let Some(named) = options.target.as_deref().filter(|named| *named != name) {
-            let what = format!("--processor {named} contradicts the core, which says {name}; that counts");
+            let what = format!("--processor {named} contradicts the core's {name}, which is used");
             problems.report(key, what, Do("give no --processor: it is for GPUs that are not known"));
         }
         return Some(target);
@@ -194,8 +194,7 @@ fn target(
             Ok(target) => {
                 if parse(&target.name).is_some_and(|own| own.0 != version.0) {
                     let what = format!(
-                        "--processor {named} contradicts the core, which says {name}; it is not known, and is read as {named}, as \
-                         the option says"
+                        "--processor {named} contradicts the core's {name}, which is unknown; it is read as {named}, as the option requires"
                     );
                     problems.report(key, what, "a processor of the same generation");
                 }
@@ -245,7 +244,7 @@ pub(super) fn contradictions(
         let other = processor.name;
         let what = format!(
             "--processor {named} contradicts the code object at {address:#x}, which by its header is for {other}; waves are read as \
-             {named}'s, as the option says"
+             {named}'s, as the option requires"
         );
         problems.report("--processor", what, Do(format_args!("give no --processor, or --processor {other}")));
     }

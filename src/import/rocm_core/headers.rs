@@ -94,7 +94,7 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
     }
     if !is_said {
         let what = format!(
-            "more than can be said there, and section 0 does not say how many: {} are read",
+            "more than fit into the field, and section 0 does not give the number: {} are read",
             bytes.len() as u64 / entry
         );
         problems.report_at(name, COUNT, "program headers", what, "their number as sh_info of section 0");

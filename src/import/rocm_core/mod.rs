@@ -160,8 +160,8 @@ fn r_version(map: &LinkMap, options: &Options, problems: &mut Problems) -> Optio
     let Some(given) = options.r_version else { return map.r_version };
     if let Some(own) = map.r_version {
         let what = match own == given {
-            true => "without effect: the core says that itself".to_owned(),
-            false => format!("{given}, but the core says {own}; the core's counts"),
+            true => "without effect: the core records that itself".to_owned(),
+            false => format!("{given}, but the core has {own}, which is used"),
         };
         problems.report("--r-version", what, "a core that does not hold r_debug.r_version");
         return Some(own);

@@ -130,12 +130,12 @@ impl SkipSummary {
         }
         if let Some((count, OutsideGroup { wave, place, most })) = self.in_group {
             let who = match count {
-                1 => format!("wave {wave} says"),
+                1 => format!("wave {wave} has"),
                 count => format!(
-                    "{count} waves, the first of them {wave}, say that they are at places in their work-groups that these do not have: it says"
+                    "{count} waves have places outside of their work-groups; the first, wave {wave}, has"
                 ),
             };
-            let what = format!("{who} that it is wave {place} of its work-group, counted from 0");
+            let what = format!("{who} place {place} in its work-group, counted from 0");
             problems.report(key, what, format!("one of the {most} of a work-group of that dispatch"));
         }
         if let Some((count, (wave, pc))) = self.pc {

@@ -27,7 +27,7 @@ impl Line<'_> {
     /// Reports a line whose rest was skipped.
     pub(in crate::import) fn report_cut(&self, problems: &mut Problems) {
         if self.cut {
-            let what = "the line is longer than what is looked at; its rest is passed over";
+            let what = "the line is too long; its rest is ignored";
             problems.line(self.number, what, "lines of at most 1 MiB");
         }
     }

@@ -122,7 +122,7 @@ impl<'t> Families<'t> {
     /// Reports a user's processor that contradicts the text, files beside it, or the waves' words. The user's counts.
     fn contradictions(&self, chosen: &Target, waves: &[UmrWave], problems: &mut Problems) {
         let name = &chosen.name;
-        let end = format!("the waves are read as {name}'s, as the option says");
+        let end = format!("the waves are read as {name}'s, as the option requires");
         let is_other = |named: &Processor| !is_read_as(self.targets, *named, chosen);
         let mut named = waves.iter().filter_map(|wave| Some((wave.named.filter(is_other)?, wave.line)));
         if let Some((other, line)) = named.next() {

@@ -57,7 +57,7 @@ fn words(cursor: &mut Cursor<'_>, problems: &mut Problems, line: usize) -> (Vec<
             return (words, true);
         }
         let Some((8, word)) = cursor.hex() else {
-            let what = "a word of the row is none; it and what follows are not captured";
+            let what = "a word of the row is invalid; it and the words after it are not captured";
             problems.line(line, what, "eight hex digits");
             return (words, false);
         };

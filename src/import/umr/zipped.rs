@@ -70,7 +70,7 @@ pub(super) fn open_within(
         &mut problems,
     );
     if unpacked.is_cut {
-        let what = format_args!("of {size} bytes that it says it has, the first {most} are read");
+        let what = format_args!("it claims {size} bytes; only the first {most} are read");
         problems.whole(what, format_args!("umr's text within {most} bytes"));
     }
     let format = "RADV hang folder in a zip (umr text)";
@@ -93,10 +93,7 @@ fn folder<R: Read + Seek>(name: &str, zip: &ZipArchive<R>) -> Result<Option<Stri
     };
     match folders.count() {
         0 => Ok(Some(first.to_owned())),
-        more => refuse(format!(
-            "a zip of {} hang folders of RADV, of which one at a time is read unpacked",
-            more + 1
-        )),
+        more => refuse(format!("a zip of {} hang folders of RADV; unpack it and open one of them", more + 1)),
     }
 }
 

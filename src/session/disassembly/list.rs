@@ -119,8 +119,7 @@ fn choose(
         let end = end.min(most(from));
         let all = function.map_or(0, |function| function.end - function.start);
         code.problems.push(format!(
-            "the function has {all} bytes, of which those from {from:#x} to {end:#x} are listed: say another address, or \
-             how many"
+            "the function has {all} bytes, of which those from {from:#x} to {end:#x} are listed: give another address, or a count"
         ));
         return code.forward(from, end, count);
     }

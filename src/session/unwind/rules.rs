@@ -55,7 +55,7 @@ pub(in crate::session) enum NoRules {
     Augmentation(EntryAt, String),
     #[error("{0} never defines a CFA")]
     NoCfa(EntryAt),
-    #[error("{0} does not say where the return address is")]
+    #[error("{0} has no rule for the return address")]
     NoReturnAddress(EntryAt),
     /// The instructions do not execute.
     #[error("{0}: {1}")]

@@ -260,7 +260,7 @@ fn headers_of_which_nobody_says_how_many_end_before_the_first_segment() {
     bytes[56..58].copy_from_slice(&[0xff, 0xff]);
     let (found, came) = spooled(std::io::Cursor::new(bytes.clone()), 1 << 30, FOREVER);
     assert_eq!(found, [BIG, ZEROS, SMALL]);
-    assert!(came.notes()[0].contains("section 0 does not say how many"), "{came:?}");
+    assert!(came.notes()[0].contains("section 0 does not give the number"), "{came:?}");
     // A count beyond two bytes: 70000 headers, with their number behind all memory.
     const COUNT: u64 = 70_000;
     let data = (64 + COUNT * 56).next_multiple_of(0x1000);

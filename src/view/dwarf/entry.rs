@@ -165,12 +165,7 @@ pub(super) fn convert<'r>(
     }
     if places.unread > 0 {
         let count = places.unread;
-        problem(
-            plans,
-            format!(
-                "{count} blocks have more ranges than a view has room for, and are shown without a place"
-            ),
-        );
+        problem(plans, format!("{count} blocks have more ranges than a view can hold; they have no place"));
     }
     if places.left_out > 0 {
         problem(plans, left_out_places(places.left_out));
@@ -418,7 +413,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         let Ok(mut ranges) = unit.raw_ranges(at) else { return true };
         while let Ok(Some(_)) = ranges.next() {
             if !self.plans.ranges.take() {
-                let problem = "code is left out: its ranges are more than a view has room for";
+                let problem = "code is left out: its ranges are more than a view can hold";
                 self.plans.problems.insert(problem.to_owned());
                 return false;
             }

@@ -55,7 +55,7 @@ pub(super) fn rewrite<'r>(
     };
     let size = of.and_then(|of| conversion.unit.debug.byte_size(TypeId(of)).ok().flatten());
     let Some(slot) = conversion.plan(function).add(die, of.map(TypeId), sort, size) else {
-        let problem = "variables are left out: there are more than a window has room for";
+        let problem = "variables are left out: there are more than a window can hold";
         conversion.plans.problems.insert(problem.to_owned());
         return Ok(None);
     };
@@ -77,7 +77,7 @@ pub(super) fn rewrite<'r>(
 
 /// Records a variable beyond the window's capacity.
 fn too_many(conversion: &mut Conversion<'_, '_, '_, '_>) -> Option<AttributeValue> {
-    let problem = "variables are left out: their location lists are more than a view has room for";
+    let problem = "variables are left out: their location lists are more than a view can hold";
     conversion.plans.problems.insert(problem.to_owned());
     None
 }

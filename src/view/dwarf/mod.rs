@@ -176,7 +176,7 @@ pub(super) fn rewrite(
     order.extend(wanted.keys().filter(|id| !of_before.contains(id)));
     let group = Group::of(debug, &debug.sections(), &order);
     if group.is_cut {
-        let problem = "names and types are left out: units refer to more of others than a view has room for";
+        let problem = "names and types are left out: units refer to more of others than a view can hold";
         plans.problems.insert(problem.to_owned());
     }
     let none = HashSet::new();
@@ -252,7 +252,7 @@ pub(super) enum UnitError {
     NoDie,
     #[error("it ends after its section")]
     Truncated,
-    #[error("the view has no room for its {dies} DIEs: {MAX_DIES} in all")]
+    #[error("its {dies} DIEs exceed the limit of the view: {MAX_DIES} in all")]
     Full { dies: usize },
     #[error(transparent)]
     Debug(#[from] DebugInfoError),

@@ -256,7 +256,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
     ) {
         let Some(dies) = unit.dies.get(top).and_then(|die| unit.dies.get(top..die.end)) else { return };
         if self.plans.copied.saturating_add(dies.len()) > MAX_COPIED_DIES {
-            let problem = "types of type units are left out: there are more than a view has room for";
+            let problem = "types of type units are left out: there are more than a view can hold";
             self.plans.problems.insert(problem.to_owned());
             return;
         }

@@ -65,7 +65,7 @@ fn the_version_in_a_core_is_not_overridden() {
         let (path, expected) = (core(name), expected(name));
         let path = path.to_str().unwrap();
         for (given, what) in
-            [("8", "--r-version: 8, but the core says 10"), ("10", "--r-version: without effect")]
+            [("8", "--r-version: 8, but the core has 10"), ("10", "--r-version: without effect")]
         {
             let ours = export(&[path, "--r-version", given]);
             assert_eq!(pcs(&ours["waves"]), pcs(&expected["waves"]), "{name} {given}");
@@ -130,7 +130,11 @@ fn a_file_is_placed_wherever_its_code_is() {
         let mut found: Vec<u64> = found.map(|object| object["load_address"].as_u64().unwrap()).collect();
         found.sort_unstable();
         assert_eq!(found, loaded, "{with:?}: {}", ours["problems"]);
-        assert!(told(&ours, "it is none of those").is_empty(), "{with:?}: {}", ours["problems"]);
+        assert!(
+            told(&ours, "it is none of the loaded code objects").is_empty(),
+            "{with:?}: {}",
+            ours["problems"]
+        );
     }
 }
 
@@ -256,8 +260,7 @@ fn a_place_that_a_work_group_does_not_have_is_a_line_of_its_own() {
     changed[ttmp] |= 0x3f;
     let ours = opened(&changed);
     let id = wave["ordinal"].as_u64().unwrap() + 1;
-    let what =
-        format!("wave {id} says that it is wave 63 of its work-group, counted from 0 (expected one of the");
+    let what = format!("wave {id} has place 63 in its work-group, counted from 0 (expected one of the");
     assert_eq!(told(&ours, &what).len(), 1, "{}", ours["problems"]);
 }
 

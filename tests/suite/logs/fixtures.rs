@@ -339,7 +339,7 @@ fn a_code_object_is_found_wherever_the_user_has_it() {
         (export["code_objects"][0]["problem"].clone(), problems(&export).join("\n"))
     };
     let (problem, said) = state(&[]);
-    assert!(problem.as_str().unwrap().contains("not at hand"), "{problem}");
+    assert!(problem.as_str().unwrap().contains("not available"), "{problem}");
     assert!(said.contains(SAVED) && said.contains(&format!("--code-object FILE@{LOAD:#x}")), "{said}");
     let object = saved.object.to_str().unwrap();
     // By its length in the log, and by its address.
@@ -363,7 +363,7 @@ fn a_code_object_is_found_wherever_the_user_has_it() {
     let elsewhere = saved.log.with_file_name("elsewhere.log");
     fs::write(&elsewhere, text).unwrap();
     let closed = export(&elsewhere, &[]);
-    assert!(problems(&closed)[0].contains("its file is not opened; it is not at hand"), "{closed}");
+    assert!(problems(&closed)[0].contains("its file is not opened; it is not available"), "{closed}");
     let export = export(&elsewhere, &["--local-files", "yes"]);
     assert_eq!((&export["code_objects"][0]["problem"], problems(&export).len()), (&Value::Null, 0));
 }
@@ -375,7 +375,7 @@ fn a_code_object_of_another_build_is_refused() {
     let other = saved.object.with_file_name("saxpy-gfx90a-O0.hsaco");
     fs::copy(&other, saved.log.with_file_name(SAVED)).unwrap();
     let refused = export(&saved.log, &[]);
-    assert!(refused["code_objects"][0]["problem"].as_str().unwrap().contains("not at hand"));
+    assert!(refused["code_objects"][0]["problem"].as_str().unwrap().contains("not available"));
     assert!(problems(&refused)[0].contains("is another build"), "{:?}", problems(&refused));
     let taken = export(&saved.log, &["--force"]);
     assert_eq!(taken["code_objects"][0]["problem"], Value::Null);
@@ -388,7 +388,7 @@ fn a_code_object_of_another_build_is_refused() {
     let given = other.to_str().unwrap();
     let unplaced = export(&saved.log, &["--code-object", given]);
     assert!(
-        problems(&unplaced).iter().any(|problem| problem.contains("it is none of those that are loaded"))
+        problems(&unplaced).iter().any(|problem| problem.contains("it is none of the loaded code objects"))
     );
     let added = export(&saved.log, &["--code-object", &format!("{given}@0x7e0000000000")]);
     assert_eq!(added["code_objects"][1]["load_address"], json!(0x7e00_0000_0000_u64));

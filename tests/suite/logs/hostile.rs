@@ -58,7 +58,7 @@ fn a_line_of_a_hundred_megabytes_costs_no_memory() {
     drop(file);
     let opened = import::open(&path, &Targets::builtin(), &options("gfx90a")).unwrap();
     assert_eq!(opened.capture.waves.len(), 1);
-    assert!(said(&opened).contains("line 1: the line is longer"), "{}", said(&opened));
+    assert!(said(&opened).contains("line 1: the line is too long"), "{}", said(&opened));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn waves_that_claim_one_place_take_no_longer_than_others() {
     let opened = open(text.into_bytes()).unwrap();
     assert_eq!((opened.capture.waves.len(), opened.capture.workgroups.len()), (20_000, 20_000));
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
-    assert!(said(&opened).contains("19999 waves are in places that other waves have"), "{}", said(&opened));
+    assert!(said(&opened).contains("19999 waves share their places with other waves"), "{}", said(&opened));
 }
 
 /// Numbers that nothing has: lanes, registers, addresses, ids.

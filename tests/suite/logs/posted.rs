@@ -182,9 +182,7 @@ fn texts_in_utf16_are_read() {
             assert_eq!(problems(&export), Vec::<&str>::new(), "{name}");
             same(&navi, &export, &|_| false);
         }
-        assert!(
-            refused(&file("utf16-none", wide("hello\n"))).contains("nothing of a known format was found")
-        );
+        assert!(refused(&file("utf16-none", wide("hello\n"))).contains("text of no known format"));
     }
 }
 
@@ -305,7 +303,7 @@ fn a_zipped_hang_folder_opens_as_it_is() {
     fs::create_dir(&second).unwrap();
     fs::copy(radv.join("umr_waves.log"), second.join("umr_waves.log")).unwrap();
     let said = refused(&zip("two.zip", &parent, &["-x", "*.zip"]));
-    assert!(said.contains("a zip of 2 hang folders of RADV, of which one at a time is read"), "{said}");
+    assert!(said.contains("a zip of 2 hang folders of RADV; unpack it and open one of them"), "{said}");
     let said = refused(&zip("none.zip", &radv, &["-x", "*umr_waves.log"]));
     assert!(
         said.contains("a zip of a hang folder of RADV (gpu_info.log is in it) without umr_waves.log"),
@@ -327,7 +325,7 @@ fn text_without_waves_is_said_to_be_that() {
     );
     assert!(said.contains("expected a lanescope dump") && !said.contains("TOML document"), "{said}");
     let said = refused(&file("hello", "hello world\n"));
-    assert!(said.contains("nothing of a known format was found"), "{said}");
+    assert!(said.contains("text of no known format"), "{said}");
     let idle = run(&["info", file("idle-alone", "No active waves!\n").to_str().unwrap()]);
     assert!(idle.contains("no waves: umr found none active"), "{idle}");
 }

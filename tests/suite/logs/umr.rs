@@ -579,7 +579,7 @@ fn a_damaged_row_costs_itself() {
     let waves = waves(NAVI31);
     let text = hardware(&waves, false);
     for (name, from, to, problem) in [
-        ("umr-word", ">SGPRS[4..7] = { ", ">SGPRS[4..7] = { zz", "a word of the row is none"),
+        ("umr-word", ">SGPRS[4..7] = { ", ">SGPRS[4..7] = { zz", "a word of the row is invalid"),
         ("umr-slots", ">SGPRS[4..7]", ">SGPRS[99999999999999999999..7]", "the row cannot be read"),
         ("umr-high", ">SGPRS[4..7]", ">SGPRS[126..7]", "register 126 is ignored"),
         ("umr-row", "    [  1] = {", "    [  0] = {", "v0 is given a second time"),

@@ -59,7 +59,7 @@ fn sources_have_one_path_each_below_a_root() {
         &[
             "source[2].path: the path of an earlier entry, too (expected each path once)",
             "source[3].path: leads to no file (expected a file's name, without `..` in front)",
-            "source[4].path: is missing, so that the entry is left out (expected a string)",
+            "source[4].path: is missing; the entry is left out (expected a string)",
             "source[6]: there is no data (expected one of file, hex and u32)",
         ],
     );
@@ -122,7 +122,7 @@ fn a_wrong_type_costs_its_own_entry() {
             "wave[3].stop: \"trap\" (expected an array)",
             "wave[3].registers: an array (expected a table of registers)",
             "wave[4].workgroup: 1.5 (expected a non-negative integer below 2^64 or a string \"0x...\")",
-            "wave[4]: neither a work-group nor an agent is known, so that the wave is left out \
+            "wave[4]: neither a work-group nor an agent is known; the wave is left out \
              (expected workgroup or agent)",
             "memory: a table (expected an array of tables)",
         ],
@@ -143,9 +143,9 @@ fn keys_that_format_1_does_not_have_are_said_and_ignored() {
         bulk = [{ registers = "s0", u32 = [1], lane = 3 }]
         "#,
         &[
-            "surprise: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
-            "wave[0].colour: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
-            "wave[0].bulk[0].lane: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
+            "surprise: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
+            "wave[0].colour: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
+            "wave[0].bulk[0].lane: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
         ],
     );
     let twice = r#"{"format": 1, "agent": [{"id": 1, "id": 2, "target": "gfx90a"}]}"#;
@@ -169,7 +169,7 @@ fn ids_are_unique_and_references_mean_something() {
         code_object = [{ address = 0, agent = 5 }, { uri = "file:///a" }, { address = 0, uri = "file:///b", build_id = "0g" }]
         "#,
         &[
-            "agent[1].id: 1 is taken by an earlier entry, so that this one is left out \
+            "agent[1].id: 1 is taken by an earlier entry; this one is left out \
              (expected ids that are unique in their table)",
             &format!(
                 "agent[2].target: there is no target \"gfx9000\"; there are {}; the agent and all that runs on it \
@@ -177,26 +177,26 @@ fn ids_are_unique_and_references_mean_something() {
                 Targets::builtin().names().collect::<Vec<_>>().join(", ")
             ),
             "agent[3].id: 0x100000000 (expected a number below 2^32)",
-            "agent[4].id: is missing, so that the entry is left out \
+            "agent[4].id: is missing; the entry is left out \
              (expected a non-negative integer below 2^64 or a string \"0x...\")",
-            "agent[5].target: is missing, so that the entry is left out (expected a string)",
+            "agent[5].target: is missing; the entry is left out (expected a string)",
             "queue[0].agent: no agent has the id 9 (expected the id of an entry of [[agent]])",
             "queue[1].agent: agent 2 was left out, with a problem of its own (expected a sound entry of [[agent]])",
-            "queue[3].agent: is missing, so that the entry is left out \
+            "queue[3].agent: is missing; the entry is left out \
              (expected a non-negative integer below 2^64 or a string \"0x...\")",
             "dispatch[0].queue: queue 1 was left out, with a problem of its own (expected a sound entry of [[queue]])",
             "workgroup[0].dispatch: dispatch 1 was left out, with a problem of its own \
              (expected a sound entry of [[dispatch]])",
             "wave[0].workgroup: workgroup 1 was left out, with a problem of its own \
              (expected a sound entry of [[workgroup]])",
-            "wave[0]: neither a work-group nor an agent is known, so that the wave is left out \
+            "wave[0]: neither a work-group nor an agent is known; the wave is left out \
              (expected workgroup or agent)",
             "wave[1].workgroup: workgroup 1 was left out, with a problem of its own \
              (expected a sound entry of [[workgroup]])",
-            "wave[3].id: 3 is taken by an earlier entry, so that this one is left out \
+            "wave[3].id: 3 is taken by an earlier entry; this one is left out \
              (expected ids that are unique in their table)",
             "code_object[0].agent: no agent has the id 5 (expected the id of an entry of [[agent]])",
-            "code_object[1].address: is missing, so that the entry is left out \
+            "code_object[1].address: is missing; the entry is left out \
              (expected a non-negative integer below 2^64 or a string \"0x...\")",
             "code_object[2].build_id: 'g' at character 1 (expected pairs of hex digits)",
         ],
@@ -217,9 +217,9 @@ fn a_wave_is_of_a_size_that_its_target_has() {
                 { id = 4, agent = 2, wave_size = 64 }, { id = 5, agent = 2, wave_size = 48 }]
         "#,
         &[
-            "wave[1].wave_size: 32, so that the wave is left out (expected 64 on gfx90a)",
+            "wave[1].wave_size: 32; the wave is left out (expected 64 on gfx90a)",
             "wave[2].wave_size: is missing, and gfx1100 has more than one; the wave is left out (expected 32 or 64)",
-            "wave[4].wave_size: 48, so that the wave is left out (expected 32 or 64 on gfx1100)",
+            "wave[4].wave_size: 48; the wave is left out (expected 32 or 64 on gfx1100)",
         ],
     );
     assert_eq!(capture.waves.iter().map(|wave| wave.id).collect::<Vec<_>>(), [1, 4]);
@@ -273,7 +273,7 @@ fn a_work_group_may_be_of_no_known_queue() {
         &[
             "workgroup[2].dispatch: no dispatch has the id 5 (expected the id of an entry of [[dispatch]])",
             "workgroup[3].queue: \"x\" (expected a non-negative integer below 2^64 or a string \"0x...\")",
-            "wave[2]: nothing says on which agent its work-group runs, so that the wave is left out \
+            "wave[2]: the agent of its work-group is unknown; the wave is left out \
              (expected agent, or a work-group of a dispatch or queue)",
             "wave[3].agent: not that of an earlier wave of the work-group, which it leaves (expected agent 1)",
         ],
@@ -337,15 +337,13 @@ fn what_drivers_and_packets_cannot_say_is_not_known() {
                      { id = 2, dispatch = 1, position = [3], recorded_position = [5] }]
         "#,
         &[
-            "agent[0].hardware.x: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
+            "agent[0].hardware.x: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
             &format!("agent[0].hardware.vendor: \"x\" ({number})"),
             "agent[0].hardware.location: 0x100000000 (expected a number below 2^32)",
-            &format!(
-                "agent[0].hardware.waves_per_simd: is missing, so that the entry is left out ({number})"
-            ),
+            &format!("agent[0].hardware.waves_per_simd: is missing; the entry is left out ({number})"),
             "agent[1].hardware: 7 (expected a table)",
             "queue[0].ring.size: 0x41 bytes from 0xffffffffffffffc0 on, ignored (expected an end within the address space)",
-            &format!("queue[1].ring.address: is missing, so that the entry is left out ({number})"),
+            &format!("queue[1].ring.address: is missing; the entry is left out ({number})"),
             &format!("queue[2].ring.read: -1 ({number})"),
             &format!("dispatch[0].entry: \"here\" ({number})"),
             "dispatch[0].dimensions: 4, ignored (expected at most 3)",
@@ -373,7 +371,7 @@ fn the_work_groups_agent_counts() {
         wave = [{ id = 1, workgroup = 1, agent = 1 }, { id = 2, workgroup = 1, agent = 2 }]
         "#,
         &[
-            "agent[1].apertures.x: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
+            "agent[1].apertures.x: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
             "wave[0].agent: not the work-group's; the work-group counts (expected agent 2, on which its work-group runs)",
         ],
     );

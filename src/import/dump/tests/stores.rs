@@ -249,7 +249,7 @@ fn zip_entries_are_stored_and_lie_within_the_zip() {
     let cases: [(Patch, &str); 4] = [
         ((8, 10, &[8, 0]), "the entry is compressed"),
         ((6, 8, &[1, 0]), "the entry is encrypted"),
-        ((22, 24, &[0x40, 0, 1, 0]), "the entry says 65600 bytes and 64 bytes stored"),
+        ((22, 24, &[0x40, 0, 1, 0]), "the entry has a size of 65600 bytes and a stored size of 64 bytes"),
         ((6, 8, &[0, 0]), ""),
     ];
     for ((local, central, value), what) in cases {
@@ -283,7 +283,7 @@ fn zip_entries_are_stored_and_lie_within_the_zip() {
     let opened = open_zip(zip);
     assert_eq!(
         lines(&opened),
-        ["d.zip: two entries have one name, so that the last one counts (expected names that are unique)"]
+        ["d.zip: two entries have one name; the last one counts (expected names that are unique)"]
     );
     assert_eq!(global(&opened.capture, 0, 2), [2]);
 

@@ -127,14 +127,14 @@ fn bulk_registers_with_lanes_and_too_few_bytes() {
         &[
             "wave[0].bulk[2]: the data has 10 bytes; the rest is not captured (expected 512 bytes: registers of 256 bytes, 2 of them)",
             "wave[0].bulk[3]: the data has 20 bytes; the rest is ignored (expected 16 bytes: registers of 4 bytes, 4 of them)",
-            "wave[0].bulk[4].lanes: s8 has one dword, so that the mask is ignored (expected a mask only for registers of several)",
+            "wave[0].bulk[4].lanes: s8 has one dword; the mask is ignored (expected a mask only for registers of several)",
             "wave[0].bulk[5]: there is no data (expected one of file, hex and u32)",
-            "wave[0].bulk[6]: data is given in more than one way, so that none counts (expected exactly one of file, hex and u32)",
+            "wave[0].bulk[6]: data is given in more than one way; none counts (expected exactly one of file, hex and u32)",
             "wave[0].bulk[7]: offset or length without a file (expected exactly one of file, hex and u32)",
             "wave[0].bulk[8].u32[1]: 0x100000000 (expected a 32-bit integer)",
             "wave[0].bulk[9].hex: an odd number of digits, ending at character 1 \
              (expected pairs of hex digits, spaces between them allowed)",
-            "wave[0].bulk[10].registers: is missing, so that the entry is left out (expected a string)",
+            "wave[0].bulk[10].registers: is missing; the entry is left out (expected a string)",
         ],
     );
     for (name, dwords) in [
@@ -222,22 +222,22 @@ fn layouts_are_checked_once_for_each_kind() {
                 { id = 5, workgroup = 1, image = { u32 = [1] } }, { id = 6, workgroup = 1, image = { layout = "a" } }]
         "#,
         &[
-            "layout[1].name: \"a\" is taken by an earlier entry, so that this one is left out (expected names that are unique)",
-            "layout[3].name: is missing, so that the entry is left out (expected a string)",
+            "layout[1].name: \"a\" is taken by an earlier entry; this one is left out (expected names that are unique)",
+            "layout[3].name: is missing; the entry is left out (expected a string)",
             "layout[0].blocks[1].registers: gfx90a has no register \"q0\" in wave64 waves \
              (expected a register of gfx90a (wave64), or a range as s0-s3)",
-            "layout[0].blocks[2].x: is not a key of format 1, so that it is ignored (expected keys of format 1, or x-...)",
-            "layout[0].blocks[3].offset: is missing, so that the entry is left out \
+            "layout[0].blocks[2].x: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
+            "layout[0].blocks[3].offset: is missing; the entry is left out \
              (expected a non-negative integer below 2^64 or a string \"0x...\")",
-            "layout[0].blocks[4].registers: is missing, so that the entry is left out (expected a string)",
+            "layout[0].blocks[4].registers: is missing; the entry is left out (expected a string)",
             "layout[0].blocks[5].offset: 0xffffffffffffffff (expected an offset within an image)",
-            "wave[0].image: the image has 8 bytes, so that registers beyond it are not captured \
+            "wave[0].image: the image has 8 bytes; registers beyond it are not captured \
              (expected the 264 bytes of layout \"a\")",
-            "wave[1].image: the image has 4 bytes, so that registers beyond it are not captured \
+            "wave[1].image: the image has 4 bytes; registers beyond it are not captured \
              (expected the 264 bytes of layout \"a\")",
             "wave[2].image.layout: no layout has the name \"b\" (expected the name of a [[layout]])",
             "layout[2].blocks: is missing (expected an array of blocks)",
-            "wave[4].image.layout: is missing, so that the entry is left out (expected a string)",
+            "wave[4].image.layout: is missing; the entry is left out (expected a string)",
             "wave[5].image: there is no data (expected one of file, hex and u32)",
         ],
     );
@@ -274,15 +274,15 @@ fn memory_that_overlaps_or_leaves_its_space() {
              (expected a piece that ends at 0x100000000 or before)",
             "wave[1].private[1]: 4 bytes from 0x100000000; those beyond the address space are left out \
              (expected a piece that ends at 0x100000000 or before)",
-            "memory[3].address: is missing, so that the entry is left out \
+            "memory[3].address: is missing; the entry is left out \
              (expected a non-negative integer below 2^64 or a string \"0x...\")",
-            "memory[4]: no bytes, so that it is left out (expected at least one byte)",
+            "memory[4]: no bytes; it is left out (expected at least one byte)",
             "memory[5]: 3 bytes from 0xfffffffffffffffe leave the address space (expected a piece that ends below 2^64)",
             "memory[8].hex: an odd number of digits, ending at character 1 \
              (expected pairs of hex digits, spaces between them allowed)",
-            "memory[1]: 0x1002-0x1003 overlaps 0x1000-0x1003 of an earlier entry, so that it is left out \
+            "memory[1]: 0x1002-0x1003 overlaps 0x1000-0x1003 of an earlier entry; it is left out \
              (expected pieces that do not overlap)",
-            "memory[7]: 0x1000-0x1003 overlaps 0x1000-0x1003 of an earlier entry, so that it is left out \
+            "memory[7]: 0x1000-0x1003 overlaps 0x1000-0x1003 of an earlier entry; it is left out \
              (expected pieces that do not overlap)",
         ],
     );
@@ -319,7 +319,7 @@ fn side_files_are_checked_for_size_and_not_read() {
             "r.bin: offset 0x10: wave[1].image: the file ends after 8 bytes (at 0x18); \
              the rest is taken as not captured (expected 16 bytes there)",
             "r.bin: offset 0x18: wave[2].image: the file has only 24 bytes (ends at 0x18) (expected data at that offset)",
-            "r.bin: offset 0xc: wave[3].image: the image has 12 bytes, so that registers beyond it are not captured \
+            "r.bin: offset 0xc: wave[3].image: the image has 12 bytes; registers beyond it are not captured \
              (expected the 16 bytes of layout \"l\")",
             "r.bin: offset 0x14: memory[1]: the file ends after 4 bytes (at 0x18); \
              the rest is taken as not captured (expected 5 bytes there)",

@@ -190,7 +190,7 @@ fn size_and_time_are_bounded() {
     let error = slow.fetch(&id, "executable").unwrap_err();
     assert!(started.elapsed() < Duration::from_secs(20), "{error}");
     let mut secure = client("https://127.0.0.1:1", cache.path());
-    assert!(secure.fetch(&id, "executable").unwrap_err().to_string().contains("TLS is not spoken"));
+    assert!(secure.fetch(&id, "executable").unwrap_err().to_string().contains("TLS is not supported"));
     let mut nobody = client("http://127.0.0.1:1", cache.path());
     assert!(nobody.fetch(&id, "executable").is_err());
     nobody.urls = vec!["http://127.0.0.1:1".to_owned()];

@@ -234,7 +234,7 @@ fn headers_end_where_the_first_segment_begins() {
     file[56..58].copy_from_slice(&[0xff, 0xff]);
     let (notes, problems) = read(file.clone());
     assert_eq!(notes.state, read(whole).0.state);
-    assert!(problems[0].what.ends_with("section 0 does not say how many: 2 are read"), "{problems:?}");
+    assert!(problems[0].what.ends_with("section 0 does not give the number: 2 are read"), "{problems:?}");
     let end = file.len() as u64;
     file[40..48].copy_from_slice(&end.to_le_bytes());
     let mut section = [0; 64];

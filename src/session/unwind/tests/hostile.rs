@@ -185,7 +185,7 @@ fn nothing_is_guessed_where_nothing_is_said() {
         &[cie(&[0; 4]), fde(LEAF + 0x14, 0x100, &[0; 8])],
         "no entry of its call frame information holds the PC",
     );
-    says(&[cie(&CFA), fde(LEAF, 0x100, &[0; 8])], "does not say where the return address is");
+    says(&[cie(&CFA), fde(LEAF, 0x100, &[0; 8])], "has no rule for the return address");
     says(&[], "the code object has no call frame information");
     // An unknown augmentation: its code is known, its instructions are not.
     let unknown = entry(&[&[0xff; 4][..], &[4], b"?x\0", &[8, 0, 4, 4, 16]].concat());
