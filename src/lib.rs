@@ -15,8 +15,26 @@
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
 //! 4 session                    a debugger's questions over all that
 //! 5 report, view, slim         answers as text and JSON | what a stock debugger can load | small dumps of large ones
-//! 6 server, diff               the remote protocol | two dumps side by side
-//! 7 cli                        one file per command
+//! 6 questions, diff            the table of questions | two dumps side by side
+//! 7 server                     the remote protocol
+//! 8 cli                        one file per command
+//! ```
+//!
+//! Open a dump, pick the wave that faulted, and read a variable in every lane:
+//!
+//! ```
+//! use lanescope::session::{Dump, Inspect, Session, print::Query};
+//! use lanescope::{arch::Targets, import};
+//!
+//! let path = "tests/fixtures/demo.zip".as_ref();
+//! let opened = import::open(path, &Targets::builtin(), &import::Options::default())?;
+//! let session = Session::new(Dump::new(opened.capture, Vec::new()).into(), None)?;
+//! let (wave, lanes) = (session.first_wave(), session.kind().wave_size.all());
+//! let printed = session.print(wave, lanes, 0, &Query { path: "n".to_owned(), letter: None })?;
+//! for lane in printed.lanes {
+//!     println!("lane {}: {}", lane.value.lane, lanescope::report::text::value(&lane.value.state));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 // Input is hostile, so that nothing in it may end the process. Only tests may panic.
@@ -39,7 +57,7 @@ pub mod arch;
 mod bounds;
 pub mod capture;
 pub mod clean;
-pub mod cli;
+mod cli;
 pub mod codeobject;
 pub mod debuginfo;
 pub mod diff;
@@ -48,6 +66,7 @@ mod elf;
 pub mod import;
 mod integers;
 pub mod mapping;
+pub mod questions;
 pub mod report;
 pub mod server;
 pub mod session;
@@ -57,3 +76,7 @@ pub mod units;
 pub mod view;
 
 pub use dwarf_heterogeneous as dwarf;
+
+/// Runs the command line of this process.
+#[doc(hidden)]
+pub use cli::main as run;

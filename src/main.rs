@@ -32,5 +32,5 @@ fn main() -> ExitCode {
         writeln!(out, "[{time} {style}{level:<5}{style:#} {}] {words}", record.target())
     });
     logger.init();
-    lanescope::cli::main()
+    lanescope::run()
 }

@@ -26,6 +26,30 @@ pub enum RegClass {
     Trap,
 }
 
+impl RegClass {
+    /// Each class with its name, the group of debuggers.
+    pub const NAMES: [(Self, &str); 6] = [
+        (Self::General, "general"),
+        (Self::Scalar, "scalar"),
+        (Self::Vector, "vector"),
+        (Self::Accumulator, "accumulator"),
+        (Self::System, "system"),
+        (Self::Trap, "trap"),
+    ];
+
+    /// The class of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(class, _)| *class)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(known, _)| *known == self).map_or("general", |(_, name)| name)
+    }
+}
+
 /// How a register's bits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
 use clap::error::ErrorKind;
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 
-use super::super::Cli;
+use super::super::command as cli;
 use crate::debuginfo::format::Letter;
 
 /// The values of each option with fixed values, from docs and README.
@@ -19,7 +19,7 @@ const FIXED: [(&str, &[&str]); 8] = [
 ];
 
 /// Value names of the other options: their values have no list.
-const FREE: [&str; 30] = [
+const FREE: [&str; 31] = [
     "ADDRESS",
     "A:B",
     "BYTES",
@@ -34,6 +34,7 @@ const FREE: [&str; 30] = [
     "IDS",
     "KIND",
     "LANES",
+    "LENGTH",
     "N",
     "NAME",
     "NAMES",
@@ -54,7 +55,7 @@ const FREE: [&str; 30] = [
 
 /// Every option with a value, by command.
 fn options() -> Vec<(String, Arg)> {
-    let mut cli = Cli::command();
+    let mut cli = cli();
     cli.build();
     let of = |command: &Command| -> Vec<(String, Arg)> {
         let takes = command.get_arguments().filter(|argument| argument.get_action().takes_values());
@@ -89,7 +90,7 @@ fn every_option_with_fixed_values_lists_all_of_them() {
         let option = format!("--{}", argument.get_long().unwrap());
         let asked = |value: &str| {
             let words = ["lanescope", &*command, &*option, value];
-            let refused = Cli::command().try_get_matches_from(words).err();
+            let refused = cli().try_get_matches_from(words).err();
             // The parse may still fail: other arguments may be missing.
             refused
                 .filter(|error| matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation))

@@ -7,74 +7,76 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::choice::choice;
-use crate::arch::Targets;
+use crate::arch::{Targets, WaveArch};
+use crate::capture::Wave;
 use crate::clean::clean_lines;
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
 use crate::import::{self, LocalFiles, Options, Supplied};
+use crate::questions::Focus;
 use crate::session::work_item::{self, GridPlace, WorkItemError};
 use crate::session::{Dump, Inspect, Session, is_kind};
-use crate::units::{LaneId, LaneSet, WaveId};
+use crate::units::WaveId;
 
 /// The embedded demo.
 static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 
 /// The dump and its options.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct DumpArgs {
+pub(crate) struct DumpArgs {
     /// The dump: a folder, a .zip or a manifest, a ROCm core, a log of ROCm's debug agent, or umr's waves (text, JSON, RADV's hang
     /// folder) [default: the embedded demo]
     #[arg(value_name = "DUMP")]
-    pub dump: Option<PathBuf>,
+    pub(crate) dump: Option<PathBuf>,
     /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
-    #[arg(long, value_name = "KIND")]
-    pub kind: Option<String>,
+    #[arg(long, value_name = "KIND", help_heading = CAPTURES)]
+    pub(crate) kind: Option<String>,
     /// Read all debug information in this dialect [default: chosen for each unit]
-    #[arg(long, value_name = "DIALECT", value_parser = super::dialect::parser())]
-    pub dialect: Option<Dialect>,
+    #[arg(long, value_name = "DIALECT", value_parser = super::dialect::parser(), help_heading = CAPTURES)]
+    pub(crate) dialect: Option<Dialect>,
     /// Folders of separate debug information, given once for all commands.
     #[arg(skip)]
-    pub debug_dirs: Vec<PathBuf>,
+    pub(crate) debug_dirs: Vec<PathBuf>,
     /// Supplements of the dump.
     #[command(flatten)]
-    pub with: CaptureArgs,
+    pub(crate) with: CaptureArgs,
     /// The dump's name in messages if that differs from its path.
     #[arg(skip)]
-    pub called: Option<String>,
+    pub(crate) called: Option<String>,
     /// The disassembler, given once for all commands.
     #[arg(skip)]
-    pub disassembler: Option<PathBuf>,
+    pub(crate) disassembler: Option<PathBuf>,
 }
 
 /// A user's supplements to an incomplete capture.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct CaptureArgs {
+pub(crate) struct CaptureArgs {
     /// The core of the host process, beside a GPU core
     #[arg(long, value_name = "FILE", help_heading = CAPTURES)]
-    pub host_core: Option<PathBuf>,
+    pub(crate) host_core: Option<PathBuf>,
     /// A code object, with its load address if the dump does not give it; may be repeated
     #[arg(long = "code-object", value_name = "FILE[@ADDRESS]", value_parser = supplied, help_heading = CAPTURES)]
-    pub code_objects: Vec<Supplied>,
+    pub(crate) code_objects: Vec<Supplied>,
     /// A folder in which code objects are looked for, by build id or content; may be repeated
     #[arg(long, value_name = "DIR", help_heading = CAPTURES)]
-    pub symbols: Vec<PathBuf>,
+    pub(crate) symbols: Vec<PathBuf>,
     /// Take code objects that do not match the captured memory or the processor
     #[arg(long, help_heading = CAPTURES)]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Use of files on this machine that the dump names, by file:// or path: auto (for a core of yours, files that
     /// the core proves), yes (files that match) or no
     #[arg(long, value_name = "WHEN", value_parser = choice(LOCAL_FILES), default_value = "auto", help_heading = CAPTURES)]
-    pub local_files: LocalFiles,
+    pub(crate) local_files: LocalFiles,
     /// The version of the ROCm runtime's debugger interface, where a core lacks the memory that holds it
     #[arg(long, value_name = "N", help_heading = CAPTURES)]
-    pub r_version: Option<u32>,
+    pub(crate) r_version: Option<u32>,
     /// The processor, where the dump does not name it: gfx90a
     #[arg(long, value_name = "NAME", help_heading = CAPTURES)]
-    pub processor: Option<String>,
+    pub(crate) processor: Option<String>,
 }
 
-pub(super) const CAPTURES: &str = "Captures that do not say everything";
+pub(super) const CAPTURES: &str = "Options of the dump";
 
 /// The servers of the environment variable, separated by spaces like in debuginfod's own clients.
 fn servers() -> Vec<String> {
@@ -126,14 +128,14 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
 
 /// A work-item or a wave by its position in the grid.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub struct PlaceArgs {
+pub(crate) struct PlaceArgs {
     /// The work-item by its id in the grid, or with --workgroup in its work-group; selects its wave and lane. Also
     /// (X,Y,Z), and `(X,Y,Z)[X,Y,Z]` for work-group and place in it. --wave chooses the dispatch where several have it
     #[arg(long, value_name = "X,Y,Z", value_parser = work_item)]
-    pub work_item: Option<GridPlace>,
+    pub(crate) work_item: Option<GridPlace>,
     /// The work-group by its place in the grid, and a wave of it: 2,0,0 or (2,0,0)/1 [default: its first captured wave]
     #[arg(long, value_name = "X,Y,Z[/N]", value_parser = workgroup)]
-    pub workgroup: Option<GridPlace>,
+    pub(crate) workgroup: Option<GridPlace>,
 }
 
 /// A work-item's position: `70,0,0`, `(70,0,0)` or `(1,0,0)[6,0,0]`.
@@ -155,7 +157,7 @@ fn workgroup(text: &str) -> Result<GridPlace, String> {
 
 impl PlaceArgs {
     /// The position from the options; `None` without them.
-    fn place(&self) -> Result<Option<GridPlace>, Failure> {
+    pub(super) fn place(&self) -> Result<Option<GridPlace>, Failure> {
         Ok(Some(match (self.work_item, self.workgroup) {
             (None, place) => return Ok(place),
             (Some(item), None) => item,
@@ -203,21 +205,6 @@ fn left_out(dump: &Arc<Dump>, place: &GridPlace) -> Option<String> {
     ))
 }
 
-/// The dump and one of its waves.
-#[derive(Clone, Debug, clap::Args)]
-pub struct WaveArgs {
-    #[command(flatten)]
-    pub(super) from: DumpArgs,
-    /// The wave's id, the last number of `AMDGPU Wave 1:1:1:4` [default: the one that faulted, else the first]
-    #[arg(long, short, value_name = "ID")]
-    pub wave: Option<u32>,
-    #[command(flatten)]
-    pub(super) at: PlaceArgs,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// The built-in targets and those of the user's folder.
 pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
     let builtin = Targets::builtin();
@@ -251,38 +238,148 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 
-/// A session over a dump's waves, with the user's wave in focus, and with `--work-item` its lane.
-pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId), Failure> {
-    let (session, near) = session_near(args, targets)?;
-    let session = args.at.in_session(session, near)?;
-    let Some(place) = args.at.place()? else { return Ok((session, near)) };
-    let wave = session.first_wave();
-    if args.wave.is_some() && wave != near {
-        // `--wave` chose the dispatch only: most output does not name the wave.
-        writeln!(anstream::stderr(), "note: {place} is in wave {}", session.wave(wave)?.id)?;
-    }
-    Ok((session, wave))
+/// The chosen waves of a dump.
+pub(super) struct Waves<'a> {
+    /// The dump.
+    pub(super) dump: &'a Arc<Dump>,
+    /// The kind of `--kind`.
+    pub(super) kind: Option<&'a str>,
+    /// The ids of `--wave`.
+    pub(super) ids: Option<&'a [RangeInclusive<u32>]>,
+    /// The place of `--work-item` and `--workgroup`.
+    pub(super) at: &'a PlaceArgs,
 }
 
-/// A session with the wave of `--wave`; a wave of a kind other than the default is found by its id.
-fn session_near(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId), Failure> {
-    let dump = open(&args.from, targets)?;
-    let Some(id) = args.wave else {
-        let session = Session::new(dump, args.from.kind.as_deref())?;
-        let wave = session.first_wave();
-        return Ok((session, wave));
-    };
-    let found = (0u32..).zip(&dump.capture().waves).find(|(_, wave)| wave.id == id);
-    let Some((ordinal, wave)) = found else {
-        return Err(format!("{} has no wave {id}; `lanescope waves` lists them", dump.capture().name).into());
-    };
-    let kind = format!("{}:{}", wave.kind.target.name, wave.kind.wave_size);
-    if args.from.kind.as_deref().is_some_and(|asked| !is_kind(&wave.kind, asked)) {
-        return Err(format!("wave {id} is a {kind} wave, not what --kind asks for").into());
+/// A wave's kind as `--kind` takes it.
+fn kind_name(kind: &WaveArch) -> String {
+    format!("{}:{}", kind.target.name, kind.wave_size)
+}
+
+/// Sessions, and waves with the indices of their sessions.
+type Focused = (Vec<Session>, Vec<(usize, Focus)>);
+
+impl Waves<'_> {
+    /// Whether the options choose several waves, or may do so.
+    pub(super) fn are_several(&self) -> Result<bool, Failure> {
+        let is_range = |ids: &RangeInclusive<u32>| ids.start() != ids.end();
+        let several = self.ids.is_some_and(|ids| ids.len() > 1 || ids.iter().any(is_range));
+        Ok(several && self.at.place()?.is_none())
     }
-    let session = Session::new(dump, Some(&kind))?;
-    let wave = WaveId(ordinal);
-    Ok((session, wave))
+
+    /// Sessions, and the waves of questions about one wave, with the indices of their sessions.
+    ///
+    /// Without `--wave` it is the wave that faulted, else the first one. `--work-item` chooses a wave and a lane, in the
+    /// dispatch of that wave.
+    pub(super) fn focused(&self) -> Result<Focused, Failure> {
+        let (mut sessions, mut focused) = (Vec::new(), Vec::new());
+        let focus = |session: &Session, wave| Focus { wave, lane: session.focus(wave), own: None };
+        match self.ids {
+            None => {
+                let session = Session::new(Arc::clone(self.dump), self.kind)?;
+                focused.push((0, focus(&session, session.first_wave())));
+                sessions.push(session);
+            }
+            Some(ids) => {
+                let mut kinds: Vec<String> = Vec::new();
+                for (wave, name) in self.listed(ids)? {
+                    let index = match kinds.iter().position(|kind| *kind == name) {
+                        Some(index) => index,
+                        None => {
+                            sessions.push(Session::new(Arc::clone(self.dump), Some(&name))?);
+                            kinds.push(name);
+                            sessions.len() - 1
+                        }
+                    };
+                    let session = sessions.get(index);
+                    focused.extend(session.map(|session| (index, focus(session, wave))));
+                }
+            }
+        }
+        let (Some(place), Some((_, near))) = (self.at.place()?, focused.first()) else {
+            return Ok((sessions, focused));
+        };
+        let first = sessions.into_iter().next().ok_or("the dump has no waves")?;
+        let session = self.at.in_session(first, near.wave)?;
+        let wave = session.first_wave();
+        if self.ids.is_some() && wave != near.wave {
+            // `--wave` chose the dispatch only: most output does not name the wave.
+            writeln!(anstream::stderr(), "note: {place} is in wave {}", session.wave(wave)?.id)?;
+        }
+        let mut focus = focus(&session, wave);
+        focus.own = self.at.work_item.map(|_| focus.lane);
+        Ok((vec![session], vec![(0, focus)]))
+    }
+
+    /// A session for each kind of waves, over the chosen ones.
+    pub(super) fn by_kind(&self) -> Result<Vec<Session>, Failure> {
+        let place = match self.at.place()? {
+            Some(_) => {
+                let (sessions, focused) = self.focused()?;
+                let wave = focused.first().map(|(_, focus)| focus.wave);
+                let id = sessions.first().zip(wave).and_then(|(session, wave)| session.wave(wave).ok());
+                id.map(|info| vec![info.id..=info.id])
+            }
+            None => None,
+        };
+        let ids = place.as_deref().or(self.ids);
+        let listed = ids.map(|ids| self.listed(ids)).transpose()?;
+        let mut sessions = Vec::new();
+        for (kind, _) in self.dump.kinds() {
+            let name = kind_name(kind);
+            if self.kind.is_some_and(|asked| !is_kind(kind, asked)) {
+                continue;
+            }
+            let session = Session::new(Arc::clone(self.dump), Some(&name))?;
+            match (ids, &listed) {
+                (Some(ids), Some(listed)) => {
+                    let of_kind: Vec<u32> = listed
+                        .iter()
+                        .filter(|(_, kind)| *kind == name)
+                        .filter_map(|(wave, _)| Some(self.dump.capture().wave(*wave)?.id))
+                        .collect();
+                    let ids: Vec<RangeInclusive<u32>> =
+                        ids.iter().filter(|ids| of_kind.iter().any(|id| ids.contains(id))).cloned().collect();
+                    if !ids.is_empty() {
+                        sessions.push(session.of_waves(&ids)?);
+                    }
+                }
+                _ => sessions.push(session),
+            }
+        }
+        if let (true, Some(_)) = (sessions.is_empty(), self.kind) {
+            // The session reports an unknown kind.
+            Session::new(Arc::clone(self.dump), self.kind)?;
+        }
+        Ok(sessions)
+    }
+
+    /// The waves with these ids, in the dump's order, each with its kind.
+    fn listed(&self, ids: &[RangeInclusive<u32>]) -> Result<Vec<(WaveId, String)>, Failure> {
+        let capture = self.dump.capture();
+        let all = || (0u32..).zip(&capture.waves);
+        for ids in ids {
+            let mut of_range = all().filter(|(_, wave)| ids.contains(&wave.id)).peekable();
+            let Some((_, first)) = of_range.peek() else {
+                let ids = match ids.start() == ids.end() {
+                    true => ids.start().to_string(),
+                    false => format!("{}-{}", ids.start(), ids.end()),
+                };
+                return Err(
+                    format!("{} has no wave {ids}; `lanescope waves` lists them", capture.name).into()
+                );
+            };
+            let (id, kind) = (first.id, kind_name(&first.kind));
+            if self.kind.is_some_and(|asked| !of_range.any(|(_, wave)| is_kind(&wave.kind, asked))) {
+                return Err(format!("wave {id} is a {kind} wave, not what --kind asks for").into());
+            }
+        }
+        let is_chosen = |wave: &Wave| {
+            ids.iter().any(|ids| ids.contains(&wave.id))
+                && self.kind.is_none_or(|asked| is_kind(&wave.kind, asked))
+        };
+        let chosen = all().filter(|(_, wave)| is_chosen(wave));
+        Ok(chosen.map(|(ordinal, wave)| (WaveId(ordinal), kind_name(&wave.kind))).collect())
+    }
 }
 
 /// Ids of waves in the form of `--wave 3,7-9`.
@@ -317,44 +414,4 @@ fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
     let is_chosen = |id: u32| ids.iter().any(|ids| ids.contains(&id));
     let wave = dump.capture().waves.iter().find(|wave| is_chosen(wave.id))?;
     Some(format!("{}:{}", wave.kind.target.name, wave.kind.wave_size))
-}
-
-/// The lanes of `--lane`: numbers and ranges, `active`, `all`, or the focused one.
-///
-/// `frame`: the frame whose active lanes apply.
-pub(super) fn lanes(
-    session: &Session,
-    wave: WaveId,
-    asked: Option<&str>,
-    frame: usize,
-) -> Result<LaneSet, Failure> {
-    let all = session.kind().wave_size.all();
-    match asked {
-        None => Ok(LaneSet::one(session.focus(wave))),
-        Some("all") => Ok(all),
-        Some("active") => match session.active_lanes(wave, frame)? {
-            LaneSet::EMPTY => Err("no lane of the wave is active".into()),
-            active => Ok(active),
-        },
-        Some(text) => {
-            let mut lanes = LaneSet::EMPTY;
-            for part in text.split(',') {
-                let (first, last) = part.split_once('-').unwrap_or((part, part));
-                let (first, last) = (lane(first, text, all)?, lane(last, text, all)?);
-                if first > last {
-                    return Err(format!("--lane {text}: {first} is above {last}").into());
-                }
-                lanes = LaneSet(lanes.0 | (first.0..=last.0).map(LaneId).collect::<LaneSet>().0);
-            }
-            Ok(lanes)
-        }
-    }
-}
-
-/// One lane in the list of `--lane`.
-fn lane(number: &str, list: &str, all: LaneSet) -> Result<LaneId, Failure> {
-    let wrong = |_| format!("--lane takes lanes, 3 or 0,8-15, `active` or `all`, not `{list}`");
-    let number: u32 = number.trim().parse().map_err(wrong)?;
-    let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| all.contains(*lane));
-    Ok(lane.ok_or_else(|| format!("no lane {number}: the wave has {}", all.count()))?)
 }

@@ -1,8 +1,10 @@
-//! `lanescope export DUMP [--wave ID]`: the whole contents of a dump as one JSON document (docs/export-format.md).
+//! `lanescope export DUMP [--wave IDS]`: the whole contents of a dump as one JSON document (docs/export-format.md).
 
 use std::io::Write;
+use std::sync::Arc;
 
-use super::{DumpArgs, Failure, dump};
+use super::dump::Waves;
+use super::{DumpArgs, Failure, PlaceArgs, dump};
 use crate::arch::Targets;
 use crate::report::export;
 use crate::session::Reader;
@@ -12,9 +14,11 @@ use crate::units::WaveId;
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) from: DumpArgs,
-    /// Only waves with these ids
-    #[arg(long, short, value_name = "ID")]
-    wave: Vec<u32>,
+    /// Only waves with these ids: 3 or 1-3,7
+    #[arg(long, short, value_name = "IDS", value_delimiter = ',')]
+    wave: Vec<String>,
+    #[command(flatten)]
+    at: PlaceArgs,
     /// JSON is the only form there is; the flag is accepted for symmetry with the other commands
     #[arg(long)]
     json: bool,
@@ -23,13 +27,13 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let _ = args.json;
     let opened = dump::open(&args.from, targets)?;
-    let mut chosen = Vec::new();
-    for id in &args.wave {
-        let found = (0u32..).zip(&opened.capture().waves).find(|(_, wave)| wave.id == *id);
-        let (ordinal, _) = found.ok_or_else(|| format!("no wave {id}; `lanescope waves` lists them"))?;
-        chosen.push(WaveId(ordinal));
-    }
-    let waves = (!chosen.is_empty()).then_some(chosen.as_slice());
-    export::export(&Reader::new(opened), waves, out)?;
+    let ids = (!args.wave.is_empty()).then(|| dump::wave_ids(&args.wave.join(","))).transpose()?;
+    let is_chosen = ids.is_some() || args.at.place()?.is_some();
+    let waves = Waves { dump: &opened, kind: args.from.kind.as_deref(), ids: ids.as_deref(), at: &args.at };
+    let chosen: Option<Vec<WaveId>> = match is_chosen {
+        true => Some(waves.focused()?.1.iter().map(|(_, focus)| focus.wave).collect()),
+        false => None,
+    };
+    export::export(&Reader::new(Arc::clone(&opened)), chosen.as_deref(), out)?;
     Ok(())
 }

@@ -1,47 +1,40 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
-mod arguments;
-mod backtrace;
 mod choice;
 mod code_object;
 mod dialect;
 mod diff;
-mod disassemble;
-mod dispatches;
 mod dump;
 mod dwarf;
-pub mod eval;
-mod groups;
+pub(crate) mod eval;
 mod info;
-mod lanes;
-mod locals;
-mod memory;
-mod print;
-mod registers;
+mod questions;
 mod serve;
 mod shell;
 mod slim;
 mod sources;
-pub mod targets;
+pub(crate) mod targets;
 
 mod export;
 mod view;
-mod waves;
 
+use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::clean::clean_lines;
 use crate::import::write::WriteError;
+use crate::questions::QUESTIONS;
 use crate::slim::SlimError;
 
-pub use dump::{CaptureArgs, DumpArgs, PlaceArgs, WaveArgs};
+use dump::{CaptureArgs, DumpArgs, PlaceArgs};
 
 /// A command's failure: a sentence for the user.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Serve captured AMDGPU waves to gdb and lldb, or print what a dump holds. No GPU needed.
 ///
@@ -51,6 +44,14 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Options of all commands.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Options of all commands")]
+struct Globals {
     /// A folder with more target files, read beside the built-in ones
     #[arg(long, global = true, value_name = "DIR")]
     targets: Option<PathBuf>,
@@ -71,38 +72,14 @@ enum Command {
     Serve(serve::Args),
     /// List the contents and the problems of a dump
     Info(info::Args),
-    /// List the waves of a dump
-    Waves(waves::Args),
-    /// List the lanes of a wave
-    Lanes(lanes::Args),
-    /// Print registers of a wave
-    Registers(registers::Args),
-    /// Print memory of any address space
-    Memory(memory::Args),
-    /// Print the call stack of a wave, or of its lanes
-    Backtrace(backtrace::Args),
-    /// Group the waves of a dump, or their lanes, by call stack
-    Groups(groups::Args),
-    /// Print the variables in scope of a wave, for one lane or all
-    Locals(locals::Args),
-    /// List the instructions of the function that a wave is in, with lanes and source lines
-    Disassemble(disassemble::Args),
-    /// List the kernel launches of a dump
-    Dispatches(dispatches::Args),
-    /// Print the kernel arguments of a dump's dispatches
-    Arguments(arguments::Args),
     /// Describe a code object, a bundle of them or a host program
     CodeObject(code_object::Args),
-    /// Print what a path names, lane by lane: body.at.x, p->next, (local int *) 0x10
-    Print(print::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
     /// Compare two dumps of the same program
     Diff(diff::Args),
     /// Write a small dump of a large one: chosen waves with the data that their queries need
     Slim(slim::Args),
-    /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
-    Eval(eval::Args),
     /// List every DWARF expression of a code object, or of all code objects of a dump
     Dwarf(dwarf::Args),
     /// Write code objects in a form that stock debuggers load, for clients on other machines
@@ -119,33 +96,19 @@ enum Command {
 
 impl Command {
     /// Passes on the folders of separate debug information and the disassembler.
-    fn look_in(&mut self, folders: Vec<PathBuf>, disassembler: Option<PathBuf>) {
+    fn look_in(&mut self, globals: Globals) {
+        let (folders, disassembler) = (globals.debug_dirs, globals.disassembler);
         let from = match self {
             Self::Serve(serve::Args { from, .. })
             | Self::Info(info::Args { from, .. })
-            | Self::Waves(waves::Args { from, .. })
-            | Self::Groups(groups::Args { from, .. })
             | Self::View(view::Args { from, .. })
-            | Self::Arguments(arguments::Args { from, .. })
             | Self::Slim(slim::Args { from, .. })
-            | Self::Dispatches(dispatches::Args { from, .. })
             | Self::Export(export::Args { from, .. }) => from,
-            Self::Lanes(lanes::Args { of, .. })
-            | Self::Registers(registers::Args { of, .. })
-            | Self::Memory(memory::Args { of, .. })
-            | Self::Backtrace(backtrace::Args { of, .. })
-            | Self::Locals(locals::Args { of, .. })
-            | Self::Disassemble(disassemble::Args { of, .. })
-            | Self::Print(print::Args { of, .. }) => &mut of.from,
             Self::Diff(args) => {
                 args.debug_dirs = folders;
                 return;
             }
             Self::Dwarf(args) => {
-                args.debug_dirs = folders;
-                return;
-            }
-            Self::Eval(args) => {
                 args.debug_dirs = folders;
                 return;
             }
@@ -167,18 +130,14 @@ pub fn main() -> ExitCode {
             say(panic);
         }
     }));
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // clap's own text for --help, --version and mistakes; a closed pipe is not an error.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
-        }
+    let matches = match parse(std::env::args_os().collect()) {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&error),
     };
     let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
     // The server reports a changed file in its answers.
-    let is_server = matches!(cli.command, None | Some(Command::Serve(_)));
-    let result = run(cli, &mut out).and_then(|status| {
+    let is_server = matches!(matches.subcommand_name(), None | Some("serve"));
+    let result = run(&matches, &mut out).and_then(|status| {
         out.flush()?;
         Ok(status)
     });
@@ -196,30 +155,67 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
-    let targets = dump::targets(cli.targets.as_deref())?;
-    cli.draft.as_deref().map(dialect::install).transpose()?;
+/// The parser of the command line, with a subcommand for each question.
+fn command() -> clap::Command {
+    let mut others = 100..;
+    let ordered = |command: clap::Command| match command.get_name() {
+        "serve" | "info" => command,
+        _ => command.display_order(others.next().unwrap_or(usize::MAX)),
+    };
+    let questions = (10..).zip(questions::commands());
+    Cli::command()
+        .mut_subcommands(ordered)
+        .subcommands(questions.map(|(order, question)| question.display_order(order)))
+}
+
+/// Parses the command line. `lanescope DUMP` stands for `lanescope info DUMP`.
+fn parse(mut words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
+    let parsed = command().try_get_matches_from(&words);
+    let Err(error) = &parsed else { return parsed };
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else {
+        return parsed;
+    };
+    let is_path = unknown.contains(['/', '.']) || Path::new(unknown).exists();
+    match words.iter().position(|word| *word == **unknown).filter(|_| is_path) {
+        Some(at) => {
+            words.insert(at, "info".into());
+            command().try_get_matches_from(words)
+        }
+        None => parsed,
+    }
+}
+
+/// Prints clap's own text for --help, --version and mistakes.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // A closed pipe is not an error.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let cli = Cli::from_arg_matches(matches)?;
+    let globals = cli.globals;
+    let targets = dump::targets(globals.targets.as_deref())?;
+    globals.draft.as_deref().map(dialect::install).transpose()?;
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(question) = QUESTIONS.iter().find(|question| question.name == name)
+    {
+        let cases = if name == "eval" { matches.get_one::<PathBuf>("cases") } else { None };
+        let status = match cases {
+            Some(cases) => eval::run_cases(cases, matches, &targets, out)?,
+            None => questions::run(question, matches, globals, &targets, out)?,
+        };
+        return Ok(ExitCode::from(status));
+    }
     let mut command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
-    command.look_in(cli.debug_dirs, cli.disassembler);
+    command.look_in(globals);
     match command {
         Command::Serve(args) => serve::run(args, &targets, out)?,
         Command::Info(args) => info::run(&args, &targets, out)?,
-        Command::Waves(args) => waves::run(&args, &targets, out)?,
-        Command::Lanes(args) => lanes::run(&args, &targets, out)?,
-        Command::Registers(args) => registers::run(&args, &targets, out)?,
-        Command::Memory(args) => memory::run(&args, &targets, out)?,
-        Command::Backtrace(args) => backtrace::run(&args, &targets, out)?,
-        Command::Groups(args) => groups::run(&args, &targets, out)?,
-        Command::Locals(args) => locals::run(&args, &targets, out)?,
-        Command::Disassemble(args) => disassemble::run(&args, &targets, out)?,
-        Command::Dispatches(args) => dispatches::run(&args, &targets, out)?,
-        Command::Arguments(args) => arguments::run(&args, &targets, out)?,
         Command::CodeObject(args) => code_object::run(&args, out)?,
-        Command::Print(args) => return Ok(ExitCode::from(print::run(&args, &targets, out)?)),
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Diff(args) => return Ok(ExitCode::from(diff::run(&args, &targets, out)?)),
         Command::Slim(args) => slim::run(&args, &targets, out)?,
-        Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,
         Command::View(args) => view::run(&args, &targets, out)?,
         Command::Targets { name, json } => targets::run(name.as_deref(), &targets, json, out)?,

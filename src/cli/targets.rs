@@ -27,7 +27,7 @@ use crate::arch::{TargetError, Targets};
 
 /// An error of the command.
 #[derive(Debug, thiserror::Error)]
-pub enum TargetsError {
+pub(crate) enum TargetsError {
     /// The target is unknown, or its file is wrong.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -43,7 +43,7 @@ pub enum TargetsError {
 ///
 /// # Errors
 /// The target is unknown or its file is wrong, or the output cannot be written.
-pub fn run(
+pub(crate) fn run(
     name: Option<&str>,
     targets: &Targets,
     json: bool,

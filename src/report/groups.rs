@@ -105,15 +105,10 @@ fn run((first, last): &(u64, u64)) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
-/// All groups; waves as runs of first and last, as thread numbers and as the dump's ids.
+/// All groups; waves as runs of first and last, as thread numbers and as the dump's ids. `threads`: the numbers of a
+/// member's threads.
 #[must_use]
-pub fn json(groups: &Groups) -> Value {
-    json_with(groups, &|member| vec![u64::from(member.wave.0) + 1])
-}
-
-/// The same, for a client with other threads.
-#[must_use]
-pub fn json_with(groups: &Groups, threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
+pub fn json(groups: &Groups, threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
     let each = groups.groups.iter().map(|group| {
         let mut value = json!({
             "count": group.count,

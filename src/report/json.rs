@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::expression;
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneStates, LaneValue, Locals, ReadError, Scope,
-    ValueState, WaveInfo,
+    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneStates, LaneValue, Locals, Scope, ValueState,
+    WaveInfo,
 };
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -110,20 +110,9 @@ pub fn arguments(of: &DispatchArguments) -> Value {
     })
 }
 
-/// The lanes of a wave.
-///
-/// # Errors
-/// The wave does not exist.
-pub fn lanes(session: &dyn Inspect, wave: WaveId) -> Result<Value, ReadError> {
-    lanes_of(session, wave, session.focus(wave))
-}
-
-/// The same with the focus on that lane.
-///
-/// # Errors
-/// The wave does not exist.
-pub fn lanes_of(session: &dyn Inspect, wave: WaveId, focus: LaneId) -> Result<Value, ReadError> {
-    let lanes = session.lanes(wave)?;
+/// Lanes of a wave; `focus`: the focused one.
+#[must_use]
+pub fn lanes(wave: WaveId, lanes: &[LaneInfo], focus: LaneId) -> Value {
     let each = lanes.iter().map(|lane| {
         json!({
             "lane": lane.lane.0,
@@ -139,7 +128,7 @@ pub fn lanes_of(session: &dyn Inspect, wave: WaveId, focus: LaneId) -> Result<Va
             "physical": lane.at.physical,
         })
     });
-    Ok(json!({ "thread": wave.0 + 1, "lanes": each.collect::<Vec<_>>() }))
+    json!({ "thread": wave.0 + 1, "lanes": each.collect::<Vec<_>>() })
 }
 
 /// The PC of a lane, with its source or the reason of its absence.

@@ -12,6 +12,7 @@ pub mod export;
 pub mod expression;
 pub mod groups;
 pub mod json;
+pub mod objects;
 pub mod print;
 pub mod spaces;
 pub mod stack;

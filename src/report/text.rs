@@ -5,20 +5,14 @@ use std::fmt::Write as _;
 use super::{Style, Table};
 use crate::arch::{Register, RegisterValue, WaveArch};
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LanePosition, LaneState, LaneStates, LaneValue, Locals, ReadError,
+    Byte, DispatchArguments, Inspect, LaneInfo, LanePosition, LaneState, LaneStates, LaneValue, Locals,
     Scope, ValueState, Variable,
 };
 use crate::units::{LaneId, LaneSet, WaveId};
 
-/// All served waves: ids, places and stop reasons.
+/// All served waves: ids, places and stop reasons. `threads`: the numbers of a wave's threads.
 #[must_use]
-pub fn waves(session: &dyn Inspect, style: Style) -> String {
-    waves_with(session, &|wave| (wave.0 + 1).to_string(), style)
-}
-
-/// The same, for a client with other threads.
-#[must_use]
-pub fn waves_with(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, style: Style) -> String {
+pub fn waves(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, style: Style) -> String {
     let mut table = Table::new(["Thread", "Wave", "Kernel", "PC", "Lanes", "State"]);
     for wave in session.waves().iter() {
         let Ok(info) = session.wave(*wave) else { continue };
@@ -51,28 +45,13 @@ pub fn mark(session: &dyn Inspect, wave: WaveId, style: Style) -> String {
     lines
 }
 
-/// The lanes of a wave: the work-item, the state and the position of each.
-///
-/// # Errors
-/// The wave does not exist.
-pub fn lanes(session: &dyn Inspect, wave: WaveId, style: Style) -> Result<String, ReadError> {
-    lanes_of(session, wave, session.focus(wave), style)
-}
-
-/// The same with the focus on that lane.
-///
-/// # Errors
-/// The wave does not exist.
-pub fn lanes_of(
-    session: &dyn Inspect,
-    wave: WaveId,
-    focus: LaneId,
-    style: Style,
-) -> Result<String, ReadError> {
+/// Lanes of a wave: the work-item, the state and the position of each; the row of the focused one has a mark.
+#[must_use]
+pub fn lanes(lanes: &[LaneInfo], focus: LaneId, style: Style) -> String {
     let headings = ["", "Lane", "State", "Work-item in group", "Work-item in grid", "PC", "Where"];
     let mut table = Table::new(headings);
     let id = |id: Option<[u32; 3]>| id.map_or("?".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
-    for lane in session.lanes(wave)? {
+    for lane in lanes {
         let state = lane.state.map_or("not captured", LaneState::words);
         let mark = if lane.lane == focus { "*" } else { "" };
         let mut cells = vec![mark.to_owned(), lane.lane.to_string(), state.to_owned()];
@@ -84,7 +63,15 @@ pub fn lanes_of(
         }
         if lane.state == Some(LaneState::Active) { table.row(cells) } else { table.dim_row(cells) }
     }
-    Ok(table.render(style))
+    table.render(style)
+}
+
+/// The position of a lane, and the source of its PC.
+#[must_use]
+pub fn lane_pc(of: &LaneInfo) -> String {
+    let state = of.state.map_or("EXEC was not captured", LaneState::words);
+    let pc = of.at.pc.map_or_else(String::new, |pc| format!(", at {pc}"));
+    format!("lane {}: {state}{pc}, {}\n    {}\n", of.lane, place(&of.at), of.at.from)
 }
 
 /// `scale at saxpy.hip:4`; only the function if the PC is unknown.

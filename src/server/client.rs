@@ -10,6 +10,7 @@ use super::front::frame::{Event, Framer};
 use super::front::outbox::Outbox;
 use super::front::reply::Reply;
 use super::front::router::{self, Answer, Request, Route};
+use super::packets::questions;
 use super::state::State;
 use super::threads::Threads;
 use crate::session::Inspect;
@@ -180,6 +181,8 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
     state.is_at_first_stop = false;
     let answered = match route.answer {
         Answer::Own(handler) => handler(state, request, reply),
+        Answer::Question(question) => questions::packet(question, state, request, reply),
+        Answer::Document(question, annex) => questions::document(question, annex, state, request, reply),
         Answer::Gdbstub | Answer::GdbstubOnThread | Answer::Reviewed(_) => {
             forward(state, backend, route, request, reply)
         }
@@ -210,7 +213,7 @@ fn forward(
 ) -> Result<Flow, PacketError> {
     let (body, thread) = match route.answer {
         Answer::GdbstubOnThread | Answer::Reviewed(_) => (request.body, Some(state.general)),
-        Answer::Gdbstub | Answer::Own(_) => (request.body, None),
+        _ => (request.body, None),
     };
     // gdbstub rejects a list of offers that it cannot parse, and does not use the client's list.
     let body = if route.name == "qSupported" { b"qSupported:multiprocess+" } else { body };

@@ -359,7 +359,7 @@ impl LldbRegisterInfoOverride for State {
             offset: before.map(|slot| slot.bytes).sum(),
             encoding: Encoding::Uint,
             format: Format::Hex,
-            set: target_xml::group(RegClass::General),
+            set: RegClass::General.name(),
             gcc: None,
             dwarf: None,
             generic: None,
@@ -377,7 +377,7 @@ impl LldbRegisterInfoOverride for State {
                 answer.write(LldbRegister {
                     name: &register.name,
                     format,
-                    set: target_xml::group(register.class),
+                    set: register.class.name(),
                     dwarf: register.dwarf.and_then(|dwarf| usize::try_from(dwarf.0).ok()),
                     generic: pc.then_some(Generic::Pc),
                     ..general

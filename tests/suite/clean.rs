@@ -217,11 +217,13 @@ fn every_command_prints_clean_names() {
             // Its output goes to clients: see the packets below.
             "serve" => vec![(vec!["--tcp", "nonsense", dump], false)],
             "info" | "export" | "locals" | "backtrace" | "groups" | "arguments" => vec![(vec![dump], true)],
-            "waves" | "lanes" | "registers" | "dispatches" | "disassemble" => vec![(vec![dump], false)],
+            "waves" | "lanes" | "lane-pc" | "registers" | "dispatches" | "disassemble" | "objects" => {
+                vec![(vec![dump], false)]
+            }
             "memory" => vec![(vec![dump, "--at", "0x7f0000100000", "-n", "16"], false)],
             "code-object" => vec![(vec![code], true)],
             "dwarf" => vec![(vec![code], true), (vec![dump], true)],
-            "print" => {
+            "print" | "explain" => {
                 let mut rows: Vec<_> = names.iter().map(|name| (vec![dump, name.as_str()], false)).collect();
                 rows.push((vec![dump, "\x1b[31mnothing\u{202e}"], false));
                 rows
@@ -488,13 +490,12 @@ fn names_of_clients_reach_no_terminal() {
 
 /// Files that turn foreign bytes into text without cleaning it there, how often, and why that is no way out.
 const ELSEWHERE: &[(&str, usize, &str)] = &[
-    ("server/packets/vendor.rs", 3, "words of a client, cleaned by Fault::new"),
+    ("server/packets/vendor.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/xfer.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/features.rs", 1, "gdbstub's reply"),
     ("server/packets/monitor.rs", 1, "words of a client, cleaned with the answer"),
-    ("server/packets/groups.rs", 1, "words of a client, compared"),
+    ("server/packets/questions.rs", 1, "words of a client, cleaned by PacketError::new"),
     ("server/packets/focus.rs", 1, "words of a client, cleaned by Fault::new"),
-    ("server/packets/print.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/focus.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/libraries.rs", 1, "the name of a file of ours"),
     ("disassembler/tools.rs", 2, "names of tools of the user"),
@@ -502,7 +503,7 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("codeobject/uri.rs", 1, "a part of a text"),
     ("debuginfo/format/fixed.rs", 1, "digits"),
     ("session/source.rs", 1, "a part of a text"),
-    ("cli/print.rs", 2, "arguments of the user"),
+    ("cli/questions.rs", 1, "an argument of the user"),
     ("import/dump/mod.rs", 2, "the file that the user names, and a count of characters"),
     ("import/dump/manifest_reader.rs", 1, "names in a zip, compared"),
     ("import/umr/line.rs", 1, "digits and letters that were matched"),

@@ -397,3 +397,165 @@ fn a_view_named_sources_is_written_and_missing_source_files_are_reported() {
     assert!(folder.join("sources/a").is_file() && folder.join("sources/c").is_file());
     assert!(folder.join("0-sources").is_file(), "{}", text(&written.stdout));
 }
+
+fn json(arguments: &[&str]) -> serde_json::Value {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A list of waves gives the answers about its waves in the dump's order, as an array; one id gives one answer.
+#[test]
+fn several_waves_are_answered_one_after_the_other() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let commands: [&[&str]; 7] = [
+        &["lanes"],
+        &["registers", "-r", "pc,v0"],
+        &["backtrace", "--lane", "active"],
+        &["locals", "--lane", "0,3-5"],
+        &["print", "first"],
+        &["explain", "first"],
+        &["eval", "DW_OP_lit4"],
+    ];
+    for command in commands {
+        let (name, rest) = command.split_first().unwrap();
+        let of = |more: &[&str]| run(&[&[*name, dump], rest, more].concat());
+        let parsed = |ids: &str| -> serde_json::Value {
+            let output = of(&["--json", "--wave", ids]);
+            assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+            serde_json::from_slice(&output.stdout).unwrap()
+        };
+        let all = parsed("7,1-2");
+        assert_eq!(all, serde_json::json!([parsed("1"), parsed("2"), parsed("7")]), "{name}");
+        let words = text(&of(&["--wave", "1-2"]).stdout);
+        let (first, second) = (text(&of(&["--wave", "1"]).stdout), text(&of(&["--wave", "2"]).stdout));
+        let mut at = 0;
+        // A heading with the wave's name stands above each answer.
+        for part in ["AMDGPU Wave 1:1:1:1 (0,0,0)/0: ", &first, "\nAMDGPU Wave 1:1:1:2 (0,0,0)/1: ", &second]
+        {
+            at +=
+                words[at..].find(part).unwrap_or_else(|| panic!("{name}: {part:?} in {words}")) + part.len();
+        }
+        assert_eq!(at, words.len(), "{name}");
+    }
+    for (ids, status, words) in [
+        ("99", 1, "has no wave 99; `lanescope waves` lists them"),
+        ("1,98-99", 1, "has no wave 98-99; `lanescope waves` lists them"),
+        ("2-1", 1, "2 is above 1"),
+        ("x", 1, "takes ids of waves"),
+    ] {
+        let refused = run(&["locals", dump, "--wave", ids]);
+        assert_eq!(refused.status.code(), Some(status), "{ids}");
+        assert!(text(&refused.stderr).contains(words), "{ids}: {}", text(&refused.stderr));
+    }
+}
+
+/// A wave without an answer has the reason in its place, and the status says so.
+#[test]
+fn a_wave_without_an_answer_has_the_reason_in_its_place() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/calls-gfx90a");
+    let frames =
+        |wave: &str| json(&["backtrace", dump, "--json", "--wave", wave])["frames"].as_array().unwrap().len();
+    let waves = json(&["waves", dump, "--json"])["waves"].as_array().unwrap().len();
+    let depths: Vec<usize> = (1..=waves).map(|wave| frames(&wave.to_string())).collect();
+    let most = *depths.iter().max().unwrap();
+    assert!(depths.iter().any(|depth| *depth < most), "{depths:?}");
+    let deep = (most - 1).to_string();
+    let all = format!("1-{waves}");
+    let output = run(&["backtrace", dump, "--wave", &all, "--frame", &deep, "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let answers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (answer, depth) in answers.as_array().unwrap().iter().zip(&depths) {
+        let error = answer["error"].as_str().unwrap_or_default();
+        assert_eq!(answer["frames"].is_array(), *depth == most, "{answer}");
+        assert_eq!(error.contains(&format!("there is no frame {deep}")), *depth < most, "{answer}");
+    }
+    let output = run(&["backtrace", dump, "--wave", &all, "--frame", &deep]);
+    assert_eq!(output.status.code(), Some(1));
+    let reasons = text(&output.stdout).matches(&format!("there is no frame {deep}")).count();
+    assert_eq!(reasons, depths.iter().filter(|depth| **depth < most).count());
+}
+
+/// Lists are of the chosen waves; `lanes` of the chosen lanes.
+#[test]
+fn lists_are_of_the_chosen_waves_and_lanes() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let ids = |list: &serde_json::Value| -> Vec<u64> {
+        list.as_array().unwrap().iter().map(|wave| wave["id"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(ids(&json(&["waves", dump, "--json", "--wave", "2-3,7"])["waves"]), [2, 3, 7]);
+    // Work-groups of 128 in waves of 64: work-item 70 is in wave 2.
+    assert_eq!(ids(&json(&["waves", dump, "--json", "--work-item", "70"])["waves"]), [2]);
+    assert_eq!(ids(&json(&["export", dump, "--wave", "2-3", "--wave", "7"])["waves"]), [2, 3, 7]);
+    let groups = json(&["groups", dump, "--json", "--wave", "3,5-6"]);
+    let mut waves: Vec<u64> = Vec::new();
+    for group in groups["kinds"][0]["groups"].as_array().unwrap() {
+        for run in group["waves"].as_array().unwrap() {
+            waves.extend(run[0].as_u64().unwrap()..=run[1].as_u64().unwrap());
+        }
+    }
+    waves.sort_unstable();
+    assert_eq!(waves, [3, 5, 6]);
+    let lanes = json(&["lanes", dump, "--json", "--wave", "1", "--lane", "3,8-9"]);
+    let lanes: Vec<_> = lanes["lanes"].as_array().unwrap().iter().map(|lane| lane["lane"].clone()).collect();
+    assert_eq!(lanes, [3, 8, 9]);
+    let mixed = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/mixed-kinds");
+    let all = json(&["waves", mixed, "--json"]);
+    let kinds = |list: &serde_json::Value| -> Vec<String> {
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|wave| format!("{}:{}", wave["architecture"], wave["lanes"]))
+            .collect()
+    };
+    let all = (ids(&all["waves"]), kinds(&all["waves"]));
+    assert!(all.1.iter().any(|kind| *kind != all.1[0]), "{all:?}");
+    let text_of = |id: &u64| id.to_string();
+    let list = all.0.iter().map(text_of).collect::<Vec<_>>().join(",");
+    let lanes = json(&["lanes", mixed, "--json", "--wave", &list]);
+    assert_eq!(lanes.as_array().unwrap().len(), all.0.len(), "waves of every kind are answered");
+}
+
+/// A dump alone is listed; a subcommand's name is the subcommand, and with `./` before it the file.
+#[test]
+fn a_dump_without_a_subcommand_is_listed() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    for more in [&[][..], &["--json"]] {
+        let info = run(&[&["info", demo], more].concat());
+        let alone = run(&[&[demo], more].concat());
+        assert!(alone.status.success() && alone.stdout == info.stdout, "{}", text(&alone.stderr));
+    }
+    let scratch = crate::slim::Scratch::new("cli-alone");
+    std::fs::copy(demo, scratch.path("waves")).unwrap();
+    std::fs::copy(demo, scratch.path("plain")).unwrap();
+    let folder = scratch.path("waves");
+    let within = |arguments: &[&str]| {
+        program().current_dir(folder.parent().unwrap()).args(arguments).output().unwrap()
+    };
+    assert!(text(&within(&["./waves"]).stdout).starts_with("./waves ("));
+    assert!(text(&within(&["plain"]).stdout).starts_with("plain ("));
+    assert!(text(&within(&["waves"]).stdout).starts_with("Thread"));
+    let refused = within(&["wavs"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("unrecognized subcommand 'wavs'"), "{}", text(&refused.stderr));
+}
+
+/// Help lists the command's own options, then those of the dump, then those of all commands.
+#[test]
+fn help_lists_a_commands_own_options_first() {
+    for (command, own) in
+        [("locals", "--frame"), ("slim", "--follow"), ("serve", "--port"), ("eval", "--cases")]
+    {
+        let help = text(&run(&[command, "--help"]).stdout);
+        let at = |words: &str| help.find(words).unwrap_or_else(|| panic!("{command}: {words}: {help}"));
+        let places = [
+            at("\nOptions:"),
+            at(own),
+            at("\nOptions of the dump:"),
+            at("--kind"),
+            at("\nOptions of all commands:"),
+        ];
+        assert!(places.is_sorted(), "{command}: {help}");
+        assert!(at("--debug-dir") > places[4], "{command}");
+    }
+}

@@ -99,7 +99,12 @@ fn lanes_that_a_caller_left_out_are_not_in_the_call() {
                 .map(|frame| frame["function"].as_str().unwrap())
                 .collect();
             assert_eq!(functions(even), all, "{name} wave {ordinal}");
-            let state = json::lanes(&session, ordinal_of).unwrap()["lanes"][1]["state"].clone();
+            let state = json::lanes(
+                ordinal_of,
+                &session.lanes(ordinal_of).unwrap(),
+                session.focus(ordinal_of),
+            )["lanes"][1]["state"]
+                .clone();
             let saved = ordinal < 3;
             if saved {
                 assert_eq!(functions(odd), ["launch"], "{name} wave {ordinal}");
@@ -119,7 +124,7 @@ fn groups_of_lanes_blame_those_that_ran() {
         let found = session.groups(Grouping { lanes: true, ..Grouping::default() }).unwrap();
         let faulted: Vec<&_> = found.groups.iter().filter(|group| group.faulted).collect();
         assert_eq!(faulted.len(), 2, "{name}");
-        let json = groups::json(&found);
+        let json = groups::json(&found, &|member| vec![u64::from(member.wave.0) + 1]);
         for (group, json) in found.groups.iter().zip(json["groups"].as_array().unwrap()) {
             let ran = json["states"].as_array().unwrap().iter().any(|state| state["state"] == "active");
             assert_eq!(ran, !group.causes.is_empty(), "{json}");

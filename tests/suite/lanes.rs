@@ -10,6 +10,11 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{each_wave, expected, fixtures, open};
 
+/// The lanes of a wave as programs read them.
+fn lanes_json(session: &dyn Inspect, wave: lanescope::units::WaveId) -> Value {
+    json::lanes(wave, &session.lanes(wave).unwrap(), session.focus(wave))
+}
+
 /// EXEC determines the active lanes, an undefined lane_pc the lanes that have not entered, and a lane's position is
 /// that of its innermost frame.
 #[test]
@@ -18,7 +23,7 @@ fn lanes_are_where_the_models_say() {
     each_wave(|session, wave, expected, wrong| {
         let Some(stacks) = expected["lane_stacks"].as_array() else { return };
         let exec = u64::from_str_radix(&expected["exec"].as_str().unwrap()[2..], 16).unwrap();
-        let lanes = json::lanes(session, wave).unwrap();
+        let lanes = lanes_json(session, wave);
         for (number, stack) in stacks.iter().enumerate() {
             let lane = &lanes["lanes"][number];
             let (state, kind) = match (exec >> number & 1, expected["lane_pc"][number].is_null()) {
@@ -57,7 +62,7 @@ fn without_lane_pc_inactive_lanes_are_nowhere() {
             return;
         }
         let exec = u64::from_str_radix(&expected["exec"].as_str().unwrap()[2..], 16).unwrap();
-        for lane in json::lanes(session, wave).unwrap()["lanes"].as_array().unwrap() {
+        for lane in lanes_json(session, wave)["lanes"].as_array().unwrap() {
             let active = exec >> lane["lane"].as_u64().unwrap() & 1 == 1;
             let right = match (active, lane["state"].as_str()) {
                 (true, Some("active")) => lane["pc"] == expected["pc"] && lane["pc_from"] == "exec",
@@ -83,7 +88,7 @@ fn lanes_are_active_as_the_source_means_it() {
     let mut seen = std::cell::RefCell::new(BTreeMap::<(String, String), usize>::new());
     each_wave(|session, wave, expected, wrong| {
         let Some(states) = expected["lane_states"].as_array() else { return };
-        let lanes = json::lanes(session, wave).unwrap();
+        let lanes = lanes_json(session, wave);
         assert_eq!(lanes["lanes"].as_array().unwrap().len(), states.len());
         for (lane, wanted) in lanes["lanes"].as_array().unwrap().iter().zip(states) {
             let got = json!([lane["state"], lane["pc"], lane["pc_from"], lane["local_id"]]);
@@ -145,7 +150,7 @@ fn compare(name: &str, by: GroupBy, lanes: bool, model: impl Fn(&Value) -> Vec<V
     }
     let session = Session::new(open(&path), None).unwrap();
     let groups = session.groups(Grouping { by, lanes }).unwrap();
-    let groups = report::json(&groups);
+    let groups = report::json(&groups, &|member| vec![u64::from(member.wave.0) + 1]);
     let mut got = BTreeMap::new();
     for group in groups["groups"].as_array().unwrap() {
         let frames = group["frames"].as_array().unwrap().iter();

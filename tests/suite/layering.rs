@@ -24,9 +24,10 @@ const LEVELS: &[(&str, u8)] = &[
     ("report", 5),
     ("view", 5),
     ("slim", 5),
-    ("server", 6),
+    ("questions", 6),
     ("diff", 6),
-    ("cli", 7),
+    ("server", 7),
+    ("cli", 8),
 ];
 
 /// Crates that only some rooms may name.

@@ -38,85 +38,41 @@ mod case;
 mod check;
 mod expect;
 mod file;
-mod hex;
 mod run;
 mod state;
 #[cfg(test)]
 mod tests;
 mod text;
-mod wave;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::builder::TypedValueParser as _;
 use serde_json::{Value, json};
 
 use self::file::File;
 use self::run::Runner;
 use self::state::State;
-use super::dialect::{named as dialect, parser};
-use super::{CaptureArgs, Failure, PlaceArgs};
+use super::dialect::named as dialect;
 use crate::arch::Targets;
 use crate::dwarf::{Dialect, Error};
 
-/// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
-#[derive(Clone, Debug, clap::Args)]
-pub struct Args {
-    /// The dump: a folder, a .zip or a manifest [default: the embedded demo]
-    #[arg(value_name = "DUMP", value_parser = clap::builder::OsStringValueParser::new().map(PathBuf::from))]
-    pub dump: Option<PathBuf>,
-    /// The expression: 'DW_OP_regx VGPR3; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset'
-    #[arg(value_name = "EXPRESSION")]
-    pub expression: Option<String>,
-    /// The bytes of the expression in hexadecimal: '90 83 14'
-    #[arg(long, value_name = "HEX", conflicts_with = "cases")]
-    pub bytes: Option<String>,
-    /// The wave's id, the last number of `AMDGPU Wave 1:1:1:4` [default: the one that faulted, else the first]
-    #[arg(long, short, value_name = "ID", conflicts_with = "cases")]
-    pub wave: Option<u32>,
-    /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
-    #[arg(long, short, value_name = "LANES", conflicts_with_all = ["cases", "work_item"])]
-    pub lane: Option<String>,
-    /// A work-item or a wave by its place in the grid
-    #[command(flatten)]
-    pub at: PlaceArgs,
-    /// Take a wave of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
-    #[arg(long, value_name = "KIND", conflicts_with = "cases")]
-    pub kind: Option<String>,
-    /// Compute a value, not a location
-    #[arg(long, conflicts_with_all = ["cases", "size", "legacy"])]
-    pub value: bool,
-    /// Number of bytes to read at the location
-    #[arg(long, value_name = "BYTES", conflicts_with = "cases")]
-    pub size: Option<u64>,
-    /// Read clang's xderef idiom as clang means it
-    #[arg(long, conflicts_with = "cases")]
-    pub legacy: bool,
-    /// The file with the state and the cases, instead of a dump and an expression
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["dump", "expression", "work_item", "workgroup"])]
-    pub cases: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Folders of separate debug information, given once for all commands.
-    #[arg(skip)]
-    pub debug_dirs: Vec<PathBuf>,
-    /// Report the effect of every operation, and the reason of the result
-    #[arg(long, conflicts_with = "json")]
-    pub explain: bool,
-    /// Read every expression in this dialect: llvm-user, llvm-direct, amdgpu-usage-2020 or draft [default: that of the unit
-    /// at the PC, of the case]
-    #[arg(long, value_name = "DIALECT", value_parser = parser())]
-    pub dialect: Option<Dialect>,
-    /// Supplements of the dump.
-    #[command(flatten)]
-    pub with: CaptureArgs,
+/// Adds `--cases` to the subcommand of the question.
+pub(super) fn with_cases(command: clap::Command) -> clap::Command {
+    let others =
+        ["dump", "expression", "bytes", "wave", "lane", "kind", "value", "size", "legacy", "work_item"];
+    let cases = clap::Arg::new("cases")
+        .long("cases")
+        .value_name("FILE")
+        .value_parser(clap::value_parser!(PathBuf))
+        .conflicts_with_all(others)
+        .conflicts_with("workgroup")
+        .help("The file with the state and the cases, instead of a dump and an expression");
+    command.arg(cases).mut_arg("explain", |explain| explain.conflicts_with("json"))
 }
 
 /// An error that prevents all evaluation: exit status 2.
 #[derive(Debug, thiserror::Error)]
-pub enum EvalError {
+pub(crate) enum EvalError {
     /// The file is unreadable.
     #[error("{}: {error}", path.display())]
     Read {
@@ -153,35 +109,36 @@ pub enum EvalError {
 
 /// The outcome of one case.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// The result as JSON.
-    pub result: Value,
+    pub(crate) result: Value,
     /// The result in words.
-    pub words: String,
+    pub(crate) words: String,
     /// The effect of each operation and the reason of the result, if requested.
-    pub explained: Vec<String>,
+    pub(crate) explained: Vec<String>,
     /// The difference between the result and the case's expectation.
-    pub difference: Option<String>,
+    pub(crate) difference: Option<String>,
     /// The failure, if the result is one.
-    pub error: Option<Error>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests read its cause"))]
+    pub(crate) error: Option<Error>,
 }
 
 /// Options of an evaluation beside those of the cases.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
+pub(crate) struct Manner {
     /// Report the effect of each operation.
-    pub explain: bool,
+    pub(crate) explain: bool,
     /// The dialect of every case; overrides the case's own.
-    pub dialect: Option<Dialect>,
+    pub(crate) dialect: Option<Dialect>,
 }
 
 /// Evaluates the cases of a file.
 ///
 /// # Errors
 /// The file is unreadable, has another format, or contradicts itself.
-pub fn outcomes(path: &Path, targets: &Targets, manner: Manner) -> Result<Vec<Outcome>, EvalError> {
+pub(crate) fn outcomes(path: &Path, targets: &Targets, manner: Manner) -> Result<Vec<Outcome>, EvalError> {
     let text = std::fs::read_to_string(path).map_err(|error| EvalError::Read { path: path.into(), error })?;
     outcomes_of(&text, path, targets, manner)
 }
@@ -202,26 +159,27 @@ fn outcomes_of(
     file.cases.iter().map(run).collect()
 }
 
-/// Evaluates an expression in a dump's wave or the cases of a file, and prints; returns the exit status, 0 or 1.
+/// Evaluates the cases of a file and prints the outcomes; returns the exit status, 0 or 1.
 ///
 /// # Errors
-/// The dump or the wave does not exist; or an [`EvalError`], exit status 2.
-pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
-    match &args.cases {
-        Some(cases) => Ok(run_cases(cases, args, targets, out)?),
-        None => wave::run(args, targets, out).map(|()| 0),
-    }
-}
-
-fn run_cases(cases: &Path, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, EvalError> {
-    let outcomes = outcomes(cases, targets, Manner { explain: args.explain, dialect: args.dialect })?;
-    if args.json {
+/// An [`EvalError`], exit status 2.
+pub(super) fn run_cases(
+    cases: &Path,
+    matches: &clap::ArgMatches,
+    targets: &Targets,
+    out: &mut dyn Write,
+) -> Result<u8, EvalError> {
+    let manner =
+        Manner { explain: matches.get_flag("explain"), dialect: matches.get_one("dialect").copied() };
+    let is_json = matches.get_flag("json");
+    let outcomes = outcomes(cases, targets, manner)?;
+    if is_json {
         let cases: Vec<Value> =
             outcomes.iter().map(|outcome| json!({"name": outcome.name, "result": outcome.result})).collect();
         writeln!(out, "{}", json!({"cases": cases}))?;
     }
     for outcome in &outcomes {
-        if !args.json {
+        if !is_json {
             writeln!(out, "{}: {}", outcome.name, outcome.words)?;
             for line in &outcome.explained {
                 writeln!(out, "    {line}")?;
@@ -229,7 +187,7 @@ fn run_cases(cases: &Path, args: &Args, targets: &Targets, out: &mut dyn Write) 
         }
         if let Some(difference) = &outcome.difference {
             log::error!("{}: {difference}", outcome.name);
-            if !args.json {
+            if !is_json {
                 writeln!(out, "    differs: {difference}")?;
             }
         }

@@ -3,14 +3,17 @@
 //! A packet is found by its exact name, never by a prefix: gdbstub takes `qCRC` for `qC`. A packet outside of the
 //! table gets the empty reply, which every client reads as "not supported".
 
+use std::sync::LazyLock;
+
 use super::super::packets::{
-    disassembly, dispatches, features, focus, groups, handshake, libraries, lldb, memory, print, process,
-    registers, resume, stop, target_xml, threads, vendor, vfile, xfer,
+    features, focus, handshake, libraries, lldb, memory, process, registers, resume, stop, target_xml,
+    threads, vendor, vfile, xfer,
 };
 use super::super::state::State;
 use super::super::{Flow, error::PacketError};
 use super::frame::digit;
 use super::reply::Reply;
+use crate::questions::{QUESTIONS, Question};
 
 /// One packet for a handler.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +34,10 @@ pub(crate) type Review = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<(
 pub(crate) enum Answer {
     /// This server.
     Own(Handler),
+    /// A row of the table of questions.
+    Question(&'static Question),
+    /// The same as an object; the names are the parameters in the annex.
+    Document(&'static Question, &'static [&'static str]),
     /// gdbstub.
     Gdbstub,
     /// gdbstub, after an `Hg` for the packet's thread.
@@ -77,8 +84,21 @@ const fn plain(route: Route) -> Route {
     Route { needs_files: false, ..route }
 }
 
-/// Every packet that gets more than the empty reply. The most frequent packets come first.
-pub(crate) const ROUTES: &[Route] = &[
+/// Every packet that gets more than the empty reply: the most frequent packets first, those of the table of questions
+/// last.
+pub(crate) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    let route = |name, answer| Route { name, answer, needs_files: true, words: false };
+    let packet = |question: &'static Question| Some(route(question.packet?, Answer::Question(question)));
+    let document = |question: &'static Question| {
+        let document = question.document?;
+        Some(route(document.packet, Answer::Document(question, document.annex)))
+    };
+    let questions = QUESTIONS.iter().filter_map(packet).chain(QUESTIONS.iter().filter_map(document));
+    Vec::from(FIXED).into_iter().chain(questions).collect()
+});
+
+/// The packets outside the table of questions.
+const FIXED: [Route; 59] = [
     // Memory, registers and threads: the frequent ones.
     own("m", memory::read_hex),
     own("x", memory::read_binary),
@@ -146,35 +166,15 @@ pub(crate) const ROUTES: &[Route] = &[
     on_thread("qRcmd"),
     // Our own.
     own("qlanescope.Version", vendor::version),
-    own("qlanescope.Waves", vendor::waves),
-    own("qlanescope.Lanes", vendor::lanes),
-    own("qlanescope.LanePc", groups::lane_pc),
-    own("qlanescope.Groups", groups::groups),
-    own("qlanescope.Dispatches", dispatches::dispatches),
-    own("qlanescope.Disassemble", disassembly::disassemble),
-    own("qlanescope.Memory", vendor::memory),
-    own("qlanescope.Locals", vendor::locals),
-    own("qlanescope.Frames", vendor::frames),
-    own("qlanescope.Evaluate", vendor::evaluate),
-    own("qlanescope.Print", print::print),
-    own("qlanescope.Explain", print::explain),
-    own("qlanescope.CodeObjects", vendor::code_objects),
     own("qlanescope.Find", focus::find),
     plain(own("qlanescope.Selected", focus::selected)),
-    own("qXfer:lanescope-waves:read", xfer::waves),
-    own("qXfer:lanescope-lanes:read", xfer::lanes),
-    own("qXfer:lanescope-groups:read", xfer::groups),
-    own("qXfer:lanescope-locals:read", xfer::locals),
-    own("qXfer:lanescope-frames:read", xfer::frames),
-    own("qXfer:lanescope-print:read", xfer::print),
-    own("qXfer:lanescope-code-objects:read", xfer::code_objects),
 ];
 
 /// Every packet's name and the component that answers it, for docs/protocol.md.
 pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
     ROUTES.iter().map(|route| {
         let who = match route.answer {
-            Answer::Own(_) => "own",
+            Answer::Own(_) | Answer::Question(_) | Answer::Document(..) => "own",
             Answer::Gdbstub | Answer::GdbstubOnThread => "gdbstub",
             Answer::Reviewed(_) => "gdbstub, reviewed",
         };

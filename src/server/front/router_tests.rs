@@ -44,7 +44,7 @@ fn no_packet_has_two_rows() {
 
 #[test]
 fn every_row_can_be_reached() {
-    for row in ROUTES {
+    for row in ROUTES.iter() {
         assert_eq!(routed(row.name).0, Some(row.name));
     }
 }

@@ -2,7 +2,9 @@
 
 use super::super::state::State;
 use super::super::threads::Thread;
-use super::monitor::{said, sentence};
+use super::monitor::{said, sentence, words};
+use super::questions;
+use crate::questions::{Form, PRINT};
 use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
 use crate::session::{ChangeError, Reset};
@@ -35,14 +37,18 @@ pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Resu
     if arguments.is_empty() {
         return Err(usage());
     }
-    let (lanes, frame, query) = super::print::typed(state, thread, arguments)?;
-    let Some((path, value)) = halves(&query.path).filter(|_| query.letter.is_none()) else {
+    let arguments = words::arguments(&PRINT, arguments)?;
+    let text = arguments.text("path").unwrap_or_default().to_owned();
+    let Some((path, value)) = halves(&text).filter(|_| !arguments.has("format")) else {
         return Err(usage());
     };
+    let asked = questions::asked(state, &PRINT, thread, arguments, Form::Text(Style::Plain), 0);
+    let frame = asked.frame();
+    let lanes = asked.lanes(frame).map_err(|error| words::reason(&PRINT, error))?;
     let set = state.session.assign(wave, lanes, frame, path, value);
     state.forget_list();
     set.map_err(|why| match why {
-        ChangeError::Path(why) => super::print::wrong_path(path, &why),
+        ChangeError::Path(why) => words::wrong_path(path, &why),
         why => sentence(&why.to_string()),
     })?;
     // A register can be set without the debug information that printing needs.

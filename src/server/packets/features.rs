@@ -8,19 +8,7 @@ use super::super::front::router::{self, Request};
 use super::super::state::State;
 
 /// The front's features beyond gdbstub's list. Our own packets come from the router's table.
-const OWN: &[&str] = &[
-    "QStartNoAckMode+",
-    "qXfer:threads:read+",
-    "binary-upload+",
-    "error-message+",
-    "qXfer:lanescope-waves:read+",
-    "qXfer:lanescope-lanes:read+",
-    "qXfer:lanescope-groups:read+",
-    "qXfer:lanescope-locals:read+",
-    "qXfer:lanescope-frames:read+",
-    "qXfer:lanescope-print:read+",
-    "qXfer:lanescope-code-objects:read+",
-];
+const OWN: &[&str] = &["QStartNoAckMode+", "qXfer:threads:read+", "binary-upload+", "error-message+"];
 
 /// The further features for LLDB.
 const LLDB: &[&str] = &["QThreadSuffixSupported+", "QListThreadsInStopReply+", "address-spaces+"];
@@ -49,7 +37,8 @@ pub(crate) fn extend(
     for feature in OWN.iter().chain(theirs).chain(view) {
         reply.text(";").text(feature);
     }
-    for (packet, _) in router::table().filter(|(name, _)| name.starts_with("qlanescope.")) {
+    let is_ours = |name: &str| name.starts_with("qXfer:lanescope-") || name.starts_with("qlanescope.");
+    for (packet, _) in router::table().filter(|(name, _)| is_ours(name)) {
         reply.text(";").text(packet).text("+");
     }
     Ok(())

@@ -18,7 +18,7 @@ pub(crate) fn find(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, PacketError> {
-    let of = named(state, request.args, &[b"place", b"thread"]);
+    let of = named(state, request.args, &["place", "thread"]);
     let answer = of.and_then(|near| {
         let place = value(request.args, b"place").and_then(parse::bytes);
         let place = place.ok_or(PacketError::malformed("a place in hex digits is needed"))?;
@@ -41,7 +41,7 @@ pub(crate) fn selected(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, PacketError> {
-    let thread = named(state, request.args, &[b"thread"]).and_then(|thread: Thread| {
+    let thread = named(state, request.args, &["thread"]).and_then(|thread: Thread| {
         if value(request.args, b"thread").is_none() {
             return Err(PacketError::malformed("a thread is needed"));
         }

@@ -2,20 +2,17 @@
 
 mod changes;
 pub(super) mod code;
-pub(super) mod disassembly;
-pub(super) mod dispatches;
 pub(super) mod documents;
 pub(super) mod features;
 pub(super) mod focus;
-pub(super) mod groups;
 pub(super) mod handshake;
 pub(super) mod libraries;
 pub(super) mod lldb;
 pub(super) mod memory;
 pub(super) mod memory_map;
 pub(super) mod monitor;
-pub(super) mod print;
 pub(super) mod process;
+pub(super) mod questions;
 pub(super) mod registers;
 pub(super) mod resume;
 pub(super) mod stop;

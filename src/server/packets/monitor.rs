@@ -3,18 +3,18 @@
 //! A command about one wave acts on the thread of `monitor thread N COMMAND`, else on the selected thread as far as
 //! the server knows it ([`State::selected`]), and its answer begins with the name of that wave. Neither debugger
 //! reports its selected thread. If the server cannot know it, a command that changes a wave's values has to name one.
-//! All text goes out in `O` packets and the reply is `OK`: LLDB prints a reply with text as bare hex digits.
+//! A row of the table of questions is a command; [`COMMANDS`] has the others. All text goes out in `O` packets and the reply is `OK`: LLDB prints a reply with text as bare hex digits.
 
-mod show;
+mod notices;
 mod threads;
-
-use std::fmt::Write as _;
+pub(super) mod words;
 
 use super::super::state::State;
 use super::super::threads::Thread;
+use super::questions;
 use crate::clean::clean_lines;
+use crate::questions::{Body, Form, QUESTIONS, Question, Subject};
 use crate::report::Style;
-pub(super) use threads::{lane_of, lanes_asked};
 
 /// One command: its name, its arguments, its description and its handler.
 struct Command {
@@ -35,10 +35,8 @@ const ANY: usize = usize::MAX;
 enum About {
     /// The whole dump: the thread makes no difference.
     Dump,
-    /// The dump or a wave: the command itself names the wave of its answer.
+    /// A wave: the command itself names the wave of its answer.
     Own,
-    /// One wave: the answer begins with its name.
-    Wave,
     /// One wave, whose values the command changes.
     Change,
     /// The command names the wave of the command after it.
@@ -46,14 +44,6 @@ enum About {
 }
 
 const COMMANDS: &[Command] = &[
-    Command {
-        name: "waves",
-        arguments: "",
-        does: "List every wave: where it is, how many lanes are active, why it stopped.",
-        about: About::Dump,
-        most: 0,
-        run: |state, _, _| Ok(threads::waves(state)),
-    },
     Command {
         name: "thread",
         arguments: "[N [COMMAND]]",
@@ -71,84 +61,12 @@ const COMMANDS: &[Command] = &[
         run: threads::choose,
     },
     Command {
-        name: "lanes",
-        arguments: "",
-        does: "List the wave's lanes: which work-item each is, whether it is active, and where it is.",
-        about: About::Wave,
-        most: 0,
-        run: threads::lanes,
-    },
-    Command {
         name: "lane",
         arguments: "[N]",
         does: "Show the lane of commands, or choose lane N, the lane of work-item (X,Y,Z) of the grid or (X,Y,Z)[X,Y,Z] of a work-group: private memory and variables are that lane's.",
         about: About::Own,
         most: 1,
         run: threads::lane,
-    },
-    Command {
-        name: "backtrace",
-        arguments: "[LANE|all|active] [frame N]",
-        does: "Print the call stack of the wave, of lane LANE, or of several lanes; from frame N on.",
-        about: About::Wave,
-        most: ANY,
-        run: show::backtrace,
-    },
-    Command {
-        name: "groups",
-        arguments: "[lanes] [function|line|pc]",
-        does: "Group all waves, or their lanes, by call stack; those with a fault first, then the most common.",
-        about: About::Dump,
-        most: ANY,
-        run: super::groups::monitor,
-    },
-    Command {
-        name: "disassemble",
-        arguments: "[ADDRESS] [count N] [around N] [lane N] [frame N]",
-        does: "List the instructions of the function, marking the PC and the lanes; ADDRESS: of that one, with count from there.",
-        about: About::Wave,
-        most: ANY,
-        run: super::disassembly::monitor,
-    },
-    Command {
-        name: "dispatches",
-        arguments: "",
-        does: "List the kernel launches: grid, work-group size, fences, address spaces and how many waves there are of each.",
-        about: About::Own,
-        most: 0,
-        run: super::dispatches::monitor,
-    },
-    Command {
-        name: "locals",
-        arguments: "[LANE|all|active] [frame N]",
-        does: "Print the variables of the focused lane, of lane LANE or of several lanes; frame N is that of `backtrace`.",
-        about: About::Wave,
-        most: ANY,
-        run: show::locals,
-    },
-    Command {
-        name: "eval",
-        arguments: "EXPRESSION",
-        does: "Evaluate a DWARF expression for the focused lane; before it --value, or --size N to read N bytes.",
-        about: About::Wave,
-        most: ANY,
-        run: show::eval,
-    },
-    Command {
-        name: "print",
-        arguments: "[/LETTER] [lane N|all|active] [frame N] PATH",
-        does: "Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]; print/x in hexadecimal.",
-        about: About::Wave,
-        most: ANY,
-        run: super::print::monitor,
-    },
-    Command {
-        name: "explain",
-        arguments: "[lane N|all|active] [frame N] PATH",
-        does: "Say where the variables of a path are and why, operation by operation.",
-        about: About::Wave,
-        most: ANY,
-        run: super::print::monitor_explain,
     },
     Command {
         name: "set",
@@ -175,44 +93,12 @@ const COMMANDS: &[Command] = &[
         run: super::changes::reset,
     },
     Command {
-        name: "register",
-        arguments: "NAME|GROUP...",
-        does: "Print registers by AMD's names, in ranges (s0-s7) or groups (scalar), vectors lane by lane; xxxxxxxx was not captured.",
-        about: About::Wave,
-        most: ANY,
-        run: show::register,
-    },
-    Command {
-        name: "memory",
-        arguments: "SPACE ADDRESS LENGTH",
-        does: "Print bytes of an address space: monitor memory private_lane 0x10 16.",
-        about: About::Wave,
-        most: 3,
-        run: show::memory,
-    },
-    Command {
-        name: "arguments",
-        arguments: "[DISPATCH|all]",
-        does: "Print the kernel arguments of the wave's dispatch, of the dispatch with that id or of all.",
-        about: About::Own,
-        most: 1,
-        run: show::arguments,
-    },
-    Command {
-        name: "objects",
-        arguments: "",
-        does: "List the code objects that are loaded, and what keeps one from giving variables.",
-        about: About::Dump,
-        most: 0,
-        run: |state, _, _| Ok(show::objects(state)),
-    },
-    Command {
         name: "notices",
         arguments: "",
         does: "Repeat what is to be known of this dump: problems, waves of other kinds.",
         about: About::Dump,
         most: 0,
-        run: |state, _, _| Ok(show::notices(state)),
+        run: |state, _, _| Ok(notices::notices(state)),
     },
     Command {
         name: "help",
@@ -247,8 +133,11 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
         let (name, letter) = name.split_at(at);
         (name, Some(letter))
     });
-    let command = find(name)?;
     let arguments: Vec<&str> = letter.into_iter().chain(rest.iter().copied()).collect();
+    let command = match find(name)? {
+        Row::Question(question) => return ask(state, named, question, &arguments),
+        Row::Command(command) => command,
+    };
     // Spaces in `(1, 0, 0)` separate no words.
     let count = threads::place_and_command(&arguments).map_or(0, |(_, rest)| rest.len() + 1);
     if count > command.most {
@@ -271,38 +160,94 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
                 _ => (command.run)(state, thread, &arguments),
             };
         }
-        (About::Dump, Some(_)) => {
-            return Err(format!("`monitor {}` is about the whole dump and takes no thread.", command.name));
-        }
+        (About::Dump, Some(_)) => return Err(whole_dump(command.name)),
         (About::Own, _) | (About::Dump, None) => return (command.run)(state, thread, &arguments),
         (About::Change, None) if !state.knows_selected() => {
             return Err(threads::which_wave(state, command.name));
         }
-        (About::Wave | About::Change, _) => {}
+        (About::Change, _) => {}
     }
     let heading = threads::heading(state, thread)?;
     let answer = (command.run)(state, thread, &arguments).unwrap_or_else(|words| words);
     Ok(heading + &answer)
 }
 
+/// Asks a question about the named thread, or about the selected one.
+fn ask(
+    state: &mut State,
+    named: Option<Thread>,
+    question: &Question,
+    words: &[&str],
+) -> Result<String, String> {
+    let is_about_dump = matches!(question.subject, Subject::Dump | Subject::Waves);
+    if named.is_some() && is_about_dump {
+        return Err(whole_dump(question.name));
+    }
+    if !words.is_empty() && words::parameters(question).next().is_none() {
+        return Err(no_argument(question.name));
+    }
+    let thread = named.unwrap_or(state.selected());
+    let arguments = words::arguments(question, words);
+    let is_about_wave = match &arguments {
+        Ok(arguments) => question.is_about_wave(arguments),
+        Err(_) => question.subject == Subject::Wave,
+    };
+    let heading = if is_about_wave { threads::heading(state, thread)? } else { String::new() };
+    let answer = arguments.and_then(|arguments| {
+        let asked = questions::asked(state, question, thread, arguments, Form::Text(Style::Plain), MAX_BYTES);
+        (question.answer)(&asked).map_err(|error| words::reason(question, error))
+    });
+    Ok(heading
+        + &match answer.map(|answer| answer.body) {
+            Ok(Body::Text(text)) => text,
+            Ok(json) => said(serde_json::to_string(&json))?,
+            Err(words) => words,
+        })
+}
+
+/// The longest run of memory that one command prints.
+const MAX_BYTES: u64 = 4096;
+
+fn whole_dump(name: &str) -> String {
+    format!("`monitor {name}` is about the whole dump and takes no thread.")
+}
+
+fn no_argument(name: &str) -> String {
+    format!("`monitor {name}` takes no argument.")
+}
+
 /// The error for a command with too many words.
 fn too_many(command: &Command) -> String {
     match command.most {
-        0 => format!("`monitor {}` takes no argument.", command.name),
+        0 => no_argument(command.name),
         _ => format!("Too many arguments: monitor {} {}.", command.name, command.arguments),
     }
 }
 
+/// A command of the user.
+enum Row {
+    /// A row of the table of questions.
+    Question(&'static Question),
+    /// Another command.
+    Command(&'static Command),
+}
+
+/// Every command with its name.
+fn rows() -> impl Iterator<Item = (&'static str, Row)> {
+    let questions = QUESTIONS.iter().map(|question| (question.name, Row::Question(question)));
+    questions.chain(COMMANDS.iter().map(|command| (command.name, Row::Command(command))))
+}
+
 /// The command of that name, or of the one name with that prefix.
-fn find(name: &str) -> Result<&'static Command, String> {
-    if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
-        return Ok(command);
+fn find(name: &str) -> Result<Row, String> {
+    if let Some((_, row)) = rows().find(|(known, _)| *known == name) {
+        return Ok(row);
     }
-    let mut begins = COMMANDS.iter().filter(|command| command.name.starts_with(name));
+    let mut begins = rows().filter(|(known, _)| known.starts_with(name));
     match (begins.next(), begins.next()) {
-        (Some(command), None) => Ok(command),
+        (Some((_, row)), None) => Ok(row),
         _ => {
-            let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
+            let names: Vec<&str> = rows().map(|(name, _)| name).collect();
             Err(format!("No command \"{name}\". There are: {}. Try `monitor help`.\n", names.join(", ")))
         }
     }
@@ -314,7 +259,10 @@ pub(super) fn said<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, S
 
 /// Words with a capital and a full stop; a name at their beginning is unchanged.
 pub(super) fn sentence(words: &str) -> String {
-    let name = words.split(' ').next().is_some_and(|first| first.contains(['_', '`', '#']));
+    let name = words
+        .split(' ')
+        .next()
+        .is_some_and(|first| first.contains(|c: char| c.is_ascii_digit() || "_`#".contains(c)));
     if name {
         return format!("{}.", words.trim_end_matches('.'));
     }
@@ -324,18 +272,18 @@ pub(super) fn sentence(words: &str) -> String {
 }
 
 fn help(_: &mut State, _: Thread, arguments: &[&str]) -> Result<String, String> {
-    let mut answer = String::new();
-    match arguments.first() {
-        Some(name) => describe(&mut answer, find(name)?),
-        None => COMMANDS.iter().for_each(|command| describe(&mut answer, command)),
-    }
-    Ok(answer)
+    Ok(match arguments.first() {
+        Some(name) => describe(&find(name)?),
+        None => rows().map(|(_, row)| describe(&row)).collect(),
+    })
 }
 
-fn describe(answer: &mut String, command: &Command) {
-    let usage = format!("{} {}", command.name, command.arguments);
-    let text = format!("{:<27} {}", usage.trim_end(), command.does);
-    let _ = writeln!(answer, "{}", Style::Plain.folded(&text));
+fn describe(row: &Row) -> String {
+    let (usage, does) = match row {
+        Row::Question(question) => (words::usage(question), question.summary),
+        Row::Command(command) => (format!("{} {}", command.name, command.arguments), command.does),
+    };
+    Style::Plain.folded(&format!("{:<27} {does}", usage.trim_end())) + "\n"
 }
 
 #[cfg(test)]

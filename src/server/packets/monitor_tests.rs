@@ -1,18 +1,33 @@
-use super::{COMMANDS, find, sentence};
+use super::words::usage;
+use super::{COMMANDS, QUESTIONS, Row, find, sentence};
+
+/// The name of the command that a word means.
+fn named(word: &str) -> Option<&'static str> {
+    find(word).ok().map(|row| match row {
+        Row::Question(question) => question.name,
+        Row::Command(command) => command.name,
+    })
+}
 
 #[test]
 fn a_beginning_that_only_one_command_has_is_enough() {
-    assert_eq!(find("help").unwrap().name, "help");
-    assert_eq!(find("mem").unwrap().name, "memory");
-    assert_eq!(find("lane").unwrap().name, "lane", "a whole name comes before a longer one");
-    assert!(find("wav").is_err(), "wave and waves");
-    assert!(find("").is_err());
+    assert_eq!(named("help"), Some("help"));
+    assert_eq!(named("mem"), Some("memory"));
+    assert_eq!(named("lane"), Some("lane"), "a whole name comes before a longer one");
+    assert_eq!(named("register"), Some("registers"));
+    assert_eq!(named("wav"), None, "wave and waves");
+    assert_eq!(named(""), None);
 }
 
 #[test]
 fn help_tells_of_every_command() {
     for command in COMMANDS {
         assert!(command.does.ends_with('.'), "{}", command.name);
+    }
+    for question in QUESTIONS {
+        assert!(question.summary.ends_with('.'), "{}", question.name);
+        // A command without parameters has nothing to explain.
+        assert_eq!(usage(question) == question.name, question.hint.is_empty(), "{}", question.name);
     }
 }
 

@@ -26,15 +26,6 @@ type Xml = Writer<Vec<u8>>;
 const X86_FEATURE: &str = "org.gnu.gdb.i386.core";
 
 /// The classes in the order of their features, with the clients' group of each.
-const CLASSES: [(RegClass, &str); 6] = [
-    (RegClass::General, "general"),
-    (RegClass::Scalar, "scalar"),
-    (RegClass::Vector, "vector"),
-    (RegClass::Accumulator, "accumulator"),
-    (RegClass::System, "system"),
-    (RegClass::Trap, "trap"),
-];
-
 /// The description for the client's facade.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
@@ -83,7 +74,7 @@ fn write(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
             Facade::Lldb | Facade::AmdgcnLldb => {}
         }
         focus_feature(xml, facade, map)?;
-        for (class, group) in CLASSES {
+        for (class, group) in RegClass::NAMES {
             feature(xml, facade, map, class, group)?;
         }
         Ok(())
@@ -291,14 +282,4 @@ fn write_register(
 
 fn plain(register: &Register) -> &'static str {
     if register.dwords == 2 { "uint64" } else { "uint32" }
-}
-
-/// The register class of a group.
-pub(crate) fn class(group: &str) -> Option<RegClass> {
-    CLASSES.iter().find(|(_, known)| *known == group).map(|(class, _)| *class)
-}
-
-/// The clients' group of a register class.
-pub(crate) fn group(class: RegClass) -> &'static str {
-    CLASSES.iter().find(|(known, _)| *known == class).map_or("general", |(_, group)| group)
 }

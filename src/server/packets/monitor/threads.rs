@@ -7,19 +7,9 @@ use super::super::super::messages;
 use super::super::super::state::State;
 use super::super::super::threads::Thread;
 use super::{said, sentence};
-use crate::report::{Style, groups, spaces, text};
+use crate::report::{spaces, text};
 use crate::session::work_item;
-use crate::units::{LaneId, LaneSet, WaveId};
-
-pub(super) fn waves(state: &State) -> String {
-    let shown = |index: usize| state.threads.all().get(index).map_or(0, |thread| state.shown(*thread));
-    let threads = |wave: WaveId| match state.threads.range(wave) {
-        (start, end) if start + 1 == end => shown(start).to_string(),
-        (start, end) if start < end => groups::number_list((start..end).map(shown).collect()),
-        _ => "-".to_owned(),
-    };
-    text::waves_with(state.session.as_ref(), &threads, Style::Plain)
-}
+use crate::units::{LaneId, WaveId};
 
 /// `monitor thread [N]`, `monitor wave [N]`: the thread of commands; in LLDB another one.
 pub(super) fn choose(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
@@ -90,10 +80,6 @@ pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
         format!(" {} still shows lane {shown}; this answer is about lane {lane}.", state.client())
     };
     Ok(format!("Thread {}: {name}, {}.{mark}\n", state.shown(thread), info.cause))
-}
-
-pub(super) fn lanes(state: &mut State, thread: Thread, _: &[&str]) -> Result<String, String> {
-    said(text::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread), Style::Plain))
 }
 
 /// `monitor lane [N]`: the lane of the thread, or of a work-item in whichever wave holds it.
@@ -169,25 +155,9 @@ fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
     Ok(answer)
 }
 
-pub(in super::super) fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
+fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
     let number = said(spaces::number(asked))?;
     let size = said(state.session.wave(wave))?.kind.wave_size;
     let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| size.has(*lane));
     lane.ok_or_else(|| format!("There is no lane {number}: the wave has lanes 0 to {}.", size.lanes() - 1))
-}
-
-/// The lanes of an argument: a number, `all`, or those that are active in a frame; else the thread's.
-pub(in super::super) fn lanes_asked(
-    state: &State,
-    thread: Thread,
-    asked: Option<&str>,
-    frame: usize,
-) -> Result<LaneSet, String> {
-    let wave = thread.wave;
-    match asked {
-        None => Ok(LaneSet::one(state.lane(thread))),
-        Some("all") => Ok(said(state.session.wave(wave))?.kind.wave_size.all()),
-        Some("active") => said(state.session.active_lanes(wave, frame)),
-        Some(asked) => lane_of(state, wave, asked).map(LaneSet::one),
-    }
 }

@@ -1,0 +1,393 @@
+//! The table of questions as subcommands: `lanescope NAME DUMP [--wave IDS] [--work-item X,Y,Z] [OPTIONS] [--json]`.
+//!
+//! A question about one wave is answered for each wave of `--wave 1-3,7`, one after the other, in JSON as an array.
+//! Questions about all waves are answered for those waves alone. Waves of different kinds are answered kind by kind.
+
+use std::cell::Cell;
+use std::io::Write;
+use std::sync::Arc;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args as _, Command as Subcommand, FromArgMatches as _};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
+use super::dump::{self, Waves};
+use super::eval::EvalError;
+use super::{DumpArgs, Failure, PlaceArgs, print_json};
+use crate::arch::Targets;
+use crate::clean::clean_lines;
+use crate::questions::{
+    Answer, ArgumentError, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, QUESTIONS,
+    Question, QuestionError, Subject, Takes, Value, Words,
+};
+use crate::report::{Style, evaluation, text};
+use crate::session::{Dump, Inspect, Member, Session};
+use crate::units::WaveId;
+
+/// Maximum bytes of memory in an answer.
+const MAX_BYTES: u64 = 1 << 24;
+
+/// The choice of waves and the form of the answer.
+#[derive(Debug, clap::Args)]
+struct Chosen {
+    /// Waves by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 1-3,7 [default: the one that faulted, else
+    /// the first; lists: all]
+    #[arg(long, short, value_name = "IDS")]
+    wave: Option<String>,
+    #[command(flatten)]
+    at: PlaceArgs,
+}
+
+/// The subcommands.
+pub(super) fn commands() -> impl Iterator<Item = Subcommand> {
+    QUESTIONS.iter().map(|question| {
+        let about = question.summary.trim_end_matches('.');
+        let mut command = DumpArgs::augment_args(Subcommand::new(question.name).about(about));
+        for parameter in options(question) {
+            command = command.arg(argument(parameter, has_waves(question)));
+        }
+        if has_waves(question) {
+            command = Chosen::augment_args(command);
+        }
+        let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON");
+        command = command.arg(json);
+        if question.name == "eval" { super::eval::with_cases(command) } else { command }
+    })
+}
+
+fn has_waves(question: &Question) -> bool {
+    !matches!(question.subject, Subject::Dump | Subject::Marked)
+}
+
+fn options(question: &Question) -> impl Iterator<Item = &'static Parameter> + use<> {
+    question.parameters.iter().filter(|parameter| parameter.is_option)
+}
+
+/// An option, or for the rest of a typed line the argument after the dump.
+fn argument(parameter: &'static Parameter, has_waves: bool) -> Arg {
+    let mut argument = Arg::new(parameter.name).help(parameter.help).conflicts_with_all(parameter.excludes);
+    if parameter.words != Words::Rest {
+        argument = argument.long(parameter.name);
+    }
+    if let Some(short) = parameter.short {
+        argument = argument.short(short);
+    }
+    if parameter.takes == Takes::Lanes && has_waves {
+        argument = argument.conflicts_with("work_item");
+    }
+    if parameter.takes == Takes::Flag {
+        return argument.action(ArgAction::SetTrue);
+    }
+    if parameter.takes == Takes::Names {
+        argument = argument.action(ArgAction::Append).value_delimiter(',');
+    }
+    // Other front ends have another form of these.
+    let is_alone = !parameter.is_key && parameter.words == Words::Absent;
+    argument
+        .value_name(parameter.shown)
+        .required(parameter.is_needed && is_alone)
+        .value_parser(parser(parameter))
+}
+
+/// The parser of a value. Lanes are parsed later: a wave has to have them.
+fn parser(parameter: &'static Parameter) -> ValueParser {
+    let typed = move |text: &str| parameter.typed(text);
+    match parameter.takes {
+        Takes::Lanes => ValueParser::new(|text: &str| Ok::<_, ArgumentError>(Value::Text(text.to_owned()))),
+        Takes::Choice(names) => PossibleValuesParser::new(names).map(Value::Text).into(),
+        Takes::Count => {
+            clap::value_parser!(u32).range(1..).map(|number| Value::Number(u64::from(number))).into()
+        }
+        _ => ValueParser::new(typed),
+    }
+}
+
+/// Runs a subcommand; returns the exit status.
+pub(super) fn run(
+    question: &'static Question,
+    matches: &ArgMatches,
+    globals: super::Globals,
+    targets: &Targets,
+    out: &mut dyn Write,
+) -> Result<u8, Failure> {
+    let mut from = DumpArgs::from_arg_matches(matches)?;
+    (from.debug_dirs, from.disassembler) = (globals.debug_dirs, globals.disassembler);
+    let chosen = if has_waves(question) { Some(Chosen::from_arg_matches(matches)?) } else { None };
+    let mut arguments = arguments(question, matches)?;
+    let only = rest(question, &mut arguments, &mut from)?;
+    if question.name == "eval"
+        && let Some(dialect) = from.dialect
+    {
+        arguments.add(&DIALECT, Value::Text(dialect.name().to_owned()))?;
+    }
+    let is_json = matches.get_flag("json");
+    let command = Run { question, arguments, is_json };
+    let status = command.run(&from, chosen, targets, out);
+    if let Some(only) = only.filter(|_| !matches!(status, Ok(0))) {
+        out.flush()?;
+        let (name, shown) = (question.name, rest_of(question).map_or("", |rest| rest.shown));
+        writeln!(
+            anstream::stderr(),
+            "note: `{only}` is the only argument, and so a {} in the embedded demo; with a dump: lanescope {name} DUMP {shown}",
+            shown.to_lowercase()
+        )?;
+    }
+    status
+}
+
+/// The dialect of an expression: an option of every command.
+const DIALECT: Parameter = Parameter::new("dialect", Takes::Word, "DIALECT");
+
+fn arguments(question: &Question, matches: &ArgMatches) -> Result<Arguments, Failure> {
+    let mut arguments = Arguments::default();
+    for parameter in options(question) {
+        if parameter.takes == Takes::Flag {
+            if matches.get_flag(parameter.name) {
+                arguments.add(parameter, Value::Set)?;
+            }
+            continue;
+        }
+        for value in matches.get_many::<Value>(parameter.name).into_iter().flatten() {
+            let value = match (parameter.takes, value) {
+                (Takes::Lanes, Value::Text(text)) => {
+                    Value::Lanes(Lanes::typed(text).map_err(|error| format!("--lane: {error}"))?)
+                }
+                (_, value) => value.clone(),
+            };
+            arguments.add(parameter, value)?;
+        }
+    }
+    Ok(arguments)
+}
+
+fn rest_of(question: &Question) -> Option<&'static Parameter> {
+    question.parameters.iter().find(|parameter| parameter.words == Words::Rest)
+}
+
+/// Takes a single argument for the path or the expression, in the demo. Returns it if it may be the name of a file.
+fn rest(
+    question: &Question,
+    arguments: &mut Arguments,
+    from: &mut DumpArgs,
+) -> Result<Option<String>, Failure> {
+    let Some(parameter) = rest_of(question).filter(|rest| !arguments.has(rest.name)) else { return Ok(None) };
+    if arguments.has("bytes") {
+        return Ok(None);
+    }
+    let (name, rest) = (question.name, parameter.name);
+    let missing = |dump: &str| {
+        let words =
+            format!("what to {name}? the {rest} is missing: lanescope {name} {dump} {}", parameter.shown);
+        if name == "eval" { EvalError::Expression(words).into() } else { Failure::from(words) }
+    };
+    let only = from.dump.take().ok_or_else(|| missing("DUMP"))?;
+    if only.is_file() || only.is_dir() {
+        return Err(missing(&only.to_string_lossy()));
+    }
+    let text = only.to_str().ok_or_else(|| format!("the {rest} is not UTF-8"))?.to_owned();
+    arguments.add(parameter, Value::Text(text.clone()))?;
+    let is_name = text.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c));
+    Ok((is_name && text.contains(['.', '/'])).then_some(text))
+}
+
+/// A question of the command line.
+struct Run {
+    question: &'static Question,
+    arguments: Arguments,
+    is_json: bool,
+}
+
+impl Run {
+    fn run(
+        &self,
+        from: &DumpArgs,
+        chosen: Option<Chosen>,
+        targets: &Targets,
+        out: &mut dyn Write,
+    ) -> Result<u8, Failure> {
+        let dump = dump::open(from, targets)?;
+        let kind = from.kind.as_deref();
+        let (ids, at) = chosen.map_or((None, PlaceArgs::default()), |chosen| (chosen.wave, chosen.at));
+        let ids = ids.as_deref().map(dump::wave_ids).transpose()?;
+        let is_chosen = ids.is_some() || at.place()?.is_some();
+        let waves = Waves { dump: &dump, kind, ids: ids.as_deref(), at: &at };
+        if !self.question.is_about_wave(&self.arguments)
+            || (self.question.subject != Subject::Wave && !is_chosen)
+        {
+            let sessions = waves.by_kind()?;
+            return self.of_dump(&dump, kind, &sessions, out);
+        }
+        let (sessions, focused) = waves.focused()?;
+        let asked: Vec<(&Session, Focus)> =
+            focused.iter().filter_map(|(index, focus)| Some((sessions.get(*index)?, *focus))).collect();
+        match (asked.as_slice(), waves.are_several()?) {
+            ([(session, focus)], false) => self.of_wave(session, *focus, out),
+            (all, _) => self.of_waves(all, out),
+        }
+    }
+
+    fn asked<'a>(&self, session: &'a Session, focus: Focus) -> Asked<'a> {
+        session.next_question();
+        Asked {
+            sessions: vec![session],
+            dump: None,
+            focus: Some(focus),
+            numbering: &Ids,
+            arguments: self.arguments.clone(),
+            form: self.form(),
+            limit: MAX_BYTES,
+        }
+    }
+
+    fn form(&self) -> Form {
+        if self.is_json { Form::Json } else { Form::Text(Style::Coloured) }
+    }
+
+    fn answer<'a>(&self, asked: &Asked<'a>) -> Result<Answer<'a>, Failure> {
+        (self.question.answer)(asked).map_err(failure)
+    }
+
+    /// The answer about the whole dump.
+    fn of_dump(
+        &self,
+        dump: &Arc<Dump>,
+        kind: Option<&str>,
+        sessions: &[Session],
+        out: &mut dyn Write,
+    ) -> Result<u8, Failure> {
+        let asked = Asked {
+            sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
+            dump: Some(dump),
+            focus: None,
+            numbering: &Ids,
+            arguments: self.arguments.clone(),
+            form: self.form(),
+            limit: MAX_BYTES,
+        };
+        let answer = (self.question.answer)(&asked).map_err(|error| match error {
+            // The session's error names the dump.
+            QuestionError::NoWaves => Session::new(Arc::clone(dump), kind)
+                .map_or_else(Failure::from, |_| Failure::from(QuestionError::NoWaves)),
+            error => failure(error),
+        })?;
+        self.print(&answer.body, out)?;
+        Ok(0)
+    }
+
+    /// The answer about one wave.
+    fn of_wave(&self, session: &Session, focus: Focus, out: &mut dyn Write) -> Result<u8, Failure> {
+        let answer = self.answer(&self.asked(session, focus))?;
+        if !self.is_json {
+            out.write_all(text::mark(session, focus.wave, Style::Coloured).as_bytes())?;
+        }
+        self.print(&answer.body, out)?;
+        Ok(u8::from(answer.is_without_value))
+    }
+
+    /// The answers about several waves, each below the name of its wave; a wave without an answer has the reason.
+    fn of_waves(&self, waves: &[(&Session, Focus)], out: &mut dyn Write) -> Result<u8, Failure> {
+        if self.is_json {
+            let all = Answers { run: self, waves, has_failed: Cell::new(false) };
+            print_json(out, &all)?;
+            return Ok(u8::from(all.has_failed.get()));
+        }
+        let mut status = 0;
+        for (index, (session, focus)) in waves.iter().enumerate() {
+            let info = session.wave(focus.wave)?;
+            let gap = if index > 0 { "\n" } else { "" };
+            writeln!(out, "{gap}{}", Style::Coloured.heading(&format!("{}: {}", info.name, info.cause)))?;
+            match self.of_wave(session, *focus, out) {
+                Ok(one) => status = status.max(one),
+                Err(error) if error.is::<std::io::Error>() => return Err(error),
+                Err(error) => {
+                    status = 1;
+                    writeln!(out, "{}", Style::Coloured.alarm(&error.to_string()))?;
+                }
+            }
+        }
+        Ok(status)
+    }
+
+    fn print(&self, body: &Body<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        match body {
+            Body::Text(text) => Ok(out.write_all(text.as_bytes())?),
+            json => print_json(out, json),
+        }
+    }
+}
+
+/// The answers about several waves as an array; each is asked while it is written.
+struct Answers<'a> {
+    run: &'a Run,
+    waves: &'a [(&'a Session, Focus)],
+    /// Whether a wave has no answer, or no lane a value.
+    has_failed: Cell<bool>,
+}
+
+impl Serialize for Answers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct One<'a>(&'a Answers<'a>, &'a Session, Focus);
+        impl Serialize for One<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let Self(all, session, focus) = self;
+                match all.run.answer(&all.run.asked(session, *focus)) {
+                    Ok(answer) => {
+                        all.has_failed.set(all.has_failed.get() | answer.is_without_value);
+                        answer.body.serialize(serializer)
+                    }
+                    Err(error) => {
+                        all.has_failed.set(true);
+                        let error = clean_lines(error.to_string());
+                        json!({ "thread": Ids.thread(focus), "error": error }).serialize(serializer)
+                    }
+                }
+            }
+        }
+        serializer.collect_seq(self.waves.iter().map(|(session, focus)| One(self, session, *focus)))
+    }
+}
+
+/// The error of the command line. A malformed expression has an exit status of its own.
+fn failure(error: QuestionError) -> Failure {
+    match error {
+        QuestionError::Expression { text, error } => {
+            EvalError::Expression(evaluation::misread(&text, &error)).into()
+        }
+        QuestionError::NoExpression | QuestionError::Evaluate(_) => {
+            EvalError::Expression(error.to_string()).into()
+        }
+        QuestionError::SeveralLanes => "--lane takes one lane here".into(),
+        error => error.into(),
+    }
+}
+
+/// Waves by their ids in the dump; threads as a client counts waves.
+struct Ids;
+
+impl Numbering for Ids {
+    fn thread(&self, focus: &Focus) -> u64 {
+        u64::from(focus.wave.0) + 1
+    }
+
+    fn threads(&self, wave: WaveId) -> Option<(u64, u64)> {
+        let number = u64::from(wave.0) + 1;
+        Some((number, number))
+    }
+
+    fn are_lanes(&self) -> bool {
+        false
+    }
+
+    fn members(&self, member: &Member) -> Vec<u64> {
+        vec![u64::from(member.wave.0) + 1]
+    }
+
+    fn wave(&self, member: &Member) -> u64 {
+        u64::from(member.id)
+    }
+
+    fn listed(&self, wave: WaveId) -> String {
+        (wave.0 + 1).to_string()
+    }
+}

@@ -1,0 +1,130 @@
+//! The answer to a question, and the reasons of its absence.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::arguments::ArgumentError;
+use crate::arch::RangeError;
+use crate::dwarf::text::AssembleError;
+use crate::report::json::{StreamedList, StreamedLocals};
+use crate::report::spaces::AddressError;
+use crate::session::print::ParseError;
+use crate::session::{DisassemblyError, EvaluateError, ReadError};
+
+/// The items of a list, built while they are written.
+type Items<'a> = Box<dyn Fn() -> Box<dyn Iterator<Item = Value> + 'a> + 'a>;
+
+/// An answer in the asked form.
+#[derive(Serialize)]
+#[serde(untagged)]
+#[expect(missing_debug_implementations, reason = "a list is a function that builds it")]
+pub enum Body<'a> {
+    /// Text, with a line feed at the end of each line.
+    Text(String),
+    /// JSON.
+    Json(Value),
+    /// The variables of a frame as JSON.
+    Locals(Box<StreamedLocals>),
+    /// A list as JSON.
+    List(StreamedList<Items<'a>>),
+}
+
+/// An answer.
+pub struct Answer<'a> {
+    /// The answer.
+    pub body: Body<'a>,
+    /// Whether no lane has a value.
+    pub is_without_value: bool,
+}
+
+impl std::fmt::Debug for Answer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer").field("is_without_value", &self.is_without_value).finish_non_exhaustive()
+    }
+}
+
+impl<'a> From<Body<'a>> for Answer<'a> {
+    fn from(body: Body<'a>) -> Self {
+        Self { body, is_without_value: false }
+    }
+}
+
+impl From<String> for Answer<'_> {
+    fn from(text: String) -> Self {
+        Body::Text(text).into()
+    }
+}
+
+impl From<Value> for Answer<'_> {
+    fn from(json: Value) -> Self {
+        Body::Json(json).into()
+    }
+}
+
+/// The reason of a missing answer.
+#[derive(Debug, thiserror::Error)]
+pub enum QuestionError {
+    /// An argument is wrong.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    /// The session cannot read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The place is wrong.
+    #[error(transparent)]
+    Place(#[from] AddressError),
+    /// The name of a register is wrong.
+    #[error(transparent)]
+    Register(#[from] RangeError),
+    /// The path is malformed.
+    #[error("{error}")]
+    Path {
+        /// The path.
+        path: String,
+        /// The position and the cause.
+        error: ParseError,
+    },
+    /// The expression is malformed.
+    #[error("the expression at {error}")]
+    Expression {
+        /// The expression.
+        text: String,
+        /// The position and the cause.
+        error: AssembleError,
+    },
+    /// No expression, or two.
+    #[error("either expression or bytes is needed")]
+    NoExpression,
+    /// The expression cannot be evaluated.
+    #[error(transparent)]
+    Evaluate(EvaluateError),
+    /// The code cannot be disassembled.
+    #[error(transparent)]
+    Disassemble(#[from] DisassemblyError),
+    /// The wave has no such lane.
+    #[error("no lane {lane} in a {lanes}-lane wave")]
+    NoLane {
+        /// The lane.
+        lane: u32,
+        /// Number of lanes of the wave.
+        lanes: u8,
+    },
+    /// No lane is active.
+    #[error("no lane of the wave is active")]
+    NoActiveLanes,
+    /// The question is about one lane.
+    #[error("one lane is needed")]
+    SeveralLanes,
+    /// The dump has no waves.
+    #[error("the dump has no waves")]
+    NoWaves,
+    /// The dump has no such dispatch.
+    #[error("the dump has no dispatch {0}")]
+    NoDispatch(u64),
+    /// The wave's dispatch is unknown.
+    #[error("the dispatch of this wave is not known; try `monitor arguments all`")]
+    UnknownDispatch,
+    /// Another reason.
+    #[error("{0}")]
+    Other(String),
+}

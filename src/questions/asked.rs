@@ -1,0 +1,210 @@
+//! A question as a front end asks it.
+
+use serde_json::Value;
+
+use super::answer::{Answer, QuestionError};
+use super::arguments::{Arguments, Lanes};
+use crate::report::json::{self, set};
+use crate::report::{Style, spaces};
+use crate::session::{Dump, Inspect, Member, ReadError};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Text.
+    Text(Style),
+    /// JSON.
+    Json,
+}
+
+/// The focused wave.
+#[derive(Clone, Copy, Debug)]
+pub struct Focus {
+    /// The wave.
+    pub wave: WaveId,
+    /// The lane of questions that name none.
+    pub lane: LaneId,
+    /// The same, where the lane is the subject in place of the wave: a thread that is a lane, a work-item.
+    pub own: Option<LaneId>,
+}
+
+/// A front end's numbers of waves and threads.
+pub trait Numbering {
+    /// The number of the focused thread.
+    fn thread(&self, focus: &Focus) -> u64;
+
+    /// The numbers of the first and the last thread of a wave; `None` without threads.
+    fn threads(&self, wave: WaveId) -> Option<(u64, u64)>;
+
+    /// Whether lanes are threads.
+    fn are_lanes(&self) -> bool;
+
+    /// The numbers of the threads that are a group's member.
+    fn members(&self, member: &Member) -> Vec<u64>;
+
+    /// The user's number of a group's wave.
+    fn wave(&self, member: &Member) -> u64;
+
+    /// The user's numbers of a wave's threads: `3`, `1, 3-5`.
+    fn listed(&self, wave: WaveId) -> String;
+}
+
+/// A question with its arguments.
+pub struct Asked<'a> {
+    /// The sessions, one for each served kind of waves.
+    pub sessions: Vec<&'a dyn Inspect>,
+    /// The dump, where all of its kinds are served: answers then name the kind.
+    pub dump: Option<&'a Dump>,
+    /// The focused wave.
+    pub focus: Option<Focus>,
+    /// The numbers of waves and threads.
+    pub numbering: &'a dyn Numbering,
+    /// The arguments.
+    pub arguments: Arguments,
+    /// The form of the answer.
+    pub form: Form,
+    /// Maximum bytes of memory in the answer.
+    pub limit: u64,
+}
+
+impl std::fmt::Debug for Asked<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asked")
+            .field("focus", &self.focus)
+            .field("arguments", &self.arguments)
+            .field("form", &self.form)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Asked<'a> {
+    /// The session of the focused wave, or the first one.
+    ///
+    /// # Errors
+    /// The dump has no waves.
+    pub(super) fn session(&self) -> Result<&'a dyn Inspect, QuestionError> {
+        self.sessions.first().copied().ok_or(QuestionError::NoWaves)
+    }
+
+    /// The session, and the focused wave in it.
+    ///
+    /// # Errors
+    /// The dump has no waves.
+    pub(super) fn wave(&self) -> Result<(&'a dyn Inspect, Focus), QuestionError> {
+        Ok((self.session()?, self.focus.ok_or(QuestionError::NoWaves)?))
+    }
+
+    /// The frame of the question; 0 without the argument.
+    #[must_use]
+    pub fn frame(&self) -> usize {
+        self.arguments.index("frame").unwrap_or(0)
+    }
+
+    /// The lanes of the question, else the focused one; `frame`: the frame whose active lanes apply.
+    ///
+    /// # Errors
+    /// The wave has no such lane, or its active lanes are unknown.
+    pub fn lanes(&self, frame: usize) -> Result<LaneSet, QuestionError> {
+        let (session, focus) = self.wave()?;
+        let Some(lanes) = self.arguments.lanes() else { return Ok(LaneSet::one(focus.lane)) };
+        let size = session.wave(focus.wave)?.kind.wave_size;
+        match lanes {
+            Lanes::All => Ok(size.all()),
+            Lanes::Active => match session.active_lanes(focus.wave, frame)? {
+                LaneSet::EMPTY => Err(QuestionError::NoActiveLanes),
+                active => Ok(active),
+            },
+            Lanes::Listed(ranges) => {
+                let mut lanes = LaneSet::EMPTY;
+                for range in ranges {
+                    let lane = |number: u32| {
+                        let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| size.has(*lane));
+                        lane.ok_or(QuestionError::NoLane { lane: number, lanes: size.lanes() })
+                    };
+                    let (first, last) = (lane(*range.start())?, lane(*range.end())?);
+                    lanes = LaneSet(lanes.0 | (first.0..=last.0).map(LaneId).collect::<LaneSet>().0);
+                }
+                Ok(lanes)
+            }
+        }
+    }
+
+    /// The one lane of the question, else the lane that is the subject.
+    ///
+    /// # Errors
+    /// Several lanes, or the wave has no such lane.
+    pub(super) fn one_lane(&self) -> Result<Option<LaneId>, QuestionError> {
+        let (_, focus) = self.wave()?;
+        match self.arguments.lanes() {
+            None => Ok(focus.own),
+            Some(_) => match self.lanes(0)? {
+                lanes if lanes.count() == 1 => Ok(lanes.first()),
+                _ => Err(QuestionError::SeveralLanes),
+            },
+        }
+    }
+
+    /// The address of the question: a number, or the value of a register of the focused lane.
+    ///
+    /// # Errors
+    /// The wave has no such register, or its value is unknown.
+    pub(super) fn address(&self) -> Result<Option<u64>, QuestionError> {
+        let (session, focus) = self.wave()?;
+        Ok(match self.arguments.text("address") {
+            Some(text) => Some(spaces::address(session, focus.wave, Some(focus.lane), text)?),
+            None => self.arguments.number("address"),
+        })
+    }
+
+    /// An answer about the focused wave, with the marks of the wave and the thread's number.
+    ///
+    /// # Errors
+    /// The dump has no waves.
+    pub(super) fn about(&self, mut answer: Value) -> Result<Value, QuestionError> {
+        let (session, focus) = self.wave()?;
+        set(&mut answer, "thread", self.numbering.thread(&focus));
+        Ok(json::marked(session, focus.wave, answer))
+    }
+
+    /// The answer about the focused wave in the asked form.
+    ///
+    /// # Errors
+    /// The dump has no waves.
+    pub(super) fn answer(
+        &self,
+        text: impl FnOnce(Style) -> String,
+        json: impl FnOnce() -> Value,
+    ) -> Result<Answer<'a>, QuestionError> {
+        Ok(match self.form {
+            Form::Text(style) => Answer::from(text(style)),
+            Form::Json => Answer::from(self.about(json())?),
+        })
+    }
+
+    /// The text of each session, below the name of the kind if there are several.
+    ///
+    /// # Errors
+    /// The error of a session's text.
+    pub(super) fn by_kind(
+        &self,
+        text: impl Fn(&dyn Inspect) -> Result<String, ReadError>,
+    ) -> Result<String, QuestionError> {
+        let mut all = String::new();
+        for (index, session) in self.sessions.iter().enumerate() {
+            if self.sessions.len() > 1 {
+                all += if index > 0 { "\n" } else { "" };
+                all += &kind_name(*session);
+                all.push('\n');
+            }
+            all += &text(*session)?;
+        }
+        Ok(all)
+    }
+}
+
+/// `gfx90a:wave64`
+pub(super) fn kind_name(session: &dyn Inspect) -> String {
+    let kind = session.kind();
+    format!("{}:{}", kind.target.name, kind.wave_size)
+}

@@ -1,0 +1,79 @@
+//! Kernel launches and their arguments.
+
+use serde_json::Value;
+
+use super::answer::{Answer, QuestionError};
+use super::asked::{Asked, Form};
+use super::parameter::{Parameter, Takes, Words};
+use super::{Question, Subject};
+use crate::report::{dispatches as report, json, text};
+use crate::session::{DispatchArguments, dispatches_of};
+
+/// The kernel launches of a dump, those without a served wave too.
+pub(super) const DISPATCHES: Question = Question {
+    name: "dispatches",
+    packet: Some("qlanescope.Dispatches"),
+    document: None,
+    summary: "List the kernel launches: grid, work-group size, fences, address spaces and how many waves there are of each.",
+    hint: "",
+    subject: Subject::Marked,
+    parameters: &[],
+    answer: dispatches,
+};
+
+/// The kernel arguments of dispatches.
+pub(super) const ARGUMENTS: Question = Question {
+    name: "arguments",
+    packet: None,
+    document: None,
+    summary: "Print the kernel arguments of the wave's dispatch, of the dispatch with that id or of all.",
+    hint: "Say a dispatch: monitor arguments 1.",
+    subject: Subject::WaveUnless(&["dispatch", "all"]),
+    parameters: &[
+        Parameter::new("dispatch", Takes::Number, "ID")
+            .short('d')
+            .words(Words::Bare)
+            .help("Only the dispatch with that id [default: all]"),
+        Parameter::new("all", Takes::Choice(&["all"]), "").words(Words::Bare).words_only(),
+    ],
+    answer: arguments,
+};
+
+fn dispatches<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let found = match asked.dump {
+        Some(dump) => dispatches_of(dump),
+        None => asked.session()?.dispatches(),
+    };
+    let current = match asked.focus {
+        Some(focus) => asked.session()?.wave(focus.wave)?.dispatch,
+        None => None,
+    };
+    Ok(match asked.form {
+        Form::Text(style) => report::text(&found, current, style).into(),
+        Form::Json => report::json(&found, &|wave| asked.numbering.threads(wave)).into(),
+    })
+}
+
+fn arguments<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let session = asked.session()?;
+    let chosen = match (asked.arguments.number("dispatch"), asked.focus) {
+        (Some(id), _) => Some(id),
+        (None, Some(focus)) if !asked.arguments.has("all") => {
+            let id = session.wave(focus.wave)?.dispatch.ok_or(QuestionError::UnknownDispatch)?;
+            Some(u64::from(id))
+        }
+        _ => None,
+    };
+    let mut found = session.arguments();
+    if let Some(id) = chosen {
+        found.retain(|one: &DispatchArguments| u64::from(one.dispatch) == id);
+        if found.is_empty() {
+            return Err(QuestionError::NoDispatch(id));
+        }
+    }
+    Ok(match asked.form {
+        Form::Text(_) if found.is_empty() => format!("{} lists no dispatches\n", session.name()).into(),
+        Form::Text(style) => found.iter().map(|one| text::arguments(one, style)).collect::<String>().into(),
+        Form::Json => found.iter().map(json::arguments).collect::<Value>().into(),
+    })
+}

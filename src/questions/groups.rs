@@ -1,0 +1,55 @@
+//! Waves and lanes by call stack.
+
+use serde_json::{Value, json};
+
+use super::answer::{Answer, QuestionError};
+use super::asked::{Asked, Form, kind_name};
+use super::parameter::{Parameter, Takes, Words};
+use super::{Document, Question, Subject};
+use crate::report::groups;
+use crate::report::json::set;
+use crate::session::{GroupBy, Grouping};
+
+/// All waves, or their lanes, by call stack.
+pub(super) const GROUPS: Question = Question {
+    name: "groups",
+    packet: Some("qlanescope.Groups"),
+    document: Some(Document { packet: "qXfer:lanescope-groups:read", annex: &["lanes", "by"] }),
+    summary: "Group all waves, or their lanes, by call stack; those with a fault first, then the most common.",
+    hint: "Say lanes, and function, line or pc: monitor groups lanes function.",
+    subject: Subject::Waves,
+    parameters: &[
+        Parameter::new("lanes", Takes::Flag, "").help("Group lanes instead of waves"),
+        Parameter::new("by", Takes::Choice(&["function", "line", "pc"]), "WHAT")
+            .words(Words::Bare)
+            .help("Criterion for equal stacks: their functions, their functions and lines, or their PCs [default: line]"),
+    ],
+    answer,
+};
+
+fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    // A dump without waves has no session.
+    asked.session()?;
+    let by = asked.arguments.text("by").and_then(GroupBy::named).unwrap_or_default();
+    let (numbering, grouping) = (asked.numbering, Grouping { by, lanes: asked.arguments.has("lanes") });
+    if let Form::Text(style) = asked.form {
+        let text = asked.by_kind(|session| {
+            Ok(groups::text(&session.groups(grouping)?, &|member| numbering.wave(member), style))
+        });
+        return Ok(text?.into());
+    }
+    let mut kinds = Vec::new();
+    for session in &asked.sessions {
+        let found = session.groups(grouping)?;
+        let mut value = groups::json(&found, &|member| numbering.members(member));
+        if asked.dump.is_some() {
+            set(&mut value, "kind", kind_name(*session));
+        }
+        kinds.push(value);
+    }
+    Ok(match asked.dump {
+        Some(_) => json!({ "kinds": kinds }),
+        None => kinds.pop().unwrap_or(Value::Null),
+    }
+    .into())
+}

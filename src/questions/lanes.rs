@@ -1,0 +1,58 @@
+//! The lanes of a wave, and the position of one lane.
+
+use super::answer::{Answer, QuestionError};
+use super::asked::Asked;
+use super::parameter::{LANES as LANE, Parameter, Words};
+use super::{Document, Question, Subject};
+use crate::report::{json, text};
+use crate::session::{LaneInfo, ReadError};
+use crate::units::LaneSet;
+
+/// The lanes: work-items, states, positions.
+pub(super) const LANES: Question = Question {
+    name: "lanes",
+    packet: Some("qlanescope.Lanes"),
+    document: Some(Document { packet: "qXfer:lanescope-lanes:read", annex: &[] }),
+    summary: "List the wave's lanes: which work-item each is, whether it is active, and where it is.",
+    hint: "",
+    subject: Subject::Wave,
+    parameters: &[LANE
+        .words(Words::Absent)
+        .help("Only these lanes: a number, 0,3,16-31, `active` or `all` [default: all]")],
+    answer: lanes,
+};
+
+/// The position of a lane, with the source of its PC.
+pub(super) const LANE_PC: Question = Question {
+    name: "lane-pc",
+    packet: Some("qlanescope.LanePc"),
+    document: None,
+    summary: "Print where a lane goes on, and the source of its PC.",
+    hint: "Say a lane: monitor lane-pc 3.",
+    subject: Subject::Wave,
+    parameters: &[ONE_LANE.words(Words::Bare)],
+    answer: lane_pc,
+};
+
+/// The lane of a question about one lane.
+pub(super) const ONE_LANE: Parameter = LANE.shown("N").help("The lane [default: the first active lane]");
+
+fn lanes<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let (session, focus) = asked.wave()?;
+    let chosen = asked.arguments.lanes().map(|_| asked.lanes(0)).transpose()?;
+    let mut lanes = session.lanes(focus.wave)?;
+    lanes.retain(|info| chosen.is_none_or(|chosen: LaneSet| chosen.contains(info.lane)));
+    asked.answer(
+        |style| text::lanes(&lanes, focus.lane, style),
+        || json::lanes(focus.wave, &lanes, focus.lane),
+    )
+}
+
+fn lane_pc<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let (session, focus) = asked.wave()?;
+    let lane = asked.one_lane()?.unwrap_or(focus.lane);
+    let lanes = session.lanes(focus.wave)?;
+    let found = lanes.iter().find(|info: &&LaneInfo| info.lane == lane);
+    let found = found.ok_or_else(|| ReadError::NotCaptured { what: "the lane".to_owned() })?;
+    asked.answer(|_| text::lane_pc(found), || json::lane_pc(focus.wave, found))
+}

@@ -1,0 +1,107 @@
+//! Captured bytes of any address space.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::answer::{Answer, QuestionError};
+use super::asked::{Asked, Form};
+use super::lanes::ONE_LANE;
+use super::parameter::{Parameter, Takes, Words};
+use super::{Question, Subject};
+use crate::arch::SpaceScope;
+use crate::codeobject::hex;
+use crate::report::{json, spaces, text};
+use crate::session::ReadError;
+
+/// Bytes from a place on, up to the first missing one.
+pub(super) const MEMORY: Question = Question {
+    name: "memory",
+    packet: Some("qlanescope.Memory"),
+    document: None,
+    summary: "Print bytes of an address space: monitor memory private_lane 0x10 16.",
+    hint: "Say a space, an address and a length: monitor memory private_lane 0x10 16.",
+    subject: Subject::Wave,
+    parameters: &[
+        Parameter::new("at", Takes::Word, "PLACE")
+            .short('a')
+            .option_only()
+            .needed()
+            .help("The address: `private_lane#0x10`, `local#0`, `0x7f0000200000`"),
+        Parameter::new("space", Takes::Space, "SPACE").words(Words::Bare).without_option().needed(),
+        Parameter::new("address", Takes::Address, "ADDRESS").words(Words::Bare).without_option().needed(),
+        Parameter::new("length", Takes::Number, "LENGTH")
+            .short('n')
+            .words(Words::Bare)
+            .needed()
+            .help("Number of bytes [default: 64]"),
+        ONE_LANE.words(Words::Absent).help("The lane, for private_lane [default: the first active lane]"),
+    ],
+    answer,
+};
+
+/// Number of bytes without `length`.
+const LENGTH: u64 = 64;
+
+fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let ((session, focus), arguments) = (asked.wave()?, &asked.arguments);
+    let (lane, wave) = (asked.one_lane()?, focus.wave);
+    // One word may name its lane; a space and an address are of the focused lane.
+    let place = match (arguments.text("at"), arguments.text("space"), asked.address()?) {
+        (None, Some(space), Some(address)) => {
+            let lane = Some(lane.unwrap_or(focus.lane));
+            spaces::parse_place(session, wave, lane, space, &format!("{address:#x}"))?
+        }
+        (word, ..) => spaces::parse_word(session, wave, lane, word.unwrap_or_default())?,
+    };
+    let wanted = arguments.number("length").unwrap_or(LENGTH);
+    // No read wraps around the address space.
+    let length = wanted.min(asked.limit).min((u64::MAX - place.address.0).saturating_add(1));
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    if bytes.is_empty() {
+        return Err(QuestionError::Other("no length".to_owned()));
+    }
+    let name = spaces::place_name(session, place);
+    let read = match session.read(place, &mut bytes) {
+        Err(error @ (ReadError::NotCaptured { .. } | ReadError::NoPrivateMemory { .. }))
+            if asked.form == Form::Json && arguments.has("at") =>
+        {
+            let answer = json!({ "place": name, "bytes": null, "why": error.to_string() });
+            return Ok(json::marked(session, wave, answer).into());
+        }
+        Ok(0) => return Err(ReadError::NotCaptured { what: name }.into()),
+        read => read?,
+    };
+    bytes.truncate(read);
+    let Form::Text(_) = asked.form else {
+        if arguments.has("at") {
+            let answer = json!({ "place": name, "length": read, "bytes": hex(&bytes) });
+            return Ok(json::marked(session, wave, answer).into());
+        }
+        let space = session.kind().target.space(place.space).cloned();
+        // A space that names its lane answers for that lane, whatever `lane` is beside it.
+        let lane = match space.as_ref().map(|space| space.scope) {
+            Some(SpaceScope::LaneN(lane)) => Some(lane),
+            Some(SpaceScope::Lane | SpaceScope::Generic) => place.lane,
+            _ => None,
+        };
+        return Ok(json!({
+            "space": space.map(|space| space.name),
+            "space_id": place.space.0,
+            "thread": asked.numbering.thread(&focus),
+            "lane": lane.map(|lane| lane.0),
+            "address": place.address.to_string(),
+            "length": read,
+            "bytes": hex(&bytes),
+        })
+        .into());
+    };
+    let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));
+    let mut lines = text::memory(&prefix, place.address.0, &bytes);
+    if (read as u64) < length {
+        let _ = writeln!(lines, "Captured up to here: {read} of {wanted} bytes.");
+    } else if length < wanted {
+        let _ = writeln!(lines, "The first {length} of {wanted} bytes.");
+    }
+    Ok(lines.into())
+}

@@ -1,0 +1,29 @@
+//! The loaded code objects.
+
+use super::answer::{Answer, QuestionError};
+use super::asked::{Asked, Form};
+use super::{Document, Question, Subject};
+use crate::report::objects;
+
+/// The loaded code objects, and what keeps one from giving variables.
+pub(super) const OBJECTS: Question = Question {
+    name: "objects",
+    packet: Some("qlanescope.CodeObjects"),
+    document: Some(Document { packet: "qXfer:lanescope-code-objects:read", annex: &[] }),
+    summary: "List the code objects that are loaded, and what keeps one from giving variables.",
+    hint: "",
+    subject: Subject::Dump,
+    parameters: &[],
+    answer,
+};
+
+fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let found = match asked.dump {
+        Some(dump) => dump.code_objects(),
+        None => asked.session()?.code_objects(),
+    };
+    Ok(match asked.form {
+        Form::Text(_) => objects::text(&found).into(),
+        Form::Json => objects::json(&found).into(),
+    })
+}

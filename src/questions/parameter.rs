@@ -1,0 +1,217 @@
+//! A parameter of a question, in the notation of each front end.
+
+use super::arguments::{ArgumentError, Lanes, Value};
+use crate::debuginfo::format::Letter;
+use crate::report::spaces::{self, AddressError};
+use crate::session::print::no_letter;
+
+/// A parameter. Its name is the long option, the word of `monitor`, the key of packets, and the key of [`Arguments`].
+///
+/// [`Arguments`]: super::Arguments
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The name.
+    pub name: &'static str,
+    /// The short option.
+    pub short: Option<char>,
+    /// The type of the value.
+    pub takes: Takes,
+    /// The form in a typed line of `monitor`.
+    pub words: Words,
+    /// Whether the command line has it.
+    pub is_option: bool,
+    /// Whether packets have it.
+    pub is_key: bool,
+    /// Whether `monitor` and packets need it; of options those that the command line alone has.
+    pub is_needed: bool,
+    /// Parameters that cannot be beside it.
+    pub excludes: &'static [&'static str],
+    /// The name of the value in help texts.
+    pub shown: &'static str,
+    /// The help of the option.
+    pub help: &'static str,
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// No value; 0 or 1 in packets.
+    Flag,
+    /// A number; hex in packets.
+    Number,
+    /// An address: a number, or `$NAME` for the value of a register; hex in packets.
+    Address,
+    /// A number of 32 bits above 0 in the command line.
+    Count,
+    /// A frame's number.
+    Frame,
+    /// Lanes.
+    Lanes,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// The letter of a number format.
+    Letter,
+    /// A word, as it is in packets too.
+    Word,
+    /// The name or the number of an address space; its number is hex in packets.
+    Space,
+    /// Text; hex in packets.
+    Text,
+    /// Bytes in hex.
+    Bytes,
+    /// Several words.
+    Names,
+}
+
+/// The form of a parameter in a typed line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// Not in typed lines.
+    Absent,
+    /// The value alone, in the order of the table.
+    Bare,
+    /// The name, and the value after it: `frame 1`, `--frame 1`.
+    Named,
+    /// The value after a slash: `/x`.
+    Slash,
+    /// The rest of the line; a positional argument of the command line.
+    Rest,
+}
+
+/// The lanes of a question.
+pub(super) const LANES: Parameter = Parameter::new("lane", Takes::Lanes, "LANES")
+    .short('l')
+    .help("The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]");
+
+/// The frame of a question.
+pub(super) const FRAME: Parameter = Parameter::new("frame", Takes::Frame, "N")
+    .short('f')
+    .help("The frame, numbered like in `lanescope backtrace` [default: 0]");
+
+impl Parameter {
+    /// A parameter of every front end, in typed lines with its name.
+    #[must_use]
+    pub const fn new(name: &'static str, takes: Takes, shown: &'static str) -> Self {
+        Self {
+            name,
+            short: None,
+            takes,
+            words: Words::Named,
+            is_option: true,
+            is_key: true,
+            is_needed: false,
+            excludes: &[],
+            shown,
+            help: "",
+        }
+    }
+
+    pub(super) const fn short(self, short: char) -> Self {
+        Self { short: Some(short), ..self }
+    }
+
+    pub(super) const fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+
+    pub(super) const fn shown(self, shown: &'static str) -> Self {
+        Self { shown, ..self }
+    }
+
+    pub(super) const fn words(self, words: Words) -> Self {
+        Self { words, ..self }
+    }
+
+    pub(super) const fn needed(self) -> Self {
+        Self { is_needed: true, ..self }
+    }
+
+    pub(super) const fn excludes(self, excludes: &'static [&'static str]) -> Self {
+        Self { excludes, ..self }
+    }
+
+    /// The parameter of the command line alone.
+    pub(super) const fn option_only(self) -> Self {
+        Self { words: Words::Absent, is_key: false, ..self }
+    }
+
+    /// The parameter of packets alone.
+    pub(super) const fn key_only(self) -> Self {
+        Self { words: Words::Absent, is_option: false, ..self }
+    }
+
+    /// The parameter of typed lines alone.
+    pub(super) const fn words_only(self) -> Self {
+        Self { is_option: false, is_key: false, ..self }
+    }
+
+    /// The parameter without an option on the command line.
+    pub(super) const fn without_option(self) -> Self {
+        Self { is_option: false, ..self }
+    }
+
+    /// The parameter without a key in packets.
+    pub(super) const fn without_key(self) -> Self {
+        Self { is_key: false, ..self }
+    }
+
+    /// The form in the help of `monitor`: `[frame N]`; `None`: typed lines do not have it.
+    #[must_use]
+    pub fn usage(&self) -> Option<String> {
+        let value = match self.takes {
+            // One lane.
+            Takes::Lanes if self.shown == "N" && self.words == Words::Bare => "LANE".to_owned(),
+            Takes::Lanes if self.shown == "N" => self.shown.to_owned(),
+            Takes::Lanes if self.words == Words::Bare => "LANE|all|active".to_owned(),
+            Takes::Lanes => "N|all|active".to_owned(),
+            Takes::Choice(names) => names.join("|"),
+            Takes::Names => format!("{}...", self.shown),
+            _ => self.shown.to_owned(),
+        };
+        let form = match (self.words, self.takes) {
+            (Words::Absent, _) => return None,
+            (_, Takes::Flag) => self.name.to_owned(),
+            (Words::Bare | Words::Rest, _) => value,
+            (Words::Named, _) => format!("{} {value}", self.name),
+            (Words::Slash, _) => format!("/{value}"),
+        };
+        Some(if self.is_needed { form } else { format!("[{form}]") })
+    }
+
+    /// The value of a person's text: numbers are decimal, or hexadecimal after `0x`.
+    ///
+    /// # Errors
+    /// The text is no value of this type.
+    pub fn typed(&self, text: &str) -> Result<Value, ArgumentError> {
+        Ok(match self.takes {
+            Takes::Flag => Value::Set,
+            Takes::Number | Takes::Count | Takes::Frame => Value::Number(spaces::number(text)?),
+            Takes::Address if text.starts_with('$') => Value::Text(text.to_owned()),
+            Takes::Address => {
+                Value::Number(spaces::number(text).map_err(|_| AddressError::Address(text.to_owned()))?)
+            }
+            Takes::Lanes => Value::Lanes(Lanes::typed(text)?),
+            Takes::Choice(names) if !names.contains(&text) => {
+                return Err(ArgumentError::Choice { name: self.name, names });
+            }
+            Takes::Letter => {
+                let letter = Letter::of(text).ok_or_else(|| ArgumentError::Text(no_letter(text)))?;
+                Value::Letter(letter)
+            }
+            Takes::Choice(_) | Takes::Word | Takes::Space | Takes::Text => Value::Text(text.to_owned()),
+            Takes::Bytes => Value::Bytes(hex_bytes(text).map_err(ArgumentError::Text)?),
+            Takes::Names => Value::Texts(vec![text.to_owned()]),
+        })
+    }
+}
+
+/// The bytes of hexadecimal digits with free spaces. An error: the text has another form.
+pub(crate) fn hex_bytes(text: &str) -> Result<Vec<u8>, String> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    if !digits.len().is_multiple_of(2) {
+        return Err(format!("{text:?} has an odd number of hexadecimal digits"));
+    }
+    let mut bytes = vec![0; digits.len() / 2];
+    faster_hex::hex_decode(&digits, &mut bytes).map_err(|_| format!("{text:?} is not hexadecimal"))?;
+    Ok(bytes)
+}

@@ -1,0 +1,101 @@
+//! Values of paths, and explanations of their variables.
+
+use super::answer::{Answer, QuestionError};
+use super::asked::Asked;
+use super::parameter::{FRAME, LANES, Parameter, Takes, Words};
+use super::{Document, Question, Subject};
+use crate::report::json::set;
+use crate::report::{explain as explanation, print as report};
+use crate::session::ValueState;
+use crate::session::print::{PrintError, Query};
+
+const PATH: Parameter = Parameter::new("path", Takes::Text, "PATH")
+    .words(Words::Rest)
+    .needed()
+    .help("The path: `body.at.x`; the only argument is the path, in the demo");
+
+/// The value at a path, lane by lane.
+pub const PRINT: Question = Question {
+    name: "print",
+    packet: Some("qlanescope.Print"),
+    document: Some(Document {
+        packet: "qXfer:lanescope-print:read",
+        annex: &["lane", "frame", "path", "format"],
+    }),
+    summary: "Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]; print/x in hexadecimal.",
+    hint: "Say a path: monitor print body.at.x, print/x *p@4, print lane all $v0.",
+    subject: Subject::Wave,
+    parameters: &[
+        Parameter::new("format", Takes::Letter, "LETTER")
+            .words(Words::Slash)
+            .help("Number format: x, z, d, u, o, t, c, f, a or s, like gdb's print/x"),
+        LANES,
+        FRAME,
+        PATH,
+        Parameter::new("explain", Takes::Flag, "")
+            .option_only()
+            .help("Print where the variables of the path are and why, operation by operation"),
+    ],
+    answer: print,
+};
+
+/// The source of the location of each variable of a path.
+pub(super) const EXPLAIN: Question = Question {
+    name: "explain",
+    packet: Some("qlanescope.Explain"),
+    document: None,
+    summary: "Say where the variables of a path are and why, operation by operation.",
+    hint: "Say a path: monitor explain body.at.x, explain lane all x.",
+    subject: Subject::Wave,
+    parameters: &[LANES, FRAME, PATH],
+    answer: explain,
+};
+
+fn print<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let ((session, focus), frame, query) = (asked.wave()?, asked.frame(), query(asked));
+    let lanes = asked.lanes(frame)?;
+    let wrong = |error| refused(&query, error);
+    let printed = session.print(focus.wave, lanes, frame, &query).map_err(wrong)?;
+    let explained = match asked.arguments.has("explain") {
+        true => Some(session.explain(focus.wave, lanes, frame, &query).map_err(wrong)?),
+        false => None,
+    };
+    let mut answer = asked.answer(
+        |style| {
+            let explained = explained.as_ref().map(|explained| explanation::text(explained, style));
+            explained.unwrap_or_default() + &report::text(&printed, style)
+        },
+        || {
+            let mut value = report::json(&printed);
+            if let Some(explained) = &explained {
+                set(&mut value, "names", explanation::names(explained));
+            }
+            value
+        },
+    )?;
+    let has_value = printed.lanes.iter().any(|lane| matches!(lane.value.state, ValueState::Value(_)));
+    answer.is_without_value = !has_value;
+    Ok(answer)
+}
+
+fn explain<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let ((session, focus), frame, query) = (asked.wave()?, asked.frame(), query(asked));
+    let explained = session.explain(focus.wave, asked.lanes(frame)?, frame, &query);
+    let explained = explained.map_err(|error| refused(&query, error))?;
+    asked.answer(
+        |style| explanation::text(&explained, style),
+        || explanation::json(focus.wave, frame, &query.path, &explained),
+    )
+}
+
+fn query(asked: &Asked<'_>) -> Query {
+    let path = asked.arguments.text("path").unwrap_or_default().to_owned();
+    Query { path, letter: asked.arguments.letter("format") }
+}
+
+fn refused(query: &Query, error: PrintError) -> QuestionError {
+    match error {
+        PrintError::Path(error) => QuestionError::Path { path: query.path.clone(), error },
+        PrintError::ReadError(error) => error.into(),
+    }
+}

@@ -1,0 +1,32 @@
+//! The variables in scope of a frame.
+
+use super::answer::{Answer, Body, QuestionError};
+use super::asked::{Asked, Form};
+use super::parameter::{FRAME, LANES, Words};
+use super::{Document, Question, Subject};
+use crate::report::json::{self, StreamedLocals};
+use crate::report::text;
+
+/// The variables of a frame, lane by lane.
+pub(super) const LOCALS: Question = Question {
+    name: "locals",
+    packet: Some("qlanescope.Locals"),
+    document: Some(Document { packet: "qXfer:lanescope-locals:read", annex: &["lane", "frame"] }),
+    summary: "Print the variables of the focused lane, of lane LANE or of several lanes; frame N is that of `backtrace`.",
+    hint: "Say a lane and a frame: monitor locals 3 frame 1.",
+    subject: Subject::Wave,
+    parameters: &[LANES.words(Words::Bare), FRAME],
+    answer,
+};
+
+fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let ((session, focus), frame) = (asked.wave()?, asked.frame());
+    let locals = session.locals(focus.wave, asked.lanes(frame)?, frame)?;
+    Ok(match asked.form {
+        Form::Text(style) => text::locals(&locals, style).into(),
+        Form::Json => {
+            let head = asked.about(json::locals_head(&locals))?;
+            Body::Locals(Box::new(StreamedLocals { head, locals })).into()
+        }
+    })
+}

@@ -1,0 +1,61 @@
+//! The waves of a dump.
+
+use serde_json::json;
+
+use super::answer::{Answer, Body, QuestionError};
+use super::asked::{Asked, Form};
+use super::parameter::{Parameter, Takes};
+use super::{Document, Question, Subject};
+use crate::report::json::{self, StreamedList, set};
+use crate::report::text;
+use crate::session::Inspect;
+use crate::units::WaveId;
+
+/// All waves: places, PCs, active lanes, stop reasons.
+pub(super) const WAVES: Question = Question {
+    name: "waves",
+    packet: Some("qlanescope.Waves"),
+    document: Some(Document { packet: "qXfer:lanescope-waves:read", annex: &[] }),
+    summary: "List every wave: where it is, how many lanes are active, why it stopped.",
+    hint: "",
+    subject: Subject::Waves,
+    parameters: &[
+        Parameter::new("first", Takes::Number, "INDEX").key_only(),
+        Parameter::new("count", Takes::Number, "N").key_only(),
+    ],
+    answer,
+};
+
+fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+    let numbering = asked.numbering;
+    if let Form::Text(style) = asked.form {
+        if asked.sessions.is_empty() {
+            return Ok("No waves.\n".to_owned().into());
+        }
+        let rows = |session: &dyn Inspect| text::waves(session, &|wave| numbering.listed(wave), style);
+        return Ok(asked.by_kind(|session| Ok(rows(session)))?.into());
+    }
+    let of = |session: &&'a dyn Inspect| -> Vec<(WaveId, &'a dyn Inspect)> {
+        session.waves().iter().map(|wave| (*wave, *session)).collect()
+    };
+    let mut waves: Vec<(WaveId, &dyn Inspect)> = asked.sessions.iter().flat_map(of).collect();
+    waves.sort_by_key(|(wave, _)| *wave);
+    let first = asked.arguments.index("first").unwrap_or(0);
+    let count = asked.arguments.index("count").unwrap_or(usize::MAX);
+    let item = move |(wave, session): (WaveId, &dyn Inspect)| {
+        let mut item = match session.wave(wave) {
+            Ok(info) => json::wave(&info),
+            Err(why) => json!({"thread": wave.0 + 1, "error": why.to_string()}),
+        };
+        if numbering.are_lanes() {
+            let threads = numbering.threads(wave);
+            set(&mut item, "thread", json!(threads.map(|(first, _)| first)));
+            set(&mut item, "threads", json!(threads));
+        }
+        item
+    };
+    let items = move || -> Box<dyn Iterator<Item = serde_json::Value> + 'a> {
+        Box::new(waves.clone().into_iter().skip(first).take(count).map(item))
+    };
+    Ok(Body::List(StreamedList { key: "waves", items: Box::new(items) }).into())
+}

@@ -1,0 +1,233 @@
+//! The table of questions as packets, `qlanescope.NAME[:key:value;...]`, and as objects,
+//! `qXfer:lanescope-NAME:read:ANNEX:OFFSET,LENGTH`. docs/protocol.md is their manual.
+
+use super::super::error::{MALFORMED, NO_WAVE, NOT_THERE, PacketError};
+use super::super::front::parse;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+use super::super::threads::Thread;
+use super::super::{Flow, MAX_READ};
+use super::vendor::{only, send};
+use super::xfer;
+use crate::questions::{
+    Answer, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, Question, QuestionError,
+    Subject, Takes, Value,
+};
+use crate::report::groups::number_list;
+use crate::session::Member;
+use crate::units::WaveId;
+
+/// Maximum bytes of memory in an answer: each is two digits, and the rest of the answer takes some capacity too.
+const MAX_BYTES: u64 = MAX_READ as u64 - 1024;
+
+impl Numbering for State {
+    fn thread(&self, focus: &Focus) -> u64 {
+        self.number(Thread { wave: focus.wave, lane: focus.own })
+    }
+
+    fn threads(&self, wave: WaveId) -> Option<(u64, u64)> {
+        self.threads.of_wave(wave)
+    }
+
+    fn are_lanes(&self) -> bool {
+        self.threads.are_counted()
+    }
+
+    fn members(&self, member: &Member) -> Vec<u64> {
+        if !self.threads.are_counted() {
+            return vec![self.number(Thread::wave(member.wave))];
+        }
+        let Some((first, last)) = self.threads.of_wave(member.wave) else { return Vec::new() };
+        let of_group = |number: &u64| match (self.threads.get(*number), member.lanes) {
+            (Some(Thread { lane: Some(lane), .. }), Some(lanes)) => lanes.contains(lane),
+            _ => true,
+        };
+        (first..=last).filter(of_group).collect()
+    }
+
+    fn wave(&self, member: &Member) -> u64 {
+        // If threads are lanes, a wave has no number except the one in its lanes' names.
+        match self.threads.are_counted() {
+            true => u64::from(member.id),
+            false => self.shown(Thread::wave(member.wave)),
+        }
+    }
+
+    fn listed(&self, wave: WaveId) -> String {
+        let shown = |index: usize| self.threads.all().get(index).map_or(0, |thread| self.shown(*thread));
+        match self.threads.range(wave) {
+            (start, end) if start + 1 == end => shown(start).to_string(),
+            (start, end) if start < end => number_list((start..end).map(shown).collect()),
+            _ => "-".to_owned(),
+        }
+    }
+}
+
+/// A question about a thread, or about the dump.
+pub(super) fn asked<'s>(
+    state: &'s State,
+    question: &Question,
+    thread: Thread,
+    arguments: Arguments,
+    form: Form,
+    limit: u64,
+) -> Asked<'s> {
+    let has_focus = !matches!(question.subject, Subject::Dump | Subject::Waves);
+    let focus = || Focus { wave: thread.wave, lane: state.lane(thread), own: thread.lane };
+    Asked {
+        sessions: vec![state.session.as_ref()],
+        dump: None,
+        focus: has_focus.then(focus),
+        numbering: state,
+        arguments,
+        form,
+        limit,
+    }
+}
+
+/// `qlanescope.NAME[:thread:ID;][key:value;...]`
+pub(crate) fn packet(
+    question: &Question,
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
+    // A client that asks for instructions reads code as data.
+    state.code.asks_for_instructions |= question.packet == Some("qlanescope.Disassemble");
+    let answer = paired(state, question, request.args)
+        .and_then(|(thread, arguments)| json(state, question, thread, arguments));
+    send(answer, reply)
+}
+
+/// `qXfer:lanescope-NAME:read:[THREAD.]ARGUMENT.ARGUMENT:OFFSET,LENGTH`
+pub(crate) fn document(
+    question: &Question,
+    annex: &[&str],
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, PacketError> {
+    xfer::own(state, request, reply, |state, text| {
+        let (thread, arguments) = annexed(state, question, annex, text)?;
+        xfer::document(json(state, question, thread, arguments))
+    })
+}
+
+fn json<'s>(
+    state: &'s State,
+    question: &Question,
+    thread: Thread,
+    arguments: Arguments,
+) -> Result<Body<'s>, PacketError> {
+    let answer: Answer<'_> =
+        (question.answer)(&asked(state, question, thread, arguments, Form::Json, MAX_BYTES))?;
+    Ok(answer.body)
+}
+
+/// The parameters that packets have.
+fn keys(question: &Question) -> impl Iterator<Item = &Parameter> + Clone {
+    question.parameters.iter().filter(|parameter| parameter.is_key)
+}
+
+/// The thread and the arguments of `key:value;` pairs.
+fn paired(state: &State, question: &Question, args: &[u8]) -> Result<(Thread, Arguments), PacketError> {
+    let thread = (question.subject == Subject::Wave).then_some("thread");
+    let known: Vec<&str> = thread.into_iter().chain(keys(question).map(|parameter| parameter.name)).collect();
+    only(args, &known)?;
+    let mut arguments = Arguments::default();
+    for (key, value) in parse::pairs(args) {
+        if let Some(parameter) = keys(question).find(|parameter| parameter.name.as_bytes() == key) {
+            packed(parameter, value, &mut arguments)?;
+        }
+    }
+    let thread = state.named_in(args)?.unwrap_or(state.selected());
+    Ok((thread, arguments.complete(keys(question)).map_err(QuestionError::from)?))
+}
+
+/// The thread and the arguments of an annex; a part may be empty.
+fn annexed(
+    state: &State,
+    question: &Question,
+    annex: &[&str],
+    text: &[u8],
+) -> Result<(Thread, Arguments), PacketError> {
+    let (thread, parts) = match question.subject {
+        Subject::Wave => parse::split(text, b'.'),
+        _ => (&b""[..], Some(text)),
+    };
+    let mut parts = parts.unwrap_or_default().split(|byte| *byte == b'.');
+    let named = if thread.is_empty() { None } else { state.named(thread)? };
+    let mut arguments = Arguments::default();
+    for name in annex {
+        let part = parts.next().filter(|part| !part.is_empty());
+        let parameter = keys(question).find(|parameter| parameter.name == *name);
+        let Some((parameter, part)) = parameter.zip(part) else { continue };
+        // A flag is its name.
+        let part = match parameter.takes {
+            Takes::Flag if part == name.as_bytes() => b"1",
+            Takes::Flag => return Err(xfer::no_such_annex()),
+            _ => part,
+        };
+        packed(parameter, part, &mut arguments)?;
+    }
+    if parts.any(|part| !part.is_empty()) {
+        return Err(xfer::no_such_annex());
+    }
+    let arguments = arguments.complete(keys(question)).map_err(QuestionError::from)?;
+    Ok((named.unwrap_or(state.selected()), arguments))
+}
+
+/// Adds an argument in the notation of packets: numbers, texts and bytes in hex.
+fn packed(parameter: &Parameter, value: &[u8], arguments: &mut Arguments) -> Result<(), PacketError> {
+    let malformed = |words: &'static str| PacketError::malformed(words);
+    let word = || String::from_utf8_lossy(value).into_owned();
+    let bytes = || parse::bytes(value).ok_or(malformed("not hex digits in pairs"));
+    let number = |words| parse::number(value).ok_or(malformed(words)).map(Value::Number);
+    let value = match parameter.takes {
+        Takes::Flag => match value {
+            b"0" => return Ok(()),
+            b"1" => Value::Set,
+            _ => return Err(PacketError::new(MALFORMED, format!("{}: 0 or 1", parameter.name))),
+        },
+        Takes::Number | Takes::Address | Takes::Count => number("not a hex number")?,
+        Takes::Frame => number("not a frame")?,
+        Takes::Lanes => match value {
+            b"" => return Ok(()),
+            b"all" => Value::Lanes(Lanes::All),
+            b"active" => Value::Lanes(Lanes::Active),
+            value => {
+                let lane = parse::number(value).and_then(|lane| u8::try_from(lane).ok());
+                let lane = u32::from(lane.ok_or(malformed("not a lane"))?);
+                Value::Lanes(Lanes::Listed(vec![lane..=lane]))
+            }
+        },
+        Takes::Space => match parse::number(value) {
+            Some(number) => Value::Text(format!("{number:#x}")),
+            None => Value::Text(word()),
+        },
+        Takes::Text => Value::Text(
+            String::from_utf8(bytes()?)
+                .map_err(|_| PacketError::new(MALFORMED, format!("the {} is not UTF-8", parameter.name)))?,
+        ),
+        Takes::Bytes => Value::Bytes(bytes()?),
+        Takes::Choice(_) | Takes::Letter | Takes::Word | Takes::Names => {
+            parameter.typed(&word()).map_err(QuestionError::from)?
+        }
+    };
+    Ok(arguments.add(parameter, value).map_err(QuestionError::from)?)
+}
+
+impl From<QuestionError> for PacketError {
+    fn from(error: QuestionError) -> Self {
+        let code = match error {
+            QuestionError::Read(error) => return error.into(),
+            QuestionError::Disassemble(error) => return error.into(),
+            QuestionError::Evaluate(error) => return error.into(),
+            QuestionError::NoWaves => NO_WAVE,
+            QuestionError::NoActiveLanes | QuestionError::UnknownDispatch => NOT_THERE,
+            _ => MALFORMED,
+        };
+        Self::new(code, error.to_string())
+    }
+}
