@@ -330,9 +330,9 @@ impl<'c> Reader<'c> {
         let place =
             |done: usize| MemoryAt { address: Address(from.address.0.wrapping_add(done as u64)), ..from };
         while done < count {
-            let Some(room) = into.bytes.get_mut(to + done..to + count) else { return };
-            let length = room.len();
-            let good = self.machine.read_memory(place(done), room).min(length);
+            let Some(slice) = into.bytes.get_mut(to + done..to + count) else { return };
+            let length = slice.len();
+            let good = self.machine.read_memory(place(done), slice).min(length);
             done += good;
             if good < length {
                 let missing = self.machine.missing_memory(place(done)).max(1);
@@ -432,10 +432,10 @@ impl<'c> Reader<'c> {
         let mut done = 0;
         while done < count {
             let place = Address(address.wrapping_add(done as u64));
-            let Some(room) = bytes.get_mut(done..count) else { break };
+            let Some(slice) = bytes.get_mut(done..count) else { break };
             let from = MemoryAt { space, lane: captured.seen_by(lane), address: place };
-            let length = room.len();
-            let good = self.machine.read_memory(from, room).min(length);
+            let length = slice.len();
+            let good = self.machine.read_memory(from, slice).min(length);
             done += good;
             if good < length {
                 let absent = Address(address.wrapping_add(done as u64));

@@ -98,7 +98,7 @@ pub trait Store {
 
 /// Why a part cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum PartError {
     /// It is nowhere.
     #[error("optimized out{0}")]
     Undefined(String),
@@ -118,11 +118,11 @@ pub enum Refusal {
 
 /// A part that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedPart {
     /// Which bits of the object.
     pub part: ObjectBits,
     /// Why.
-    pub why: Refusal,
+    pub why: PartError,
 }
 
 /// Nothing was written.
@@ -133,10 +133,10 @@ pub enum WriteError {
     Object(#[from] Cause),
     /// These parts cannot be written.
     #[error("nothing was written: {}", words(.0))]
-    Parts(Vec<Refused>),
+    Parts(Vec<RefusedPart>),
 }
 
-fn words(parts: &[Refused]) -> String {
+fn words(parts: &[RefusedPart]) -> String {
     let each: Vec<String> =
         parts.iter().map(|refused| format!("{}: {}", refused.part, refused.why)).collect();
     each.join("; ")
@@ -193,10 +193,10 @@ impl Plan {
     /// # Errors
     /// The parts that the store refuses or that contradict one another.
     pub fn apply(&self, store: &mut impl Store) -> Result<(), WriteError> {
-        let mut refused: Vec<Refused> = Vec::new();
+        let mut refused: Vec<RefusedPart> = Vec::new();
         for run in &self.runs {
             if let Err(why) = store.check(run) {
-                refused.push(Refused { part: run.of, why: Refusal::Store(why.to_string()) });
+                refused.push(RefusedPart { part: run.of, why: PartError::Store(why.to_string()) });
             }
         }
         refused.extend(self.contradictions(store));
@@ -208,12 +208,12 @@ impl Plan {
     }
 
     /// Runs that want other values for bits which an earlier one writes.
-    fn contradictions(&self, store: &impl Store) -> Vec<Refused> {
+    fn contradictions(&self, store: &impl Store) -> Vec<RefusedPart> {
         if self.runs.len() < 2 {
             return Vec::new();
         }
         let mut seen: HashMap<Key, (u8, u8, ObjectBits)> = HashMap::new();
-        let mut refused: Vec<Refused> = Vec::new();
+        let mut refused: Vec<RefusedPart> = Vec::new();
         for run in &self.runs {
             let mut other = None;
             for (index, (byte, mask)) in run.bytes.iter().zip(&run.mask).enumerate() {
@@ -232,7 +232,7 @@ impl Plan {
                 }
             }
             if let Some(other) = other {
-                refused.push(Refused { part: run.of, why: Refusal::Contradicts(other) });
+                refused.push(RefusedPart { part: run.of, why: PartError::Contradicts(other) });
             }
         }
         refused
@@ -262,7 +262,7 @@ struct Planner<'b> {
     lane: Option<LaneId>,
     bytes: &'b [u8],
     runs: Vec<Run>,
-    refused: Vec<Refused>,
+    refused: Vec<RefusedPart>,
 }
 
 impl Planner<'_> {
@@ -271,11 +271,11 @@ impl Planner<'_> {
         if of.count == 0 {
             return;
         }
-        let mut refuse = |why| self.refused.push(Refused { part: of, why });
+        let mut refuse = |why| self.refused.push(RefusedPart { part: of, why });
         match &location.storage {
-            Storage::Undefined(origin) => refuse(Refusal::Undefined(because(origin.as_ref()))),
-            Storage::Implicit(_) => refuse(Refusal::Constant),
-            Storage::ImplicitPointer(_) => refuse(Refusal::ImplicitPointer),
+            Storage::Undefined(origin) => refuse(PartError::Undefined(because(origin.as_ref()))),
+            Storage::Implicit(_) => refuse(PartError::Constant),
+            Storage::ImplicitPointer(_) => refuse(PartError::ImplicitPointer),
             Storage::Register { register, frame, .. } => {
                 let first = (at / 8) as u64;
                 self.run(Target::Register { register: *register, frame: *frame, first }, at, of);

@@ -68,14 +68,14 @@ pub enum TargetError {
         /// The file.
         file: String,
         /// All that is wrong, in the order of the file's blocks.
-        problems: Vec<TargetProblem>,
+        problems: Vec<TargetFileError>,
     },
 }
 
 /// One broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{block}: {key}: {what} [{check}]")]
-pub struct TargetProblem {
+pub struct TargetFileError {
     /// The rule's name, that of its function in `arch::check`.
     pub check: &'static str,
     /// The block: `[[register]] v{0..255}`.
@@ -86,7 +86,7 @@ pub struct TargetProblem {
     pub what: String,
 }
 
-fn list(problems: &[TargetProblem]) -> String {
+fn list(problems: &[TargetFileError]) -> String {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     lines.join("\n  ")
 }

@@ -32,7 +32,7 @@ pub use address::SWIZZLE_BYTES;
 pub use dbgapi::DbgapiRun;
 pub use descriptor::{DescriptorFacts, DescriptorWords};
 pub use dwarf_map::{DwarfMeaning, DwarfRange};
-pub use error::{DwarfRegError, RangeError, SpaceError, TargetError, TargetProblem};
+pub use error::{DwarfRegError, RangeError, SpaceError, TargetError, TargetFileError};
 pub use frame_code::{
     CodePart, FRAME_POINTER, FrameCode, FrameStart, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER,
     ends_with_call,

@@ -86,7 +86,7 @@ struct OfB {
 /// An error that prevents the comparison of two dumps: exit status 2 of `diff`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Failed(Failure);
+pub(super) struct InputError(Failure);
 
 /// `3:7`, or `3` for the same id in both dumps.
 fn pair(text: &str) -> Result<(u32, u32), String> {
@@ -98,16 +98,16 @@ fn pair(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
-    let mut found = compared(args, targets).map_err(Failed)?;
+    let mut found = compared(args, targets).map_err(InputError)?;
     if args.json {
         let json = diff::Json::new(&mut found);
         let printed = print_json(out, &json);
-        json.failed().map_or(printed, |error| Err(Failed(error.into()).into()))?;
+        json.failed().map_or(printed, |error| Err(InputError(error.into()).into()))?;
     } else {
         let printed = diff::text(&mut found, args.all, Style::Coloured, out);
         printed.map_err(|error| match error {
             DiffError::Output(error) => Failure::from(error),
-            error => Failed(error.into()).into(),
+            error => InputError(error.into()).into(),
         })?;
     }
     Ok(match found.is_same() {

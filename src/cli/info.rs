@@ -59,7 +59,7 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     if capture.waves.is_empty() && !is_explained {
         let why = match dump.problems() {
             [] => "the dump lists none",
-            _ => "none was found in what could be read; the problems below say what could not",
+            _ => "none was found in the readable data; the problems below list the rest",
         };
         writeln!(out, "no waves: {why}")?;
     }

@@ -149,7 +149,7 @@ pub fn main() -> ExitCode {
             let _ = writeln!(anstream::stderr(), "lanescope: {}", clean_lines(error.to_string()));
             let is_input = error.is::<eval::EvalError>()
                 || error.is::<dialect::DraftError>()
-                || error.is::<diff::Failed>();
+                || error.is::<diff::InputError>();
             ExitCode::from(if is_input { 2 } else { 1 })
         }
     }

@@ -92,11 +92,11 @@ impl FatFile {
     /// [`CodeObjectError::Identity`] when it is none of these, or a host ELF without code objects.
     pub fn read(file: &Bytes) -> Result<Self> {
         let mut found = Self::default();
-        let room = UnpackLimit::of(file);
+        let unpack_limit = UnpackLimit::of(file);
         if Self::is_bundle(file) {
-            found.bundles(file, 0, None, &room);
+            found.bundles(file, 0, None, &unpack_limit);
         } else if file.starts_with(&ELFMAG) && machine(file) != Some(EM_AMDGPU) {
-            found.host(file, &room)?;
+            found.host(file, &unpack_limit)?;
         } else {
             super::header::Header::read(file)?;
             found.push(None, 0, None, file.clone());
@@ -124,7 +124,7 @@ impl FatFile {
     }
 
     /// The bundles of a host ELF.
-    fn host(&mut self, file: &Bytes, room: &UnpackLimit) -> Result<()> {
+    fn host(&mut self, file: &Bytes, unpack_limit: &UnpackLimit) -> Result<()> {
         let header = read::file_header(file)?;
         let (class, data) = (header.e_ident.class, header.e_ident.data);
         if (class, data) != (ELFCLASS64, ELFDATA2LSB) {
@@ -132,7 +132,7 @@ impl FatFile {
             let expected = "2 and 1 (64-bit, little-endian)";
             return Err(CodeObjectError::Identity { what: "the host ELF", offset: 4, found, expected });
         }
-        let sections = section::read_all(file, header, room)?;
+        let sections = section::read_all(file, header, unpack_limit)?;
         let mut found = false;
         for section in &sections {
             let id = section.name.strip_prefix("__CLANG_OFFLOAD_BUNDLE__");
@@ -140,11 +140,11 @@ impl FatFile {
                 continue;
             }
             found = true;
-            match section.contents(file, room) {
+            match section.contents(file, unpack_limit) {
                 Err(problem) => self.problems.push(problem),
                 Ok(bytes) => match id {
                     Some(id) => self.push(Some(id.to_owned()), section.offset, None, bytes),
-                    None => self.bundles(&bytes, section.offset, None, room),
+                    None => self.bundles(&bytes, section.offset, None, unpack_limit),
                 },
             }
         }
@@ -160,7 +160,7 @@ impl FatFile {
     }
 
     /// All bundles of `bytes`, which lie at `base` of the file; what lies between them is skipped.
-    fn bundles(&mut self, bytes: &Bytes, base: u64, compressed_at: Option<u64>, room: &UnpackLimit) {
+    fn bundles(&mut self, bytes: &Bytes, base: u64, compressed_at: Option<u64>, unpack_limit: &UnpackLimit) {
         let mut at = 0;
         while let Some(start) = next_bundle(bytes, at) {
             let Some(rest) = bytes.slice(start..bytes.len()) else { return };
@@ -168,7 +168,7 @@ impl FatFile {
             let done = if rest.starts_with(BUNDLE_MAGIC) {
                 self.plain(&rest, place, compressed_at)
             } else if compressed_at.is_none() {
-                self.compressed(&rest, place, room)
+                self.compressed(&rest, place, unpack_limit)
             } else {
                 // clang never nests; hostile files would, without end.
                 let why = "a compressed bundle in a compressed bundle".to_owned();
@@ -228,7 +228,7 @@ impl FatFile {
     }
 
     /// A compressed bundle; its size in bytes.
-    fn compressed(&mut self, bundle: &Bytes, base: u64, room: &UnpackLimit) -> Result<usize> {
+    fn compressed(&mut self, bundle: &Bytes, base: u64, unpack_limit: &UnpackLimit) -> Result<usize> {
         let malformed = |why: String| {
             let what = "compressed offload bundle".to_owned();
             CodeObjectError::Malformed { what, offset: base, why }
@@ -257,7 +257,7 @@ impl FatFile {
         let unpack = |total: u64| {
             let data = range(bundle, "compressed offload bundle", length, total - length);
             let data = data.map_err(|error| moved(error, base))?;
-            section::unpack(format, data, size, room).map_err(|why| malformed(why.to_string()))
+            section::unpack(format, data, size, unpack_limit).map_err(|why| malformed(why.to_string()))
         };
         let (total, unpacked) = match total {
             Some(total) if total < length => {
@@ -281,7 +281,7 @@ impl FatFile {
             }
         };
         if unpacked.starts_with(BUNDLE_MAGIC) {
-            self.bundles(&Bytes::from(unpacked), 0, Some(base), room);
+            self.bundles(&Bytes::from(unpacked), 0, Some(base), unpack_limit);
         } else {
             self.problems.push(malformed("its unpacked content is no offload bundle".to_owned()));
         }

@@ -87,7 +87,7 @@ pub struct CodeObject {
     symbols: OnceLock<Symbols>,
     metadata: OnceLock<Result<Option<Metadata>>>,
     /// The budget left for unpacking its compressed sections.
-    room: UnpackLimit,
+    unpack_limit: UnpackLimit,
 }
 
 impl CodeObject {
@@ -101,14 +101,14 @@ impl CodeObject {
         let file = file.into();
         let (header, tables) = (Header::read(&file)?, read::file_header(&file)?);
         let segments = section::segments(&file, tables)?;
-        let room = UnpackLimit::of(&file);
-        let (sections, problems) = match section::read_all(&file, tables, &room) {
+        let unpack_limit = UnpackLimit::of(&file);
+        let (sections, problems) = match section::read_all(&file, tables, &unpack_limit) {
             Ok(sections) => (sections, Vec::new()),
             Err(problem) => (Vec::new(), vec![problem]),
         };
         let sections = if sections.is_empty() { dynamic::sections(&file, &segments) } else { sections };
         let (symbols, metadata) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { file, header, segments, sections, problems, symbols, metadata, room })
+        Ok(Self { file, header, segments, sections, problems, symbols, metadata, unpack_limit })
     }
 
     /// Reads a code object's image as the loader laid it out: byte 0 is the ELF header, and what a segment holds lies at
@@ -131,8 +131,8 @@ impl CodeObject {
             segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
         }
         let sections = dynamic::sections(&file, &segments);
-        let (symbols, metadata, room) = (OnceLock::new(), OnceLock::new(), UnpackLimit::of(&file));
-        Ok(Self { file, header, segments, sections, problems: Vec::new(), symbols, metadata, room })
+        let (symbols, metadata, unpack_limit) = (OnceLock::new(), OnceLock::new(), UnpackLimit::of(&file));
+        Ok(Self { file, header, segments, sections, problems: Vec::new(), symbols, metadata, unpack_limit })
     }
 
     /// The whole file.
@@ -220,7 +220,7 @@ impl CodeObject {
         section: &'s Section,
     ) -> &'s (Result<Bytes>, Vec<CodeObjectError>) {
         section.relocated.get_or_init(|| {
-            let contents = section.contents(&self.file, &self.room);
+            let contents = section.contents(&self.file, &self.unpack_limit);
             let tables: Vec<&Section> = match self.header.is_relocatable() && !section.is_loaded() {
                 true => self.sections.iter().filter(|table| self.relocates(table, index)).collect(),
                 false => Vec::new(),
@@ -234,7 +234,7 @@ impl CodeObject {
                 offset: section.offset,
                 why,
             };
-            if let Err(why) = self.room.take(bytes.len() as u64) {
+            if let Err(why) = self.unpack_limit.take(bytes.len() as u64) {
                 return (Err(fail(why.to_string())), Vec::new());
             }
             let (mut bytes, mut problems) = (bytes.to_vec(), Vec::new());
@@ -246,7 +246,7 @@ impl CodeObject {
                     break;
                 };
                 left = rest;
-                match table.contents(&self.file, &self.room) {
+                match table.contents(&self.file, &self.unpack_limit) {
                     Ok(records) => {
                         let symbols = self.symbols();
                         problems.extend(relocation::apply(&section.name, &mut bytes, &records, symbols));
@@ -264,7 +264,7 @@ impl CodeObject {
         // Tables that are apart from one another have no more.
         let most = self.file.len() / size_of::<Rela>();
         let records = tables.flat_map(|table| {
-            let bytes = table.contents(&self.file, &self.room).unwrap_or_else(|_| Bytes::empty());
+            let bytes = table.contents(&self.file, &self.unpack_limit).unwrap_or_else(|_| Bytes::empty());
             relocation::records(&bytes, table.info, table.link).collect::<Vec<_>>()
         });
         records.take(most)
@@ -315,8 +315,10 @@ impl CodeObject {
     fn read_symbols(&self, kind: SectionType) -> Option<Symbols> {
         let table = self.sections.iter().find(|section| section.section_type == kind.0)?;
         let names = self.sections.get(table.link as usize)?;
-        let (table, names) =
-            (table.contents(&self.file, &self.room).ok()?, names.contents(&self.file, &self.room).ok()?);
+        let (table, names) = (
+            table.contents(&self.file, &self.unpack_limit).ok()?,
+            names.contents(&self.file, &self.unpack_limit).ok()?,
+        );
         Some(Symbols::read(&table, &names))
     }
 
@@ -369,8 +371,11 @@ impl CodeObject {
         let bytes = match self.header.is_relocatable() {
             false => self.bytes_at(ElfAddress(symbol.value), symbol::DESCRIPTOR_SIZE)?,
             true => {
-                let section =
-                    self.sections.get(usize::from(symbol.section))?.contents(&self.file, &self.room).ok()?;
+                let section = self
+                    .sections
+                    .get(usize::from(symbol.section))?
+                    .contents(&self.file, &self.unpack_limit)
+                    .ok()?;
                 let start = usize::try_from(symbol.value).ok()?;
                 section.slice(start..start.checked_add(symbol::DESCRIPTOR_SIZE as usize)?)?
             }

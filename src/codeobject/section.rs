@@ -109,11 +109,11 @@ impl Section {
     }
 
     /// The section's bytes: a slice of the file, or unpacked on the first call and kept.
-    pub(super) fn contents(&self, file: &Bytes, room: &UnpackLimit) -> Result<Bytes> {
-        self.contents.get_or_init(|| self.read(file, room)).clone()
+    pub(super) fn contents(&self, file: &Bytes, unpack_limit: &UnpackLimit) -> Result<Bytes> {
+        self.contents.get_or_init(|| self.read(file, unpack_limit)).clone()
     }
 
-    fn read(&self, file: &Bytes, room: &UnpackLimit) -> Result<Bytes> {
+    fn read(&self, file: &Bytes, unpack_limit: &UnpackLimit) -> Result<Bytes> {
         if self.section_type == SHT_NOBITS.0 {
             return Ok(Bytes::empty());
         }
@@ -125,7 +125,7 @@ impl Section {
             |why| CodeObjectError::Compression { section: self.name.clone(), offset: self.offset, why };
         let (format, uncompressed_size, data) =
             if self.is_gnu_compressed() { gnu_header(raw) } else { compression_header(raw) }.map_err(fail)?;
-        unpack(format, data, uncompressed_size, room).map(Bytes::from).map_err(fail)
+        unpack(format, data, uncompressed_size, unpack_limit).map(Bytes::from).map_err(fail)
     }
 }
 
@@ -147,25 +147,31 @@ fn gnu_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), UnpackError
     Ok((CompressionFormat::Zlib, u64::from_be_bytes(*size), data))
 }
 
-/// Unpacks zlib or zstd data to the size that it claims, if the file has room for that.
+/// Unpacks zlib or zstd data to the size that it claims, if the file has unpack_limit for that.
 pub(super) fn unpack(
     format: CompressionFormat,
     data: &[u8],
     size: u64,
-    room: &UnpackLimit,
+    unpack_limit: &UnpackLimit,
 ) -> Result<Vec<u8>, UnpackError> {
-    room.take(size)?;
+    unpack_limit.take(size)?;
     let packed = CompressedData { format, data, uncompressed_size: size };
     let unpacked = packed.decompress().map(std::borrow::Cow::into_owned);
-    unpacked.map_err(|error| UnpackError::Data(error.to_string())).inspect_err(|_| room.give_back(size))
+    unpacked
+        .map_err(|error| UnpackError::Data(error.to_string()))
+        .inspect_err(|_| unpack_limit.give_back(size))
 }
 
 /// All sections, in the file's order; section 0 included.
-pub(super) fn read_all(file: &Bytes, header: &FileHeader, room: &UnpackLimit) -> Result<Vec<Section>> {
+pub(super) fn read_all(
+    file: &Bytes,
+    header: &FileHeader,
+    unpack_limit: &UnpackLimit,
+) -> Result<Vec<Section>> {
     let (headers, names_index) = read::section_headers(file, header)?;
     let mut sections: Vec<Section> = headers.iter().map(Section::unnamed).collect();
     let names = match sections.get(names_index) {
-        Some(section) => section.contents(file, room)?,
+        Some(section) => section.contents(file, unpack_limit)?,
         None => Bytes::empty(),
     };
     let mut names = Names::of(&names);

@@ -80,7 +80,7 @@ impl DebugInfo {
         let view = Rc::new(reading.view(unit)?);
         let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
         // Lists that DIEs do not share have no more entries and bytes of expressions together than bytes.
-        let mut room = Some(self.list_bytes().locations.saturating_add(MIN_ENTRIES));
+        let mut capacity = Some(self.list_bytes().locations.saturating_add(MIN_ENTRIES));
         // Functions around the DIE, with the depth of their children.
         let mut functions: Vec<(isize, Arc<Subprogram>)> = Vec::new();
         while !raw.is_empty() {
@@ -100,7 +100,7 @@ impl DebugInfo {
                 functions.push((depth + 1, Arc::new(function)));
             }
             let function = functions.last().map(|(_, function)| function);
-            self.of_die(reading, &die, function, &mut room, &mut each)?;
+            self.of_die(reading, &die, function, &mut capacity, &mut each)?;
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl DebugInfo {
         reading: Reading<'a>,
         die: &Die<'a>,
         function: Option<&Arc<Subprogram>>,
-        room: &mut Option<usize>,
+        capacity: &mut Option<usize>,
         each: &mut impl FnMut(Result<Expression>),
     ) -> Result<()> {
         let mut named = None;
@@ -119,12 +119,13 @@ impl DebugInfo {
             let found = die.location_attribute(&self.sections, name, value);
             let entries = found.and_then(|found| match found {
                 LocationAttribute::Expression(bytes) => Ok(vec![(Pcs::All, bytes)]),
-                LocationAttribute::List(_) if room.is_none() => Ok(Vec::new()),
+                LocationAttribute::List(_) if capacity.is_none() => Ok(Vec::new()),
                 LocationAttribute::List(list) => {
                     let entries = self.location_list(unit, list)?;
                     let bytes: usize = entries.iter().map(|entry| entry.expression.len()).sum();
-                    *room = room.and_then(|room| room.checked_sub(entries.len().saturating_add(bytes)));
-                    if room.is_none() {
+                    *capacity = capacity
+                        .and_then(|capacity| capacity.checked_sub(entries.len().saturating_add(bytes)));
+                    if capacity.is_none() {
                         let (unit, what) = (die.view.facts().offset, "location lists");
                         return Err(DebugInfoError::Bound { unit, what, why: TOO_MANY });
                     }

@@ -109,7 +109,7 @@ impl Found {
     fn pass(&mut self, view: &UnitView<'_>) -> Result<()> {
         let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
         let mut entry = Entry::null();
-        let mut room = view.room_for_ranges();
+        let mut capacity = view.ranges_capacity();
         let mut is_too_deep = false;
         while !raw.is_empty() {
             let (offset, depth) = (raw.next_offset(), raw.next_depth());
@@ -135,7 +135,7 @@ impl Found {
             if is_function(tag) && attributes.iter().any(|attribute| has_code(attribute.name())) {
                 (entry.tag, entry.offset) = (tag, offset);
                 raw.read_attributes(attributes, &mut entry.attrs).map_err(fail)?;
-                let ranges = self.damage.or_none(view.ranges(&entry, &mut room)).unwrap_or_default();
+                let ranges = self.damage.or_none(view.ranges(&entry, &mut capacity)).unwrap_or_default();
                 if ranges.is_empty() && tag == gimli::DW_TAG_entry_point {
                     self.points.push(die);
                 }

@@ -51,8 +51,8 @@ impl DebugInfo {
         let attribute = |wanted, name| self.map_attribute(&found, wanted, name);
         let says_pcs =
             [gimli::DW_AT_low_pc, gimli::DW_AT_ranges].iter().any(|name| found.entry.has_attr(*name));
-        let mut room = found.view.room_for_ranges();
-        let ranges = found.view.ranges(&found.entry, &mut room)?.into_iter();
+        let mut capacity = found.view.ranges_capacity();
+        let ranges = found.view.ranges(&found.entry, &mut capacity)?.into_iter();
         let ranges = ranges.map(|range| ElfAddress(range.start)..ElfAddress(range.end)).collect();
         Ok(ObjectMap {
             unit: facts.id,

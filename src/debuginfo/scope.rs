@@ -161,8 +161,8 @@ impl Function {
         let is_entry = die.tag() == gimli::DW_TAG_entry_point;
         let view = Rc::clone(&die.view);
         let mut damage = Diagnostics::default();
-        let mut room = view.room_for_ranges();
-        let ranges = addresses(damage.or_none(view.ranges(&die.entry, &mut room)).unwrap_or_default());
+        let mut capacity = view.ranges_capacity();
+        let ranges = addresses(damage.or_none(view.ranges(&die.entry, &mut capacity)).unwrap_or_default());
         let low = die.entry.attr_value(gimli::DW_AT_low_pc);
         let low = low.map(|value| view.dwarf.attr_address(&view.unit, value)).transpose();
         let low = low.map_err(|why| view.unreadable(&die.entry, gimli::DW_AT_low_pc, why));
@@ -213,7 +213,7 @@ impl Function {
             parent: None,
             children: Vec::new(),
         };
-        let mut tree = Tree::new(reading, Rc::clone(&view), body, room, damage);
+        let mut tree = Tree::new(reading, Rc::clone(&view), body, capacity, damage);
         // The variables of its function are an entry point's too; its own parameters come behind them.
         if let (Some(function), Some(around)) = (&function, entry_of) {
             tree.read_or_end(around, function);

@@ -236,8 +236,8 @@ impl UnitSlot {
             let Ok(header) = self.header(dwarf) else { return Vec::new() };
             let Ok(view) = self.view(dwarf) else { return Vec::new() };
             let root = view.entry(view.die_offset(header.root_offset()));
-            let mut room = view.room_for_ranges();
-            root.and_then(|root| view.ranges(&root, &mut room)).unwrap_or_default()
+            let mut capacity = view.ranges_capacity();
+            root.and_then(|root| view.ranges(&root, &mut capacity)).unwrap_or_default()
         });
         ranges.iter().any(|range| range.contains(&address))
     }

@@ -15,7 +15,7 @@ use super::model;
 use super::sections::{Dwarf, Slice, UnitHeader};
 use super::texts::Texts;
 use super::unit::{Shared, UnitId, UnitSlot};
-use super::view::room_for_ranges;
+use super::view::ranges_capacity;
 use crate::codeobject::Bytes;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
@@ -60,7 +60,7 @@ impl Units {
                 lines: Lines::new(dwarf.debug_line.reader().len(), Arc::clone(memory)),
                 texts: Texts::new(dwarf),
                 // One each for units without a list.
-                ranges: AtomicUsize::new(room_for_ranges(dwarf).saturating_add(MAX_UNITS)),
+                ranges: AtomicUsize::new(ranges_capacity(dwarf).saturating_add(MAX_UNITS)),
             }),
             by_address: OnceLock::new(),
             by_aranges: OnceLock::new(),

@@ -80,13 +80,14 @@ impl<'a> UnitView<'a> {
         self.slot.index(self)
     }
 
-    /// The addresses of a DIE. `room`: how many ranges the DIEs of one question may still have.
-    pub(super) fn ranges(&self, entry: &Entry<'a>, room: &mut usize) -> Result<Vec<Range<u64>>> {
+    /// The addresses of a DIE. `capacity`: how many ranges the DIEs of one question may still have.
+    pub(super) fn ranges(&self, entry: &Entry<'a>, capacity: &mut usize) -> Result<Vec<Range<u64>>> {
         let mut ranges = Vec::new();
         let is_whole = visit_ranges(self.dwarf, &self.unit, entry, |range| {
             ranges.push(range);
-            let left = if entry.has_attr(gimli::DW_AT_ranges) { room.checked_sub(1) } else { Some(*room) };
-            *room = left.unwrap_or(0);
+            let left =
+                if entry.has_attr(gimli::DW_AT_ranges) { capacity.checked_sub(1) } else { Some(*capacity) };
+            *capacity = left.unwrap_or(0);
             left.is_some()
         });
         if is_whole.map_err(|why| self.unreadable(entry, gimli::DW_AT_ranges, why))? {
@@ -106,8 +107,8 @@ impl<'a> UnitView<'a> {
     }
 
     /// How many ranges the DIEs of one question may have: lists that do not overlap have no more.
-    pub(super) fn room_for_ranges(&self) -> usize {
-        room_for_ranges(self.dwarf)
+    pub(super) fn ranges_capacity(&self) -> usize {
+        ranges_capacity(self.dwarf)
     }
 
     /// A string attribute, cleaned; `None` when absent.
@@ -158,8 +159,8 @@ pub(super) fn unsigned(value: &AttributeValue<'_>) -> Option<u64> {
     value.udata_value().or_else(|| value.sdata_value().and_then(|number| u64::try_from(number).ok()))
 }
 
-/// Entries of lists of ranges that a file has room for: one takes a byte at the least.
-pub(super) fn room_for_ranges(dwarf: &Dwarf<'_>) -> usize {
+/// Entries of lists of ranges that a file can hold: one takes a byte at the least.
+pub(super) fn ranges_capacity(dwarf: &Dwarf<'_>) -> usize {
     let (old, new) =
         (dwarf.ranges.debug_ranges().reader().len(), dwarf.ranges.debug_rnglists().reader().len());
     old.saturating_add(new).saturating_add(MIN_RANGES)

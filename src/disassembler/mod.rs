@@ -137,8 +137,8 @@ impl Disassembler {
             return Err(DisassembleError::UnknownProcessor { tool, processor, words });
         }
         // The padding is to lie within the address space, too.
-        let room = usize::try_from(u64::MAX - address).unwrap_or(usize::MAX).saturating_sub(PADDING);
-        let length = bytes.len().min(MAX_BLOCK).min(room) / 4 * 4;
+        let capacity = usize::try_from(u64::MAX - address).unwrap_or(usize::MAX).saturating_sub(PADDING);
+        let length = bytes.len().min(MAX_BLOCK).min(capacity) / 4 * 4;
         let bytes = bytes.get(..length).unwrap_or_default();
         let (tool, mut instructions) = match &self.named {
             Some(tool) => (tool.name(), self.by(tool, machine, address, bytes)?),

@@ -29,7 +29,7 @@ impl Reads {
 }
 
 /// Adds a problem for each option that was given and that has no effect.
-pub(super) fn told(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
+pub(super) fn reported(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     use Reads::{Core, Dump, Log, Umr};
     // Folders of symbols hold debug information that was stripped off, too: of all that have code objects.
     let rules: [(&str, bool, &[Reads], &str); 7] = [

@@ -134,7 +134,7 @@ fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     for object in &mut opened.capture.code_objects {
         object.forced = options.force;
     }
-    ignored_options::told(opened, options, reads)
+    ignored_options::reported(opened, options, reads)
 }
 
 /// Whether files that a core names may count: by default where the core and the host's core beside it are the user's own.

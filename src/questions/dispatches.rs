@@ -27,7 +27,7 @@ pub(super) const ARGUMENTS: Question = Question {
     packet: None,
     document: None,
     summary: "Print the kernel arguments of the wave's dispatch, of the dispatch with that id or of all.",
-    hint: "Say a dispatch: monitor arguments 1.",
+    hint: "Give a dispatch: monitor arguments 1.",
     subject: Subject::WaveUnless(&["dispatch", "all"]),
     parameters: &[
         Parameter::new("dispatch", Takes::Number, "ID")

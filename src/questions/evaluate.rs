@@ -14,7 +14,7 @@ pub(super) const EVAL: Question = Question {
     packet: Some("qlanescope.Evaluate"),
     document: None,
     summary: "Evaluate a DWARF expression for the focused lane; before it --value, or --size N to read N bytes.",
-    hint: "Say an expression: monitor eval DW_OP_regx VGPR3.",
+    hint: "Give an expression: monitor eval DW_OP_regx VGPR3.",
     subject: Subject::Wave,
     parameters: &[
         Parameter::new("value", Takes::Flag, "")

@@ -16,7 +16,7 @@ pub(super) const GROUPS: Question = Question {
     packet: Some("qlanescope.Groups"),
     document: Some(Document { packet: "qXfer:lanescope-groups:read", annex: &["lanes", "by"] }),
     summary: "Group all waves, or their lanes, by call stack; those with a fault first, then the most common.",
-    hint: "Say lanes, and function, line or pc: monitor groups lanes function.",
+    hint: "Give lanes, and function, line or pc: monitor groups lanes function.",
     subject: Subject::Waves,
     parameters: &[
         Parameter::new("lanes", Takes::Flag, "").help("Group lanes instead of waves"),

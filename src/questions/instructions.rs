@@ -14,7 +14,7 @@ pub(super) const DISASSEMBLE: Question = Question {
     packet: Some("qlanescope.Disassemble"),
     document: None,
     summary: "List the instructions of the function, marking the PC and the lanes; ADDRESS: of that one, with count from there.",
-    hint: "Say an address, and count, around, lane or frame: monitor disassemble 0x7f0000001000 count 8.",
+    hint: "Give an address, and count, around, lane or frame: monitor disassemble 0x7f0000001000 count 8.",
     subject: Subject::Wave,
     parameters: &[
         Parameter::new("address", Takes::Address, "ADDRESS")

@@ -28,7 +28,7 @@ pub(super) const LANE_PC: Question = Question {
     packet: Some("qlanescope.LanePc"),
     document: None,
     summary: "Print where a lane goes on, and the source of its PC.",
-    hint: "Say a lane: monitor lane-pc 3.",
+    hint: "Give a lane: monitor lane-pc 3.",
     subject: Subject::Wave,
     parameters: &[ONE_LANE.words(Words::Bare)],
     answer: lane_pc,

@@ -20,7 +20,7 @@ pub(super) const MEMORY: Question = Question {
     packet: Some("qlanescope.Memory"),
     document: None,
     summary: "Print bytes of an address space: monitor memory private_lane 0x10 16.",
-    hint: "Say a space, an address and a length: monitor memory private_lane 0x10 16.",
+    hint: "Give a space, an address and a length: monitor memory private_lane 0x10 16.",
     subject: Subject::Wave,
     parameters: &[
         Parameter::new("at", Takes::Word, "PLACE")

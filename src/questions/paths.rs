@@ -23,7 +23,7 @@ pub const PRINT: Question = Question {
         annex: &["lane", "frame", "path", "format"],
     }),
     summary: "Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]; print/x in hexadecimal.",
-    hint: "Say a path: monitor print body.at.x, print/x *p@4, print lane all $v0.",
+    hint: "Give a path: monitor print body.at.x, print/x *p@4, print lane all $v0.",
     subject: Subject::Wave,
     parameters: &[
         Parameter::new("format", Takes::Letter, "LETTER")
@@ -44,8 +44,8 @@ pub(super) const EXPLAIN: Question = Question {
     name: "explain",
     packet: Some("qlanescope.Explain"),
     document: None,
-    summary: "Say where the variables of a path are and why, operation by operation.",
-    hint: "Say a path: monitor explain body.at.x, explain lane all x.",
+    summary: "Explain the locations of a path's variables, operation by operation.",
+    hint: "Give a path: monitor explain body.at.x, explain lane all x.",
     subject: Subject::Wave,
     parameters: &[LANES, FRAME, PATH],
     answer: explain,

@@ -18,7 +18,7 @@ pub(super) const REGISTERS: Question = Question {
     packet: None,
     document: None,
     summary: "Print registers by AMD's names, in ranges (s0-s7) or groups (scalar), vectors lane by lane; xxxxxxxx was not captured.",
-    hint: "Say which registers: monitor register v0 exec, s0-s7 or scalar.",
+    hint: "Name the registers: monitor register v0 exec, s0-s7 or scalar.",
     subject: Subject::Wave,
     parameters: &[Parameter::new("register", Takes::Names, "NAMES")
         .short('r')

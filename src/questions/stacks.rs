@@ -13,13 +13,13 @@ pub(super) const BACKTRACE: Question = Question {
     packet: Some("qlanescope.Frames"),
     document: Some(Document { packet: "qXfer:lanescope-frames:read", annex: &["lane"] }),
     summary: "Print the call stack of the wave, of lane LANE, or of several lanes; from frame N on.",
-    hint: "Say a lane and a frame: monitor backtrace 3 frame 1.",
+    hint: "Give a lane and a frame: monitor backtrace 3 frame 1.",
     subject: Subject::Wave,
     parameters: &[
         LANES.words(Words::Bare).help(
             "The stacks of these lanes, equal ones merged: a number, 0,3,16-31, `active` or `all` [default: the wave as a whole]",
         ),
-        FRAME.help("The first frame to show, as they are numbered without it [default: 0]"),
+        FRAME.help("The number of the first frame to show, counted without this option [default: 0]"),
     ],
     answer,
 };

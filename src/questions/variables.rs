@@ -13,7 +13,7 @@ pub(super) const LOCALS: Question = Question {
     packet: Some("qlanescope.Locals"),
     document: Some(Document { packet: "qXfer:lanescope-locals:read", annex: &["lane", "frame"] }),
     summary: "Print the variables of the focused lane, of lane LANE or of several lanes; frame N is that of `backtrace`.",
-    hint: "Say a lane and a frame: monitor locals 3 frame 1.",
+    hint: "Give a lane and a frame: monitor locals 3 frame 1.",
     subject: Subject::Wave,
     parameters: &[LANES.words(Words::Bare), FRAME],
     answer,

@@ -44,7 +44,7 @@ pub struct Client {
     outbox: Outbox,
     backend: Backend,
     state: State,
-    has_spoken: bool,
+    has_sent_a_packet: bool,
 }
 
 impl Client {
@@ -56,7 +56,7 @@ impl Client {
             outbox: Outbox::default(),
             backend: Backend::default(),
             state: State::new(session, options),
-            has_spoken: false,
+            has_sent_a_packet: false,
         }
     }
 
@@ -69,8 +69,8 @@ impl Client {
 
     /// Whether the client has sent a packet with a right checksum.
     #[must_use]
-    pub fn has_spoken(&self) -> bool {
-        self.has_spoken
+    pub fn has_sent_a_packet(&self) -> bool {
+        self.has_sent_a_packet
     }
 
     /// Takes bytes of the client, in pieces of any size, for [`Self::answer`]. It holds these bytes and one packet.
@@ -81,10 +81,10 @@ impl Client {
     /// Appends the answer to the first packet or acknowledgement that has no answer yet; `None` if none waits. One
     /// call writes one answer, so that the caller can send it before the next one is computed.
     pub fn answer(&mut self, out: &mut Vec<u8>) -> Option<Flow> {
-        let Self { framer, outbox, backend, state, has_spoken } = self;
+        let Self { framer, outbox, backend, state, has_sent_a_packet } = self;
         match framer.next()? {
             Event::Packet(body) => {
-                *has_spoken = true;
+                *has_sent_a_packet = true;
                 outbox.accept(out);
                 return Some(answer(state, backend, outbox, body, out));
             }

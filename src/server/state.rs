@@ -37,13 +37,13 @@ pub(super) struct Features {
 
 /// The reason of the last refused write of memory.
 #[derive(Debug, Default)]
-pub(super) struct Refused {
+pub(super) struct RefusedWrite {
     words: String,
     /// Whether a stop has shown it.
     is_shown: bool,
 }
 
-impl Refused {
+impl RefusedWrite {
     /// Stores and logs a refusal.
     pub(super) fn note(&mut self, words: &str) {
         log::info!("a write of memory is refused: {words}");
@@ -114,7 +114,7 @@ pub(super) struct State {
     /// The client's reads of memory through its view.
     pub(super) typed: TypedMemory,
     /// The reason of the last refused write of memory, which neither debugger prints.
-    pub(super) refused: Refused,
+    pub(super) refused: RefusedWrite,
     /// The client's open files of views.
     pub(super) handles: Handles,
     /// Whether gdb has begun to prepare a call: it writes registers of the arguments next.
@@ -169,7 +169,7 @@ impl State {
             grown: ViewUpdate::default(),
             short_line: None,
             typed: TypedMemory::default(),
-            refused: Refused::default(),
+            refused: RefusedWrite::default(),
             handles: Handles::default(),
             prepares_call: false,
             code: CodeReads::default(),

@@ -58,8 +58,8 @@ pub(super) fn grow(state: &mut State) -> bool {
     // The view has the stacks of the capture; only this client's changes lead elsewhere.
     let is_changed = state.session.changes(0).is_ok_and(|changes| changes.left_out > 0);
     let Some(views) = state.views.clone().filter(|_| is_changed) else { return false };
-    let room = MAX_ADDED.saturating_sub(state.grown.added.len());
-    let Some(growth) = state.view().and_then(|view| views.grown(view, &*state.session, room)) else {
+    let capacity = MAX_ADDED.saturating_sub(state.grown.added.len());
+    let Some(growth) = state.view().and_then(|view| views.grown(view, &*state.session, capacity)) else {
         return false;
     };
     state.grown.words.clear();

@@ -190,7 +190,7 @@ impl<'a> Frames<'a> {
         }
         let mut end = self.walk.end().cloned().unwrap_or(StackEnd::Outermost);
         if let StackEnd::NoUnwindInformation { why, .. } = &mut end
-            && let Some(hint) = self.said_return()
+            && let Some(hint) = self.stated_return()
         {
             *why = format!("{why}; {hint}");
         }

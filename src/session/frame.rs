@@ -199,7 +199,7 @@ impl<'w> FrameContext<'w> {
 
     /// An attribute of a function at the frame's PC; `None` if it is missing or has no entry for the PC, which is the
     /// same: it covers only the code that its list names.
-    pub(super) fn said(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
+    pub(super) fn stated(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         if location == debuginfo::Location::NotAtPc {
             return Ok(None);
@@ -294,7 +294,7 @@ impl CallFrame for FrameContext<'_> {
         match &function.simd(self.inlined).lanes {
             Lanes::Missing => Ok(None),
             Lanes::Constant(lanes) => Ok(Some(Attribute::Constant(*lanes))),
-            Lanes::Expression(attribute) => self.said(attribute, "DW_AT_LLVM_lanes"),
+            Lanes::Expression(attribute) => self.stated(attribute, "DW_AT_LLVM_lanes"),
         }
     }
 

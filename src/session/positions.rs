@@ -110,7 +110,7 @@ impl Frames<'_> {
             Ok(Some(pcs)) => return Positions::Said(pcs),
             Err(cause) => return Positions::Failed(PositionError::of(LANE_PC, cause)),
         }
-        Positions::Active(self.said_active(&mut context).unwrap_or_else(|| self.exec_active(level)))
+        Positions::Active(self.stated_active(&mut context).unwrap_or_else(|| self.exec_active(level)))
     }
 
     /// The active lanes in a frame: by the innermost inlined call with the attribute, starting at `inlined` and going
@@ -124,12 +124,12 @@ impl Frames<'_> {
         };
         let mut said = (inlined..calls)
             .filter(says)
-            .filter_map(|call| self.said_active(&mut self.context(level, Some(call))?));
+            .filter_map(|call| self.stated_active(&mut self.context(level, Some(call))?));
         said.next().unwrap_or_else(|| self.exec_active(level))
     }
 
     /// `None`: there is no `DW_AT_LLVM_active_lane`, or not at this PC.
-    fn said_active(&self, context: &mut FrameContext<'_>) -> Option<Active> {
+    fn stated_active(&self, context: &mut FrameContext<'_>) -> Option<Active> {
         let what = "DW_AT_LLVM_active_lane";
         let said = match simd(context, |simd| &simd.active_lane, what) {
             Ok(said) => said?,
@@ -164,7 +164,7 @@ impl Frames<'_> {
     /// The value of `DW_AT_return_addr` of the outermost frame (DWARF 5 section 3.3.5); `None` without the attribute.
     /// A stack that ends for lack of call frame information reports it; the registers of that caller's frame stay
     /// unknown.
-    pub(super) fn said_return(&self) -> Option<String> {
+    pub(super) fn stated_return(&self) -> Option<String> {
         let what = "DW_AT_return_addr";
         let level = self.walk.frames().len().checked_sub(1)?;
         self.source(level)?.key().filter(|key| key.has_return_addr)?;
@@ -213,7 +213,7 @@ impl Frames<'_> {
             let mut each = Vec::new();
             let count = self.walk.frames().len();
             for level in (0..count).rev() {
-                let (caller, is_said) = (level + 1, exec.is_some_and(|exec| self.walk.says(level, exec)));
+                let (caller, is_said) = (level + 1, exec.is_some_and(|exec| self.walk.has_rule(level, exec)));
                 if caller < count
                     && is_said
                     && let Some(mask) = self.exec(caller)
@@ -324,5 +324,5 @@ fn attribute(
     let found = debug.location_at(id, attribute, context.elf_pc)?;
     let by_bytes = || Dialect::of_unit(augmentation, found.expression().iter().map(|bytes| &bytes[..]));
     context.encoding.dialect = unit.and_then(|unit| unit.dialect).unwrap_or_else(by_bytes);
-    Ok(context.said(attribute, what)?)
+    Ok(context.stated(attribute, what)?)
 }

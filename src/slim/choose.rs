@@ -52,7 +52,7 @@ pub(super) fn choose(
     let fits = |wave: &crate::capture::Wave| asked.is_none_or(|asked| is_kind(&wave.kind, asked));
     let all = (0u32..).map(WaveId).zip(&capture.waves).filter(|(_, wave)| fits(wave));
     match &options.choice {
-        Choice::Representative => telling(dump, asked, progress),
+        Choice::Representative => representative(dump, asked, progress),
         Choice::All => Ok(all.map(|(id, _)| (id, Why::Named)).collect()),
         Choice::Ids(ranges) => {
             for range in ranges {
@@ -68,7 +68,7 @@ pub(super) fn choose(
     }
 }
 
-fn telling(
+fn representative(
     dump: &Arc<Dump>,
     asked: Option<&str>,
     progress: &mut dyn FnMut(Progress),

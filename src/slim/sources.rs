@@ -27,7 +27,7 @@ pub struct Sources {
 }
 
 /// The reason for leaving a file out.
-enum Refusal {
+enum SourceError {
     /// It is outside of all folders.
     Elsewhere,
     /// It is unreadable, with the cause.
@@ -74,12 +74,12 @@ pub(super) fn gather(
                 planned.push(PlannedSource { path, bytes: Arc::new(text) });
                 continue;
             }
-            Err(Refusal::Elsewhere) => {
+            Err(SourceError::Elsewhere) => {
                 elsewhere += 1;
                 continue;
             }
-            Err(Refusal::Differs) => "differs from the file that was compiled (MD5)".to_owned(),
-            Err(Refusal::ReadError(why)) => why,
+            Err(SourceError::Differs) => "differs from the file that was compiled (MD5)".to_owned(),
+            Err(SourceError::ReadError(why)) => why,
         };
         if named < MAX_NAMED {
             notes.push(format!("source file {place}: {why}"));
@@ -166,8 +166,8 @@ impl Folder {
 }
 
 /// The text of a file below one of the folders.
-fn read(folders: &[Folder], path: &str, md5: Option<[u8; 16]>, left: u64) -> Result<Vec<u8>, Refusal> {
-    let mut refusal = Refusal::Elsewhere;
+fn read(folders: &[Folder], path: &str, md5: Option<[u8; 16]>, left: u64) -> Result<Vec<u8>, SourceError> {
+    let mut refusal = SourceError::Elsewhere;
     for folder in folders {
         let Some(name) = folder.relative(Path::new(path)) else { continue };
         let file = match folder.beneath.open(name) {
@@ -175,19 +175,19 @@ fn read(folders: &[Folder], path: &str, md5: Option<[u8; 16]>, left: u64) -> Res
             Err(BeneathError::Outside | BeneathError::Endless | BeneathError::Irregular) => continue,
             Err(BeneathError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => {
-                refusal = Refusal::ReadError(error.to_string());
+                refusal = SourceError::ReadError(error.to_string());
                 continue;
             }
         };
         let most = MAX_SOURCE.min(left);
         let mut text = Vec::new();
         if let Err(error) = file.take(most + 1).read_to_end(&mut text) {
-            refusal = Refusal::ReadError(error.to_string());
+            refusal = SourceError::ReadError(error.to_string());
         } else if text.len() as u64 > most {
             let bound = format!("more than {most} bytes, the limit of a dump");
-            refusal = Refusal::ReadError(bound);
+            refusal = SourceError::ReadError(bound);
         } else if md5.is_some_and(|md5| md5::compute(&text).0 != md5) {
-            refusal = Refusal::Differs;
+            refusal = SourceError::Differs;
         } else {
             return Ok(text);
         }

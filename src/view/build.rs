@@ -54,7 +54,7 @@ pub struct Growth {
     pub added: Vec<Arc<ViewObject>>,
     /// Functions of units that the view had before, of whose variables it had none.
     pub in_old_units: Vec<String>,
-    /// Whether there would be more added objects than there is room for: the view is the one before then.
+    /// Whether there would be more added objects than there is capacity for: the view is the one before then.
     pub is_full: bool,
 }
 
@@ -135,16 +135,16 @@ impl View {
                 Err(problem) => problems.push(problem.to_string()),
             }
         }
-        let names = tell_apart(&mut objects);
+        let names = distinguish(&mut objects);
         let first = on_stacks.first.and_then(|first| objects.iter().position(|object| object.index == first));
         let first = first.or((!objects.is_empty()).then_some(0));
         Self { first, objects, problems, on_stacks, extent, sources, mapped, grown: 0, names }
     }
 
     /// The view with the functions that a session's stacks hold and those of before did not; `None` where there are none.
-    /// `room`: how many objects may be added.
+    /// `capacity`: how many objects may be added.
     #[must_use]
-    pub fn grown(&self, dump: &Dump, session: &dyn Inspect, room: usize) -> Option<Growth> {
+    pub fn grown(&self, dump: &Dump, session: &dyn Inspect, capacity: usize) -> Option<Growth> {
         let mut on_stacks = self.on_stacks.clone();
         let new = on_stacks.add(OnStacks::of(session));
         let grown = self.grown + 1;
@@ -167,7 +167,7 @@ impl View {
         let (first, problems, extent) = (self.first, self.problems.clone(), self.extent);
         let mut mapped = self.mapped.clone();
         // Before anything is built: this is asked at every stop.
-        if lacking.iter().filter(|lacking| **lacking == Some(true)).count() > room {
+        if lacking.iter().filter(|lacking| **lacking == Some(true)).count() > capacity {
             let (objects, on_stacks) = (self.objects.clone(), self.on_stacks.clone());
             let names = self.names.clone();
             let (grown, sources) = (self.grown, Arc::clone(&self.sources));
@@ -339,7 +339,7 @@ fn view(
 }
 
 /// Puts a number before names that several have, and another where that is a name too.
-fn tell_apart(objects: &mut [Arc<ViewObject>]) -> HashSet<String> {
+fn distinguish(objects: &mut [Arc<ViewObject>]) -> HashSet<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for object in objects.iter() {
         *seen.entry(object.name.clone()).or_default() += 1;

@@ -119,9 +119,9 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
     let mut found = 0;
     let Added { symbols, extras, debug, entry } = added;
     let loaded: Vec<_> = loaded(object).collect();
-    let mut room = object.bytes().len() as u64 * MAX_COPIES;
+    let mut capacity = object.bytes().len() as u64 * MAX_COPIES;
     let headers = size_of::<FileHeader>() + size_of::<ProgramHeader>() * (loaded.len() + 1);
-    // The headers are written in the end, into the room left for them.
+    // The headers are written in the end, into the capacity left for them.
     let mut parts = ViewFile::default();
     parts.append(Bytes::from(vec![0; headers]), 1);
     let mut segments = Vec::new();
@@ -130,9 +130,9 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
         let start = segment.addresses.start;
         // Parts that the file lacks are left out, and read from the target.
         let bytes = object.bytes_at(ElfAddress(start), segment.file_size).unwrap_or_else(Bytes::empty);
-        let left = room.checked_sub(bytes.len() as u64);
+        let left = capacity.checked_sub(bytes.len() as u64);
         let bytes = if left.is_some() { bytes } else { Bytes::empty() };
-        room = left.unwrap_or(room);
+        capacity = left.unwrap_or(capacity);
         let offset = congruent(parts.len(), start);
         let file_size = bytes.len() as u64;
         pad(&mut parts, offset);

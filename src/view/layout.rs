@@ -66,7 +66,7 @@ pub(super) struct Slot {
     /// Its size in bytes, as the client has it.
     pub(super) size: u32,
     /// The offset of its spill slot from the window's first address.
-    pub(super) room: u32,
+    pub(super) capacity: u32,
 }
 
 /// The use of an address in a window.
@@ -80,7 +80,7 @@ pub(super) enum Use {
         at: u32,
     },
     /// Byte `at` of a variable's spill slot.
-    Room {
+    Slot {
         /// The variable.
         slot: Slot,
         /// From 0; less than the variable's size.
@@ -205,10 +205,10 @@ impl Planner {
             return layout;
         }
         let pointers = rounded(self.slots.len() as u32 * POINTER);
-        let mut room = self.first + pointers;
+        let mut capacity = self.first + pointers;
         let slots = self.slots.into_iter().map(|(variable, of, sort, size)| {
-            let slot = Slot { variable, of, sort, size, room };
-            room += rounded(size.max(1));
+            let slot = Slot { variable, of, sort, size, capacity };
+            capacity += rounded(size.max(1));
             slot
         });
         let slots = slots.collect();
@@ -248,7 +248,7 @@ impl Block {
     /// The start of the next block.
     fn end(&self) -> u32 {
         let last = self.slots.last();
-        last.map_or(self.first, |slot| slot.room + rounded(slot.size.max(1)))
+        last.map_or(self.first, |slot| slot.capacity + rounded(slot.size.max(1)))
     }
 
     fn at(&self, offset: u32, reading: Reading) -> Option<(Use, u32)> {
@@ -260,11 +260,11 @@ impl Block {
             let used = slot.map(|slot| Use::Pointer { slot: *slot, at: from_first % POINTER });
             return Some((used.unwrap_or(Use::Rest), first + reading.whole(pointers)));
         }
-        let after = self.slots.partition_point(|slot| slot.room <= offset);
+        let after = self.slots.partition_point(|slot| slot.capacity <= offset);
         let slot = *self.slots.get(after.checked_sub(1)?)?;
-        let at = offset - slot.room;
+        let at = offset - slot.capacity;
         let size = reading.whole(slot.size);
-        let used = if at < slot.size { Use::Room { slot, at } } else { Use::Rest };
-        (at < size).then_some((used, slot.room + size))
+        let used = if at < slot.size { Use::Slot { slot, at } } else { Use::Rest };
+        (at < size).then_some((used, slot.capacity + size))
     }
 }

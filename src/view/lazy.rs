@@ -115,11 +115,11 @@ impl Views {
         self.natives.get_or_init(|| native::all(&self.dump, &self.session))
     }
 
-    /// The missing parts of a client's view for the current stacks of its session; `room`: the maximum of objects to
+    /// The missing parts of a client's view for the current stacks of its session; `capacity`: the maximum of objects to
     /// add.
     #[must_use]
-    pub fn grown(&self, view: &View, session: &dyn Inspect, room: usize) -> Option<Growth> {
-        view.grown(&self.dump, session, room)
+    pub fn grown(&self, view: &View, session: &dyn Inspect, capacity: usize) -> Option<Growth> {
+        view.grown(&self.dump, session, capacity)
     }
 
     /// Writes one more file into the folder, for one client; returns its path.

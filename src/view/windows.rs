@@ -175,7 +175,7 @@ impl<'a> Frame<'a> {
 
     /// The variable of a write, the first of its bytes, and the bytes to write, with pointers in the program's form.
     fn written(&self, offset: u32, bytes: &[u8]) -> Result<(VariableIn, u64, Vec<u8>), ChangeError> {
-        let Some((Use::Room { slot, at }, _)) = self.used(offset, Reading::Exact) else {
+        let Some((Use::Slot { slot, at }, _)) = self.used(offset, Reading::Exact) else {
             return Err(ChangeError::NoMemory(NO_ROOM.to_owned()));
         };
         if bytes.len() as u64 > u64::from(slot.size.saturating_sub(at)) {
@@ -248,7 +248,7 @@ impl<'a> Frame<'a> {
             Some((Use::Pointer { slot, at }, _)) => {
                 Ok(copy(&self.pointer(slot, reading).to_le_bytes(), at, into))
             }
-            Some((Use::Room { slot, at }, _)) => self.room(slot, at, into),
+            Some((Use::Slot { slot, at }, _)) => self.slot_bytes(slot, at, into),
             Some((Use::ReturnAddress, _)) => {
                 if let Some(at) = offset.checked_sub(RETURN_ADDRESS) {
                     return Ok(copy(&self.return_address().to_le_bytes(), at, into));
@@ -291,11 +291,11 @@ impl<'a> Frame<'a> {
     fn pointer(&self, slot: Slot, reading: Reading) -> u64 {
         let Window { wave, lane, own_stack, level } = self.window;
         let frame = level as u32 | if own_stack { OWN_STACK } else { 0 };
-        let room = || address::window(wave, Some(lane), frame * STRIDE + slot.room).unwrap_or(0);
+        let capacity = || address::window(wave, Some(lane), frame * STRIDE + slot.capacity).unwrap_or(0);
         if slot.sort == Sort::SmallPointer {
-            return room();
+            return capacity();
         }
-        let Ok(Whereabouts::Memory(place)) = self.session.locate(self.asked(slot)) else { return room() };
+        let Ok(Whereabouts::Memory(place)) = self.session.locate(self.asked(slot)) else { return capacity() };
         self.typed.stack(self.session, wave, lane, own_stack);
         if let (Some(object), Some(type_id)) = (self.object, slot.of) {
             let typed =
@@ -303,8 +303,8 @@ impl<'a> Frame<'a> {
             self.typed.variable(self.session, place, typed);
         }
         match reading {
-            Reading::Lines if !self.is_in_lines(place, slot) => room(),
-            _ => self.told(place).unwrap_or_else(room),
+            Reading::Lines if !self.is_in_lines(place, slot) => capacity(),
+            _ => self.stated(place).unwrap_or_else(capacity),
         }
     }
 
@@ -331,7 +331,7 @@ impl<'a> Frame<'a> {
     }
 
     /// A place in the client's form; `None` if no address can express it.
-    fn told(&self, place: MemoryAddress) -> Option<u64> {
+    fn stated(&self, place: MemoryAddress) -> Option<u64> {
         if place.space == address::GLOBAL {
             let tag = place.address.0 >> 56;
             return (tag == 0 || tag == 0xff).then_some(place.address.0);
@@ -340,7 +340,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Reads a variable's spill slot.
-    fn room(&self, slot: Slot, at: u32, into: &mut [u8]) -> Result<usize, ReadError> {
+    fn slot_bytes(&self, slot: Slot, at: u32, into: &mut [u8]) -> Result<usize, ReadError> {
         let left = (slot.size - at) as usize;
         let count = left.min(into.len());
         let into = into.get_mut(..count).unwrap_or_default();
@@ -410,7 +410,7 @@ impl<'a> Frame<'a> {
         if let Some(pointer) = self.pointers(slot).first() {
             self.leads_to(pointer, place);
         }
-        let told = self.told(place);
+        let told = self.stated(place);
         told.map(Some).ok_or_else(|| unreadable(&ValueState::Error("it has no address".to_owned())))
     }
 

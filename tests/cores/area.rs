@@ -1,6 +1,6 @@
 //! The save area of an XCC: header, control stack, blocks of waves from its end downwards.
 
-use super::filler::{self, Kind};
+use super::filler::{self, Filling};
 use super::gpu::{Counts, Slot};
 use super::plan::Wave;
 use super::words::{self, Of};
@@ -66,9 +66,9 @@ pub(crate) fn block(of: Of<'_>, group: Option<u32>, with_vectors: bool) -> Block
                 vectors.extend(values.flat_map(u32::to_le_bytes));
             }
         };
-        file(Kind::Vector, counts.vgprs, counts.lanes);
-        file(Kind::Shared, counts.shared, 32);
-        file(Kind::Accumulator, counts.accs, 64);
+        file(Filling::Vector, counts.vgprs, counts.lanes);
+        file(Filling::Shared, counts.shared, 32);
+        file(Filling::Accumulator, counts.accs, 64);
         assert_eq!(vectors.len() as u64, layout.scalars);
     }
     let image = words::words(of);
@@ -81,7 +81,7 @@ pub(crate) fn block(of: Of<'_>, group: Option<u32>, with_vectors: bool) -> Block
 }
 
 pub(crate) fn lds_words(seed: u32, group: u32, bytes: u32) -> impl Iterator<Item = u32> {
-    (0..bytes / 4).map(move |index| filler::word(seed, Kind::Lds, group, index, 0))
+    (0..bytes / 4).map(move |index| filler::word(seed, Filling::Lds, group, index, 0))
 }
 
 /// The area of one XCC: bytes with their offsets in it, in ascending order, and how much it takes.
@@ -102,7 +102,7 @@ pub(crate) fn area(waves: &[Entry<'_>], events: bool, with_vectors: bool, seed: 
     let mut noise = 0;
     let mut any = || {
         noise += 1;
-        filler::word(seed, Kind::Control, noise, 0, 0)
+        filler::word(seed, Filling::Control, noise, 0, 0)
     };
     if waves.is_empty() {
         return Area {

@@ -2,7 +2,7 @@
 
 use super::area::{self, Area, Entry};
 use super::elf::{self, Image, Mark, Notes, Segment};
-use super::filler::{self, Kind};
+use super::filler::{self, Filling};
 use super::note;
 use super::plan::{Layout, NotePlace, Plan};
 use super::queue;
@@ -88,7 +88,7 @@ pub(crate) fn build_ordered(
         ));
         let bytes = queue::amd_queue_bytes(plan, index);
         segments.push(Segment::of(&format!("amd_queue{index}"), queue::amd_queue(index), bytes));
-        let seed = |xcc: usize| filler::word(plan.seed, Kind::Control, index as u32, xcc as u32, 1);
+        let seed = |xcc: usize| filler::word(plan.seed, Filling::Control, index as u32, xcc as u32, 1);
         let areas: Vec<Area> = (0..)
             .zip(by_xcc)
             .map(|(xcc, waves)| area::area(waves, true, bulk == Bulk::Filled, seed(xcc)))
@@ -139,7 +139,7 @@ fn scratch(plan: &Plan, index: usize, by_xcc: &[Vec<Entry<'_>>], bulk: Bulk) -> 
     let mut pieces = Vec::new();
     if bulk == Bulk::Filled {
         let noise =
-            (0..size as u32 / 4).map(|word| filler::word(plan.seed, Kind::Gap, index as u32, word, 3));
+            (0..size as u32 / 4).map(|word| filler::word(plan.seed, Filling::Gap, index as u32, word, 3));
         let mut bytes = filler::bytes(noise);
         for (of, ..) in by_xcc.iter().flatten() {
             let Some((address, size)) = queue::scratch(*of) else { continue };
@@ -203,7 +203,7 @@ pub(crate) fn uri(agent: usize) -> String {
 fn host_segments(plan: &Plan) -> Vec<Segment> {
     const NODE: u64 = 40;
     let count = plan.agents.len() as u64;
-    let mut heap = filler::bytes((0..1024).map(|word| filler::word(plan.seed, Kind::Gap, word, 0, 4)));
+    let mut heap = filler::bytes((0..1024).map(|word| filler::word(plan.seed, Filling::Gap, word, 0, 4)));
     let node = |index: u64| HEAP + 0x100 + index * NODE;
     let mut text_at = 0x100 + count * NODE;
     for index in 0..count {
@@ -219,7 +219,7 @@ fn host_segments(plan: &Plan) -> Vec<Segment> {
         heap[at + text.len()] = 0;
         text_at += text.len() as u64 + 1;
     }
-    let mut page = filler::bytes((0..1024).map(|word| filler::word(plan.seed, Kind::Gap, word, 0, 5)));
+    let mut page = filler::bytes((0..1024).map(|word| filler::word(plan.seed, Filling::Gap, word, 0, 5)));
     let mut debug = plan.process.r_version.to_le_bytes().to_vec();
     debug.extend([0; 4]);
     debug.extend(node(0).to_le_bytes());

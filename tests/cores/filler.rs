@@ -2,7 +2,7 @@
 
 /// The value of a word. The numbers are those of the sample cores, so that their words can be written again.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum Filling {
     Vector = 1,
     Accumulator = 2,
     Scalar = 3,
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Choice = 22,
 }
 
-pub(crate) fn word(seed: u32, kind: Kind, a: u32, b: u32, c: u32) -> u32 {
+pub(crate) fn word(seed: u32, kind: Filling, a: u32, b: u32, c: u32) -> u32 {
     let mut x = 0u32;
     for value in [seed, kind as u32, a, b, c] {
         x ^= value.wrapping_add(0x9e37_79b9);
@@ -46,7 +46,7 @@ impl Chooser {
     /// A number below `limit`.
     pub(crate) fn below(&mut self, limit: u32) -> u32 {
         self.count += 1;
-        word(self.seed, Kind::Choice, self.count, 0, 0) % limit
+        word(self.seed, Filling::Choice, self.count, 0, 0) % limit
     }
 
     pub(crate) fn one_in(&mut self, limit: u32) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::area;
 use super::core::ordered;
-use super::filler::{self, Kind};
+use super::filler::{self, Filling};
 use super::gpu::Family;
 use super::plan::{Cause, Dispatch, Layout, Plan};
 use super::queue;
@@ -241,13 +241,13 @@ fn registers(of: Of<'_>, pc: u64, stopped: bool) -> BTreeMap<String, Dwords> {
             all.insert(format!("{name}{}", first + register), dwords);
         }
     };
-    vectors("v", 0, Kind::Vector, counts.vgprs, counts.lanes);
-    vectors("v", counts.vgprs, Kind::Shared, counts.shared, 32);
-    vectors("a", 0, Kind::Accumulator, counts.accs, 64);
+    vectors("v", 0, Filling::Vector, counts.vgprs, counts.lanes);
+    vectors("v", counts.vgprs, Filling::Shared, counts.shared, 32);
+    vectors("a", 0, Filling::Accumulator, counts.accs, 64);
 
     let image = words::words(of);
     let scalar = |slot: u32| image.scalars[slot as usize];
-    let hardware = |slot: u32| filler::word(seed, Kind::Hardware, index, slot, 0);
+    let hardware = |slot: u32| filler::word(seed, Filling::Hardware, index, slot, 0);
     let end = words::alias_end(counts.sgprs);
     let names = if family.is_gfx9() { 102 } else { 106 };
     for slot in 0..counts.sgprs.min(names) {

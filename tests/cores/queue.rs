@@ -1,6 +1,6 @@
 //! A queue's memory: the ring of packets, `amd_queue_t`, scratch.
 
-use super::filler::{self, Kind};
+use super::filler::{self, Filling};
 use super::gpu::{Counts, Family};
 use super::plan::{Dispatch, Plan, Queue, Scratch};
 use super::words::Of;
@@ -109,7 +109,7 @@ pub(crate) fn scratch(of: Of<'_>) -> Option<(u64, u64)> {
 
 /// The contents of a wave's scratch.
 pub(crate) fn scratch_words(seed: u32, wave: u32, bytes: u64) -> Vec<u32> {
-    (0..bytes as u32 / 4).map(|index| filler::word(seed, Kind::Scratch, wave, index, 0)).collect()
+    (0..bytes as u32 / 4).map(|index| filler::word(seed, Filling::Scratch, wave, index, 0)).collect()
 }
 
 /// A dispatch packet.
@@ -152,7 +152,7 @@ pub(crate) fn ring_bytes(plan: &Plan, queue_index: usize) -> Vec<u8> {
 pub(crate) fn amd_queue_bytes(plan: &Plan, queue_index: usize) -> Vec<u8> {
     let queue = &plan.queues[queue_index];
     let agent = &plan.agents[queue.agent];
-    let noise = (0..1024).map(|index| filler::word(plan.seed, Kind::Gap, queue_index as u32, index, 1));
+    let noise = (0..1024).map(|index| filler::word(plan.seed, Filling::Gap, queue_index as u32, index, 1));
     let mut bytes = filler::bytes(noise);
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
     put(0x08, &ring(queue_index).to_le_bytes());
@@ -173,7 +173,7 @@ pub(crate) fn amd_queue_bytes(plan: &Plan, queue_index: usize) -> Vec<u8> {
 
 /// An agent's code: noise with kernel descriptors in it.
 pub(crate) fn code_bytes(plan: &Plan, agent: usize) -> Vec<u8> {
-    let noise = |index| filler::word(plan.seed, Kind::Gap, agent as u32, index, 2);
+    let noise = |index| filler::word(plan.seed, Filling::Gap, agent as u32, index, 2);
     let mut bytes = filler::bytes((0..CODE_BYTES as u32 / 4).map(noise));
     for number in 0..8u64 {
         let descriptor = DESCRIPTOR + 0x40 * number;

@@ -2,7 +2,7 @@
 //!
 //! Hardware registers and trap temporaries are [`Bits`]: those that mean something, over noise.
 
-use super::filler::{self, Kind};
+use super::filler::{self, Filling};
 use super::gpu::{Bits, Family};
 use super::plan::{Agent, Cause, Group, Plan, Queue, Raised, Wave};
 use super::queue;
@@ -38,7 +38,7 @@ pub(crate) fn alias_end(sgprs: u32) -> u32 {
 pub(crate) fn words(of: Of<'_>) -> Words {
     let (family, wave) = (of.agent.gpu.family, of.wave);
     let mut scalars: Vec<u32> = (0..wave.counts.sgprs)
-        .map(|slot| filler::word(of.plan.seed, Kind::Scalar, of.index, slot, 0))
+        .map(|slot| filler::word(of.plan.seed, Filling::Scalar, of.index, slot, 0))
         .collect();
     for (slot, value) in &wave.scalars {
         scalars[*slot as usize] = *value;
@@ -78,13 +78,13 @@ pub(crate) fn status(of: Of<'_>) -> u32 {
 
 /// gfx12's STATE_PRIV as stored.
 pub(crate) fn state_priv(of: Of<'_>) -> u32 {
-    let noise = filler::word(of.plan.seed, Kind::Hardware, of.index, 5, 0) & 0x001d_3e07;
+    let noise = filler::word(of.plan.seed, Filling::Hardware, of.index, 5, 0) & 0x001d_3e07;
     noise | u32::from(of.wave.stop.is_some() || of.wave.halted) << 14
 }
 
 /// TRAPSTS of gfx9 to gfx11 as stored: with noise in the bits that are no exception of the generation.
 pub(crate) fn trapsts(of: Of<'_>) -> u32 {
-    exceptions(of).over(filler::word(of.plan.seed, Kind::Hardware, of.index, 6, 0))
+    exceptions(of).over(filler::word(of.plan.seed, Filling::Hardware, of.index, 6, 0))
 }
 
 /// The exceptions in it.
@@ -129,7 +129,7 @@ pub(crate) fn exceptions(of: Of<'_>) -> Bits {
 }
 
 pub(crate) fn excp_flag_priv(of: Of<'_>) -> u32 {
-    let mut flags = filler::word(of.plan.seed, Kind::Hardware, of.index, 6, 0) & 0xc000_0020;
+    let mut flags = filler::word(of.plan.seed, Filling::Hardware, of.index, 6, 0) & 0xc000_0020;
     for raised in causes(of.wave) {
         flags |= match raised.cause {
             Cause::Watch(number) => 1 << number,
@@ -160,7 +160,7 @@ fn arithmetic(cause: Cause) -> Option<u32> {
 }
 
 pub(crate) fn excp_flag_user(of: Of<'_>) -> u32 {
-    let noise = filler::word(of.plan.seed, Kind::Hardware, of.index, 11, 0) & 0xc000_0000;
+    let noise = filler::word(of.plan.seed, Filling::Hardware, of.index, 11, 0) & 0xc000_0000;
     causes(of.wave)
         .iter()
         .filter_map(|raised| arithmetic(raised.cause))
@@ -203,7 +203,7 @@ pub(crate) fn hardware_pc(wave: &Wave) -> u64 {
 
 fn hardware(of: Of<'_>, scratch: Option<u64>) -> [Bits; 16] {
     let (family, wave) = (of.agent.gpu.family, of.wave);
-    let noise = |slot| filler::word(of.plan.seed, Kind::Hardware, of.index, slot, 0);
+    let noise = |slot| filler::word(of.plan.seed, Filling::Hardware, of.index, slot, 0);
     let mut slots = [Bits::default(); 16];
     let pc = hardware_pc(wave);
     slots[0] = whole(noise(0));
@@ -323,12 +323,12 @@ fn group_index(wave: &Wave) -> u32 {
 
 /// Trap temporaries over the noise of their places.
 pub(crate) fn trap_words(of: Of<'_>, traps: &[Bits; 16]) -> Vec<u32> {
-    let noise = |slot| filler::word(of.plan.seed, Kind::Trap, of.index, slot, 0);
+    let noise = |slot| filler::word(of.plan.seed, Filling::Trap, of.index, slot, 0);
     (0u32..).zip(traps).map(|(slot, bits)| bits.over(noise(slot))).collect()
 }
 
 /// Hardware registers over the noise of their slots.
 pub(crate) fn hardware_words(of: Of<'_>, slots: &[Bits; 16]) -> Vec<u32> {
-    let noise = |slot| filler::word(of.plan.seed, Kind::Hardware, of.index, slot, 0);
+    let noise = |slot| filler::word(of.plan.seed, Filling::Hardware, of.index, slot, 0);
     (0u32..).zip(slots).map(|(slot, bits)| bits.over(noise(slot))).collect()
 }

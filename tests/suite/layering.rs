@@ -1,10 +1,10 @@
-//! The rules between rooms, held by reading the sources: what ARCHITECTURE.md calls invariants.
+//! The rules between modules, held by reading the sources: what ARCHITECTURE.md calls invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rooms with their level: a room imports only rooms of a lower level, and itself.
+/// Modules with their level: a module imports only modules of a lower level, and itself.
 const LEVELS: &[(&str, u8)] = &[
     ("units", 0),
     ("bounds", 0),
@@ -30,8 +30,8 @@ const LEVELS: &[(&str, u8)] = &[
     ("cli", 8),
 ];
 
-/// Crates that only some rooms may name.
-const KEPT: &[(&str, &[&str])] = &[
+/// Crates that only some modules may name.
+const CRATES: &[(&str, &[&str])] = &[
     ("gdbstub", &["server"]),
     ("nix", &["server", "mapping", "signals", "slim", "import"]),
     ("memmap2", &["mapping"]),
@@ -64,7 +64,7 @@ fn sources() -> Vec<(String, PathBuf, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let room = match path.strip_prefix(&src) {
+                let module = match path.strip_prefix(&src) {
                     Ok(relative) => {
                         let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
                         first.trim_end_matches(".rs").trim_end_matches("_tests").to_owned()
@@ -72,7 +72,7 @@ fn sources() -> Vec<(String, PathBuf, String)> {
                     Err(_) => "dwarf".to_owned(),
                 };
                 let text = fs::read_to_string(&path).unwrap();
-                files.push((room, path, text));
+                files.push((module, path, text));
             }
         }
     }
@@ -94,37 +94,37 @@ fn is_test(path: &Path) -> bool {
     text.contains("/tests/") || text.ends_with("tests.rs") || text.ends_with("_tests.rs")
 }
 
-/// The rooms that a line names after `crate::`, grouped imports among them.
+/// The modules that a line names after `crate::`, grouped imports among them.
 fn rooms_named(line: &str) -> Vec<String> {
-    let mut rooms = Vec::new();
+    let mut modules = Vec::new();
     for (at, _) in line.match_indices("crate::") {
         let rest = &line[at + "crate::".len()..];
         if let Some(group) = rest.strip_prefix('{') {
             let inner = group.split('}').next().unwrap_or_default();
-            rooms.extend(
+            modules.extend(
                 inner.split(',').filter_map(|part| part.trim().split("::").next()).map(str::to_owned),
             );
         } else {
             let name = |c: char| c.is_alphanumeric() || c == '_';
-            rooms.push(rest.chars().take_while(|c| name(*c)).collect());
+            modules.push(rest.chars().take_while(|c| name(*c)).collect());
         }
     }
-    rooms
+    modules
 }
 
 #[test]
 fn rooms_import_only_lower_rooms() {
     let levels: BTreeMap<&str, u8> = LEVELS.iter().copied().collect();
     let mut wrong = Vec::new();
-    for (room, path, text) in sources() {
-        if matches!(room.as_str(), "lib" | "main") || is_test(&path) {
+    for (module, path, text) in sources() {
+        if matches!(module.as_str(), "lib" | "main") || is_test(&path) {
             continue;
         }
-        let level = *levels.get(room.as_str()).unwrap_or_else(|| panic!("room {room} has no level"));
+        let level = *levels.get(module.as_str()).unwrap_or_else(|| panic!("module {module} has no level"));
         for (number, line) in code(&text) {
             for named in rooms_named(line) {
-                if named != room && levels.get(named.as_str()).is_some_and(|other| *other >= level) {
-                    wrong.push(format!("{}:{number}: {room} must not see {named}", path.display()));
+                if named != module && levels.get(named.as_str()).is_some_and(|other| *other >= level) {
+                    wrong.push(format!("{}:{number}: {module} must not see {named}", path.display()));
                 }
             }
         }
@@ -134,8 +134,8 @@ fn rooms_import_only_lower_rooms() {
 
 #[test]
 fn import_is_not_seen_by_session_nor_dwarf_by_capture() {
-    for (room, path, text) in sources() {
-        let banned: &[&str] = match room.as_str() {
+    for (module, path, text) in sources() {
+        let banned: &[&str] = match module.as_str() {
             "session" => &["import"],
             "capture" => &["dwarf"],
             "arch" => &["dwarf"],
@@ -146,7 +146,7 @@ fn import_is_not_seen_by_session_nor_dwarf_by_capture() {
         }
         for (number, line) in code(&text) {
             let seen = rooms_named(line).into_iter().find(|named| banned.contains(&named.as_str()));
-            assert!(seen.is_none(), "{}:{number}: {room} must not see {seen:?}", path.display());
+            assert!(seen.is_none(), "{}:{number}: {module} must not see {seen:?}", path.display());
         }
     }
 }
@@ -154,12 +154,12 @@ fn import_is_not_seen_by_session_nor_dwarf_by_capture() {
 #[test]
 fn crates_stay_in_their_rooms() {
     let mut wrong = Vec::new();
-    for (room, path, text) in sources() {
+    for (module, path, text) in sources() {
         if is_test(&path) {
             continue;
         }
         for (number, line) in code(&text) {
-            for (name, rooms) in KEPT {
+            for (name, modules) in CRATES {
                 let path_use = [format!("{name}::"), format!("use {name};")];
                 let found = path_use.iter().any(|used| {
                     line.match_indices(used.as_str()).any(|(at, _)| {
@@ -167,8 +167,8 @@ fn crates_stay_in_their_rooms() {
                         !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':')
                     })
                 });
-                if found && !rooms.contains(&room.as_str()) {
-                    wrong.push(format!("{}:{number}: {name} belongs to {rooms:?}", path.display()));
+                if found && !modules.contains(&module.as_str()) {
+                    wrong.push(format!("{}:{number}: {name} belongs to {modules:?}", path.display()));
                 }
             }
         }
@@ -182,8 +182,9 @@ fn no_type_of_gimli_is_public_in_the_evaluator() {
     let names =
         |line: &str| ["gimli", "DwOp", "DwCfa", "DwTag", "DwAt"].iter().any(|name| line.contains(name));
     assert!(names("pub fn tag(&self) -> gimli::DwTag {"));
-    for (room, path, text) in sources() {
-        let public = code(&text).filter(|(_, line)| room == "dwarf" && line.trim_start().starts_with("pub "));
+    for (module, path, text) in sources() {
+        let public =
+            code(&text).filter(|(_, line)| module == "dwarf" && line.trim_start().starts_with("pub "));
         for (number, line) in public {
             assert!(!names(line), "{}:{number}: a type of gimli in the interface: {line}", path.display());
         }
@@ -206,10 +207,14 @@ fn mockall_only_in_tests() {
 
 #[test]
 fn unsafe_only_in_the_mapping() {
-    for (room, path, text) in sources() {
+    for (module, path, text) in sources() {
         for (number, line) in code(&text) {
             let word = line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe");
-            assert!(!word || room == "mapping", "{}:{number}: unsafe outside src/mapping.rs", path.display());
+            assert!(
+                !word || module == "mapping",
+                "{}:{number}: unsafe outside src/mapping.rs",
+                path.display()
+            );
         }
     }
 }
@@ -217,14 +222,14 @@ fn unsafe_only_in_the_mapping() {
 /// A module that starts a program must bound its time and its output, and avoid shells: once is enough.
 #[test]
 fn programs_are_started_only_by_the_disassembler() {
-    for (room, path, text) in sources() {
+    for (module, path, text) in sources() {
         if is_test(&path) {
             continue;
         }
         for (number, line) in code(&text) {
             let starts = line.contains("process::Command") || line.contains("Command::new(");
             let starts = starts || line.contains("process::{") && line.contains("Command");
-            let allowed = room == "disassembler";
+            let allowed = module == "disassembler";
             assert!(
                 !starts || allowed,
                 "{}:{number}: a program is started outside of disassembler",
@@ -239,18 +244,18 @@ fn programs_are_started_only_by_the_disassembler() {
 fn no_register_numbers_outside_arch_and_no_xml_outside_server() {
     const NUMBERS: &[&str] = &["1088", "1129", "1536", "1791", "2303", "2560", "2815", "3072", "3327"];
     let mut wrong = Vec::new();
-    for (room, path, text) in sources() {
+    for (module, path, text) in sources() {
         if is_test(&path) {
             continue;
         }
         for (number, line) in code(&text) {
-            if room != "arch" {
+            if module != "arch" {
                 let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
                 if let Some(found) = words.find(|word| NUMBERS.contains(word)) {
                     wrong.push(format!("{}:{number}: register number {found}", path.display()));
                 }
             }
-            if room != "server" && (line.contains("<?xml") || line.contains("</")) {
+            if module != "server" && (line.contains("<?xml") || line.contains("</")) {
                 wrong.push(format!("{}:{number}: XML", path.display()));
             }
         }
@@ -272,8 +277,8 @@ fn no_bits_of_gpus_in_the_importers() {
     let seen = |line: &str| shifts(line) || ttmp(line);
     assert!(seen("status >> 29 & 1") && seen("read(\"ttmp8\")") && !seen("word >> bit & 1 | ttmps"));
     let mut wrong = Vec::new();
-    for (room, path, text) in sources() {
-        if room == "import" && !is_test(&path) {
+    for (module, path, text) in sources() {
+        if module == "import" && !is_test(&path) {
             let lines = code(&text).filter(|(_, line)| seen(line));
             wrong.extend(lines.map(|(number, line)| format!("{}:{number}: {}", path.display(), line.trim())));
         }
@@ -347,24 +352,27 @@ fn files_stay_small() {
     }
 }
 
-/// ARCHITECTURE.md's code map names every room, and every room that it names exists.
+/// ARCHITECTURE.md's code map names every module, and every module that it names exists.
 #[test]
 fn the_code_map_is_true() {
     let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let rooms: BTreeSet<String> =
-        sources().into_iter().map(|(room, ..)| room).filter(|room| room != "lib" && room != "main").collect();
-    for room in &rooms {
-        let (folder, file) = match room.as_str() {
+    let modules: BTreeSet<String> = sources()
+        .into_iter()
+        .map(|(module, ..)| module)
+        .filter(|module| module != "lib" && module != "main")
+        .collect();
+    for module in &modules {
+        let (folder, file) = match module.as_str() {
             "dwarf" => ("`evaluator/`".to_owned(), String::new()),
-            _ => (format!("`src/{room}/`"), format!("`src/{room}.rs`")),
+            _ => (format!("`src/{module}/`"), format!("`src/{module}.rs`")),
         };
         let named = map.contains(&folder) || !file.is_empty() && map.contains(&file);
         assert!(named, "ARCHITECTURE.md does not name {folder}");
     }
     for (at, _) in map.match_indices("`src/") {
         let name: String = map[at + 5..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-        let known = name.is_empty() || rooms.contains(&name) || matches!(name.as_str(), "lib" | "main");
-        assert!(known, "no room src/{name}");
+        let known = name.is_empty() || modules.contains(&name) || matches!(name.as_str(), "lib" | "main");
+        assert!(known, "no module src/{name}");
     }
 }
 

@@ -40,6 +40,7 @@ mod view;
 mod view_hostile;
 mod view_linked;
 mod view_types;
+mod words;
 mod written_cores;
 
 /// A problem of JSON as text shows it.

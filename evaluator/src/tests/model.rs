@@ -38,11 +38,11 @@ fn bits_of(location: &Location) -> Option<Vec<Bit>> {
 }
 
 /// A location of the model: all bits of its storage and the offset of its first; `None`: the undefined location.
-type Place = Option<(Vec<Bit>, usize)>;
+type FoundAt = Option<(Vec<Bit>, usize)>;
 
 #[derive(Clone, Debug)]
 enum Entry {
-    Place(Place),
+    FoundAt(FoundAt),
     /// A composite that pieces are added to.
     Open(Vec<Bit>),
 }
@@ -77,13 +77,13 @@ impl Op {
     }
 }
 
-fn moved(place: Place, by: i64) -> Option<Place> {
+fn moved(place: FoundAt, by: i64) -> Option<FoundAt> {
     let Some((bits, offset)) = place else { return Some(None) };
     let offset = usize::try_from(offset as i64 + by).ok().filter(|offset| *offset < bits.len())?;
     Some(Some((bits, offset)))
 }
 
-fn part(place: &Place, size: usize) -> Option<Vec<Bit>> {
+fn part(place: &FoundAt, size: usize) -> Option<Vec<Bit>> {
     match place {
         None => Some(vec![None; size]),
         Some((bits, offset)) => bits.get(*offset..offset + size).map(<[Bit]>::to_vec),
@@ -91,9 +91,9 @@ fn part(place: &Place, size: usize) -> Option<Vec<Bit>> {
 }
 
 /// Pops a whole location.
-fn popped(stack: &mut Vec<Entry>) -> Option<Place> {
+fn popped(stack: &mut Vec<Entry>) -> Option<FoundAt> {
     match stack.pop()? {
-        Entry::Place(place) => Some(place),
+        Entry::FoundAt(place) => Some(place),
         Entry::Open(_) => None,
     }
 }
@@ -102,7 +102,7 @@ fn popped(stack: &mut Vec<Entry>) -> Option<Place> {
 fn add_piece(stack: &mut Vec<Entry>, size: usize, offset: Option<i64>) -> Option<()> {
     let bits = match stack.last() {
         None | Some(Entry::Open(_)) => vec![None; size],
-        Some(Entry::Place(_)) => {
+        Some(Entry::FoundAt(_)) => {
             let place = popped(stack)?;
             let place = if let Some(offset) = offset { moved(place, offset)? } else { place };
             part(&place, size)?
@@ -116,34 +116,34 @@ fn add_piece(stack: &mut Vec<Entry>, size: usize, offset: Option<i64>) -> Option
 }
 
 /// The model's result of operations; the outer `None`: ill-formed.
-fn run(ops: &[Op]) -> Option<Place> {
+fn run(ops: &[Op]) -> Option<FoundAt> {
     let mut stack: Vec<Entry> = Vec::new();
     for op in ops {
         match *op {
             Op::Register(number) => {
                 let size = if number < 10 { 32 } else { 64 };
                 let bits = (0..size).map(|bit| Some((u64::from(number), bit))).collect();
-                stack.push(Entry::Place(Some((bits, 0))));
+                stack.push(Entry::FoundAt(Some((bits, 0))));
             }
-            Op::Undefined => stack.push(Entry::Place(None)),
+            Op::Undefined => stack.push(Entry::FoundAt(None)),
             Op::OffsetUconst(bytes) => {
                 let place = moved(popped(&mut stack)?, i64::from(bytes) * 8)?;
-                stack.push(Entry::Place(place));
+                stack.push(Entry::FoundAt(place));
             }
             Op::BitOffset(bits) => {
                 let place = moved(popped(&mut stack)?, i64::from(bits))?;
-                stack.push(Entry::Place(place));
+                stack.push(Entry::FoundAt(place));
             }
             Op::Piece(bytes) => add_piece(&mut stack, usize::from(bytes) * 8, None)?,
             Op::BitPiece(bits, offset) => add_piece(&mut stack, usize::from(bits), Some(i64::from(offset)))?,
             Op::PieceEnd => match stack.pop()? {
-                Entry::Open(bits) => stack.push(Entry::Place(Some((bits, 0)))),
-                Entry::Place(_) => return None,
+                Entry::Open(bits) => stack.push(Entry::FoundAt(Some((bits, 0)))),
+                Entry::FoundAt(_) => return None,
             },
             Op::Extend(bits, count) => {
                 let element = part(&popped(&mut stack)?, usize::from(bits))?;
                 let all = element.repeat(usize::from(count));
-                stack.push(Entry::Place((!all.is_empty()).then_some((all, 0)).map(Some)?));
+                stack.push(Entry::FoundAt((!all.is_empty()).then_some((all, 0)).map(Some)?));
             }
             Op::Select(mask, bits, count) => {
                 let (one, zero) = (popped(&mut stack)?, popped(&mut stack)?);
@@ -153,13 +153,13 @@ fn run(ops: &[Op]) -> Option<Place> {
                     let place = moved(from.clone(), index as i64 * i64::from(bits))?;
                     all.extend(part(&place, usize::from(bits))?);
                 }
-                stack.push(Entry::Place((!all.is_empty()).then_some((all, 0)).map(Some)?));
+                stack.push(Entry::FoundAt((!all.is_empty()).then_some((all, 0)).map(Some)?));
             }
         }
     }
     match stack.pop() {
         None => Some(None),
-        Some(Entry::Place(place)) => Some(place),
+        Some(Entry::FoundAt(place)) => Some(place),
         Some(Entry::Open(bits)) => Some(Some((bits, 0))),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::super::write::{ObjectBits, Plan, Refusal, Run, Store, Target, WriteError};
+use super::super::write::{ObjectBits, PartError, Plan, Run, Store, Target, WriteError};
 use super::super::*;
 use super::fake::{Fake, byte};
 use super::lanes::{context, fitting_expression};
@@ -201,7 +201,7 @@ fn parts_that_share_bits_must_agree() {
         "nothing was written: bits 16 to 31: shares storage with bits 0 to 15, which would have to hold another value"
     );
     let WriteError::Parts(parts) = error else { panic!("{error}") };
-    assert_eq!(parts[0].why, Refusal::Contradicts(ObjectBits { first: 0, count: 16 }));
+    assert_eq!(parts[0].why, PartError::Contradicts(ObjectBits { first: 0, count: 16 }));
     assert!(layer.registers.is_empty());
 }
 

@@ -12,7 +12,7 @@ mod stops;
 use std::collections::HashSet;
 use std::fmt::Display;
 
-use super::error::TargetProblem;
+use super::error::TargetFileError;
 use super::processor::Processor;
 use super::schema::File;
 
@@ -68,7 +68,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Everything that is wrong with a file, at most fifty problems.
-pub(super) fn all(file: &File) -> Vec<TargetProblem> {
+pub(super) fn all(file: &File) -> Vec<TargetFileError> {
     let mut report = Report { check: "", problems: Vec::new() };
     for checks in [FIRST, RULES] {
         for (name, check) in checks {
@@ -85,14 +85,14 @@ pub(super) fn all(file: &File) -> Vec<TargetProblem> {
 /// Where checks write what they find.
 struct Report {
     check: &'static str,
-    problems: Vec<TargetProblem>,
+    problems: Vec<TargetFileError>,
 }
 
 impl Report {
     fn add(&mut self, block: impl Display, key: &'static str, what: impl Into<String>) {
         if self.problems.len() < MAX_PROBLEMS {
             let what = what.into();
-            self.problems.push(TargetProblem { check: self.check, block: block.to_string(), key, what });
+            self.problems.push(TargetFileError { check: self.check, block: block.to_string(), key, what });
         }
     }
 }

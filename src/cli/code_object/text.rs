@@ -51,7 +51,7 @@ pub(super) fn object(object: &Object) -> String {
         let _ = writeln!(text, "  {line}");
     }
     if let Some(metadata) = &object.metadata {
-        let known = [&metadata.version, &metadata.target].map(|known| known.as_deref().unwrap_or("not said"));
+        let known = [&metadata.version, &metadata.target].map(|known| known.as_deref().unwrap_or("unknown"));
         let _ = writeln!(text, "metadata {}, target {}", known[0], known[1]);
         for line in &metadata.printf {
             let _ = writeln!(text, "  printf {line}");

@@ -121,12 +121,12 @@ pub(super) struct Reason {
     pub(super) words: String,
     /// In gdb's numbering.
     pub(super) signal: u8,
-    pub(super) follows_from: Vec<Fault>,
+    pub(super) follows_from: Vec<FaultBit>,
 }
 
 /// A register bit that implies a stop reason.
 #[derive(Debug, Serialize)]
-pub(super) struct Fault {
+pub(super) struct FaultBit {
     pub(super) register: String,
     pub(super) bit: u8,
     /// The register and bit that enable it; without them it means nothing.
@@ -262,7 +262,7 @@ fn reasons(target: &Target) -> Vec<Reason> {
             .fault_bits
             .iter()
             .filter(|fault| fault.reason == index)
-            .map(|fault| Fault {
+            .map(|fault| FaultBit {
                 register: fault.register.clone(),
                 bit: fault.bit,
                 enabled_by: fault.enabled_by.clone(),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::describe::{Description, Fault, KindDescription, Run, Summary, wave_sizes};
+use super::describe::{Description, FaultBit, KindDescription, Run, Summary, wave_sizes};
 
 /// Prints rows in columns of the necessary width; the last column is not padded.
 fn table(out: &mut dyn Write, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
@@ -181,7 +181,7 @@ fn classes(target: &Description, out: &mut dyn Write) -> io::Result<()> {
 
 fn reasons(target: &Description, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nStop reasons")?;
-    let fault = |fault: &Fault| {
+    let fault = |fault: &FaultBit| {
         let enabled = fault.enabled_by.as_ref();
         let enabled = enabled.map_or_else(String::new, |(register, bit)| format!(" with {register}[{bit}]"));
         let unless = fault.unless.map_or_else(String::new, |bit| format!(" without [{bit}]"));

@@ -92,7 +92,7 @@ impl<R: BufRead> Ahead<R> {
         best
     }
 
-    /// Takes one more line in; `false`: there is none, or no room.
+    /// Takes one more line in; `false`: there is none, or no capacity.
     fn fill(&mut self) -> bool {
         if self.bytes >= MAX_BYTES || self.error.is_some() {
             return false;

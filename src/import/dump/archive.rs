@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::super::file::OpenFile;
 use super::manifest_reader::ManifestReader;
-use super::store::Refusal;
+use super::store::SideFileError;
 use crate::capture::{Backing, Bytes};
 use crate::import::problem::problem;
 use crate::import::{FileLocation, Problem};
@@ -189,9 +189,9 @@ impl Archive {
     }
 
     /// The entry of that name, for reading in place.
-    pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
+    pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, SideFileError> {
         let full = format!("{}{name}", self.prefix);
-        let none = || Refusal::new("there is no such entry in the zip", "an entry of that name");
+        let none = || SideFileError::new("there is no such entry in the zip", "an entry of that name");
         let (start, size) = match &mut self.directory {
             Directory::Whole(zip) => {
                 let index = zip.index_for_name(&full).ok_or_else(none)?;
@@ -200,7 +200,7 @@ impl Archive {
             Directory::Lost(walk, _) => {
                 let entry = walk.entries.get(&full).ok_or_else(none)?;
                 if !entry.stored {
-                    return Err(Refusal::new("the entry is compressed or encrypted", STORED));
+                    return Err(SideFileError::new("the entry is compressed or encrypted", STORED));
                 }
                 (entry.start, entry.size)
             }
@@ -210,17 +210,17 @@ impl Archive {
 }
 
 /// Where the data of an entry begins, and its size.
-fn whole_entry(zip: &mut ZipArchive<Cursor>, index: usize, whole: u64) -> Result<(u64, u64), Refusal> {
-    let broken = |what: String| Refusal::new(what, "an entry that lies within the zip");
+fn whole_entry(zip: &mut ZipArchive<Cursor>, index: usize, whole: u64) -> Result<(u64, u64), SideFileError> {
+    let broken = |what: String| SideFileError::new(what, "an entry that lies within the zip");
     let entry = zip.by_index_raw(index).map_err(|error| broken(error.to_string()))?;
     if entry.is_dir() {
-        return Err(Refusal::new("the entry is a folder", "a file"));
+        return Err(SideFileError::new("the entry is a folder", "a file"));
     }
     if entry.encrypted() {
-        return Err(Refusal::new("the entry is encrypted", STORED));
+        return Err(SideFileError::new("the entry is encrypted", STORED));
     }
     if entry.compression() != CompressionMethod::Stored {
-        return Err(Refusal::new(format!("the entry is compressed ({})", entry.compression()), STORED));
+        return Err(SideFileError::new(format!("the entry is compressed ({})", entry.compression()), STORED));
     }
     if entry.size() != entry.compressed_size() {
         let (size, stored) = (entry.size(), entry.compressed_size());

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::beneath::{Beneath, BeneathError};
 use super::super::file::{OpenFile, changed};
-use super::store::Refusal;
+use super::store::SideFileError;
 use crate::capture::{Backing, Bytes};
 use crate::mapping::{Changes, Stamp};
 
@@ -54,7 +54,7 @@ impl Folder {
     ///
     /// A symbolic link is followed where it stays below the folder: a dump from elsewhere must not make its reader
     /// show a file of the reader's own.
-    pub(super) fn find(&self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
+    pub(super) fn find(&self, name: &str) -> Result<Arc<dyn Backing>, SideFileError> {
         let stamp = self.beneath().stamp(Path::new(name)).map_err(|error| {
             let expected = match error {
                 BeneathError::Outside => "side files within the dump's folder",
@@ -62,7 +62,7 @@ impl Folder {
                 BeneathError::Irregular => "a regular file",
                 BeneathError::Io(_) => "a readable file",
             };
-            Refusal::new(error, expected)
+            SideFileError::new(error, expected)
         })?;
         Ok(Arc::new(FileBacking { name: name.to_owned(), stamp, pool: Arc::clone(&self.pool) }))
     }

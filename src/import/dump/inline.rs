@@ -30,7 +30,7 @@ pub(super) enum Inline {
 /// The expected form in a message if nothing more is known.
 pub(super) const EXPECTED: &str = "an integer, \"0x...\", \"xx\", an array of them, or { f32 = [...] }";
 
-/// Reads an [`Inline`] with what room there is.
+/// Reads an [`Inline`] with what capacity there is.
 #[derive(Clone, Copy)]
 pub(super) struct InlineShape<'r>(pub(super) &'r MemoryLimit);
 

@@ -217,12 +217,15 @@ tables! {
 }
 
 impl<'de> Manifest<'de> {
-    /// Reads a manifest as far as there is room.
+    /// Reads a manifest as far as there is capacity.
     ///
     /// # Errors
     /// The deserializer's error.
-    pub(super) fn read<D: Deserializer<'de>>(deserializer: D, room: &MemoryLimit) -> Result<Self, D::Error> {
-        match AnyShape::<Self>::new(room).deserialize(deserializer)? {
+    pub(super) fn read<D: Deserializer<'de>>(
+        deserializer: D,
+        capacity: &MemoryLimit,
+    ) -> Result<Self, D::Error> {
+        match AnyShape::<Self>::new(capacity).deserialize(deserializer)? {
             Field::Given(manifest) => Ok(manifest),
             // A document that is no table has no format either; the message reports that.
             Field::Absent | Field::Wrong(_) => Ok(Self::default()),
@@ -260,14 +263,14 @@ pub(super) struct InlineRegisters<'de>(pub(super) Vec<(Cow<'de, str>, Inline)>);
 impl<'de> Shape<'de> for InlineRegisters<'de> {
     const EXPECTED: &'static str = "a table of registers";
 
-    fn table<A: MapAccess<'de>>(mut table: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut table: A, capacity: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         let mut registers = Vec::new();
         while let Some(Name(name)) = table.next_key()? {
-            if !room.take(size_of::<(Cow<'de, str>, Inline)>(), &name) {
+            if !capacity.take(size_of::<(Cow<'de, str>, Inline)>(), &name) {
                 table.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let value = room.within(&*name, || table.next_value_seed(InlineShape(room)))?;
+            let value = capacity.within(&*name, || table.next_value_seed(InlineShape(capacity)))?;
             registers.push((name, value));
         }
         Ok(Some(Self(registers)))
@@ -286,11 +289,11 @@ pub(super) struct Words {
 impl<'de> Shape<'de> for Words {
     const EXPECTED: &'static str = "an array of 32-bit integers";
 
-    fn list<A: SeqAccess<'de>>(mut list: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
+    fn list<A: SeqAccess<'de>>(mut list: A, capacity: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         let mut words = Self::default();
         let mut at = 0;
-        while let Some(word) = list.next_element_seed(AnyShape::<u64>::new(room))? {
-            if !room.take(size_of::<u32>(), index(at)) {
+        while let Some(word) = list.next_element_seed(AnyShape::<u64>::new(capacity))? {
+            if !capacity.take(size_of::<u32>(), index(at)) {
                 while list.next_element::<IgnoredAny>()?.is_some() {}
                 break;
             }

@@ -239,11 +239,11 @@ fn load(
         let what = "not UTF-8".to_owned();
         ImportError::Syntax { file: file.to_owned(), line, column, what, expected: language.expected() }
     })?;
-    let room = MemoryLimit::of(memory_limit::MAX_MEMORY);
-    let manifest = parse(text, language, file, &room)?;
+    let capacity = MemoryLimit::of(memory_limit::MAX_MEMORY);
+    let manifest = parse(text, language, file, &capacity)?;
     check_format(&manifest, file)?;
     let (capture, mut problems) = build::build(&manifest, name, file, store, local_files, targets);
-    problems.splice(0..0, room.full_at().map(|key| left_out(file, key)));
+    problems.splice(0..0, capacity.full_at().map(|key| left_out(file, key)));
     Ok(Opened { capture, problems })
 }
 
@@ -260,7 +260,7 @@ fn parse<'de>(
     text: &'de str,
     language: Language,
     file: &str,
-    room: &MemoryLimit,
+    capacity: &MemoryLimit,
 ) -> Result<Manifest<'de>, ImportError> {
     let syntax = |(line, column), what| ImportError::Syntax {
         file: file.to_owned(),
@@ -270,7 +270,7 @@ fn parse<'de>(
         expected: language.expected(),
     };
     match language {
-        Language::Json => json(text, room).map_err(|error| {
+        Language::Json => json(text, capacity).map_err(|error| {
             // The message ends with the place, which appears once.
             let message = error.to_string();
             let place = format!(" at line {} column {}", error.line(), error.column());
@@ -286,14 +286,14 @@ fn parse<'de>(
                 let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
                 syntax(line_and_column(before), error.message().to_owned())
             };
-            Manifest::read(toml::Deserializer::parse(text).map_err(error)?, room).map_err(error)
+            Manifest::read(toml::Deserializer::parse(text).map_err(error)?, capacity).map_err(error)
         }
     }
 }
 
-fn json<'de>(text: &'de str, room: &MemoryLimit) -> serde_json::Result<Manifest<'de>> {
+fn json<'de>(text: &'de str, capacity: &MemoryLimit) -> serde_json::Result<Manifest<'de>> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let manifest = Manifest::read(&mut deserializer, room)?;
+    let manifest = Manifest::read(&mut deserializer, capacity)?;
     deserializer.end().map(|()| manifest)
 }
 

@@ -105,14 +105,14 @@ fn segment(
         return None;
     }
     if let Some((end, why)) = bounds.end {
-        let room = end.saturating_sub(address);
-        if extent.length > room {
+        let capacity = end.saturating_sub(address);
+        if extent.length > capacity {
             let what =
                 format_args!("{} bytes from {address:#x}; those beyond {why} are left out", extent.length);
             problems.report(key, what, format_args!("a piece that ends at {end:#x} or before"));
-            extent.length = room;
+            extent.length = capacity;
         }
-        if room == 0 {
+        if capacity == 0 {
             return None;
         }
     }

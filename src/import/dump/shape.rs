@@ -92,12 +92,12 @@ pub(super) trait Shape<'de>: Sized {
     }
 }
 
-/// Reads a [`Field`] with what room there is.
+/// Reads a [`Field`] with what capacity there is.
 pub(super) struct AnyShape<'r, T>(pub(super) &'r MemoryLimit, pub(super) PhantomData<T>);
 
 impl<'r, T> AnyShape<'r, T> {
-    pub(super) fn new(room: &'r MemoryLimit) -> Self {
-        Self(room, PhantomData)
+    pub(super) fn new(capacity: &'r MemoryLimit) -> Self {
+        Self(capacity, PhantomData)
     }
 }
 
@@ -220,11 +220,11 @@ impl<'de> Shape<'de> for Text<'de> {
         Ok(Self(text))
     }
 
-    fn table<A: MapAccess<'de>>(mut table: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut table: A, capacity: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         // An unquoted TOML date arrives as a table of one key with this name; people write dates unquoted.
         let Some(Name(first)) = table.next_key()? else { return Ok(None) };
         if first == "$__toml_private_datetime" {
-            let date = table.next_value_seed(AnyShape::<Text<'de>>::new(room))?;
+            let date = table.next_value_seed(AnyShape::<Text<'de>>::new(capacity))?;
             return Ok(if let Field::Given(date) = date { Some(date) } else { None });
         }
         table.next_value::<IgnoredAny>()?;
@@ -265,15 +265,17 @@ impl<'de> Deserialize<'de> for Name<'de> {
 impl<'de, T: Shape<'de>> Shape<'de> for Vec<Field<T>> {
     const EXPECTED: &'static str = "an array";
 
-    fn list<A: SeqAccess<'de>>(mut list: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
+    fn list<A: SeqAccess<'de>>(mut list: A, capacity: &MemoryLimit) -> Result<Option<Self>, A::Error> {
         let mut items: Self = Vec::new();
         loop {
             let at = items.len();
-            let Some(item) = room.within(index(at), || list.next_element_seed(AnyShape::new(room)))? else {
+            let Some(item) =
+                capacity.within(index(at), || list.next_element_seed(AnyShape::new(capacity)))?
+            else {
                 break;
             };
             let wrong = if matches!(item, Field::Wrong(_)) { WRONG } else { 0 };
-            if !room.take(size_of::<Field<T>>() + wrong, index(at)) {
+            if !capacity.take(size_of::<Field<T>>() + wrong, index(at)) {
                 while list.next_element::<IgnoredAny>()?.is_some() {}
                 break;
             }
@@ -290,12 +292,12 @@ impl<'de, T: Shape<'de>> Shape<'de> for Vec<Field<T>> {
 impl<'de, T: Shape<'de>> Shape<'de> for Box<T> {
     const EXPECTED: &'static str = T::EXPECTED;
 
-    fn list<A: SeqAccess<'de>>(list: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
-        Ok(T::list(list, room)?.map(Self::new))
+    fn list<A: SeqAccess<'de>>(list: A, capacity: &MemoryLimit) -> Result<Option<Self>, A::Error> {
+        Ok(T::list(list, capacity)?.map(Self::new))
     }
 
-    fn table<A: MapAccess<'de>>(table: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
-        Ok(T::table(table, room)?.map(Self::new))
+    fn table<A: MapAccess<'de>>(table: A, capacity: &MemoryLimit) -> Result<Option<Self>, A::Error> {
+        Ok(T::table(table, capacity)?.map(Self::new))
     }
 }
 
@@ -307,8 +309,8 @@ type ExtraKeys<'de> = (Vec<(Cow<'de, str>, bool)>,);
 
 impl<'de> Extra<'de> {
     /// Notes a key that is not read; a writer's own (`x-`) is not worth a note.
-    pub(super) fn note(&mut self, key: Cow<'de, str>, twice: bool, room: &MemoryLimit) {
-        if !key.starts_with("x-") && room.take(size_of::<(Cow<'de, str>, bool)>(), &key) {
+    pub(super) fn note(&mut self, key: Cow<'de, str>, twice: bool, capacity: &MemoryLimit) {
+        if !key.starts_with("x-") && capacity.take(size_of::<(Cow<'de, str>, bool)>(), &key) {
             self.0.get_or_insert_default().0.push((key, twice));
         }
     }
@@ -343,18 +345,18 @@ macro_rules! tables {
         impl<'de> Shape<'de> for $name<'de> {
             const EXPECTED: &'static str = "a table";
 
-            fn table<A: MapAccess<'de>>(mut map: A, room: &MemoryLimit) -> Result<Option<Self>, A::Error> {
+            fn table<A: MapAccess<'de>>(mut map: A, capacity: &MemoryLimit) -> Result<Option<Self>, A::Error> {
                 let mut table = Self::default();
                 while let Some(Name(key)) = map.next_key()? {
                     match &*key {
                         $(key_name!($field $($key)?) if !table.$field.is_given() => {
-                            let read = || map.next_value_seed(AnyShape::new(room));
-                            table.$field = room.within(&*key, read)?;
+                            let read = || map.next_value_seed(AnyShape::new(capacity));
+                            table.$field = capacity.within(&*key, read)?;
                         })*
                         _ => {
                             map.next_value::<IgnoredAny>()?;
                             let twice = false $(|| *key == *key_name!($field $($key)?))*;
-                            table.extra.note(key, twice, room);
+                            table.extra.note(key, twice, capacity);
                         }
                     }
                 }

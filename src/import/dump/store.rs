@@ -22,14 +22,14 @@ pub(super) enum Store {
 
 /// Why a side file cannot be used.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct SideFileError {
     /// The error.
     pub(super) what: String,
     /// The expected form.
     pub(super) expected: &'static str,
 }
 
-impl Refusal {
+impl SideFileError {
     /// `what` is wrong; `expected` was expected.
     pub(super) fn new(what: impl fmt::Display, expected: &'static str) -> Self {
         Self { what: what.to_string(), expected }
@@ -38,12 +38,14 @@ impl Refusal {
 
 impl Store {
     /// The side file of that name.
-    pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
+    pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, SideFileError> {
         let parts = relative(name)?;
         match self {
             Self::Folder(folder) => folder.find(name),
             Self::Zip(archive, _) => archive.find(&parts.join("/")),
-            Self::Nothing => Err(Refusal::new("there is no folder to look in", "a manifest that is a file")),
+            Self::Nothing => {
+                Err(SideFileError::new("there is no folder to look in", "a manifest that is a file"))
+            }
         }
     }
 
@@ -56,7 +58,7 @@ impl Store {
         path: &str,
         build_id: Option<&[u8]>,
         local_files: LocalFiles,
-    ) -> Result<Arc<dyn Backing>, Refusal> {
+    ) -> Result<Arc<dyn Backing>, SideFileError> {
         let folder = match self {
             Self::Folder(folder) if relative(path).is_ok() => return folder.find(path),
             Self::Folder(folder) => Some(folder.path()),
@@ -64,33 +66,34 @@ impl Store {
             Self::Nothing => None,
         };
         if local_files != LocalFiles::Yes {
-            return Err(Refusal::new(
+            return Err(SideFileError::new(
                 "it lies outside of the dump, and is not opened",
                 "`file`, which is part of the dump, or --local-files yes",
             ));
         }
         let found = folder.and_then(|folder| objects::local(&folder.join(path), build_id));
-        let bytes = found
-            .ok_or_else(|| Refusal::new(objects::NOT_USED, "the AMDGPU code object that was loaded there"))?;
+        let bytes = found.ok_or_else(|| {
+            SideFileError::new(objects::NOT_USED, "the AMDGPU code object that was loaded there")
+        })?;
         Ok(Arc::new(MemoryBacking::new(path, bytes)))
     }
 }
 
 /// The components of a relative name that stays where it is.
-fn relative(name: &str) -> Result<Vec<&str>, Refusal> {
+fn relative(name: &str) -> Result<Vec<&str>, SideFileError> {
     const EXPECTED: &str = "a relative path with '/' between its parts and without '..'";
     if name.starts_with('/') {
-        return Err(Refusal::new("an absolute path", EXPECTED));
+        return Err(SideFileError::new("an absolute path", EXPECTED));
     }
     let parts: Vec<&str> = name.split('/').filter(|part| *part != ".").collect();
     if parts.is_empty() || parts.iter().any(|part| part.is_empty()) {
-        return Err(Refusal::new("a path with an empty part", EXPECTED));
+        return Err(SideFileError::new("a path with an empty part", EXPECTED));
     }
     if parts.contains(&"..") {
-        return Err(Refusal::new("a path that leaves the dump", EXPECTED));
+        return Err(SideFileError::new("a path that leaves the dump", EXPECTED));
     }
     if name.contains('\0') {
-        return Err(Refusal::new("a path with a NUL", EXPECTED));
+        return Err(SideFileError::new("a path with a NUL", EXPECTED));
     }
     Ok(parts)
 }

@@ -167,7 +167,7 @@ impl<'s> Search<'s> {
 
     fn discover(&mut self, hints: &Hints, problems: &mut Problems) {
         let known = discover::union(self.places.iter().filter_map(LoadedObject::range).collect());
-        let (mut room, mut beyond) = (MAX_HINTS, Vec::new());
+        let (mut capacity, mut beyond) = (MAX_HINTS, Vec::new());
         let mut unexplained = |addresses: &BTreeSet<u64>| {
             let mut left = BTreeSet::new();
             for hint in addresses.iter().filter(|hint| **hint != 0) {
@@ -176,9 +176,9 @@ impl<'s> Search<'s> {
                 if below.is_some_and(|(_, end)| hint < end) {
                     continue;
                 }
-                match room.checked_sub(1) {
+                match capacity.checked_sub(1) {
                     Some(less) => {
-                        room = less;
+                        capacity = less;
                         left.insert(*hint);
                     }
                     None => beyond.push(*hint),

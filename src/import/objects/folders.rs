@@ -79,8 +79,8 @@ pub(super) fn walk_up_to(root: &Path, most: usize) -> FolderSearch {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && depth < MAX_DEPTH => folders.push((path, depth + 1)),
                 Ok(kind) if kind.is_file() || kind.is_symlink() => match kind_of(&path) {
-                    Some(Kind::Code) => code.push(path),
-                    Some(Kind::Holder) => holders.push(path),
+                    Some(FileUse::Code) => code.push(path),
+                    Some(FileUse::Holder) => holders.push(path),
                     None => {}
                 },
                 _ => {}
@@ -93,14 +93,14 @@ pub(super) fn walk_up_to(root: &Path, most: usize) -> FolderSearch {
     walk
 }
 
-enum Kind {
+enum FileUse {
     /// An AMDGPU ELF file.
     Code,
     /// A bundle, or a program or library of the host.
     Holder,
 }
 
-fn kind_of(path: &Path) -> Option<Kind> {
+fn kind_of(path: &Path) -> Option<FileUse> {
     // Opening a pipe would wait for its writer.
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;
@@ -108,10 +108,10 @@ fn kind_of(path: &Path) -> Option<Kind> {
     let mut start = [0; START];
     File::open(path).ok()?.read_exact_at(&mut start, 0).ok()?;
     match read::kind(&start) {
-        Some((_, EM_AMDGPU)) => Some(Kind::Code),
+        Some((_, EM_AMDGPU)) => Some(FileUse::Code),
         // A core is not a program.
         Some((ET_CORE, _)) => None,
-        Some(_) => Some(Kind::Holder),
-        None => crate::codeobject::FatFile::is_bundle(&start).then_some(Kind::Holder),
+        Some(_) => Some(FileUse::Holder),
+        None => crate::codeobject::FatFile::is_bundle(&start).then_some(FileUse::Holder),
     }
 }

@@ -246,7 +246,7 @@ impl QueueBuilder<'_, '_> {
             });
             for Seen { wave, counts, .. } in group {
                 match kernel {
-                    Some(kernel) if !has_room(kernel, counts) => {
+                    Some(kernel) if !has_capacity(kernel, counts) => {
                         self.reader.doubts.unchecked(*wave, Unchecked::Allotment);
                     }
                     Some(kernel) => {
@@ -361,10 +361,10 @@ fn kernel(memory: &CoreMemory, dispatch: &Dispatch, target: &Target) -> Option<D
 }
 
 /// Whether a record and its kernel's descriptor allot VGPRs of the same size.
-fn has_room(kernel: &DescriptorFacts, counts: &Counts) -> bool {
+fn has_capacity(kernel: &DescriptorFacts, counts: &Counts) -> bool {
     let accums = if kernel.accum_offset.is_some() { counts.accums } else { 0 };
-    let room = |registers: u32, lanes: u8| u64::from(registers) * u64::from(lanes);
-    room(kernel.vgprs, kernel.wave_size) == room(counts.vgprs + accums, counts.size.lanes())
+    let capacity = |registers: u32, lanes: u8| u64::from(registers) * u64::from(lanes);
+    capacity(kernel.vgprs, kernel.wave_size) == capacity(counts.vgprs + accums, counts.size.lanes())
 }
 
 /// The contradiction of a record and its kernel's descriptor, where both allot VGPRs of the same size.

@@ -172,7 +172,7 @@ impl Backing for CoreMemory {
         }
         let end = offset.checked_add(length).ok_or(io::ErrorKind::UnexpectedEof)?;
         let mut at = offset;
-        // Before room is made for it: all of it must be there.
+        // Before capacity is made for it: all of it must be there.
         while at < end {
             let segment = self.map.find(at).ok_or(io::ErrorKind::UnexpectedEof)?;
             at = segment.address.saturating_add(segment.extent.length);

@@ -18,7 +18,7 @@ struct Run {
 }
 
 impl Pieces {
-    /// Keeps words; `false` where there is no room for them.
+    /// Keeps words; `false` where there is no capacity for them.
     pub(in crate::import) fn push(&mut self, kept: &mut Kept, address: u64, words: &[u32]) -> bool {
         if words.is_empty() {
             return true;

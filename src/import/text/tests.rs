@@ -62,7 +62,7 @@ fn numbers_are_whole_words() {
 
 #[test]
 fn what_is_kept_is_bounded() {
-    let mut kept = Kept::with_room(200);
+    let mut kept = Kept::with_capacity_of(200);
     let one = |kept: &mut Kept| kept.value(b"v0", true, &[1; 8], 0xff, 1).is_some();
     assert!(one(&mut kept) && one(&mut kept) && one(&mut kept));
     assert!(!one(&mut kept) && kept.full);

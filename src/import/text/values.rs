@@ -54,7 +54,7 @@ pub(in crate::import) struct Kept {
 impl Kept {
     /// One that keeps no more than so many bytes.
     #[cfg(test)]
-    pub(in crate::import) fn with_room(most: usize) -> Self {
+    pub(in crate::import) fn with_capacity_of(most: usize) -> Self {
         Self { most: Some(most), ..Self::default() }
     }
 

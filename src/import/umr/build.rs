@@ -103,7 +103,7 @@ fn waves(capture: &mut Capture, read: &Read, families: &mut Families<'_>, proble
             unchecked: None,
         });
     }
-    groups.tell(capture);
+    groups.report(capture);
     groups
 }
 

@@ -49,7 +49,7 @@ impl<'t> Families<'t> {
 
     /// A target with the facts of a wave's generation, where the wave's own may not be known yet.
     pub(super) fn like(&mut self, wave: &mut UmrWave) -> Option<Arc<Target>> {
-        let told = told(wave).or(self.last.filter(|last| wave.has_wgp == has_wgp(*last)));
+        let told = generation_of(wave).or(self.last.filter(|last| wave.has_wgp == has_wgp(*last)));
         self.last = told.or(self.last);
         let generation = told.unwrap_or(if wave.has_wgp { Generation::Gfx11 } else { Generation::Gfx9 });
         wave.generation = Some(generation);
@@ -200,7 +200,7 @@ impl Said {
 }
 
 /// The generation that alone has such words.
-fn told(wave: &UmrWave) -> Option<Generation> {
+fn generation_of(wave: &UmrWave) -> Option<Generation> {
     let has = |name: &str| wave.words.contains_key(name);
     match wave.has_wgp {
         false => Some(Generation::Gfx9),
@@ -228,7 +228,7 @@ fn has_wgp(generation: Generation) -> bool {
 
 /// Whether a wave with such words may be of that processor.
 fn fits(processor: Processor, wave: &UmrWave) -> bool {
-    match told(wave) {
+    match generation_of(wave) {
         Some(Generation::Gfx9) => !has_wgp(processor.generation),
         Some(Generation::Gfx12) => matches!(processor.generation, Generation::Gfx12 | Generation::Gfx125),
         Some(told) => told == processor.generation,

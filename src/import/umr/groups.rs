@@ -73,7 +73,7 @@ impl Groups {
     }
 
     /// Adds the work-groups to the capture.
-    pub(super) fn tell(&self, capture: &mut Capture) {
+    pub(super) fn report(&self, capture: &mut Capture) {
         let groups = (1u32..).zip(&self.positions).map(|(id, position)| WorkGroup {
             id,
             queue: None,

@@ -53,7 +53,7 @@ pub(super) fn open(
     families.beside = beside.processor;
     families.unknown.clone_from(&beside.unknown);
     let mut capture = build::build(name, "umr text", read, &mut families, &mut problems);
-    beside.tell(&mut capture);
+    beside.report(&mut capture);
     Ok(Opened { capture, problems: problems.finish() })
 }
 

@@ -128,7 +128,7 @@ pub(in crate::import) fn open(
     let format = "RADV hang folder (umr text)";
     let mut capture = build::build(&name, format, read, &mut families, &mut problems);
     capture.name = path.display().to_string();
-    beside.tell(&mut capture);
+    beside.report(&mut capture);
     Ok(Opened { capture, problems: problems.finish() })
 }
 
@@ -175,7 +175,7 @@ impl Beside {
     }
 
     /// Adds the fault to the capture's note.
-    pub(super) fn tell(&self, capture: &mut Capture) {
+    pub(super) fn report(&self, capture: &mut Capture) {
         if let (Some(fault), Some(note)) = (&self.fault, &mut capture.provenance.note) {
             note.push_str(". The driver reports: ");
             note.push_str(fault);

@@ -75,7 +75,7 @@ pub(super) fn open_within(
     }
     let format = "RADV hang folder in a zip (umr text)";
     let mut capture = build::build(name, format, read, &mut families, &mut problems);
-    beside.tell(&mut capture);
+    beside.report(&mut capture);
     Ok(Some(Opened { capture, problems: problems.finish() }))
 }
 
@@ -106,12 +106,12 @@ struct Unpacked<R> {
 
 impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let room = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
-        if room == 0 && !buffer.is_empty() {
+        let capacity = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        if capacity == 0 && !buffer.is_empty() {
             self.is_cut |= self.source.read(&mut [0])? > 0;
             return Ok(0);
         }
-        let count = self.source.read(buffer.get_mut(..room).unwrap_or_default())?;
+        let count = self.source.read(buffer.get_mut(..capacity).unwrap_or_default())?;
         self.left -= count as u64;
         Ok(count)
     }

@@ -2,7 +2,7 @@
 
 use super::super::state::State;
 use super::super::threads::Thread;
-use super::monitor::{said, sentence, words};
+use super::monitor::{answered, sentence, words};
 use super::questions;
 use crate::questions::{Form, PRINT};
 use crate::report::{Style, changes as report, print};
@@ -14,7 +14,7 @@ const MAX_LISTED: usize = 64;
 
 /// `monitor changes`
 pub(super) fn list(state: &mut State, _: Thread, _: &[&str]) -> Result<String, String> {
-    Ok(report::text(&said(state.session.changes(MAX_LISTED))?))
+    Ok(report::text(&answered(state.session.changes(MAX_LISTED))?))
 }
 
 /// `monitor reset [all|registers|memory]`
@@ -23,7 +23,7 @@ pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<
         [] | ["all"] => Reset::All,
         ["registers"] => Reset::Registers,
         ["memory"] => Reset::Memory,
-        _ => return Err("Say what to drop: monitor reset registers, memory or all.".to_owned()),
+        _ => return Err("Name the changes to drop: monitor reset registers, memory or all.".to_owned()),
     };
     let dropped = state.session.reset(what);
     state.forget_list();
@@ -33,7 +33,9 @@ pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<
 /// `monitor set [lane N|all|active] [frame N] PATH = VALUE`
 pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let wave = thread.wave;
-    let usage = || "Say what to change: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.".to_owned();
+    let usage = || {
+        "Name the target and the value: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.".to_owned()
+    };
     if arguments.is_empty() {
         return Err(usage());
     }

@@ -63,7 +63,7 @@ impl CodeReads {
 ///
 /// # Errors
 /// No bytes: they are code, and the client would disassemble them.
-pub(super) fn told(
+pub(super) fn reported(
     state: &mut State,
     address: u64,
     length: u64,

@@ -154,7 +154,7 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, PacketError> {
         Meant::MemoryAddress(place) => {
             let is_rest = state.short_line.take() == Some((address, length));
             let told = read_place(state, place, length)
-                .and_then(|read| code::told(state, address, length, place, read));
+                .and_then(|read| code::reported(state, address, length, place, read));
             let read = match told {
                 Err(_) if is_rest && (!state.session.exists(place) || code::is_code(state, place)) => {
                     return Ok(0);

@@ -200,7 +200,7 @@ fn ask(
     Ok(heading
         + &match answer.map(|answer| answer.body) {
             Ok(Body::Text(text)) => text,
-            Ok(json) => said(serde_json::to_string(&json))?,
+            Ok(json) => answered(serde_json::to_string(&json))?,
             Err(words) => words,
         })
 }
@@ -253,7 +253,7 @@ fn find(name: &str) -> Result<Row, String> {
     }
 }
 
-pub(super) fn said<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, String> {
+pub(super) fn answered<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, String> {
     answer.map_err(|error| sentence(&error.to_string()))
 }
 

@@ -170,7 +170,7 @@ fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), PacketEr
 fn absent(slot: &Slot) -> PacketError {
     let name = match slot.source {
         Source::StackPointer => {
-            let words = "the stack pointer says here which wave, lane and frame it is, and cannot be written";
+            let words = "the stack pointer encodes the wave, lane and frame, and cannot be written";
             return PacketError::new(READ_ONLY, words);
         }
         Source::Absent { name, .. } if !name.is_empty() => name.to_owned(),
@@ -209,7 +209,7 @@ fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), PacketError> 
     }
     let name = &register.name;
     let words = format!(
-        "not all lanes of {name} were captured, and gdb would write zeros to the others: `monitor help set` says how to set one lane"
+        "not all lanes of {name} were captured, and gdb would write zeros to the others: set one lane (`monitor help set`)"
     );
     Err(PacketError::new(READ_ONLY, words))
 }

@@ -25,7 +25,7 @@ pub(super) struct Connection {
     /// Ends the session's work.
     pub(super) interrupt: Interrupt,
     /// Whether a packet came.
-    pub(super) has_spoken: AtomicBool,
+    pub(super) has_sent_a_packet: AtomicBool,
     is_done: AtomicBool,
 }
 
@@ -46,20 +46,20 @@ struct Connected {
 
 impl Connected {
     fn is_silent(&self) -> bool {
-        !self.connection.has_spoken.load(Ordering::Relaxed)
+        !self.connection.has_sent_a_packet.load(Ordering::Relaxed)
     }
 }
 
 /// The reason of a rejected client.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum ConnectError {
     /// All places are taken.
     Full,
     /// The system cannot start a thread.
     NoThread(io::Error),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full => f.write_str("too many clients are connected to this server"),
@@ -68,8 +68,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<ConnectError> for io::Error {
+    fn from(refusal: ConnectError) -> Self {
         Self::other(refusal.to_string())
     }
 }
@@ -155,16 +155,16 @@ impl Clients {
 
     /// Serves a client in a thread of its own. When all places are taken, the longest connected client without a
     /// packet loses its place.
-    pub(super) fn admit(&mut self, stream: Stream) -> Result<(), Refusal> {
-        if self.places.len() >= self.most && !self.make_room() {
-            connection::turn_away(&stream, &Refusal::Full.to_string());
-            return Err(Refusal::Full);
+    pub(super) fn admit(&mut self, stream: Stream) -> Result<(), ConnectError> {
+        if self.places.len() >= self.most && !self.end_a_silent_client() {
+            connection::turn_away(&stream, &ConnectError::Full.to_string());
+            return Err(ConnectError::Full);
         }
         let connection = Arc::new(Connection {
             number: self.next,
             stream,
             interrupt: Interrupt::default(),
-            has_spoken: AtomicBool::new(false),
+            has_sent_a_packet: AtomicBool::new(false),
             is_done: AtomicBool::new(false),
         });
         self.next += 1;
@@ -179,13 +179,13 @@ impl Clients {
             if matches!(connection.stream, Stream::Stdio(..)) {
                 client = client.through_pipe();
             }
-            match connection::talk(connection, client) {
+            match connection::serve(connection, client) {
                 Ok(()) => log::debug!("client {} left", connection.number),
                 Err(error) => log::debug!("client {} is lost: {error}", connection.number),
             }
         };
         if let Err(error) = thread.spawn(serve) {
-            let refusal = Refusal::NoThread(error);
+            let refusal = ConnectError::NoThread(error);
             connection::turn_away(&connection.stream, &refusal.to_string());
             return Err(refusal);
         }
@@ -193,7 +193,7 @@ impl Clients {
         Ok(())
     }
 
-    fn make_room(&mut self) -> bool {
+    fn end_a_silent_client(&mut self) -> bool {
         let silent = |place: &&Connected| place.is_silent() && place.since.elapsed() >= YOUNG;
         let longest = self.places.iter().filter(silent).min_by_key(|place| place.since);
         let Some(number) = longest.map(|place| place.connection.number) else { return false };

@@ -25,7 +25,7 @@ const MAX_DELAY: Duration = Duration::from_millis(10);
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Serves a client until it is done or gone, or the server ends.
-pub(super) fn talk(connection: &Connection, mut client: Client) -> io::Result<()> {
+pub(super) fn serve(connection: &Connection, mut client: Client) -> io::Result<()> {
     let (mut input, mut output) = (&connection.stream, &connection.stream);
     let mut read = vec![0; READ_BYTES];
     let mut write = Vec::with_capacity(READ_BYTES);
@@ -42,8 +42,8 @@ pub(super) fn talk(connection: &Connection, mut client: Client) -> io::Result<()
         client.take(read.get(..length).unwrap_or_default());
         let mut sent = Instant::now();
         while let Some(flow) = client.answer(&mut write) {
-            if client.has_spoken() {
-                connection.has_spoken.store(true, Ordering::Relaxed);
+            if client.has_sent_a_packet() {
+                connection.has_sent_a_packet.store(true, Ordering::Relaxed);
             }
             if connection.interrupt.is_set() {
                 return Ok(());

@@ -100,7 +100,7 @@ impl Memory {
     }
 
     /// Whether a piece for this byte exists already.
-    pub(super) fn has_room(&self, owner: Owner, address: u64) -> bool {
+    pub(super) fn has_capacity(&self, owner: Owner, address: u64) -> bool {
         self.pieces.contains_key(&(owner, address / PIECE))
     }
 

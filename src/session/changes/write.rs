@@ -282,7 +282,7 @@ impl Reader {
             let as_captured = before == Some(byte);
             settled.memory.push(((*owner, *at), byte, as_captured));
             let piece = (*owner, at / PIECE);
-            if !as_captured && last != Some(piece) && !self.changes.memory.has_room(*owner, *at) {
+            if !as_captured && last != Some(piece) && !self.changes.memory.has_capacity(*owner, *at) {
                 pieces += 1;
                 last = Some(piece);
             }

@@ -148,7 +148,7 @@ pub(in crate::session) fn write_in(
     let answer = asked(reader, of, |walk, object| {
         let size = match object.ty.size(walk.scene.debug()).map_err(words)? {
             Some(size) => size,
-            None => walk.told_size(&object)?,
+            None => walk.stated_size(&object)?,
         };
         let given = bytes.len() as u64;
         let part = i128::from(first).saturating_mul(8);
@@ -225,7 +225,7 @@ impl PathEvaluator<'_, '_, '_> {
         let context = &self.scene.found.frame.context;
         let size = match object.ty.size(self.scene.debug()).map_err(words)? {
             Some(size) => size,
-            None => self.told_size(object)?,
+            None => self.stated_size(object)?,
         };
         let settled = context.level.settled(&object.location, self.lane, BitSize(size.saturating_mul(8)));
         let location = settled.unwrap_or_else(|_| object.location.clone());

@@ -60,7 +60,7 @@ impl PathEvaluator<'_, '_, '_> {
         let ty = Ty::Die(TypeId(function.die));
         let entry = match (&function.element, function.slot) {
             (_, Some(slot)) => self.table_entry(&object, slot.saturating_mul(ENTRY_BYTES))?,
-            (Some(element), None) => self.told(&object, element, None)?,
+            (Some(element), None) => self.stated(&object, element, None)?,
             (None, None) => {
                 return error(format!("`{name}` is virtual and has no DW_AT_vtable_elem_location"));
             }
@@ -140,7 +140,7 @@ impl PathEvaluator<'_, '_, '_> {
         }
         match use_location {
             Some(place) => {
-                let location = self.told(&object, place, Some(value))?;
+                let location = self.stated(&object, place, Some(value))?;
                 Ok(object.part(ty, location, None))
             }
             None => {

@@ -209,7 +209,7 @@ impl PathEvaluator<'_, '_, '_> {
             None => self.moved(object, ty, by, size, member.bit_size),
             // A virtual base class, for example: the object determines its place.
             Some(place) => {
-                let location = self.told(object, place, None)?;
+                let location = self.stated(object, place, None)?;
                 let at = Object { location, ..object.clone() };
                 self.moved(&at, ty, by, size, member.bit_size)
             }
@@ -223,7 +223,7 @@ impl PathEvaluator<'_, '_, '_> {
         let found = self.scene.debug().stripped(id).map_err(words)?;
         let data = found.as_ref().and_then(|found| found.indirect.as_ref()?.data_location.as_ref());
         match data {
-            Some(data) => Ok(Object { location: self.told(object, data, None)?, ..object.clone() }),
+            Some(data) => Ok(Object { location: self.stated(object, data, None)?, ..object.clone() }),
             None => Ok(object.clone()),
         }
     }
@@ -231,7 +231,7 @@ impl PathEvaluator<'_, '_, '_> {
     /// The location that an attribute of the object's type gives.
     ///
     /// `pointer`: the value of a pointer to a member, for its `DW_AT_use_location`.
-    pub(super) fn told(
+    pub(super) fn stated(
         &self,
         object: &Object,
         attribute: &DynamicAttribute,

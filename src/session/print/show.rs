@@ -65,7 +65,7 @@ impl PathEvaluator<'_, '_, '_> {
         let size = match (self.shape(object)?, object.ty.size(debug).map_err(words)?) {
             (Shape::Function, _) => return self.shown_function(object),
             (Shape::Void, _) => return error("`void` has no value: cast it to the type of the data there"),
-            (_, None) => self.told_size(object)?,
+            (_, None) => self.stated_size(object)?,
             (_, Some(size)) => size,
         };
         if size > MAX_PRINTED_BYTES {
@@ -118,7 +118,7 @@ impl PathEvaluator<'_, '_, '_> {
     }
 
     /// The size of an object whose type leaves it to the object.
-    pub(super) fn told_size(&self, object: &Object) -> Answer<u64> {
+    pub(super) fn stated_size(&self, object: &Object) -> Answer<u64> {
         let Ty::Die(id) = object.ty else {
             return error(format!("the size of `{}` is not known", self.type_name(&object.ty)));
         };

@@ -176,7 +176,7 @@ impl<'a> Unwinder<'a> {
     }
 
     /// Whether call frame information of a frame has a rule for a register of its caller.
-    pub(in crate::session) fn says(&self, level: usize, register: DwarfReg) -> bool {
+    pub(in crate::session) fn has_rule(&self, level: usize, register: DwarfReg) -> bool {
         self.rules(level).is_ok_and(|rules| rules.row.registers.contains_key(&register))
     }
 
@@ -320,7 +320,7 @@ impl<'a> Unwinder<'a> {
         let mut read = self.own.borrow_mut();
         let value = match read.entry(known.id) {
             Entry::Occupied(value) => value.into_mut(),
-            Entry::Vacant(room) => room.insert(self.reader.register(self.wave, known.id)?),
+            Entry::Vacant(capacity) => capacity.insert(self.reader.register(self.wave, known.id)?),
         };
         fill(into, value.bytes());
         into.known = value.known();

@@ -174,14 +174,14 @@ impl<'f> Keeper<'f> {
     }
 
     /// Capacity in bytes for that rank.
-    fn room(&self, rank: Rank) -> u64 {
+    fn capacity(&self, rank: Rank) -> u64 {
         self.limit.saturating_sub(self.stored).saturating_sub(self.runs.before(rank))
     }
 
     /// Keeps the next bytes or drops them.
     fn place(&mut self, part: &[u8], run: &Run) -> io::Result<()> {
         self.runs.came(run.rank, part.len() as u64);
-        if part.len() as u64 <= self.room(run.rank) && self.gaps < MAX_GAPS {
+        if part.len() as u64 <= self.capacity(run.rank) && self.gaps < MAX_GAPS {
             return self.keep(part, run);
         }
         // Near the limit one page at a time: each may be zeros.
@@ -191,12 +191,12 @@ impl<'f> Keeper<'f> {
             let count = within(rest, PAGE - address % PAGE);
             let (page, after) = rest.split_at(count);
             let need = if is_zero(page) { 0 } else { count as u64 };
-            if need > self.room(run.rank) {
+            if need > self.capacity(run.rank) {
                 self.give_up(need.max(PIECE.min(part.len() as u64)), run.rank)?;
             }
             let follows = self.kept.last_key_value().is_some_and(|(_, piece)| piece.end == self.position);
             let is_few = follows || self.gaps < MAX_GAPS || run.rank <= Rank::Scratch;
-            if need <= self.room(run.rank) && is_few {
+            if need <= self.capacity(run.rank) && is_few {
                 self.keep(page, run)?;
             } else {
                 *self.dropped.entry(run.rank).or_default() += count as u64;
@@ -210,7 +210,7 @@ impl<'f> Keeper<'f> {
     /// Frees storage by dropping less valuable pieces. It does so only for code and scratch, whose arrival is not
     /// predictable, and for needed parts beyond the limit.
     fn give_up(&mut self, need: u64, rank: Rank) -> io::Result<()> {
-        while rank <= Rank::Scratch && self.room(rank) < need {
+        while rank <= Rank::Scratch && self.capacity(rank) < need {
             let Some(least) = self.least.last().copied().filter(|(least, ..)| *least > rank) else { break };
             let (kind, _, first) = least;
             self.least.remove(&least);

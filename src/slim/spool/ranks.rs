@@ -72,15 +72,15 @@ impl Runs {
         }
         runs.need(layout, &own);
         let needed = runs.left.get(&Rank::Needed).copied().unwrap_or(0);
-        let mut room = limit.saturating_sub(layout.start).saturating_sub(needed);
+        let mut capacity = limit.saturating_sub(layout.start).saturating_sub(needed);
         // Executable segments first, if a core marks any: no code object is a large segment.
         own.sort_by_key(|(.., segment)| (!segment.executable, segment.size));
         for (first, end, _) in own {
             let rest = runs.all.range(first..end).filter(|(_, run)| run.rank == Rank::Spare);
             let rest = rest.map(|(first, run)| run.end - first).fold(0, u64::saturating_add);
-            if rest <= room {
+            if rest <= capacity {
                 runs.raise(first, end, Rank::Planned);
-                room -= rest;
+                capacity -= rest;
             }
         }
         runs

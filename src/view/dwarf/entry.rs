@@ -222,7 +222,9 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                 constants::DW_AT_producer => continue,
                 constants::DW_AT_stmt_list if !has_lines => continue,
                 constants::DW_AT_language => match attribute.value() {
-                    gimli::AttributeValue::Language(language) => AttributeValue::Language(spoken(language)),
+                    gimli::AttributeValue::Language(language) => {
+                        AttributeValue::Language(client_language(language))
+                    }
                     _ => continue,
                 },
                 _ if !self.is_kept(name) || !self.has_room_for_ranges(root.read_unit, attribute) => continue,
@@ -397,7 +399,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         }
     }
 
-    /// Whether the view has capacity for an attribute's list of ranges, if the attribute names one.
+    /// Whether the view can hold an attribute's list of ranges, if the attribute names one.
     pub(super) fn has_room_for_ranges(
         &mut self,
         unit: gimli::UnitRef<'_, Slice<'r>>,
@@ -514,7 +516,7 @@ pub(super) fn as_it_is<'r>(
 }
 
 /// A language that stock debuggers know, in place of an unknown one.
-fn spoken(language: constants::DwLang) -> constants::DwLang {
+fn client_language(language: constants::DwLang) -> constants::DwLang {
     match language {
         constants::DW_LANG_OpenCL => constants::DW_LANG_C99,
         constants::DwLang(HIP | LLVM_HIP) => CPP,

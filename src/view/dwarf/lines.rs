@@ -89,7 +89,7 @@ struct Sequence {
 /// The table is unreadable, with the cause.
 pub(super) fn convert(
     to: &mut ConvertUnit<'_, Slice<'_>>,
-    room: Option<&mut usize>,
+    capacity: Option<&mut usize>,
     places: &SourcePlaces,
 ) -> Result<Option<Lines>, UnitError> {
     let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
@@ -109,8 +109,8 @@ pub(super) fn convert(
     let Some(from) = to.read_line_program(None, Some(encoding))? else { return Ok(None) };
     let target = Target { from, renamed };
     let step = u64::from(header.minimum_instruction_length()).max(1);
-    let lines = match room {
-        Some(room) => rows(target, step, room)?,
+    let lines = match capacity {
+        Some(capacity) => rows(target, step, capacity)?,
         None => target.finished(0),
     };
     // Version 4 ends its list of files with an empty name.
@@ -121,7 +121,7 @@ pub(super) fn convert(
     Ok(Some(lines))
 }
 
-fn rows(mut to: Target<'_, '_>, step: u64, room: &mut usize) -> ConvertResult<Lines> {
+fn rows(mut to: Target<'_, '_>, step: u64, capacity: &mut usize) -> ConvertResult<Lines> {
     let (mut base, mut left_out) = (0u64, 0);
     let mut sequence: Option<Sequence> = None;
     while let Some(row) = to.from.read_row()? {
@@ -134,13 +134,13 @@ fn rows(mut to: Target<'_, '_>, step: u64, room: &mut usize) -> ConvertResult<Li
                     left_out += 1;
                     continue;
                 }
-                let Some(left) = room.checked_sub(1) else {
+                let Some(left) = capacity.checked_sub(1) else {
                     if let Some(sequence) = sequence {
                         to.end_sequence(sequence.last - sequence.start);
                     }
                     return Ok(Lines { is_cut: true, ..to.finished(left_out) });
                 };
-                *room = left;
+                *capacity = left;
                 let start = sequence.as_ref().map_or(address, |sequence| sequence.start);
                 if sequence.is_none() {
                     to.set_address(Address::Constant(start));

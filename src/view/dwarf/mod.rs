@@ -87,10 +87,10 @@ struct Plans {
     rows: usize,
     /// Whether references to missing DIEs are possible.
     has_gaps: bool,
-    locations: Room,
-    locations_read: Room,
-    ranges: Room,
-    code_ranges: Room,
+    locations: Capacity,
+    locations_read: Capacity,
+    ranges: Capacity,
+    code_ranges: Capacity,
     /// The remaining capacity of ranges of one unit's DIEs.
     places: usize,
     texts: Texts,
@@ -99,7 +99,7 @@ struct Plans {
 /// The view's capacity of list entries: one per byte of their sections, of which an entry takes at least three. Many
 /// DIEs can name one list, and a small file could otherwise make a large view.
 #[derive(Clone, Copy, Debug)]
-struct Room(usize);
+struct Capacity(usize);
 
 /// The maximum of entries of a kind in a view.
 const MAX_LIST_ENTRIES: usize = 1 << 22;
@@ -111,7 +111,7 @@ const MAX_DIES: usize = 1 << 22;
 /// The maximum of rows in a view's line tables: gimli takes up to 200 bytes of memory for each.
 const MAX_ROWS: usize = 1 << 21;
 
-impl Room {
+impl Capacity {
     /// The capacity for sections of that many bytes.
     fn of(bytes: usize) -> Self {
         Self(bytes.min(MAX_LIST_ENTRIES))
@@ -140,11 +140,11 @@ impl Plans {
             dies: MAX_DIES,
             rows: MAX_ROWS,
             has_gaps: false,
-            locations: Room::of(bytes.locations),
-            locations_read: Room(bytes.locations.saturating_mul(MAX_READS)),
-            ranges: Room::of(bytes.ranges),
+            locations: Capacity::of(bytes.locations),
+            locations_read: Capacity(bytes.locations.saturating_mul(MAX_READS)),
+            ranges: Capacity::of(bytes.ranges),
             // Most functions have no list, only the two attributes.
-            code_ranges: Room::of(bytes.ranges.saturating_add(bytes.dies)),
+            code_ranges: Capacity::of(bytes.ranges.saturating_add(bytes.dies)),
             places: bytes.ranges.saturating_add(bytes.dies),
             texts: Texts::of(&debug.sections()),
         }

@@ -19,7 +19,7 @@ type Ranges = Vec<Range<u64>>;
 pub(super) struct Places {
     around: Vec<(isize, Ranges)>,
     /// The remaining capacity of ranges to read: DIEs may share a list.
-    room: usize,
+    capacity: usize,
     /// DIEs with more ranges than that.
     pub(super) unread: usize,
     /// DIEs outside of their parent's code.
@@ -27,9 +27,9 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// `room`: the maximum of ranges to read.
-    pub(super) fn new(room: usize) -> Self {
-        Self { around: Vec::new(), room, unread: 0, left_out: 0 }
+    /// `capacity`: the maximum of ranges to read.
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { around: Vec::new(), capacity, unread: 0, left_out: 0 }
     }
 
     /// Whether a DIE's code is within its parent's, in the order of DIEs. A function's own ranges are authoritative:
@@ -40,7 +40,7 @@ impl Places {
             self.left_out += 1;
             return false;
         }
-        let Some(own) = ranges_within(entry, &mut self.room) else {
+        let Some(own) = ranges_within(entry, &mut self.capacity) else {
             self.unread += 1;
             return false;
         };
@@ -88,12 +88,12 @@ pub(super) fn hold(
 }
 
 /// The code of a DIE; empty if it is unreadable. `None` if it has more ranges than the remaining capacity.
-fn ranges_within(entry: &ConvertUnitEntry<'_, Slice<'_>>, room: &mut usize) -> Option<Ranges> {
+fn ranges_within(entry: &ConvertUnitEntry<'_, Slice<'_>>, capacity: &mut usize) -> Option<Ranges> {
     let mut all = Vec::new();
     let mut has_room = true;
     let _ = visit(entry, |range| {
-        let left = room.checked_sub(1);
-        (*room, has_room) = (left.unwrap_or(0), left.is_some());
+        let left = capacity.checked_sub(1);
+        (*capacity, has_room) = (left.unwrap_or(0), left.is_some());
         all.push(range);
         has_room
     });

@@ -63,7 +63,7 @@ proptest! {
         for pointer in &pointers {
             prop_assert_eq!(new.at(*pointer, Reading::Exact), old.at(*pointer, Reading::Exact));
             let Some((Use::Pointer { slot, .. }, _)) = old.at(*pointer, Reading::Exact) else { return Err(TestCaseError::fail("no pointer")) };
-            prop_assert_eq!(new.at(slot.room, Reading::Lines), old.at(slot.room, Reading::Lines));
+            prop_assert_eq!(new.at(slot.capacity, Reading::Lines), old.at(slot.capacity, Reading::Lines));
         }
         all.extend(pointers);
         for (index, die) in (1000..).take(later.len()).chain(0..first.len() as u64).enumerate() {
@@ -95,14 +95,14 @@ proptest! {
                 return Err(TestCaseError::fail("no pointer"));
             };
             prop_assert_eq!(slot.variable, DieOffset(index as u64));
-            prop_assert_eq!(slot.room % LINE, 0);
-            prop_assert!(slot.room >= last && slot.room > *pointers.last().unwrap());
-            last = slot.room + slot.size.max(1);
-            let end = slot.room + slot.size;
+            prop_assert_eq!(slot.capacity % LINE, 0);
+            prop_assert!(slot.capacity >= last && slot.capacity > *pointers.last().unwrap());
+            last = slot.capacity + slot.size.max(1);
+            let end = slot.capacity + slot.size;
             if let Some(at) = slot.size.checked_sub(1) {
-                prop_assert_eq!(layout.at(end - 1, Reading::Exact), Some((Use::Room { slot, at }, end)));
+                prop_assert_eq!(layout.at(end - 1, Reading::Exact), Some((Use::Slot { slot, at }, end)));
                 let line = end.next_multiple_of(LINE);
-                prop_assert_eq!(layout.at(end - 1, Reading::Lines), Some((Use::Room { slot, at }, line)));
+                prop_assert_eq!(layout.at(end - 1, Reading::Lines), Some((Use::Slot { slot, at }, line)));
                 let rest = (end < line).then_some((Use::Rest, line));
                 prop_assert_eq!(layout.at(end, Reading::Lines).filter(|_| end < line), rest);
             }

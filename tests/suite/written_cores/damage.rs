@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::compare::{self, Differences, Opened};
 use crate::core_writer::core::{Bulk, Core, build};
-use crate::core_writer::filler::{self, Kind};
+use crate::core_writer::filler::{self, Filling};
 use crate::core_writer::model::{self, Model, WaveModel};
 use crate::core_writer::plan::{AQL, FilePlan, Layout, Plan};
 use crate::core_writer::{gpu, matrix, note, queue};
@@ -245,7 +245,7 @@ fn blocks_below(victim: &Victim, opened: &Opened, cut: u64, wrong: &mut Differen
 
 /// Bits to change in a word: all of them, and one.
 fn changes(at: u64) -> [u32; 2] {
-    [u32::MAX, 1 << (filler::word(at as u32, Kind::Choice, 0, 0, 0) % 32)]
+    [u32::MAX, 1 << (filler::word(at as u32, Filling::Choice, 0, 0, 0) % 32)]
 }
 
 #[test]

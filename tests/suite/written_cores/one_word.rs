@@ -18,7 +18,7 @@ use lanescope::import;
 use super::compare::{self, Differences};
 use crate::core_writer::area::block_layout;
 use crate::core_writer::core::{Bulk, build, ordered};
-use crate::core_writer::filler::{self, Chooser, Kind};
+use crate::core_writer::filler::{self, Chooser, Filling};
 use crate::core_writer::gpu::{self, Family};
 use crate::core_writer::plan::{AQL, FilePlan, Group, Layout, Plan, Wave as PlannedWave};
 use crate::core_writer::{matrix, model};
@@ -129,11 +129,11 @@ impl Victim {
     /// Values of a damaged word: bits flipped, all clear, all set, its neighbours, numbers beside it.
     fn values(&self, word: Word, long: bool) -> Vec<u32> {
         let value = self.word(word.at);
-        let bit = |number| 1u32 << (filler::word(word.at as u32, Kind::Choice, number, 0, 0) % 32);
+        let bit = |number| 1u32 << (filler::word(word.at as u32, Filling::Choice, number, 0, 0) % 32);
         let mut values = vec![0, u32::MAX, !value, self.word(word.at - 4), self.word(word.at + 4)];
         values.extend([value ^ bit(0), value ^ bit(1), value ^ bit(0) ^ bit(2), value.wrapping_add(4)]);
         values.extend([value.wrapping_sub(4), value.wrapping_add(0x1000), 0x7fff_ffff, 4]);
-        values.push(filler::word(word.at as u32, Kind::Choice, 9, 0, 0));
+        values.push(filler::word(word.at as u32, Filling::Choice, 9, 0, 0));
         if long {
             values.extend((0..32).map(|bit| value ^ 1u32 << bit));
         }

@@ -8,7 +8,7 @@ use lanescope::slim::{SpoolStats, StallBudget, spool};
 use super::compare::{self, Differences, Opened};
 use crate::core_writer::core::{Bulk, build_ordered};
 use crate::core_writer::elf::Segment;
-use crate::core_writer::filler::{self, Kind};
+use crate::core_writer::filler::{self, Filling};
 use crate::core_writer::plan::{AQL, FilePlan, Layout, Plan};
 use crate::core_writer::{gpu, matrix, model};
 use crate::fixtures::fixtures;
@@ -18,7 +18,7 @@ const GLOBAL: u64 = 0x7a00_0000_0000;
 const CODE: u64 = 0x7f60_0000_5000;
 
 fn noise(bytes: u64, which: u32) -> Vec<u8> {
-    filler::bytes((0..bytes as u32 / 4).map(|word| filler::word(77, Kind::Gap, which, word, 9)))
+    filler::bytes((0..bytes as u32 / 4).map(|word| filler::word(77, Filling::Gap, which, word, 9)))
 }
 
 /// Buffers, smaller and larger than what is wanted; and one code object at a page of a large segment.

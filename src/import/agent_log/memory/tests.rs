@@ -51,7 +51,7 @@ fn rows_without_their_blanks_are_placed_by_the_header_or_not_at_all() {
     for (words, indent, kernargs, is_first, wanted) in [
         (3, 1, Some(0x7f14), true, Some(0x7f14)),
         (3, 4, Some(0x7f14), true, Some(0x7f14)),
-        // More words than the row has room for behind that.
+        // More words than the row can hold behind that.
         (4, 1, Some(0x7f14), true, None),
         (8, 1, Some(0x7f00), true, Some(0x7f00)),
         // Rows after the first are whole.

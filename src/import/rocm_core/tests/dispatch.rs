@@ -18,7 +18,7 @@ fn ids_of_packets() {
 }
 
 /// HSA 1.2, 2.8.3: the queue is full where write - read is its size; each index of the ring is one of those packets. A write
-/// index may pass that: its packet waits until there is room, so that its index still is the older packet's.
+/// index may pass that: its packet waits until there is capacity, so that its index still is the older packet's.
 #[test]
 fn every_index_of_a_full_ring_is_a_packet() {
     for read in [0, 1, 62, 63, 64, 130, 64 * 9 + 1] {

@@ -6,7 +6,7 @@ use super::super::super::facade::Facade;
 use super::super::super::messages;
 use super::super::super::state::State;
 use super::super::super::threads::Thread;
-use super::{said, sentence};
+use super::{answered, sentence};
 use crate::report::{spaces, text};
 use crate::session::work_item;
 use crate::units::{LaneId, WaveId};
@@ -22,7 +22,7 @@ pub(super) fn choose(state: &mut State, thread: Thread, arguments: &[&str]) -> R
             "gdb chooses the wave itself: type `thread {number}`, or `monitor thread {number} COMMAND` for one command."
         ));
     }
-    said(state.select(thread))?;
+    answered(state.select(thread))?;
     state.is_chosen = true;
     heading(state, thread)
 }
@@ -44,10 +44,10 @@ pub(super) fn place_and_command<'a, 'b>(words: &'a [&'b str]) -> Option<(String,
 /// The thread of a place: by the client's number, or by a work-item's or a wave's position in the grid.
 pub(super) fn thread_at(state: &State, near: Thread, place: &str) -> Result<Thread, String> {
     if !work_item::is_place(place) {
-        return state.of_shown(said(spaces::number(place))?).map_err(|fault| sentence(&fault.words));
+        return state.of_shown(answered(spaces::number(place))?).map_err(|fault| sentence(&fault.words));
     }
     let (wave, lane) =
-        said(place.parse().and_then(|place| work_item::find(&*state.session, near.wave, &place)))?;
+        answered(place.parse().and_then(|place| work_item::find(&*state.session, near.wave, &place)))?;
     thread_of(state, wave, lane)
 }
 
@@ -71,7 +71,7 @@ pub(super) fn which_wave(state: &State, command: &str) -> String {
 
 /// The line with the thread of an answer, and with the lane if the client shows another one.
 pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
-    let info = said(state.session.wave(thread.wave))?;
+    let info = answered(state.session.wave(thread.wave))?;
     let name = messages::name(&info, thread, state.threads.item(thread));
     let (lane, shown) = (state.lane(thread), state.shown_lane(thread));
     let mark = if lane == shown {
@@ -95,8 +95,8 @@ pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Res
 fn choose_lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), String> {
     let Some((asked, _)) = place_and_command(arguments) else { return Ok((thread, String::new())) };
     let (there, lane) = if work_item::is_place(&asked) {
-        let place = said(asked.parse())?;
-        let (wave, lane) = said(work_item::find(&*state.session, thread.wave, &place))?;
+        let place = answered(asked.parse())?;
+        let (wave, lane) = answered(work_item::find(&*state.session, thread.wave, &place))?;
         let lane =
             lane.ok_or("A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.")?;
         (thread_of(state, wave, Some(lane))?, lane)
@@ -106,7 +106,7 @@ fn choose_lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<
     let has_register = state.facade() != Facade::AmdgcnGdb;
     state.choose_lane(there, lane, !has_register).map_err(|fault| sentence(&fault.words))?;
     if there != thread && state.facade().is_lldb() {
-        said(state.select(there))?;
+        answered(state.select(there))?;
         state.is_chosen = true;
     }
     Ok((there, how_to_see(state, thread, there)))
@@ -135,7 +135,7 @@ fn how_to_see(state: &State, from: Thread, there: Thread) -> String {
 
 fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
     let focus = state.lane(thread);
-    let lanes = said(state.session.lanes(thread.wave))?;
+    let lanes = answered(state.session.lanes(thread.wave))?;
     let mut answer = format!("Lane {focus} of thread {}", state.shown(thread));
     if let Some(info) = lanes.iter().find(|info| info.lane == focus) {
         let id = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
@@ -156,8 +156,8 @@ fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
 }
 
 fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
-    let number = said(spaces::number(asked))?;
-    let size = said(state.session.wave(wave))?.kind.wave_size;
+    let number = answered(spaces::number(asked))?;
+    let size = answered(state.session.wave(wave))?.kind.wave_size;
     let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| size.has(*lane));
     lane.ok_or_else(|| format!("There is no lane {number}: the wave has lanes 0 to {}.", size.lanes() - 1))
 }

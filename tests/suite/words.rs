@@ -1,0 +1,170 @@
+//! Words that the project does not use: names and phrases that a reader had to look up. One thing has one word.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Names of types that stood for several things, or for a sentence.
+const TYPES: &[&str] = &[
+    "BadEntry",
+    "BadPlace",
+    "Came",
+    "Fault",
+    "Kind",
+    "Level",
+    "Lot",
+    "Missing",
+    "NoSession",
+    "NoThreads",
+    "NotDisassembled",
+    "NotEvaluated",
+    "NotPrinted",
+    "Patience",
+    "Place",
+    "Room",
+    "Telling",
+    "Unreadable",
+    "Unwritable",
+    "Vintage",
+    "Walk",
+];
+
+/// Names of source files that gave no subject.
+const FILES: &[&str] = &[
+    "ahead",
+    "disguise",
+    "elsewhere",
+    "grown",
+    "house",
+    "kept",
+    "nearest",
+    "room",
+    "say",
+    "slim_told",
+    "talk",
+    "told",
+    "unused",
+];
+
+/// Words of pages, messages and comments, with the word to write instead.
+const WORDS: &[(&str, &str)] = &[
+    ("disguise", "facade"),
+    ("seed-2020", "amdgpu-usage-2020"),
+    ("seed-coverage", "spec-coverage"),
+    ("is told", "the active voice"),
+    ("are told", "the active voice"),
+    ("is said", "the active voice"),
+    ("are said", "the active voice"),
+    ("nobody says", "unknown"),
+];
+
+/// The error type of this name is the cause that another error type holds.
+const CAUSES: &[&str] = &["Cause"];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The text files below a folder with one of these extensions.
+fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, extensions, found);
+        } else if path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known))
+        {
+            found.push(path);
+        }
+    }
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for folder in ["src", "evaluator/src", "tests", "benches", "fuzz/fuzz_targets", "examples"] {
+        files(&root().join(folder), &["rs"], &mut found);
+    }
+    found.retain(|path| !path.ends_with("tests/suite/words.rs"));
+    assert!(found.len() > 500, "the sources were not found");
+    let texts = found.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>();
+    found.into_iter().zip(texts).collect()
+}
+
+/// The name after a keyword that declares a type, at the beginning of a line.
+fn declared(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
+    // `pub(in crate::session)` is two words.
+    let keyword = words.find(|word| !word.ends_with(')'))?;
+    let name = words.next().filter(|_| ["struct", "enum", "trait", "type"].contains(&keyword))?;
+    name.split(|character: char| !character.is_alphanumeric() && character != '_').next()
+}
+
+#[test]
+fn types_constants_and_files_have_names_of_the_field() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        if FILES.contains(&stem) {
+            wrong.push(format!("{}: retired name of a file", path.display()));
+        }
+        for (line, text) in text.lines().enumerate() {
+            if declared(text).is_some_and(|name| TYPES.contains(&name)) || text.contains("const MOST_") {
+                wrong.push(format!("{}:{}: {}", path.display(), line + 1, text.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "retired names:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn error_types_end_in_error() {
+    let mut wrong = Vec::new();
+    let mut errors = 0;
+    for (path, text) in sources().iter().filter(|(path, _)| !path.starts_with(root().join("tests"))) {
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let derives = line.trim_start().starts_with("#[derive(");
+            if !derives || !(line.contains("thiserror::Error") || line.contains(" Error)")) {
+                continue;
+            }
+            let name = lines.by_ref().find_map(declared).unwrap();
+            errors += 1;
+            if !name.ends_with("Error") && !CAUSES.contains(&name) {
+                wrong.push(format!("{}: {name}", path.display()));
+            }
+        }
+    }
+    assert!(errors > 30, "the types of errors were not found: {errors}");
+    assert!(wrong.is_empty(), "types of errors without the word Error:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn pages_messages_and_comments_use_no_retired_word() {
+    let mut texts = sources();
+    let mut pages = Vec::new();
+    files(&root().join("docs"), &["md"], &mut pages);
+    for folder in ["clients", "scripts"] {
+        files(&root().join(folder), &["py", "sh", "md"], &mut pages);
+    }
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "evaluator/README.md"] {
+        pages.push(root().join(page));
+    }
+    assert!(pages.len() > 20, "the pages were not found");
+    texts.extend(pages.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())));
+    let mut wrong = Vec::new();
+    for (path, text) in texts {
+        for (line, text) in text.lines().enumerate() {
+            let lower = text.to_lowercase();
+            for (word, instead) in WORDS {
+                if lower.match_indices(word).any(|(at, _)| is_word(&lower, at, word.len())) {
+                    wrong.push(format!("{}:{}: `{word}`; write {instead}", path.display(), line + 1));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "retired words:\n{}", wrong.join("\n"));
+}
+
+/// Whether the bytes at a place are no part of a longer word.
+fn is_word(text: &str, at: usize, length: usize) -> bool {
+    let is_letter = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+    !is_letter(text[..at].chars().next_back()) && !is_letter(text[at + length..].chars().next())
+}
