@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use super::DebugInfo;
 use super::diagnostics::Diagnostics;
-use super::die::Reading;
 use super::error::{DebugInfoError, Result};
-use super::line::table_problem;
-use super::location::{ListOffset, LocationAttribute};
 use super::types::TypeId;
 use super::unit::UnitId;
+use crate::debuginfo::unit::die::Reading;
+use crate::debuginfo::unit::line::table_problem;
+use crate::debuginfo::unit::location::{ListOffset, LocationAttribute};
 use crate::units::DieOffset;
 
 /// Bytes of units that [`DebugInfo::check`] reads; what a debugger reads on demand, a check reads all at once.

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::attr::AttributeName;
 use crate::codeobject::CodeObjectError;
+use crate::debuginfo::unit::attr::AttributeName;
 use crate::units::DieOffset;
 
 /// Why a question about the debug information has no answer.

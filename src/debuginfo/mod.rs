@@ -12,82 +12,53 @@
 //! Specification: DWARF 4 and 5 (section numbers are of DWARF 5), and LLVM's "DWARF Extensions For Heterogeneous
 //! Debugging" for attributes.
 
-mod abbreviations;
-mod attr;
-mod cache;
 mod check;
 mod diagnostics;
-mod die;
-mod dynamic;
 mod error;
-mod evaluator;
-mod expressions;
 pub mod format;
 mod frames;
-mod global;
-mod import;
-mod index;
-mod interval;
-mod line;
-mod location;
-mod lookup;
 mod model;
-mod name_index;
-mod names;
-mod object_map;
-mod query;
 mod scope;
-mod scope_tree;
-mod sections;
-mod subprogram;
 #[cfg(test)]
 mod tests;
-mod texts;
-mod type_array;
-mod type_base;
-mod type_name;
-mod type_read;
-mod type_record;
 mod types;
 mod unit;
-mod units;
-mod variable;
 mod view;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-pub use attr::AttributeName;
-pub use cache::{Functions, Rereads};
 pub use check::{Checked, MAX_CHECKED_BYTES};
-pub use dynamic::{DynamicAttribute, DynamicError, DynamicSource, NumberError, Object, OwnedContents};
 pub use error::{DebugInfoError, Result};
-pub use evaluator::{BaseType, DialectHint, ReferencedDie};
-pub use expressions::{Expression, Pcs};
 pub use frames::{Augmentation, CallFrames, Cie, EntryError, FrameEntry, FrameError, FrameSection};
-pub use import::{Import, ImportKind};
-pub use line::{LineRow, SourceLocation, SourceName};
-pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
-pub use lookup::Naming;
-pub use name_index::NameIndexFacts;
-pub use object_map::ObjectMap;
-pub use query::{FunctionAt, FunctionKey, InlineFrame};
+pub use scope::cache::{Functions, Rereads};
+pub use scope::import::{Import, ImportKind};
+pub use scope::lookup::Naming;
+pub use scope::name_index::NameIndexFacts;
+pub use scope::object_map::ObjectMap;
+pub use scope::query::{FunctionAt, FunctionKey, InlineFrame};
+pub use scope::subprogram::{Subprogram, demangle};
+pub use scope::variable::{Variable, VariableAt, VariableKind};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
-pub use subprogram::{Subprogram, demangle};
+pub use types::dynamic::{DynamicAttribute, DynamicError, DynamicSource, NumberError, Object, OwnedContents};
 pub use types::{
     Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemberFunction, MemorySpace, Number,
     NumberSort, Qualifier, Record, RecordKind, Scale, Type, TypeId, TypeKind, Variant, VariantPart,
 };
+pub use unit::attr::AttributeName;
+pub use unit::evaluator::{BaseType, DialectHint, ReferencedDie};
+pub use unit::expressions::{Expression, Pcs};
+pub use unit::line::{LineRow, SourceLocation, SourceName};
+pub use unit::location::{ListEntry, ListOffset, Location, LocationAttribute};
 pub use unit::{Language, UnitFacts, UnitId};
-pub use variable::{Variable, VariableAt, VariableKind};
 
 use crate::codeobject::CodeObject;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
-use cache::{Cache, Owner};
-use die::Reading;
-use sections::{Dwarf, Sections};
-use units::Units;
+use scope::cache::{Cache, Owner};
+use unit::die::Reading;
+use unit::sections::{Dwarf, Sections};
+use unit::units::Units;
 
 /// The debug information of one code object, read as questions need it.
 #[derive(Debug)]
@@ -101,7 +72,7 @@ pub struct DebugInfo {
     functions: Arc<Functions>,
     /// Whose functions it has there.
     owner: Owner,
-    lists: location::Lists,
+    lists: unit::location::Lists,
     /// Names of scopes, by the innermost DIE of each.
     scopes: Cache<DieOffset, Option<Arc<str>>>,
     types: Cache<TypeId, Arc<Type>>,
@@ -159,7 +130,7 @@ impl DebugInfo {
     fn over(code_object: Arc<CodeObject>, sections: Sections, separate: Option<Arc<CodeObject>>) -> Self {
         let (units, functions, types) = (OnceLock::new(), Arc::<Functions>::default(), Cache::new());
         let owner = functions.owner();
-        let lists = location::Lists::default();
+        let lists = unit::location::Lists::default();
         let scopes = Cache::new();
         Self { code_object, dialect: None, sections, separate, units, functions, owner, lists, scopes, types }
     }
@@ -267,7 +238,7 @@ impl DebugInfo {
     pub(crate) fn readable_dies(&self, id: UnitId) -> Result<usize> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(id)?;
-        line::check_header(&view)?;
+        unit::line::check_header(&view)?;
         Ok(view.index().dies)
     }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use gimli::{DwAt, EntriesRaw, Reader as _, Section as _, UnitOffset};
 
-use super::attr::{AttributeName, WHOLE_DIE};
 use super::error::{DebugInfoError, Result};
-use super::index::UnitIndex;
-use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, Slice};
 use super::unit::{Root, UnitFacts, UnitSlot, visit_ranges};
-use super::units::Units;
+use crate::debuginfo::unit::attr::{AttributeName, WHOLE_DIE};
+use crate::debuginfo::unit::index::UnitIndex;
+use crate::debuginfo::unit::sections::{AttributeValue, Dwarf, Entry, GimliUnit, Slice};
+use crate::debuginfo::unit::units::Units;
 use crate::units::DieOffset;
 
 /// Ranges of DIEs without lists, and of small files.

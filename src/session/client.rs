@@ -4,22 +4,25 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::backtrace::Frames;
 use super::dump::{self, ServedKind};
-use super::pointers::Pointers;
 use super::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn, Whereabouts};
-use super::reader::{Reader, resolve};
-use super::work_item::{self, GridPlace, WorkItemError};
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, Grouping, Groups, Inspect, Instructions,
     Interrupt, LaneInfo, LaneStack, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset,
-    Stack, WaveFrames, WaveInfo, evaluate, lanes, regions, waves,
+    Stack, WaveFrames, WaveInfo, waves,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::Problem;
 use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
+use crate::session::reading::reader::{Reader, resolve};
+use crate::session::reading::regions;
+use crate::session::stack::backtrace::Frames;
+use crate::session::variables::evaluate;
+use crate::session::variables::pointers::Pointers;
+use crate::session::waves::lanes;
+use crate::session::waves::work_item::{self, GridPlace, WorkItemError};
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
 /// Answers one client's questions, with its own focus and what-if writes.
@@ -200,7 +203,7 @@ impl Session {
         grouping: Grouping,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Groups, ReadError> {
-        super::groups::groups(&self.reader, &self.waves(), grouping, progress)
+        crate::session::waves::groups::groups(&self.reader, &self.waves(), grouping, progress)
     }
 
     /// Unwinds the stack of a wave once, for its frames and the variables of each.
@@ -350,7 +353,7 @@ impl Inspect for Session {
 
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError> {
         self.serves(wave)?;
-        super::backtrace::backtrace(&self.reader, wave, lane)
+        crate::session::stack::backtrace::backtrace(&self.reader, wave, lane)
     }
 
     fn activations(
@@ -360,12 +363,12 @@ impl Inspect for Session {
         limit: usize,
     ) -> Result<Activations, ReadError> {
         self.serves(wave)?;
-        super::activations::activations(&self.reader, wave, lane, limit)
+        crate::session::stack::activations::activations(&self.reader, wave, lane, limit)
     }
 
     fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError> {
         self.serves(wave)?;
-        super::activations::has_own_stack(&self.reader, wave, lane)
+        crate::session::stack::activations::has_own_stack(&self.reader, wave, lane)
     }
 
     fn locate(&self, variable: VariableIn) -> Result<Whereabouts, ReadError> {
@@ -405,7 +408,7 @@ impl Inspect for Session {
 
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError> {
         self.serves(wave)?;
-        super::backtrace::lane_stacks(&self.reader, wave, lanes)
+        crate::session::stack::backtrace::lane_stacks(&self.reader, wave, lanes)
     }
 
     fn groups(&self, grouping: Grouping) -> Result<Groups, ReadError> {
@@ -422,7 +425,7 @@ impl Inspect for Session {
     }
 
     fn arguments(&self) -> Vec<DispatchArguments> {
-        super::arguments::all(&self.reader)
+        crate::session::dispatches::arguments::all(&self.reader)
     }
 
     fn evaluate(

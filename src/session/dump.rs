@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::objects::Objects;
-use super::{CodeObjectInfo, ObjectError, kernels};
+use super::{CodeObjectInfo, ObjectError};
 use crate::arch::{RegId, WaveArch};
 use crate::capture::{Capture, Dispatch, Problem, Wave};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::DebugInfo;
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
+use crate::session::dispatches::kernels;
 use crate::units::WaveId;
 
 /// A capture with its derived data: sets of waves to serve together, their registers, and the code objects' debug
@@ -217,7 +218,8 @@ impl ServedKind {
                 wave.registers.own.iter().for_each(|(_, block)| mark(block.first, block.count));
             }
             for register in self.kind.registers() {
-                let slots = |wave: &Wave| super::reader::alias_slots(wave, register).is_some();
+                let slots =
+                    |wave: &Wave| crate::session::reading::reader::alias_slots(wave, register).is_some();
                 if register.alias.is_some()
                     && self.waves.iter().filter_map(|wave| capture.wave(*wave)).any(slots)
                 {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::ValueState;
-use super::entry::BundleError;
 use super::stack::StackEnd;
 use crate::codeobject::{CodeObjectError, ElfAddress};
 use crate::debuginfo::DebugInfoError;
 use crate::dwarf::{self, ContextError};
+use crate::session::stack::entry::BundleError;
 use crate::units::Pc;
 
 /// The reason that a code object, or its debug information, is unavailable.

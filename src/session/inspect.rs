@@ -70,7 +70,7 @@ pub trait Inspect: Send {
     /// The reason that the first byte is unreadable.
     fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError>;
 
-    /// Decodes a client's address (see [`super::address`]) for a client that is focused on `wave`.
+    /// Decodes a client's address (see [`crate::session::reading::address`]) for a client that is focused on `wave`.
     ///
     /// # Errors
     /// [`ReadError::NoSuchSpace`], [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].

@@ -172,7 +172,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
             }
         });
     }
-    script.expect("disasm nonsense", "Say an address");
+    script.expect("disasm nonsense", "Give an address");
     script.expect("disasm --frame 99", "There is no frame 99");
     script
 }

@@ -60,7 +60,7 @@ fn in_gdb(name: &'static str) {
     script.expect("set var $rax = 1", "the wave has no rax: there is nothing to write");
     script.expect("set var $v3[1] = 3", "not all lanes of v3 were captured");
     script.expect("monitor set $v3[64] = 1", "There is no lane 64 in `$v3`: it has 64.");
-    script.expect("monitor set $v3[1]", "Say what to change");
+    script.expect("monitor set $v3[1]", "Name the target and the value");
     script.expect("monitor changes", "Nothing is changed: everything reads as it was captured.");
     script.expect("p/x $exec", "= 0xf0f0");
     script.expect("p/x $pc", "= 0x7f0000100000");

@@ -502,7 +502,7 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("disassembler/run.rs", 1, "what a tool of the user prints of bytes"),
     ("codeobject/uri.rs", 1, "a part of a text"),
     ("debuginfo/format/fixed.rs", 1, "digits"),
-    ("session/source.rs", 1, "a part of a text"),
+    ("session/objects/source.rs", 1, "a part of a text"),
     ("cli/questions.rs", 1, "an argument of the user"),
     ("import/dump/mod.rs", 2, "the file that the user names, and a count of characters"),
     ("import/dump/manifest_reader.rs", 1, "names in a zip, compared"),

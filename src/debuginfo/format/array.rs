@@ -6,9 +6,9 @@ use super::build::ValueBuilder;
 use super::number::Part;
 use super::text::{CharKind, string};
 use super::value::{Element, Value, ValueError};
-use crate::debuginfo::dynamic::{Asked, DynamicError};
 use crate::debuginfo::error::Result;
-use crate::debuginfo::type_array::{count_for, dimensions_for, stride_bits};
+use crate::debuginfo::types::array::{count_for, dimensions_for, stride_bits};
+use crate::debuginfo::types::dynamic::{Asked, DynamicError};
 use crate::debuginfo::types::{Type, TypeId, TypeKind};
 
 /// A dimension of one object's array.

@@ -9,8 +9,8 @@ use super::text::CharKind;
 use super::value::{Field, Value, ValueError};
 use super::{Contents, KnownTypes, Letter, Options};
 use crate::debuginfo::DebugInfo;
-use crate::debuginfo::dynamic::{Asked, DynamicError, Object, OwnedContents};
 use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::types::dynamic::{Asked, DynamicError, Object, OwnedContents};
 use crate::debuginfo::types::{Indirect, Member, Record, Type, TypeId, TypeKind, VariantPart};
 
 impl DebugInfo {

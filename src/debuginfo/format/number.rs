@@ -2,7 +2,7 @@
 
 use super::Contents;
 use super::value::{Absence, Value};
-use crate::debuginfo::dynamic::{Asked, Object};
+use crate::debuginfo::types::dynamic::{Asked, Object};
 
 /// Scalars are at most this wide: `__int128`, complex doubles.
 pub(super) const MAX_SCALAR_BITS: u64 = 128;

@@ -14,8 +14,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::DebugInfo;
-use super::interval::Intervals;
 use crate::codeobject::{Bytes, CodeObject, CodeObjectError, ElfAddress};
+use crate::debuginfo::unit::interval::Intervals;
 use crate::units::DwarfReg;
 
 pub use augmentation::Augmentation;

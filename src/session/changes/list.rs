@@ -3,8 +3,8 @@
 use super::write::aliases_of;
 use super::{Layer, Owner};
 use crate::arch::{RegId, SpaceScope, WaveArch};
-use crate::session::address::GLOBAL;
-use crate::session::reader::Reader;
+use crate::session::reading::address::GLOBAL;
+use crate::session::reading::reader::Reader;
 use crate::session::{MemoryAddress, ReadError};
 use crate::units::{Address, LaneId, WaveId};
 

@@ -7,8 +7,8 @@ use super::batch::Batch;
 use crate::arch::{DwarfRegError, RegId, SpaceScope};
 use crate::dwarf::write::{Plan, Run, Store, Target};
 use crate::dwarf::{Frame, Location, MemoryAt, Storage};
-use crate::session::reader::Reader;
-use crate::session::unwind::{PhysicalFrame, Unwinder};
+use crate::session::reading::reader::Reader;
+use crate::session::stack::unwind::{PhysicalFrame, Unwinder};
 use crate::session::{MemoryAddress, ReadError, variables};
 use crate::units::{BitSize, DwarfReg, LaneId, WaveId};
 
@@ -81,7 +81,8 @@ impl Store for Draft<'_> {
     fn identity(&self, at: MemoryAt) -> MemoryAt {
         let mut place = self.place(at);
         if let Ok(found) = self.reader.generic(place)
-            && (place.space == super::super::address::GENERIC || place.space == super::super::address::GLOBAL)
+            && (place.space == crate::session::reading::address::GENERIC
+                || place.space == crate::session::reading::address::GLOBAL)
         {
             place = found;
         }

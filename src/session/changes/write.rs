@@ -12,8 +12,8 @@ use super::{Layer, MAX_CHANGED_PIECES, MAX_CHANGED_REGISTERS, Owner, PIECE};
 use crate::arch::{RegId, RegisterValue};
 use crate::dwarf;
 use crate::session::print::ParseError;
-use crate::session::reader::{Reader, alias_slots};
-use crate::session::stored::{Linear, Storage};
+use crate::session::reading::reader::{Reader, alias_slots};
+use crate::session::reading::stored::{Linear, Storage};
 use crate::session::{MemoryAddress, ReadError, ValueState};
 use crate::units::WaveId;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::DisassemblyError;
 use super::bounds;
 use crate::disassembler::{Block, Instruction, MAX_BLOCK, Machine};
-use crate::session::address::GLOBAL;
 use crate::session::objects::Loaded;
+use crate::session::reading::address::GLOBAL;
 use crate::session::{MemoryAddress, Reader};
 use crate::units::{Address, WaveId};
 

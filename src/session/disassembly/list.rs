@@ -13,9 +13,10 @@ use crate::capture::Capture;
 use crate::debuginfo::DebugInfo;
 use crate::disassembler::{DisassembleError, Instruction};
 use crate::session::objects::Loaded;
-use crate::session::source::tidy;
+use crate::session::objects::source::tidy;
+use crate::session::stack::backtrace;
 use crate::session::stack::{Stack, StackFrame};
-use crate::session::{ReadError, Reader, backtrace};
+use crate::session::{ReadError, Reader};
 use crate::units::{Address, Pc, WaveId};
 
 type Decoded = Vec<(Instruction, Vec<u8>)>;

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::session::backtrace::lane_stacks;
-use crate::session::{ReadError, Reader, lanes};
+use crate::session::stack::backtrace::lane_stacks;
+use crate::session::waves::lanes;
+use crate::session::{ReadError, Reader};
 use crate::units::{LaneSet, WaveId};
 
 /// Lanes by resume address.

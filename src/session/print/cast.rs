@@ -11,7 +11,7 @@ use super::typed::{Basic, Shape, Sort, Ty, canonical};
 use crate::debuginfo::{Naming, Type, TypeKind};
 use crate::dwarf::AMD_AUGMENTATION;
 use crate::session::MemoryAddress;
-use crate::session::address::{GENERIC, GLOBAL};
+use crate::session::reading::address::{GENERIC, GLOBAL};
 use crate::units::{Address, AddressSpace};
 
 /// A type with the address space written before it.

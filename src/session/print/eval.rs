@@ -14,7 +14,7 @@ use super::typed::{Basic, Shape, Sort, Ty};
 use crate::debuginfo::format::Value;
 use crate::debuginfo::{Function, VariableKind};
 use crate::dwarf::{Context, Frame, Lanes, Location, Offset, Storage};
-use crate::session::address::GLOBAL;
+use crate::session::reading::address::GLOBAL;
 use crate::session::variables::Found;
 use crate::session::{Reader, ValueState};
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};

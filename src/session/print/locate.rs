@@ -7,13 +7,13 @@ use super::object::{Answer, Object, error, moved};
 use super::typed::{Shape, Ty};
 use crate::debuginfo::{TypeId, VariableAt};
 use crate::dwarf::{CapturedLane, Location, Storage};
-use crate::session::activations::Spot;
-use crate::session::address::GLOBAL;
-use crate::session::backtrace::Frames;
 use crate::session::changes::draft;
 use crate::session::error::SourceError;
-use crate::session::locals::{Byte, ValueState};
-use crate::session::pointers::Pointers;
+use crate::session::reading::address::GLOBAL;
+use crate::session::stack::activations::Spot;
+use crate::session::stack::backtrace::Frames;
+use crate::session::variables::locals::{Byte, ValueState};
+use crate::session::variables::pointers::Pointers;
 use crate::session::variables::{Found, bytes, found};
 use crate::session::{ChangeError, MemoryAddress, ReadError, Reader};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, LaneId, LaneSet, WaveId};
@@ -270,7 +270,7 @@ impl PathEvaluator<'_, '_, '_> {
             _ => self.lane,
         };
         let place = self.place_in(space, (location.offset.get(self.lane) / 8) as u64, lane);
-        if space != crate::session::address::GENERIC {
+        if space != crate::session::reading::address::GENERIC {
             return Ok(Whereabouts::Memory(place));
         }
         let concrete = self.scene.reader.generic(place);

@@ -16,7 +16,7 @@ use super::upcast::is_same;
 use crate::debuginfo::{Member, MemberFunction, Type, TypeId, TypeKind, demangle};
 use crate::dwarf::Location;
 use crate::session::ValueState;
-use crate::session::address::GLOBAL;
+use crate::session::reading::address::GLOBAL;
 use crate::units::{Address, BitSize};
 
 /// Bytes of an entry of a table of virtual functions, and of each half of a pointer to a member function.

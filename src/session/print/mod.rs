@@ -41,12 +41,12 @@ pub(super) use locate::{leads_to, locate, with_pointers, write_in};
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
 pub use path::{Binary, Node, Path, TypeName, Unary};
 
-use super::backtrace::Frames;
-use super::locals::LaneValue;
-use super::unwind::Unwinder;
 use super::variables::with_frame;
 use super::{LaneState, LaneStates, ReadError, Reader};
 use crate::debuginfo::format::{Letter, Value};
+use crate::session::stack::backtrace::Frames;
+use crate::session::stack::unwind::Unwinder;
+use crate::session::variables::locals::LaneValue;
 use crate::units::{LaneSet, Pc, WaveId};
 
 /// Maximum number of objects in a row, `p @ n`.
@@ -153,7 +153,7 @@ pub(super) fn print(
 ) -> Result<Printed, PrintError> {
     with_frame(reader, wave, frame, |found| {
         let lanes = lanes.and(found.frame.context.kind().wave_size.all());
-        let states = super::lanes::in_frame(&Frames::near(reader, wave, frame)?, frame)?;
+        let states = crate::session::waves::lanes::in_frame(&Frames::near(reader, wave, frame)?, frame)?;
         let scene = eval::Scene::new(reader, wave, &found, lanes);
         let path = parse(&query.path, &|name| scene.is_type(name))?;
         let mut type_name = None;

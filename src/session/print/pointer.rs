@@ -5,7 +5,7 @@ use super::names::words;
 use super::object::{Answer, Object, error, memory, narrowed};
 use super::typed::{Shape, Ty};
 use crate::dwarf::{Context, Entry, Evaluator, Focus, ImplicitPointer, Location, Offset, Program, Storage};
-use crate::session::address::{GENERIC, GLOBAL};
+use crate::session::reading::address::{GENERIC, GLOBAL};
 use crate::session::variables::failed;
 use crate::session::{MemoryAddress, ValueState};
 use crate::units::{Address, AddressSpace, BitSize, LaneSet};

@@ -12,9 +12,9 @@ use super::{MAX_PRINTED_BYTES, MAX_STRING, PrintedLane};
 use crate::debuginfo::format::{Absence, Contents, Element, Letter, Options, Value};
 use crate::dwarf::{Bits, print};
 use crate::session::LaneState;
-use crate::session::address::GLOBAL;
-use crate::session::locals::{Byte, LaneValue, ValueState};
-use crate::session::object::LaneObject;
+use crate::session::reading::address::GLOBAL;
+use crate::session::variables::locals::{Byte, LaneValue, ValueState};
+use crate::session::variables::object::LaneObject;
 use crate::session::variables::{bytes as fetched, marked, nowhere};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 

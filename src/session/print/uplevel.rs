@@ -12,8 +12,8 @@ use crate::dwarf::{
     self, Attribute, CallFrame as _, CapturedLane, ContextError, Evaluator, Focus, Location, Storage,
 };
 use crate::session::ValueState;
-use crate::session::frame::FrameContext;
-use crate::session::unwind::Unwinder;
+use crate::session::stack::frame::FrameContext;
+use crate::session::stack::unwind::Unwinder;
 use crate::session::variables::{Frame, dialect, failed, reading};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 

@@ -10,12 +10,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::address::{GENERIC, GLOBAL};
-use super::arguments::Raw;
-use super::pointers::{Found, PointerAt, Pointers};
 use super::variables::locals_along;
-use super::{Byte, MemoryAddress, ReadError, Reader, arguments, backtrace, lanes};
+use super::{Byte, MemoryAddress, ReadError, Reader};
 use crate::debuginfo::{DebugInfo, TypeId};
+use crate::session::dispatches::arguments;
+use crate::session::dispatches::arguments::Raw;
+use crate::session::reading::address::{GENERIC, GLOBAL};
+use crate::session::stack::backtrace;
+use crate::session::variables::pointers::{Found, PointerAt, Pointers};
+use crate::session::waves::lanes;
 use crate::units::{Address, LaneId, WaveId};
 
 /// Maximum number of bytes of one object that are read for its pointers and kept: a larger object is cut off there.

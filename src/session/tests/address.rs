@@ -1,7 +1,7 @@
 //! The address codec against the layout in the house rules: tag [63:56], wave + 1 [55:39], lane [38:32], offset
 //! [31:0].
 
-use crate::session::address::{MAX_WAVES, Token, decode, encode, window};
+use crate::session::reading::address::{MAX_WAVES, Token, decode, encode, window};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::codeobject::{Bytes, CodeObject};
 use crate::session::print::Query;
-use crate::session::unwind::tests::hostile::{OBJECT, dump_of};
+use crate::session::stack::unwind::tests::hostile::{OBJECT, dump_of};
 use crate::session::{Inspect as _, Locals, ReadError, Session, ValueState};
 use crate::units::{LaneId, LaneSet, WaveId};
 

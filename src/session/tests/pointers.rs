@@ -1,8 +1,8 @@
 //! Pointers of union members in the same bytes.
 
 use crate::debuginfo::TypeId;
-use crate::session::address::GLOBAL;
-use crate::session::pointers::{PointerAt, agreed};
+use crate::session::reading::address::GLOBAL;
+use crate::session::variables::pointers::{PointerAt, agreed};
 use crate::units::DieOffset;
 
 #[test]

@@ -1,0 +1,142 @@
+//! `.debug_names`: which units have a name, without reading them all. DWARF 5 section 6.1.1.
+//!
+//! The index is a shortcut and never the last word: each entry is compared with the DIE that it names, and one that
+//! disagrees shows that the index is not of this file. If the index lacks a name, the units are read as without an
+//! index: an index may leave out units, and rules differ on its contents. The 2020 AMDGPU text ("Lookup By Name")
+//! adds variables whose location has `DW_OP_LLVM_form_aspace_address`; an index made by that rule has that in its
+//! augmentation.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use gimli::{DebugInfoOffset, NameIndex, NameTableIndex, Reader as _, Section as _};
+
+use crate::clean::clean;
+use crate::debuginfo::DebugInfo;
+use crate::debuginfo::unit::UnitId;
+use crate::debuginfo::unit::die::Reading;
+use crate::debuginfo::unit::sections::Slice;
+use crate::units::DieOffset;
+
+/// The header of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameIndexFacts {
+    /// `augmentation_string` without padding: `LLVM0700` of LLVM, `[amd:v0.0]` of the 2020 text.
+    pub augmentation: Option<Arc<str>>,
+    /// How many compilation units it covers.
+    pub units: u32,
+    /// How many names it has.
+    pub names: u32,
+}
+
+impl NameIndexFacts {
+    /// Whether variables in other address spaces are in the index too.
+    #[must_use]
+    pub fn has_address_spaces(&self) -> bool {
+        self.augmentation.as_deref().is_some_and(|text| text.contains("[amd:v") || text.contains("[llvm:v"))
+    }
+}
+
+/// The entries of a name in the indexes.
+pub(in crate::debuginfo) struct Named {
+    /// Variables outside of functions with that name.
+    pub(in crate::debuginfo) variables: Vec<DieOffset>,
+    /// Units whose names are in an index.
+    pub(in crate::debuginfo) covered: HashSet<UnitId>,
+}
+
+impl DebugInfo {
+    /// The indexes of `.debug_names`, as far as the section can be read.
+    #[must_use]
+    pub fn name_indexes(&self) -> Vec<NameIndexFacts> {
+        let dwarf = self.sections.dwarf();
+        let mut headers = dwarf.debug_names.headers();
+        let mut found = Vec::new();
+        while let Ok(Some(header)) = headers.next() {
+            let augmentation = header
+                .augmentation_string()
+                .map(|text| Arc::from(clean(text.to_string_lossy().trim_end_matches('\0'))));
+            let (units, names) = (header.compile_unit_count(), header.name_count());
+            found.push(NameIndexFacts { augmentation, units, names });
+        }
+        found
+    }
+}
+
+/// The entries of a name without namespaces in the indexes; `None` if there is none, or one is not of this file.
+pub(in crate::debuginfo) fn named(reading: Reading<'_>, name: &str) -> Option<Named> {
+    let mut found = Named { variables: Vec::new(), covered: HashSet::new() };
+    // Rows may share their entries, which takes one byte of the section for each at least.
+    let mut left = reading.dwarf.debug_names.reader().len();
+    let mut headers = reading.dwarf.debug_names.headers();
+    while let Some(header) = headers.next().ok()? {
+        let index = header.index().ok()?;
+        for unit in 0..index.compile_unit_count() {
+            found.covered.insert(unit_at(reading, index.compile_unit(unit).ok()?)?);
+        }
+        let mut rows: Vec<NameTableIndex> = Vec::new();
+        if index.has_hash_table() && name.is_ascii() {
+            let mut hits = index.find_by_hash(hash(name)).ok()?;
+            while let Some(row) = hits.next().ok()? {
+                rows.push(row);
+            }
+        } else {
+            rows.extend(index.names());
+        }
+        for row in rows {
+            if index.name_string(row, &reading.dwarf.debug_str).ok()?.slice() == name.as_bytes() {
+                entries(reading, &index, row, name, &mut left, &mut found.variables)?;
+            }
+        }
+    }
+    let mut met = HashSet::new();
+    found.variables.retain(|die| met.insert(*die));
+    (!found.variables.is_empty()).then_some(found)
+}
+
+fn entries(
+    reading: Reading<'_>,
+    index: &NameIndex<Slice<'_>>,
+    row: NameTableIndex,
+    name: &str,
+    left: &mut usize,
+    found: &mut Vec<DieOffset>,
+) -> Option<()> {
+    let mut entries = index.name_entries(row).ok()?;
+    while let Some(entry) = entries.next().ok()? {
+        *left = left.checked_sub(1)?;
+        if entry.tag != gimli::DW_TAG_variable || entry.type_unit(index).ok()?.is_some() {
+            continue;
+        }
+        let unit = match entry.compile_unit(index).ok()? {
+            Some(unit) => unit,
+            None => index.default_compile_unit().ok()??,
+        };
+        let offset = entry.die_offset().ok()??.0.checked_add(unit.0)?;
+        let die = reading.die(DieOffset(offset as u64)).ok()?;
+        let (tag, view) = (die.tag(), std::rc::Rc::clone(&die.view));
+        let own = reading.with_origins(die).ok()?;
+        let names = [gimli::DW_AT_name, gimli::DW_AT_linkage_name].map(|attribute| own.string(attribute));
+        let mut names = names.into_iter().filter_map(|own| own.ok().flatten());
+        if tag != gimli::DW_TAG_variable || !names.any(|own| *own == *name) {
+            return None;
+        }
+        let die = DieOffset(offset as u64);
+        if view.index().globals.binary_search(&die).is_ok() {
+            found.push(die);
+        }
+    }
+    Some(())
+}
+
+fn unit_at(reading: Reading<'_>, offset: DebugInfoOffset) -> Option<UnitId> {
+    let slots = &reading.units.slots;
+    let index = slots.binary_search_by_key(&offset.0, |slot| slot.offset.0).ok()?;
+    Some(slots.get(index)?.id)
+}
+
+/// DWARF 5 section 7.33: Bernstein's hash of the name in lower case; only ASCII needs no table of Unicode's folding.
+fn hash(name: &str) -> u32 {
+    let bytes = name.bytes().map(|byte| byte.to_ascii_lowercase());
+    bytes.fold(5381u32, |hash, byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
+}

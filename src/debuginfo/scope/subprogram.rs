@@ -1,0 +1,141 @@
+//! Name and declaration of a function.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::debuginfo::diagnostics::Diagnostics;
+use crate::debuginfo::types::TypeId;
+use crate::debuginfo::types::base::given_space;
+use crate::debuginfo::unit::die::{Origins, Reading};
+use crate::debuginfo::unit::line::SourceLocation;
+use crate::units::{AddressSpace, DieOffset};
+
+/// A function as source text names it, inlined or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subprogram {
+    /// The DIE that stands for it here: its concrete or its inlined instance.
+    pub die: DieOffset,
+    /// `DW_AT_name`: `saxpy`, `get<int>`.
+    pub name: Option<Arc<str>>,
+    /// The name with namespaces and classes: `ns::Vec::get<int>`.
+    pub qualified_name: Option<Arc<str>>,
+    /// `DW_AT_linkage_name`: the symbol, mangled for HIP.
+    pub linkage_name: Option<Arc<str>>,
+    /// Where it is declared.
+    pub declared: Option<SourceLocation>,
+    /// The type it returns; `None` for `void`.
+    pub return_type: Option<TypeId>,
+    /// Whether other units can call it.
+    pub is_external: bool,
+    /// Whether no source text wrote it.
+    pub is_artificial: bool,
+    /// `DW_AT_calling_convention`: 0xc7 for a kernel (`DW_CC_LLVM_DeviceKernel`).
+    pub calling_convention: Option<u8>,
+    /// The address space of its code, by the attributes of a pointer; `None` where no DIE gives one.
+    pub address_space: Option<AddressSpace>,
+}
+
+impl Subprogram {
+    /// The linkage name demangled, `ns::scale(float*, int)`; `None` when it is absent or not mangled.
+    #[must_use]
+    pub fn demangled(&self) -> Option<String> {
+        demangle(self.linkage_name.as_deref()?)
+    }
+
+    /// The best name for a person: demangled, else qualified, else the symbol.
+    #[must_use]
+    pub fn display_name(&self) -> Option<String> {
+        let named = || self.qualified_name.as_deref().or(self.linkage_name.as_deref()).map(str::to_owned);
+        self.demangled().or_else(named)
+    }
+
+    /// The readable part.
+    pub(in crate::debuginfo) fn read<'a>(
+        reading: Reading<'a>,
+        origins: &Origins<'a>,
+        die: DieOffset,
+        damage: &mut Diagnostics,
+    ) -> Self {
+        let named = origins.having(gimli::DW_AT_name);
+        let name = named.and_then(|named| damage.absent(reading.template_name(named)));
+        let qualified_name = match (&name, origins.last()) {
+            (Some(name), Some(declaration)) => damage.or_none(reading.qualified(declaration, name)),
+            _ => None,
+        };
+        let linkage_name = match damage.absent(origins.string(gimli::DW_AT_linkage_name)) {
+            Some(name) => Some(name),
+            None => damage.absent(origins.string(gimli::DW_AT_MIPS_linkage_name)),
+        };
+        let convention = origins.having(gimli::DW_AT_calling_convention);
+        let convention =
+            convention.and_then(|die| match die.entry.attr_value(gimli::DW_AT_calling_convention) {
+                Some(gimli::AttributeValue::CallingConvention(convention)) => Some(convention.0),
+                _ => None,
+            });
+        let mut spaces = origins.chain.iter().filter_map(|die| damage.absent(given_space(die)));
+        let address_space = spaces.next();
+        Self {
+            die,
+            name,
+            qualified_name,
+            linkage_name,
+            declared: origins.declared(),
+            return_type: damage.absent(origins.reference(reading.units, gimli::DW_AT_type)).map(TypeId),
+            is_external: origins.flag(gimli::DW_AT_external),
+            is_artificial: origins.flag(gimli::DW_AT_artificial),
+            calling_convention: convention,
+            address_space,
+        }
+    }
+}
+
+/// Longer symbols are not demangled: the demangler's work may grow much faster than its input.
+const MAX_SYMBOL: usize = 4096;
+
+/// Parts within parts of a symbol: the demangler takes some 2 KiB of stack for each.
+const MAX_NESTED: u32 = 96;
+/// Bytes of a demangled name. A symbol names earlier parts of itself (Itanium C++ ABI 5.1.8), so that each may double the text.
+const MAX_NAME: usize = 1 << 16;
+
+/// A text that ends the demangler when it becomes too long.
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len().saturating_add(text.len()) > MAX_NAME {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+/// An Itanium C++ symbol as source text; `None` for any other name, and for one that is beyond the demangler's bounds.
+#[must_use]
+pub fn demangle(symbol: &str) -> Option<String> {
+    if !symbol.starts_with("_Z") || symbol.len() > MAX_SYMBOL {
+        return None;
+    }
+    let nested = cpp_demangle::ParseOptions::default().recursion_limit(MAX_NESTED);
+    let options = cpp_demangle::DemangleOptions::new().recursion_limit(MAX_NESTED);
+    let mut demangled = Bounded(String::new());
+    let parsed = cpp_demangle::Symbol::new_with_options(symbol, &nested).ok()?;
+    parsed.structured_demangle(&mut demangled, &options).ok()?;
+    let Bounded(demangled) = demangled;
+    Some(special(symbol, &demangled).unwrap_or(demangled))
+}
+
+/// Tables and thunks as the GNU demangler, gdb and LLVM spell them; the crate has spellings of its own.
+fn special(symbol: &str, demangled: &str) -> Option<String> {
+    let between = |start: &str, end: &str| demangled.strip_prefix(start)?.strip_suffix(end);
+    let last = |inner: &str| Some(inner.rsplit_once("}, ")?.1.to_owned());
+    const THUNK: (&str, &str) = ("{virtual override thunk(", ")}");
+    Some(match symbol.get(2..4)? {
+        "TV" => format!("vtable for {}", between("{vtable(", ")}")?),
+        "TT" => format!("VTT for {}", between("{vtt(", ")}")?),
+        "Th" => format!("non-virtual thunk to {}", last(between(THUNK.0, THUNK.1)?)?),
+        "Tv" => format!("virtual thunk to {}", last(between(THUNK.0, THUNK.1)?)?),
+        "Tc" => format!("covariant return thunk to {}", last(between(THUNK.0, THUNK.1)?)?),
+        _ => return None,
+    })
+}

@@ -1,0 +1,188 @@
+//! Variables and parameters: the attributes of their DIEs and of all their origins.
+
+use std::sync::Arc;
+
+use crate::debuginfo::diagnostics::Diagnostics;
+use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::types::TypeId;
+use crate::debuginfo::unit::UnitId;
+use crate::debuginfo::unit::attr::Heterogeneous;
+use crate::debuginfo::unit::die::{Die, Origins, Reading};
+use crate::debuginfo::unit::line::SourceLocation;
+use crate::debuginfo::unit::location::{Location, LocationAttribute};
+use crate::debuginfo::unit::sections::AttributeValue;
+use crate::units::DieOffset;
+
+/// Kinds of variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VariableKind {
+    /// A formal parameter.
+    Argument,
+    /// A variable of a function, in registers or private memory.
+    Local,
+    /// A variable of a function with a fixed address: `static`, or LDS.
+    Static,
+    /// A variable outside of functions.
+    Global,
+}
+
+impl VariableKind {
+    /// Whether each lane that enters the function has a variable of its own.
+    #[must_use]
+    pub fn is_of_lane(self) -> bool {
+        matches!(self, Self::Argument | Self::Local)
+    }
+}
+
+/// A variable, at every PC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The unit whose facts its location is evaluated with.
+    pub unit: UnitId,
+    /// Its most concrete DIE.
+    pub die: DieOffset,
+    /// `DW_AT_name`; `None` for an unnamed parameter.
+    pub name: Option<Arc<str>>,
+    /// The name with namespaces and classes, for globals.
+    pub qualified_name: Option<Arc<str>>,
+    /// `DW_AT_linkage_name`.
+    pub linkage_name: Option<Arc<str>>,
+    /// Argument, local, static or global.
+    pub kind: VariableKind,
+    /// Where it is declared.
+    pub declared: Option<SourceLocation>,
+    /// Its type; `None` when the DIE has none.
+    pub type_id: Option<TypeId>,
+    /// Whether no source text wrote it: `this`, OpenCL's hidden parameters.
+    pub is_artificial: bool,
+    /// Whether other units can name it.
+    pub is_external: bool,
+    /// Whether this is a declaration of something defined elsewhere.
+    pub is_declaration: bool,
+    /// `DW_AT_LLVM_address_space`, `DW_AT_address_space` of the drafts, of the variable itself, where it has one.
+    pub address_space: Option<u64>,
+    /// Where it is, before a PC is known.
+    pub location: LocationAttribute,
+    /// The unreadable parts; their objects are absent above.
+    pub problems: Vec<DebugInfoError>,
+}
+
+/// A variable at one PC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableAt {
+    /// The variable.
+    pub variable: Arc<Variable>,
+    /// Where it is at the PC.
+    pub location: Location,
+    /// How many scopes of its frame are around its own: 0 for the function's own variables and parameters.
+    pub depth: usize,
+}
+
+impl Variable {
+    /// Reads what can be read of the variable that a DIE stands for.
+    pub(in crate::debuginfo) fn read<'a>(reading: Reading<'a>, die: Die<'a>, in_function: bool) -> Self {
+        let mut damage = Diagnostics::default();
+        let (unit, offset, tag) = (die.view.facts().id, die.offset(), die.tag());
+        let origins = reading.with_sound_origins(die, &mut damage);
+        let chain_ends = damage.first().is_some();
+        let type_id = damage.absent(origins.reference(reading.units, gimli::DW_AT_type)).map(TypeId);
+        let location = location(reading, &origins, type_id);
+        // Whether an origin that cannot be read has a location, nobody knows.
+        let location = match (location, damage.first()) {
+            (LocationAttribute::Missing, Some(why)) if chain_ends => {
+                LocationAttribute::Broken(Box::new(why.clone()))
+            }
+            (location, _) => location,
+        };
+        if let LocationAttribute::Broken(why) = &location {
+            damage.add((**why).clone());
+        }
+        let name = damage.absent(origins.string(gimli::DW_AT_name));
+        let kind = match (tag, in_function) {
+            (gimli::DW_TAG_formal_parameter, _) => VariableKind::Argument,
+            (_, false) => VariableKind::Global,
+            (_, true) if has_fixed_address(&location) => VariableKind::Static,
+            (_, true) => VariableKind::Local,
+        };
+        let qualified_name = match (&name, origins.last()) {
+            (Some(name), Some(declaration)) if kind == VariableKind::Global => {
+                damage.or_none(reading.qualified(declaration, name))
+            }
+            _ => None,
+        };
+        let space = origins.chain.iter().find_map(|die| die.extension(Heterogeneous::AddressSpace));
+        Self {
+            unit,
+            die: offset,
+            name,
+            qualified_name,
+            linkage_name: damage.absent(origins.string(gimli::DW_AT_linkage_name)),
+            kind,
+            declared: origins.declared(),
+            type_id,
+            is_artificial: origins.flag(gimli::DW_AT_artificial),
+            is_external: origins.flag(gimli::DW_AT_external),
+            is_declaration: origins.chain.first().is_some_and(|die| die.flag(gimli::DW_AT_declaration)),
+            address_space: space.and_then(|(_, value)| crate::debuginfo::view::unsigned(&value)),
+            location,
+            problems: damage.into_problems(),
+        }
+    }
+}
+
+/// `DW_AT_location` where there is one, else `DW_AT_const_value`.
+fn location(reading: Reading<'_>, origins: &Origins<'_>, type_id: Option<TypeId>) -> LocationAttribute {
+    let name = gimli::DW_AT_location;
+    if let Some(die) = origins.having(name)
+        && let Some(value) = die.entry.attr_value(name)
+    {
+        return die.location_or_broken(&reading.info.sections, name, value);
+    }
+    match origins.having(gimli::DW_AT_const_value) {
+        Some(die) => {
+            constant(reading, die, type_id).unwrap_or_else(|why| LocationAttribute::Broken(Box::new(why)))
+        }
+        None => LocationAttribute::Missing,
+    }
+}
+
+/// The bytes of `DW_AT_const_value`: a block or string as it is, a number in the size of its type, 8 where that is not
+/// known. DWARF 5 section 4.1, item 10.
+fn constant(reading: Reading<'_>, die: &Die<'_>, type_id: Option<TypeId>) -> Result<LocationAttribute> {
+    let name = gimli::DW_AT_const_value;
+    let Some(value) = die.entry.attr_value(name) else { return Ok(LocationAttribute::Missing) };
+    let size = || type_id.and_then(|id| reading.info.byte_size(id).ok().flatten()).unwrap_or(8);
+    let number = |bytes: [u8; 16]| {
+        let size = usize::try_from(size()).unwrap_or(16).min(16);
+        Arc::from(bytes.get(..size).unwrap_or(&[]))
+    };
+    let bytes: Arc<[u8]> = match value {
+        AttributeValue::Block(bytes) => Arc::from(bytes.slice()),
+        AttributeValue::Exprloc(bytes) => Arc::from(bytes.0.slice()),
+        AttributeValue::Sdata(signed) => number(i128::from(signed).to_le_bytes()),
+        AttributeValue::Data16(wide) => number(wide.to_le_bytes()),
+        AttributeValue::String(_)
+        | AttributeValue::DebugStrRef(_)
+        | AttributeValue::DebugLineStrRef(_)
+        | AttributeValue::DebugStrOffsetsIndex(_) => {
+            let text = die.string(name)?.unwrap_or_else(|| Arc::from(""));
+            text.bytes().chain([0]).collect()
+        }
+        ref other => match crate::debuginfo::view::unsigned(other) {
+            Some(unsigned) => number(u128::from(unsigned).to_le_bytes()),
+            None => return Err(die.view.unexpected(&die.entry, name, "a constant, block or string", other)),
+        },
+    };
+    Ok(LocationAttribute::Constant(bytes))
+}
+
+/// Whether an expression begins with a link-time address: `DW_OP_addr`, `DW_OP_addrx`, or GNU's older `addr_index`.
+fn has_fixed_address(location: &LocationAttribute) -> bool {
+    const OPERATIONS: [u8; 3] = [gimli::DW_OP_addr.0, gimli::DW_OP_addrx.0, gimli::DW_OP_GNU_addr_index.0];
+    match location {
+        LocationAttribute::Expression(bytes) => {
+            bytes.first().is_some_and(|operation| OPERATIONS.contains(operation))
+        }
+        _ => false,
+    }
+}

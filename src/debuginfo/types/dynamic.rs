@@ -1,0 +1,251 @@
+//! Types whose shape depends on an object: bounds of a C array of variable length, Fortran descriptors, virtual
+//! bases.
+//!
+//! A type gives such a number or address by an expression or by naming a variable. The type keeps that attribute; the
+//! printer of a value evaluates it through [`Object`]. DWARF 5 sections 2.5.1.6, 2.19, 5.5, 5.7.6 and 5.18.
+
+use std::fmt;
+
+use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::format::Contents;
+use crate::debuginfo::types::Number;
+use crate::debuginfo::unit::UnitId;
+use crate::debuginfo::unit::attr::AttributeName;
+use crate::debuginfo::unit::die::{Die, Reading};
+use crate::debuginfo::unit::location::LocationAttribute;
+use crate::debuginfo::unit::sections::AttributeValue;
+use crate::dwarf;
+use crate::units::DieOffset;
+
+/// An attribute that has a value only for an object in a program's state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DynamicAttribute {
+    /// The unit whose facts the expression is evaluated with.
+    pub unit: UnitId,
+    /// The DIE that has the attribute.
+    pub die: DieOffset,
+    /// The attribute.
+    pub attribute: AttributeName,
+    /// Where the value comes from.
+    pub source: DynamicSource,
+    /// Pushed before the expression runs: the dimension, from 0, for an attribute of a `DW_TAG_generic_subrange`.
+    pub dimension: Option<u64>,
+    /// `Some`: the expression gives the address of the number, which has that many bytes (`DW_AT_string_length`);
+    /// `None`: the expression gives the number, or the attribute is an address.
+    pub stored: Option<u64>,
+}
+
+impl DynamicAttribute {
+    /// Whether the object's location stands on the stack when the expression begins, and not only behind
+    /// `DW_OP_push_object_address`: members, base classes and virtual functions, DWARF 5 sections 5.7.3, 5.7.6 and 5.7.8.
+    #[must_use]
+    pub fn begins_with_object(&self) -> bool {
+        self.attribute.is(gimli::DW_AT_data_member_location) || self.names_table_entry()
+    }
+
+    /// Whether the attribute locates an entry of a virtual function table: DWARF 5 section 5.7.8.
+    fn names_table_entry(&self) -> bool {
+        self.attribute.is(gimli::DW_AT_vtable_elem_location)
+    }
+}
+
+/// The role of a dynamic attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DynamicSource {
+    /// An expression, or a list of them by PC.
+    Location(LocationAttribute),
+    /// The value of a variable, by its DIE.
+    Variable(DieOffset),
+}
+
+/// Bytes of an object, with what is missing of them; see [`Contents`].
+#[derive(Clone, Debug, Default)]
+pub struct OwnedContents {
+    /// As in [`Contents`].
+    pub bytes: Vec<u8>,
+    /// As in [`Contents`].
+    pub undefined: Vec<u8>,
+    /// As in [`Contents`].
+    pub unavailable: Vec<u8>,
+}
+
+impl OwnedContents {
+    /// For reading.
+    #[must_use]
+    pub fn contents(&self) -> Contents<'_> {
+        Contents { bytes: &self.bytes, undefined: &self.undefined, unavailable: &self.unavailable }
+    }
+}
+
+/// The reason that a dynamic attribute of a type, or a part of an object, is unknown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DynamicError {
+    /// The question has no object.
+    #[error("{0} needs an object")]
+    NoObject(AttributeName),
+    /// The rank is negative or larger than any language has.
+    #[error("DW_AT_rank is not 0 to {0}")]
+    Rank(u64),
+    /// The type is no array.
+    #[error("not an array")]
+    NotAnArray,
+    /// The debug information is unreadable.
+    #[error(transparent)]
+    Debug(#[from] DebugInfoError),
+    /// The object's bytes, or an expression that they need, are unavailable.
+    #[error(transparent)]
+    Expression(#[from] dwarf::Error),
+    /// The attribute has no expression at the frame's PC.
+    #[error("{0} is empty at this PC")]
+    NotAtPc(AttributeName),
+    /// The attribute's expression fails.
+    #[error("{attribute}: {error}")]
+    Attribute {
+        /// The attribute.
+        attribute: AttributeName,
+        /// The reason.
+        error: dwarf::Error,
+    },
+    /// The attribute names a variable where only an expression makes sense.
+    #[error("{0} names a variable, expected a place")]
+    NotAPlace(AttributeName),
+    /// The attribute names a variable that was optimized out.
+    #[error("{0} is the value of a variable that was optimized out")]
+    NoVariable(AttributeName),
+    /// The attribute names a variable whose value is unknown.
+    #[error("{attribute} is the value of a variable without a value: {cause}")]
+    Variable {
+        /// The attribute.
+        attribute: AttributeName,
+        /// The reason.
+        cause: NumberError,
+    },
+    /// The attribute leads to a number that is unknown.
+    #[error("{attribute}: {cause}")]
+    Number {
+        /// The attribute.
+        attribute: AttributeName,
+        /// The reason.
+        cause: NumberError,
+    },
+    /// A part begins before the storage of the object.
+    #[error("a part of the object lies before its storage")]
+    BeforeStorage,
+    /// A part begins after the storage of the object.
+    #[error("a part of the object lies past its storage")]
+    PastStorage,
+    /// A chain of objects is too long.
+    #[error("objects that lead to objects do not end after {0} steps")]
+    TooDeep(usize),
+}
+
+/// The reason that a stored number is unknown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NumberError {
+    /// The number has no bytes, or more than 8.
+    #[error("a number of {0} bytes, expected 1 to 8")]
+    Size(u64),
+    /// Its location or bytes are unavailable.
+    #[error(transparent)]
+    Expression(#[from] dwarf::Error),
+    /// The compiler keeps it nowhere.
+    #[error("it was optimized out")]
+    OptimizedOut,
+    /// The capture lacks it.
+    #[error("it was not captured")]
+    NotCaptured,
+}
+
+/// An object in a program's state, which answers for the dynamic attributes of its type.
+pub trait Object: fmt::Debug {
+    /// The number that an attribute has for the part that begins that many bits into the object.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, DynamicError>;
+
+    /// The object at the address that an attribute gives.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, DynamicError>;
+
+    /// Bytes of the object, from so many after its first on; strides may lead before it.
+    ///
+    /// # Errors
+    /// Why there are none; bytes that were not captured are no error.
+    fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, DynamicError>;
+}
+
+/// A part of an object, for asking.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::debuginfo) struct Asked<'a> {
+    pub(in crate::debuginfo) object: Option<&'a dyn Object>,
+    /// Bits from the object's first to the part's.
+    pub(in crate::debuginfo) at: i64,
+}
+
+impl Asked<'_> {
+    /// Nobody to ask: what is dynamic is not known.
+    pub(in crate::debuginfo) const NOBODY: Self = Self { object: None, at: 0 };
+
+    pub(in crate::debuginfo) fn number(self, number: &Number) -> Result<i64, DynamicError> {
+        match (number, self.object) {
+            (Number::Constant(number), _) => Ok(*number),
+            (Number::Dynamic(attribute), Some(object)) => object.number(attribute, self.at),
+            (Number::Dynamic(attribute), None) => Err(DynamicError::NoObject(attribute.attribute)),
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// An attribute that is a number: constant, expression, or the DIE of a variable. `None` when it is absent.
+    pub(in crate::debuginfo) fn number(self, die: &Die<'_>, name: gimli::DwAt) -> Result<Option<Number>> {
+        let Some(value) = die.entry.attr_value(name) else { return Ok(None) };
+        if let Some(number) = signed(&value, die.entry.attr(name).map(|attribute| attribute.form())) {
+            return Ok(Some(Number::Constant(number)));
+        }
+        Ok(self.dynamic(die, name)?.map(|dynamic| Number::Dynamic(Box::new(dynamic))))
+    }
+
+    /// An attribute that is an expression, a list of them, or the DIE of a variable. `None` when it is absent.
+    pub(in crate::debuginfo) fn dynamic(
+        self,
+        die: &Die<'_>,
+        name: gimli::DwAt,
+    ) -> Result<Option<DynamicAttribute>> {
+        let Some(value) = die.entry.attr_value(name) else { return Ok(None) };
+        let source = match value {
+            AttributeValue::UnitRef(_) | AttributeValue::DebugInfoRef(_) => {
+                let Some(variable) = die.reference(self.units, name)? else { return Ok(None) };
+                DynamicSource::Variable(variable)
+            }
+            // gimli calls a list a list for the attributes that it knows to have one.
+            AttributeValue::SecOffset(offset) => {
+                let list = AttributeValue::LocationListsRef(gimli::LocationListsOffset(offset));
+                DynamicSource::Location(die.location_attribute(&self.info.sections, name, list)?)
+            }
+            value => DynamicSource::Location(die.location_attribute(&self.info.sections, name, value)?),
+        };
+        Ok(Some(DynamicAttribute {
+            unit: die.view.facts().id,
+            die: die.offset(),
+            attribute: AttributeName::of(name, die.view.facts()),
+            source,
+            dimension: None,
+            stored: None,
+        }))
+    }
+}
+
+/// A constant of any form. The fixed-size forms have no sign: all are unsigned except the bound of -1 that compilers
+/// write in 32 bits, which makes an array without elements.
+fn signed(value: &AttributeValue<'_>, form: Option<gimli::DwForm>) -> Option<i64> {
+    let unsigned = crate::debuginfo::view::unsigned(value);
+    match (unsigned, form) {
+        (Some(0xffff_ffff), Some(gimli::DW_FORM_data4)) => Some(-1),
+        (Some(number), _) => Some(number as i64),
+        (None, _) => value.sdata_value(),
+    }
+}

@@ -1,0 +1,362 @@
+//! Lines: which source line an address comes from, and the names of source files.
+//!
+//! DWARF 5 section 6.2. A program runs once, on the first question that needs it, however many units name it; its rows are kept
+//! at 24 bytes.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gimli::{
+    ColumnType, DebugLineOffset, IncompleteLineProgram, LineProgramHeader, Reader as _, ReaderOffset as _,
+    Section as _,
+};
+
+use crate::clean::clean;
+use crate::codeobject::ElfAddress;
+use crate::debuginfo::DebugInfo;
+use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::scope::cache::{Allowance, TableMemory};
+use crate::debuginfo::unit::UnitId;
+use crate::debuginfo::unit::sections::{AttributeValue, Dwarf, Slice};
+use crate::debuginfo::view::UnitView;
+
+/// A place in source text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SourceLocation {
+    /// The file: compilation directory, include directory and name joined as the line table gives them. `None` when
+    /// the table does not name it.
+    pub file: Option<Arc<str>>,
+    /// Line, from 1; 0 when the code comes from no line.
+    pub line: u64,
+    /// Column, from 1; 0 if absent.
+    pub column: u64,
+}
+
+/// A source file of a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceName {
+    /// Compilation directory, include directory and name joined, as [`SourceLocation::file`].
+    pub path: Arc<str>,
+    /// MD5 of its text (`DW_LNCT_MD5`), where the compiler recorded it.
+    pub md5: Option<[u8; 16]>,
+}
+
+/// The row of the line table that holds an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineRow {
+    /// Where in the source.
+    pub place: SourceLocation,
+    /// The row's first address; it holds the addresses up to the next row's.
+    pub address: ElfAddress,
+    /// Whether the address is a recommended place for a breakpoint.
+    pub is_stmt: bool,
+    /// Whether the function's prologue ends here.
+    pub prologue_end: bool,
+}
+
+/// Rows that a table takes of its memory at a time.
+const ROWS_AT_ONCE: usize = 1 << 12;
+/// Bytes of a header: one entry of its lists may take one byte of it and 120 bytes of memory.
+const MAX_HEADER: u64 = 1 << 21;
+const TOO_LARGE: &str = "its header has more than 2097152 bytes";
+/// The cost of a name beside its bytes.
+const NAME: usize = 64;
+
+/// The line tables of a file, by their offsets.
+pub(in crate::debuginfo) struct Lines {
+    known: Mutex<Known>,
+    memory: Arc<TableMemory>,
+}
+
+struct Known {
+    by_offset: HashMap<usize, Arc<Result<LineTable>>>,
+    /// Bytes of programs that may still run. Programs do not overlap, unless somebody makes them.
+    unread: usize,
+}
+
+impl Lines {
+    /// None read yet, of a section of so many bytes.
+    pub(in crate::debuginfo) fn new(section: usize, memory: Arc<TableMemory>) -> Self {
+        let unread = section.saturating_mul(2);
+        Self { known: Mutex::new(Known { by_offset: HashMap::new(), unread }), memory }
+    }
+
+    fn table(&self, view: &UnitView<'_>, offset: DebugLineOffset) -> Arc<Result<LineTable>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = known.by_offset.get(&offset.0) {
+            return Arc::clone(table);
+        }
+        let table = Arc::new(known.read(view, offset, &self.memory.rows));
+        known.by_offset.insert(offset.0, Arc::clone(&table));
+        table
+    }
+}
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
+}
+
+/// The rows of a line table, by address.
+#[derive(Debug)]
+struct LineTable {
+    rows: Vec<Row>,
+    /// Why the table ends before it is at its end; what comes before that is kept.
+    problem: Option<DebugInfoError>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    address: u64,
+    file: u32,
+    line: u32,
+    column: u16,
+    flags: u8,
+}
+
+const IS_STMT: u8 = 1;
+const PROLOGUE_END: u8 = 2;
+/// The row ends a sequence: its address is the first that is not held.
+const END: u8 = 4;
+
+impl Known {
+    fn read(&mut self, view: &UnitView<'_>, offset: DebugLineOffset, left: &Allowance) -> Result<LineTable> {
+        let program = program(view, offset)?;
+        let bytes = program.header().raw_program_buf().len();
+        self.unread = (self.unread.checked_sub(bytes))
+            .ok_or_else(|| bound(view, "the tables of the file overlap by more than their size"))?;
+        let mut source = program.rows();
+        let mut rows: Vec<Row> = Vec::new();
+        let mut taken = 0;
+        // Sequences that the linker dropped begin at 0 or at the highest addresses; those at 0 are shadowed by real
+        // ones through the sort below only if real code lies there too.
+        let problem = loop {
+            let row = match source.next_row() {
+                Ok(Some((_, row))) => Row::of(row),
+                Ok(None) => break None,
+                Err(why) => break Some(table_error(view, why)),
+            };
+            if rows.len() >= taken {
+                taken += left.take_some(ROWS_AT_ONCE);
+            }
+            if rows.len() >= taken {
+                // The last row holds no address then.
+                if let Some(last) = rows.last_mut() {
+                    last.flags |= END;
+                }
+                break Some(bound(
+                    view,
+                    "more than 16777216 rows in all code objects; the rows after them are left out",
+                ));
+            }
+            rows.push(row);
+        };
+        if problem.is_some() {
+            // Where a sequence that was cut off ends, nobody knows.
+            let whole = rows.iter().rposition(|row| row.flags & END != 0).map_or(0, |last| last + 1);
+            rows.truncate(whole);
+        }
+        left.give_back(taken.saturating_sub(rows.len()));
+        rows.shrink_to_fit();
+        // An end goes before a row at the same address, so that the sequence beginning there wins; rows keep their
+        // order otherwise, and the last of several at one address counts.
+        let key = |row: &Row| (row.address, row.flags & END == 0);
+        if !rows.is_sorted_by_key(key) {
+            rows.sort_by_key(key);
+        }
+        Ok(LineTable { rows, problem })
+    }
+}
+
+impl Row {
+    fn of(row: &gimli::LineRow) -> Self {
+        let mut flags = 0;
+        for (flag, set) in
+            [(IS_STMT, row.is_stmt()), (PROLOGUE_END, row.prologue_end()), (END, row.end_sequence())]
+        {
+            flags |= if set { flag } else { 0 };
+        }
+        let column = match row.column() {
+            ColumnType::LeftEdge => 0,
+            ColumnType::Column(column) => u16::try_from(column.get()).unwrap_or(u16::MAX),
+        };
+        let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let line = number(row.line().map_or(0, |line| line.get()));
+        Self { address: row.address(), file: number(row.file_index()), line, column, flags }
+    }
+}
+
+impl LineTable {
+    fn at(&self, address: u64) -> Option<&Row> {
+        let after = self.rows.partition_point(|row| row.address <= address);
+        let row = self.rows.get(after.checked_sub(1)?)?;
+        (row.flags & END == 0).then_some(row)
+    }
+}
+
+impl DebugInfo {
+    /// The source line of an address; `None` where no line table has it.
+    ///
+    /// # Errors
+    /// Nothing was found, and a line table that may have it cannot be read to its end.
+    pub fn line_at(&self, pc: ElfAddress) -> Result<Option<LineRow>> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let mut problem = None;
+        for id in reading.units.at(&dwarf, pc.0) {
+            let view = reading.view(id)?;
+            let Some(table) = table(&view) else { continue };
+            let table = match &*table {
+                Ok(table) => table,
+                Err(why) => {
+                    problem.get_or_insert(why.clone());
+                    continue;
+                }
+            };
+            let Some(row) = table.at(pc.0) else {
+                problem = problem.or_else(|| table.problem.clone());
+                continue;
+            };
+            let file = file_name(&view, u64::from(row.file))?;
+            return Ok(Some(LineRow {
+                place: SourceLocation { file, line: u64::from(row.line), column: u64::from(row.column) },
+                address: ElfAddress(row.address),
+                is_stmt: row.flags & IS_STMT != 0,
+                prologue_end: row.flags & PROLOGUE_END != 0,
+            }));
+        }
+        problem.map_or(Ok(None), Err)
+    }
+
+    /// The source files of a unit, by the numbers that `DW_AT_decl_file` and the line table use.
+    ///
+    /// # Errors
+    /// The header of the line table cannot be read.
+    pub fn files(&self, unit: UnitId) -> Result<Vec<Option<Arc<str>>>> {
+        let dwarf = self.sections.dwarf();
+        let view = self.reading(&dwarf).view(unit)?;
+        Ok(files(&view)?.iter().map(|file| file.as_ref().map(|file| Arc::clone(&file.path))).collect())
+    }
+
+    /// The source files of a unit, with their checksums.
+    ///
+    /// # Errors
+    /// The header of the line table cannot be read.
+    pub fn source_names(&self, unit: UnitId) -> Result<Vec<SourceName>> {
+        let dwarf = self.sections.dwarf();
+        let view = self.reading(&dwarf).view(unit)?;
+        Ok(files(&view)?.iter().flatten().cloned().collect())
+    }
+}
+
+/// The line table of a unit, if it has one.
+fn table(view: &UnitView<'_>) -> Option<Arc<Result<LineTable>>> {
+    view.root.line_offset.map(|offset| view.slot.lines().table(view, offset))
+}
+
+/// The unreadable part of a unit's line table.
+pub(in crate::debuginfo) fn table_problem(view: &UnitView<'_>) -> Option<DebugInfoError> {
+    match &*table(view)? {
+        Ok(table) => table.problem.clone(),
+        Err(why) => Some(why.clone()),
+    }
+}
+
+fn table_error(view: &UnitView<'_>, why: gimli::Error) -> DebugInfoError {
+    DebugInfoError::Unit { unit: view.facts().offset, what: "line table", why }
+}
+
+fn bound(view: &UnitView<'_>, why: &'static str) -> DebugInfoError {
+    DebugInfoError::Bound { unit: view.facts().offset, what: "line table", why }
+}
+
+/// Refuses a unit whose line table has a header that is beyond its bound.
+pub(in crate::debuginfo) fn check_header(view: &UnitView<'_>) -> Result<()> {
+    let Some(offset) = view.root.line_offset else { return Ok(()) };
+    match header_length(view.dwarf, offset) {
+        Ok(length) if length > MAX_HEADER => Err(bound(view, TOO_LARGE)),
+        // The parser stops at an unreadable entry.
+        _ => Ok(()),
+    }
+}
+
+/// A line program with its header, unless that is larger than the parser may read.
+fn program<'a>(view: &UnitView<'a>, offset: DebugLineOffset) -> Result<IncompleteLineProgram<Slice<'a>>> {
+    let fail = |why| table_error(view, why);
+    check_header(view)?;
+    view.dwarf.debug_line.program(offset, view.unit.address_size(), None, None).map_err(fail)
+}
+
+/// `header_length`, DWARF 5 section 6.2.4.
+fn header_length(dwarf: &Dwarf<'_>, offset: DebugLineOffset) -> gimli::Result<u64> {
+    let mut rest = *dwarf.debug_line.reader();
+    rest.skip(offset.0)?;
+    let (_, format) = rest.read_initial_length()?;
+    // Version 5 has the sizes of addresses and of segment selectors before it.
+    if rest.read_u16()? >= 5 {
+        rest.skip(2)?;
+    }
+    Ok(rest.read_length(format)?.into_u64())
+}
+
+/// The name of a file by its number in the unit.
+pub(in crate::debuginfo) fn file_name(view: &UnitView<'_>, index: u64) -> Result<Option<Arc<str>>> {
+    let index = usize::try_from(index).unwrap_or(usize::MAX);
+    Ok(files(view)?.get(index).and_then(|file| Some(Arc::clone(&file.as_ref()?.path))))
+}
+
+fn files<'a>(view: &UnitView<'a>) -> Result<&'a [Option<SourceName>]> {
+    view.slot.files.get_or_init(|| read_files(view)).as_deref().map_err(Clone::clone)
+}
+
+fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<SourceName>>> {
+    let Some(offset) = view.root.line_offset else { return Ok(Vec::new()) };
+    let left = &view.slot.lines().memory.names;
+    let full = || bound(view, "the names of source files take more than 256 MiB of memory");
+    // Many units may name one header: it is not parsed where nothing of it would be kept.
+    if !left.take(NAME) {
+        return Err(full());
+    }
+    let program = program(view, offset)?;
+    let header = program.header();
+    // Numbers start at 0 in DWARF 5 and at 1 before.
+    let first_missing = header.version() < 5;
+    let names = header.file_names().iter().map(|file| {
+        let name = text(view.dwarf, view, file.path_name());
+        let name = name.map(|name| join(view, header, file.directory_index(), &name));
+        let bytes = name.as_ref().map_or(0, String::len);
+        let md5 = header.file_has_md5().then(|| *file.md5());
+        let named = || name.map(|name| SourceName { path: Arc::from(name), md5 });
+        left.take(NAME.saturating_add(bytes)).then(named).ok_or_else(full)
+    });
+    first_missing.then_some(Ok(None)).into_iter().chain(names).collect()
+}
+
+fn text(dwarf: &Dwarf<'_>, view: &UnitView<'_>, value: AttributeValue<'_>) -> Option<String> {
+    dwarf.attr_string(&view.unit, value).ok().map(|text| clean(text.to_string_lossy()).into_owned())
+}
+
+/// Directory 0 is the compilation directory: explicit in DWARF 5, implied before.
+fn join(view: &UnitView<'_>, header: &LineProgramHeader<Slice<'_>>, directory: u64, name: &str) -> String {
+    let is_absolute = |path: &str| path.starts_with('/');
+    if is_absolute(name) {
+        return name.to_owned();
+    }
+    let comp_dir = || view.facts().comp_dir.as_deref().unwrap_or("").to_owned();
+    let directory = match directory {
+        0 if header.version() < 5 => comp_dir(),
+        index => header.directory(index).and_then(|value| text(view.dwarf, view, value)).unwrap_or_default(),
+    };
+    let directory = if is_absolute(&directory) { directory } else { under(&comp_dir(), &directory) };
+    under(&directory, name)
+}
+
+fn under(directory: &str, name: &str) -> String {
+    match (directory, name) {
+        ("", name) => name.to_owned(),
+        (directory, "") => directory.to_owned(),
+        (directory, name) => format!("{}/{name}", directory.trim_end_matches('/')),
+    }
+}

@@ -1,0 +1,122 @@
+//! The debug sections of one code object, kept as shared bytes and read in place.
+//!
+//! gimli's readers borrow; a session shares one [`crate::debuginfo::DebugInfo`] between threads. So the sections are owned here,
+//! and a question borrows a `gimli::Dwarf` for as long as it takes: making one is a few dozen moves.
+
+use gimli::{EndianSlice, LittleEndian, SectionId};
+
+use crate::codeobject::{Bytes, CodeObject};
+use crate::debuginfo::error::{DebugInfoError, Result};
+
+/// A borrowed part of a section.
+pub(in crate::debuginfo) type Slice<'a> = EndianSlice<'a, LittleEndian>;
+/// Everything gimli needs, borrowed.
+pub(in crate::debuginfo) type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
+/// A unit, borrowed.
+pub(in crate::debuginfo) type GimliUnit<'a> = gimli::Unit<Slice<'a>>;
+/// A unit's header, borrowed.
+pub(in crate::debuginfo) type UnitHeader<'a> = gimli::UnitHeader<Slice<'a>>;
+/// A DIE, borrowed.
+pub(in crate::debuginfo) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
+/// An attribute's value, borrowed.
+pub(in crate::debuginfo) type AttributeValue<'a> = gimli::AttributeValue<Slice<'a>>;
+
+/// The sections that questions read.
+#[derive(Debug)]
+pub(in crate::debuginfo) struct Sections {
+    pub(in crate::debuginfo) abbrev: Bytes,
+    pub(in crate::debuginfo) addr: Bytes,
+    pub(in crate::debuginfo) info: Bytes,
+    pub(in crate::debuginfo) line: Bytes,
+    pub(in crate::debuginfo) line_str: Bytes,
+    pub(in crate::debuginfo) loc: Bytes,
+    pub(in crate::debuginfo) loclists: Bytes,
+    pub(in crate::debuginfo) ranges: Bytes,
+    pub(in crate::debuginfo) rnglists: Bytes,
+    pub(in crate::debuginfo) str: Bytes,
+    pub(in crate::debuginfo) str_offsets: Bytes,
+    pub(in crate::debuginfo) aranges: Bytes,
+    pub(in crate::debuginfo) names: Bytes,
+    pub(in crate::debuginfo) types: Bytes,
+    /// `.debug_frame`, which linkers keep in the code object or move with the rest.
+    pub(in crate::debuginfo) frame: Option<Bytes>,
+    /// The supplementary file that the sections refer to.
+    pub(in crate::debuginfo) shared: Option<std::sync::Arc<str>>,
+}
+
+impl Sections {
+    pub(in crate::debuginfo) fn of(code_object: &CodeObject) -> Result<Self> {
+        let read = |name: &str| code_object.section_bytes(name);
+        let optional = |name: &str| Ok::<_, DebugInfoError>(read(name)?.unwrap_or_else(Bytes::empty));
+        Ok(Self {
+            info: read(".debug_info")?.ok_or(DebugInfoError::NoDebugInfo)?,
+            abbrev: optional(".debug_abbrev")?,
+            addr: optional(".debug_addr")?,
+            line: optional(".debug_line")?,
+            line_str: optional(".debug_line_str")?,
+            loc: optional(".debug_loc")?,
+            loclists: optional(".debug_loclists")?,
+            ranges: optional(".debug_ranges")?,
+            rnglists: optional(".debug_rnglists")?,
+            str: optional(".debug_str")?,
+            str_offsets: optional(".debug_str_offsets")?,
+            aranges: optional(".debug_aranges")?,
+            names: optional(".debug_names")?,
+            types: optional(".debug_types")?,
+            frame: read(".debug_frame")?.filter(|bytes| !bytes.is_empty()),
+            shared: code_object.debug_alt_link().map(std::sync::Arc::from),
+        })
+    }
+
+    pub(in crate::debuginfo) fn dwarf(&self) -> Dwarf<'_> {
+        let section = |id| EndianSlice::new(self.get(id), LittleEndian);
+        Dwarf {
+            debug_abbrev: section(SectionId::DebugAbbrev).into(),
+            debug_addr: section(SectionId::DebugAddr).into(),
+            debug_info: section(SectionId::DebugInfo).into(),
+            debug_line: section(SectionId::DebugLine).into(),
+            debug_line_str: section(SectionId::DebugLineStr).into(),
+            debug_str: section(SectionId::DebugStr).into(),
+            debug_str_offsets: section(SectionId::DebugStrOffsets).into(),
+            debug_aranges: section(SectionId::DebugAranges).into(),
+            debug_names: section(SectionId::DebugNames).into(),
+            debug_types: section(SectionId::DebugTypes).into(),
+            locations: gimli::LocationLists::new(
+                section(SectionId::DebugLoc).into(),
+                section(SectionId::DebugLocLists).into(),
+            ),
+            ranges: gimli::RangeLists::new(
+                section(SectionId::DebugRanges).into(),
+                section(SectionId::DebugRngLists).into(),
+            ),
+            ..Dwarf::default()
+        }
+    }
+
+    /// The owned bytes that a borrowed part, an expression mostly, stands in.
+    pub(in crate::debuginfo) fn own(&self, part: Slice<'_>) -> Bytes {
+        let homes = [&self.info, &self.loclists, &self.loc, &self.types];
+        let found = homes.into_iter().find_map(|home| home.slice_ref(part.slice()));
+        found.unwrap_or_else(|| Bytes::from(part.slice().to_vec()))
+    }
+
+    fn get(&self, id: SectionId) -> &[u8] {
+        match id {
+            SectionId::DebugAbbrev => &self.abbrev,
+            SectionId::DebugAddr => &self.addr,
+            SectionId::DebugInfo => &self.info,
+            SectionId::DebugLine => &self.line,
+            SectionId::DebugLineStr => &self.line_str,
+            SectionId::DebugLoc => &self.loc,
+            SectionId::DebugLocLists => &self.loclists,
+            SectionId::DebugRanges => &self.ranges,
+            SectionId::DebugRngLists => &self.rnglists,
+            SectionId::DebugStr => &self.str,
+            SectionId::DebugStrOffsets => &self.str_offsets,
+            SectionId::DebugAranges => &self.aranges,
+            SectionId::DebugNames => &self.names,
+            SectionId::DebugTypes => &self.types,
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! All units of a file: their headers are read on the first question, and nothing of a unit that cannot hold an answer.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
+
+use gimli::{EndianSlice, LittleEndian, Reader as _, Section as _, SectionId, UnitType};
+
+use crate::codeobject::Bytes;
+use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::model;
+use crate::debuginfo::scope::cache::TableMemory;
+use crate::debuginfo::unit::abbreviations::Tables;
+use crate::debuginfo::unit::interval::Intervals;
+use crate::debuginfo::unit::line::Lines;
+use crate::debuginfo::unit::sections::{Dwarf, Slice, UnitHeader};
+use crate::debuginfo::unit::texts::Texts;
+use crate::debuginfo::unit::{Shared, UnitId, UnitSlot};
+use crate::debuginfo::view::ranges_capacity;
+use crate::dwarf::Dialect;
+use crate::units::DieOffset;
+
+/// Bytes of an address: AMDGPU has 64-bit code objects only ("32-Bit and 64-Bit DWARF Formats" of the 2020 text).
+const ADDRESS_SIZE: u8 = 8;
+/// A file with more bad units than this is reported with that many.
+const MAX_PROBLEMS: usize = 64;
+
+/// Units of a file: one takes 400 bytes of memory, and 11 bytes of the file.
+const MAX_UNITS: usize = 1 << 18;
+
+/// All units of a file.
+#[derive(Debug)]
+pub(in crate::debuginfo) struct Units {
+    pub(in crate::debuginfo) slots: Vec<UnitSlot>,
+    /// Units that are left out, and why the list ends before the section does.
+    pub(in crate::debuginfo) problems: Vec<DebugInfoError>,
+    shared: Arc<Shared>,
+    /// From the first to the last address of each unit, and the units without ranges.
+    by_address: OnceLock<(Intervals<UnitId>, Vec<UnitId>)>,
+    /// `.debug_aranges`.
+    by_aranges: OnceLock<Intervals<UnitId>>,
+    by_signature: OnceLock<HashMap<u64, DieOffset>>,
+}
+
+impl Units {
+    /// Reads the headers of `.debug_info`, then those of `.debug_types`, whose offsets count on from there.
+    pub(in crate::debuginfo) fn read(
+        dwarf: &Dwarf<'_>,
+        loclists: &Bytes,
+        said: Option<Dialect>,
+        memory: &Arc<TableMemory>,
+    ) -> Self {
+        let mut units = Self {
+            slots: Vec::new(),
+            problems: Vec::new(),
+            shared: Arc::new(Shared {
+                said,
+                loclists: loclists.clone(),
+                tables: Tables::new(dwarf.debug_abbrev.reader().len(), Arc::clone(memory)),
+                lines: Lines::new(dwarf.debug_line.reader().len(), Arc::clone(memory)),
+                texts: Texts::new(dwarf),
+                // One each for units without a list.
+                ranges: AtomicUsize::new(ranges_capacity(dwarf).saturating_add(MAX_UNITS)),
+            }),
+            by_address: OnceLock::new(),
+            by_aranges: OnceLock::new(),
+            by_signature: OnceLock::new(),
+        };
+        let info = *dwarf.debug_info.reader();
+        units.section(info, SectionId::DebugInfo, 0);
+        units.section(*dwarf.debug_types.reader(), SectionId::DebugTypes, info.len());
+        units
+    }
+
+    fn section(&mut self, section: Slice<'_>, kind: SectionId, base: usize) {
+        let mut at = 0;
+        while at < section.len() {
+            if self.slots.len() >= MAX_UNITS {
+                let (unit, why) = (
+                    DieOffset(base.saturating_add(at) as u64),
+                    "more than 262144 units; it and those after it are left out",
+                );
+                return self.problem(DebugInfoError::Bound { unit, what: "header", why });
+            }
+            let mut rest = section;
+            let length = rest.skip(at).and_then(|()| {
+                let (length, _) = rest.read_initial_length()?;
+                let end = section.len() - rest.len();
+                if length > rest.len() {
+                    Err(gimli::Error::UnexpectedEof(rest.offset_id()))
+                } else {
+                    Ok(end + length)
+                }
+            });
+            let end = match length {
+                Ok(end) => end,
+                // The beginning of the next one is unknown.
+                Err(why) => return self.bad(base.saturating_add(at), "header", why),
+            };
+            if let Err(why) = self.unit(section, kind, base, at, end) {
+                self.bad(base.saturating_add(at), "header", why);
+            }
+            at = end;
+        }
+    }
+
+    /// Adds the unit at an offset of a section; one that cannot be read costs only itself. A unit of another address
+    /// model keeps its place and answers with the reason.
+    fn unit(
+        &mut self,
+        section: Slice<'_>,
+        kind: SectionId,
+        base: usize,
+        at: usize,
+        end: usize,
+    ) -> gimli::Result<()> {
+        let header = match model::unit_header(section.slice(), kind.name(), at, base) {
+            Err(refused) => {
+                self.problem(refused.clone());
+                Err(refused)
+            }
+            Ok(()) => Ok(match header(section, kind, at)?.type_() {
+                UnitType::Type { type_signature, type_offset } => Some((type_signature.0, type_offset.0)),
+                _ => None,
+            }),
+        };
+        let in_types = (kind == SectionId::DebugTypes).then_some(at);
+        let (offset, end) = (base.saturating_add(at), base.saturating_add(end));
+        let id = UnitId(self.slots.len() as u32);
+        self.slots.push(UnitSlot::new(id, offset, end, in_types, header, Arc::clone(&self.shared)));
+        Ok(())
+    }
+
+    fn bad(&mut self, unit: usize, what: &'static str, why: gimli::Error) {
+        self.problem(DebugInfoError::Unit { unit: DieOffset(unit as u64), what, why });
+    }
+
+    fn problem(&mut self, problem: DebugInfoError) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+
+    pub(in crate::debuginfo) fn slot(&self, id: UnitId) -> Result<&UnitSlot> {
+        self.slots.get(id.0 as usize).ok_or(DebugInfoError::NoSuchDie(DieOffset(u64::from(id.0))))
+    }
+
+    /// Why units have no answers at all, but for those that [`Self::problems`] has.
+    pub(in crate::debuginfo) fn unreadable<'a>(
+        &'a self,
+        dwarf: &'a Dwarf<'a>,
+    ) -> impl Iterator<Item = DebugInfoError> + 'a {
+        let roots = self.slots.iter().filter_map(|slot| slot.root(dwarf).err());
+        roots.filter(|problem| !self.problems.contains(problem))
+    }
+
+    /// The unit that a DIE stands in.
+    pub(in crate::debuginfo) fn holding(&self, die: DieOffset) -> Result<&UnitSlot> {
+        let offset = usize::try_from(die.0).unwrap_or(usize::MAX);
+        let after = self.slots.partition_point(|slot| slot.offset.0 <= offset);
+        let slot = after.checked_sub(1).and_then(|index| self.slots.get(index));
+        slot.filter(|slot| offset < slot.end).ok_or(DebugInfoError::NoSuchDie(die))
+    }
+
+    /// The type DIE of a type unit.
+    pub(in crate::debuginfo) fn signed_type(&self, signature: u64) -> Option<DieOffset> {
+        let by_signature = self.by_signature.get_or_init(|| {
+            let mut found = HashMap::new();
+            for slot in &self.slots {
+                let die = slot.signature.and_then(|(own, at)| Some((own, slot.offset.0.checked_add(at)?)));
+                // Linkers keep the first of equal units.
+                die.into_iter().for_each(|(own, die)| {
+                    found.entry(own).or_insert(DieOffset(die as u64));
+                });
+            }
+            found
+        });
+        by_signature.get(&signature).copied()
+    }
+
+    /// Units that may hold code at the address: those that `.debug_aranges` names and whose root agrees, then all
+    /// with ranges that contain it, then those without ranges. A caller that stops early avoids reading the other
+    /// roots.
+    ///
+    /// Units whose root cannot be read are left out: they cannot answer anything either.
+    pub(in crate::debuginfo) fn at<'a>(
+        &'a self,
+        dwarf: &'a Dwarf<'a>,
+        address: u64,
+    ) -> impl Iterator<Item = UnitId> + 'a {
+        let holds = move |id: &&UnitId| self.slot(**id).is_ok_and(|slot| slot.holds(dwarf, address));
+        let told: Vec<UnitId> = self.by_aranges(dwarf).at(address).filter(holds).copied().collect();
+        let mut first = told.clone().into_iter();
+        let mut rest = None;
+        std::iter::from_fn(move || {
+            if let Some(id) = first.next() {
+                return Some(id);
+            }
+            let rest = rest.get_or_insert_with(|| {
+                let (ranged, silent) = self.by_address(dwarf);
+                let all: Vec<UnitId> = ranged.at(address).filter(holds).chain(silent).copied().collect();
+                all.into_iter()
+            });
+            rest.find(|id| !told.contains(id))
+        })
+    }
+
+    fn by_address(&self, dwarf: &Dwarf<'_>) -> &(Intervals<UnitId>, Vec<UnitId>) {
+        self.by_address.get_or_init(|| {
+            // A type unit has no code.
+            let units = self.slots.iter().filter(|slot| slot.signature.is_none());
+            let roots: Vec<_> = units.filter_map(|slot| slot.root(dwarf).ok()).collect();
+            let spans = roots.iter().filter_map(|root| Some((root.span.clone()?, root.facts.id)));
+            let silent = roots.iter().filter(|root| root.span.is_none()).map(|root| root.facts.id);
+            (Intervals::new(spans), silent.collect())
+        })
+    }
+
+    /// `.debug_aranges`, as far as it can be read: what it lacks is found without it. Tables with a segment selector or
+    /// other addresses than the target's are none of AMDGPU's ("Lookup By Address" of the 2020 text).
+    fn by_aranges(&self, dwarf: &Dwarf<'_>) -> &Intervals<UnitId> {
+        self.by_aranges.get_or_init(|| {
+            let mut found = Vec::new();
+            let mut headers = dwarf.debug_aranges.headers();
+            while let Ok(Some(header)) = headers.next() {
+                let offset = header.debug_info_offset().0;
+                let unit = self.slots.binary_search_by_key(&offset, |slot| slot.offset.0);
+                let Some(unit) = unit.ok().and_then(|index| self.slots.get(index)) else { continue };
+                if header.encoding().address_size != ADDRESS_SIZE || unit.in_types.is_some() {
+                    continue;
+                }
+                let mut entries = header.entries();
+                while let Ok(Some(entry)) = entries.next() {
+                    let range = entry.range();
+                    found.push((range.begin..range.end, unit.id));
+                }
+            }
+            Intervals::new(found)
+        })
+    }
+}
+
+fn header(section: Slice<'_>, kind: SectionId, at: usize) -> gimli::Result<UnitHeader<'_>> {
+    match kind {
+        SectionId::DebugTypes => {
+            let mut rest = section;
+            rest.skip(at)?;
+            let end = gimli::Error::UnexpectedEof(rest.offset_id());
+            gimli::DebugTypes::from(rest).units().next()?.ok_or(end)
+        }
+        _ => gimli::DebugInfo::from(EndianSlice::new(section.slice(), LittleEndian))
+            .header_from_offset(gimli::DebugInfoOffset(at)),
+    }
+}

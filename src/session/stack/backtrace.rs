@@ -1,0 +1,334 @@
+//! Call stacks: physical frames with the calls inlined into them, for the wave or for one lane.
+//!
+//! "Conceptually the lane only has the call frames that it has a non-undefined DW_AT_LLVM_lane_pc" (2020 AMDGPU
+//! text): a lane's stack leaves out functions that the lane never entered, and has the lane's own resume address. In
+//! a function without the attribute, active lanes are at the wave's PC, and the position of the others is unknown.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::dwarf::{CallFrame as _, print};
+use crate::session::objects::source::{Call, Source};
+use crate::session::stack::unwind::{Physical, Unwinder};
+use crate::session::stack::{LaneStack, Stack, StackEnd, StackFrame};
+use crate::session::waves::lanes::States;
+use crate::session::waves::positions::{Position, Positions};
+use crate::session::{ReadError, Reader};
+use crate::units::{LaneId, LaneSet, Pc, WaveId};
+
+/// Returns the call stack of a wave as a whole, or of one of its lanes.
+///
+/// # Errors
+/// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`], or the operating system's error for the file.
+pub(crate) fn backtrace(reader: &Reader, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError> {
+    let frames = Frames::of(reader, wave)?;
+    match lane {
+        None => Ok(frames.of_wave()),
+        Some(lane) => {
+            frames.check(lane)?;
+            let is_used = States::of(&frames)?.used(LaneSet::one(lane)).contains(lane);
+            Ok(if is_used { frames.of_lane(lane) } else { frames.of_unused(lane) })
+        }
+    }
+}
+
+/// Returns the call stacks of some lanes, lanes with equal stacks together.
+///
+/// # Errors
+/// The errors of [`backtrace`].
+pub(in crate::session) fn lane_stacks(
+    reader: &Reader,
+    wave: WaveId,
+    lanes: LaneSet,
+) -> Result<Vec<LaneStack>, ReadError> {
+    lane_stacks_along(&Frames::of(reader, wave)?, lanes)
+}
+
+/// [`lane_stacks`] along a whole stack.
+///
+/// # Errors
+/// The errors of [`lane_stacks`].
+pub(in crate::session) fn lane_stacks_along(
+    frames: &Frames<'_>,
+    lanes: LaneSet,
+) -> Result<Vec<LaneStack>, ReadError> {
+    lanes.iter().try_for_each(|lane| frames.check(lane))?;
+    let used = States::of(frames)?.used(lanes);
+    let unused = LaneSet(lanes.0 & !used.0);
+    let mut stacks: Vec<LaneStack> = Vec::new();
+    for part in frames.alike(used) {
+        let stack = frames.of_lane(part.first().unwrap_or_default());
+        let alike = |other: &&mut LaneStack| other.stack.frames == stack.frames;
+        match stacks.iter_mut().find(alike) {
+            Some(known) => known.lanes = LaneSet(known.lanes.0 | part.0),
+            None => stacks.push(LaneStack { lanes: part, stack }),
+        }
+    }
+    if let Some(lane) = unused.first() {
+        stacks.push(LaneStack { lanes: unused, stack: frames.of_unused(lane) });
+    }
+    Ok(stacks)
+}
+
+/// Unwinds a stack as far as a frame, by its number in the wave's stack. Returns the physical frame, the call inlined
+/// there, and the source position; without such a frame, the number of frames of the stack.
+pub(in crate::session) fn reach(
+    walk: &mut Unwinder<'_>,
+    frame: usize,
+) -> Result<(usize, usize, Option<Arc<Source>>), usize> {
+    let (mut level, mut before) = (0, 0);
+    while let Some(physical) = walk.frames().get(level) {
+        let source = physical.code.map(|code| code.loaded.source(walk.reader, code.elf));
+        let calls = source.as_ref().map_or(1, |source| source.calls.len());
+        if frame - before < calls {
+            return Ok((level, frame - before, source));
+        }
+        before += calls;
+        level += 1;
+        if level == walk.frames().len() && !walk.step() {
+            break;
+        }
+    }
+    Err(before)
+}
+
+/// Values by physical frame, and by inlined call in it.
+pub(in crate::session) type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
+
+/// All frames of a wave, with the data that lanes need of them.
+#[derive(Debug)]
+pub(in crate::session) struct Frames<'a> {
+    pub(in crate::session) walk: Unwinder<'a>,
+    /// Frames by physical number.
+    each: Vec<Described>,
+    /// By physical frame and inlined call: an attribute is evaluated once for all lanes.
+    pub(in crate::session) positions: RefCell<ByFrame<Rc<Positions>>>,
+    /// For each physical frame the lanes that may be in it, by the callers' EXEC.
+    pub(in crate::session) called: OnceCell<Vec<LaneSet>>,
+}
+
+#[derive(Debug)]
+struct Described {
+    source: Option<Arc<Source>>,
+    /// The CFA as text, computed on demand: it needs the rules of call frame information.
+    cfa: OnceCell<Option<String>>,
+    code_object: Option<String>,
+    /// Number of its innermost call in the wave's stack.
+    first: usize,
+}
+
+impl<'a> Frames<'a> {
+    /// Unwinds the whole stack of a wave.
+    ///
+    /// # Errors
+    /// [`ReadError::NoSuchWave`], or the operating system's error for the file.
+    pub(in crate::session) fn of(reader: &'a Reader, wave: WaveId) -> Result<Self, ReadError> {
+        let mut walk = Unwinder::new(reader, wave)?;
+        while walk.step() {}
+        Ok(Self::along(walk))
+    }
+
+    /// Unwinds the stack of a wave as far as a frame of it; later frames and the stack's end stay unknown. The first
+    /// frame takes no table of call frame information.
+    ///
+    /// # Errors
+    /// The errors of [`Self::of`].
+    pub(in crate::session) fn near(
+        reader: &'a Reader,
+        wave: WaveId,
+        frame: usize,
+    ) -> Result<Self, ReadError> {
+        let mut walk = Unwinder::new(reader, wave)?;
+        // Without such a frame this unwinds the whole stack.
+        let _ = reach(&mut walk, frame);
+        Ok(Self::along(walk))
+    }
+
+    /// The frames of an unwound stack.
+    pub(in crate::session) fn along(walk: Unwinder<'a>) -> Self {
+        let reader = walk.reader;
+        let capture = reader.dump().capture();
+        let mut each = Vec::new();
+        let mut first = 0;
+        for frame in walk.frames() {
+            let source = frame.code.map(|code| code.loaded.source(reader, code.elf));
+            let code_object = frame.code.and_then(|code| code.loaded.name(capture)).map(str::to_owned);
+            let calls = source.as_ref().map_or(1, |source| source.calls.len());
+            each.push(Described { source, cfa: OnceCell::new(), code_object, first });
+            first += calls;
+        }
+        Self { walk, each, positions: RefCell::default(), called: OnceCell::new() }
+    }
+
+    /// Whether the stack was unwound to its end.
+    pub(in crate::session) fn is_whole(&self) -> bool {
+        self.walk.end().is_some()
+    }
+
+    /// The source position of a physical frame.
+    pub(in crate::session) fn source(&self, level: usize) -> Option<&Source> {
+        self.each.get(level)?.source.as_deref()
+    }
+
+    /// The physical frame and the inlined call of a frame of the wave's stack.
+    pub(in crate::session) fn located(&self, frame: usize) -> Option<(usize, usize)> {
+        let level = self.each.iter().rposition(|described| described.first <= frame)?;
+        let inlined = frame - self.each.get(level)?.first;
+        let calls = self.source(level).map_or(1, |source| source.calls.len());
+        (inlined < calls).then_some((level, inlined))
+    }
+
+    /// Number of frames of the wave's stack.
+    pub(in crate::session) fn count(&self) -> usize {
+        let Some((level, last)) = self.each.iter().enumerate().next_back() else { return 0 };
+        last.first + self.source(level).map_or(1, |source| source.calls.len())
+    }
+
+    fn check(&self, lane: LaneId) -> Result<(), ReadError> {
+        let size = self.walk.kind.wave_size;
+        if size.has(lane) { Ok(()) } else { Err(ReadError::NoSuchLane { lane, lanes: size.lanes() }) }
+    }
+
+    fn stack(&self, lane: Option<LaneId>, mut frames: Vec<StackFrame>) -> Stack {
+        for (level, frame) in frames.iter_mut().enumerate() {
+            frame.level = level;
+        }
+        let mut end = self.walk.end().cloned().unwrap_or(StackEnd::Outermost);
+        if let StackEnd::NoUnwindInformation { why, .. } = &mut end
+            && let Some(hint) = self.stated_return()
+        {
+            *why = format!("{why}; {hint}");
+        }
+        Stack { wave: self.walk.wave, lane, frames, end }
+    }
+
+    /// The stack of the wave as a whole.
+    pub(in crate::session) fn of_wave(&self) -> Stack {
+        let frames = self.walk.frames().iter().enumerate();
+        self.stack(None, frames.flat_map(|(level, frame)| self.calls(level, frame)).collect())
+    }
+
+    /// The calls of a physical frame at the wave's position.
+    fn calls(&self, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
+        let none = [Call::default()];
+        let source = self.source(level);
+        let calls = source.map_or(&none[..], |source| &source.calls);
+        let first = self.each.get(level).map_or(0, |described| described.first);
+        let frames = calls.iter().enumerate().map(|(index, call)| StackFrame {
+            of_wave: Some(first + index),
+            inlined: index + 1 < calls.len(),
+            pc: Some(frame.pc),
+            problem: source.and_then(|source| source.problem.clone()),
+            ..self.blank(level, call)
+        });
+        frames.collect()
+    }
+
+    fn cfa(&self, level: usize) -> Option<String> {
+        let cfa = self.walk.level(level).cfa().ok()?;
+        Some(print::location(&cfa, LaneId(0), &*self.walk.kind))
+    }
+
+    fn blank(&self, level: usize, call: &Call) -> StackFrame {
+        let described = self.each.get(level);
+        StackFrame {
+            level: 0,
+            of_wave: None,
+            physical: level,
+            inlined: false,
+            function: self.walk.reader.stack_text(call.function.as_deref()),
+            file: self.walk.reader.stack_text(call.file.as_deref()),
+            line: call.line,
+            column: call.column,
+            pc: None,
+            cfa: described.and_then(|described| described.cfa.get_or_init(|| self.cfa(level)).clone()),
+            code_object: described.and_then(|described| described.code_object.clone()),
+            problem: None,
+        }
+    }
+
+    /// The stack of a lane.
+    pub(in crate::session) fn of_lane(&self, lane: LaneId) -> Stack {
+        let frames = self.walk.frames().iter().enumerate();
+        self.stack(Some(lane), frames.flat_map(|(level, frame)| self.calls_of(lane, level, frame)).collect())
+    }
+
+    /// The stack of a lane without a work-item: empty.
+    fn of_unused(&self, lane: LaneId) -> Stack {
+        Stack { wave: self.walk.wave, lane: Some(lane), frames: Vec::new(), end: StackEnd::NoWorkItem }
+    }
+
+    /// The calls of a physical frame at a lane's position.
+    fn calls_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
+        let source = self.source(level);
+        match self.positions(level, None).of(lane, frame.pc) {
+            Position::NotEntered => Vec::new(),
+            Position::At(pc) if pc == frame.pc && self.is_in_call(lane, level) => {
+                self.inlined_of(lane, level, frame)
+            }
+            Position::At(pc) => self.elsewhere(level, pc),
+            Position::Unknown(_) if self.is_left_out(lane, level) => Vec::new(),
+            Position::Unknown(why) => {
+                // The lane's inlined call is unknown, too.
+                let call = source.and_then(|source| source.calls.last());
+                let function = call.and_then(|call| call.function.clone());
+                let call = Call { function, ..Call::default() };
+                vec![StackFrame { problem: Some(why.into()), ..self.blank(level, &call) }]
+            }
+        }
+    }
+
+    /// Whether a lane at a caller's PC is in the next inner call. A lane outside of the call may wait at the
+    /// instruction after it, which has the same address.
+    pub(in crate::session) fn is_in_call(&self, lane: LaneId, level: usize) -> bool {
+        level == 0 || self.exec(level).is_none_or(|active| active.contains(lane))
+    }
+
+    /// The calls at the wave's position, without inlined ones that the lane never entered.
+    fn inlined_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
+        let mut calls = self.calls(level, frame);
+        let mut index = 0;
+        calls.retain_mut(|call| {
+            let inlined = index;
+            index += 1;
+            if !call.inlined {
+                return true;
+            }
+            match &*self.positions(level, Some(inlined)) {
+                Positions::Active { .. } => true,
+                positions => match positions.of(lane, frame.pc) {
+                    Position::NotEntered => false,
+                    Position::At(pc) if pc == frame.pc => true,
+                    Position::At(pc) => {
+                        (call.pc, call.of_wave, call.line, call.column) = (Some(pc), None, None, None);
+                        true
+                    }
+                    Position::Unknown(why) => {
+                        (call.pc, call.of_wave, call.problem) = (None, None, Some(why.into()));
+                        true
+                    }
+                },
+            }
+        });
+        calls
+    }
+
+    /// The calls at another PC than the wave's. That PC is no return address: the lane has yet to reach it.
+    fn elsewhere(&self, level: usize, pc: Pc) -> Vec<StackFrame> {
+        let capture = self.walk.reader.dump().capture();
+        let agent = capture.wave(self.walk.wave).map(|wave| wave.agent);
+        let loaded = self.walk.reader.dump().objects().at(capture, pc.0, agent);
+        let source = loaded.map(|loaded| loaded.source(self.walk.reader, loaded.elf(pc.0)));
+        let none = [Call::default()];
+        let calls = source.as_ref().map_or(&none[..], |source| &source.calls);
+        let frames = calls.iter().enumerate().map(|(index, call)| StackFrame {
+            inlined: index + 1 < calls.len(),
+            pc: Some(pc),
+            problem: source.as_ref().and_then(|source| source.problem.clone()),
+            ..self.blank(level, call)
+        });
+        frames.collect()
+    }
+}

@@ -1,0 +1,255 @@
+//! The start of a frame at the PC of a wave: the effect of the function's code on its stack registers, cached for all
+//! code objects together.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::arch::{self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER};
+use crate::codeobject::{CodeObject, ElfAddress};
+use crate::debuginfo::{self, Function};
+use crate::dwarf::{
+    Budget, Cause, ContextError, FrameRegister, FrameStart, Operation, Placed, Program, Realigned,
+};
+use crate::session::error::SourceError;
+use crate::session::stack::frame::FrameContext;
+use crate::units::{DieOffset, DwarfReg};
+
+/// Maximum number of cached functions, over all code objects; past this the cache starts anew.
+const MAX_CACHED: usize = 4096;
+
+/// Maximum number of address spans of those functions together: each dword of hostile code is one.
+const MAX_CACHED_SPANS: usize = 1 << 18;
+
+/// Units of work of each dword of a function whose code is followed to find its frame: its state may change four times, and an
+/// instruction takes longer than an operation.
+const CODE_DWORD_WORK: u64 = 8;
+/// Units of work that the code of each function has of its own: that of 1,024 dwords.
+const OWN_CODE_WORK: u64 = 1024 * CODE_DWORD_WORK;
+
+/// The frames of one function.
+#[derive(Clone, Debug)]
+pub(in crate::session) struct Known {
+    is_kernel: bool,
+    code: Result<Arc<FrameCode>, FrameCodeError>,
+}
+
+/// The reason that the start of a function's frames is unknown.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(in crate::session) enum FrameCodeError {
+    #[error(transparent)]
+    Frame(#[from] SourceError),
+    #[error("the function has no first address")]
+    NoStart,
+    #[error("the function has more than 1 MiB of code")]
+    TooLong,
+    #[error("the function's code is not in the code object's file")]
+    NotInFile,
+    #[error("processor {0:#x} is not known")]
+    Processor(u8),
+    /// The question's budget is spent.
+    #[error(transparent)]
+    Budget(#[from] Cause),
+    /// The effect of the code on the stack registers is unknown.
+    #[error("{0}")]
+    Code(&'static str),
+}
+
+/// Results for all code objects of a dump.
+#[derive(Debug, Default)]
+pub(in crate::session) struct FrameCodes(Mutex<Cached>);
+
+#[derive(Debug, Default)]
+struct Cached {
+    /// Results by the index of the code object, the function's DIE and the register that its frame base names: functions may
+    /// share a start and differ in their ends.
+    known: HashMap<(usize, DieOffset, u8), Arc<Known>>,
+    spans: usize,
+}
+
+impl FrameCodes {
+    /// The frames of a function; `None` if it has no first address. A result that `budget` cut short is not cached:
+    /// another question has another budget.
+    pub(in crate::session) fn of(
+        &self,
+        index: usize,
+        object: &CodeObject,
+        function: &Function,
+        register: u8,
+        budget: &Budget,
+    ) -> Option<Arc<Known>> {
+        let start = function.low_pc()?;
+        let key = (index, function.scopes.first()?.die, register);
+        // Entries are inserted whole, so that a panic of a thread with the lock leaves them valid.
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().known.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let is_kernel = object.is_kernel_entry(start);
+        let size = size(function);
+        if size <= MAX_FUNCTION_CODE as u64
+            && let Err(spent) = budget.take((size / 4).saturating_mul(CODE_DWORD_WORK), OWN_CODE_WORK)
+        {
+            return Some(Arc::new(Known { is_kernel, code: Err(spent.into()) }));
+        }
+        let code = read(object, function, start, register, is_kernel);
+        let spans = code.as_ref().map_or(0, |code| code.spans());
+        let known = Arc::new(Known { is_kernel, code });
+        let mut cached = lock();
+        if cached.known.len() >= MAX_CACHED || cached.spans.saturating_add(spans) > MAX_CACHED_SPANS {
+            *cached = Cached::default();
+        }
+        cached.spans = cached.spans.saturating_add(spans);
+        Some(Arc::clone(cached.known.entry(key).or_insert(known)))
+    }
+}
+
+fn ranges(function: &Function) -> &[Range<ElfAddress>] {
+    function.scopes.first().map_or(&[][..], |scope| &scope.ranges)
+}
+
+/// Bytes of a function's code; overlapping ranges count twice.
+fn size(function: &Function) -> u64 {
+    let sizes = ranges(function).iter().map(|range| range.end.0.saturating_sub(range.start.0));
+    sizes.fold(0, u64::saturating_add)
+}
+
+fn read(
+    object: &CodeObject,
+    function: &Function,
+    start: ElfAddress,
+    register: u8,
+    is_kernel: bool,
+) -> Result<Arc<FrameCode>, FrameCodeError> {
+    // Checked before bytes are copied.
+    if size(function) > MAX_FUNCTION_CODE as u64 {
+        return Err(FrameCodeError::TooLong);
+    }
+    let part = |range: &Range<ElfAddress>| {
+        Some((range.start.0, object.bytes_at(range.start, range.end.0.checked_sub(range.start.0)?)?))
+    };
+    let bytes: Option<Vec<(u64, _)>> = ranges(function).iter().map(part).collect();
+    let bytes = bytes.ok_or(FrameCodeError::NotInFile)?;
+    let parts: Vec<CodePart<'_>> =
+        bytes.iter().map(|(start, bytes)| CodePart { start: *start, bytes }).collect();
+    let unknown = || FrameCodeError::Processor(object.header().mach());
+    let processor = object.processor().ok_or_else(unknown)?;
+    let function =
+        FunctionCode { processor, entry: start.0, parts: &parts, frame_register: register, is_kernel };
+    FrameCode::read(function).map(Arc::new).map_err(FrameCodeError::Code)
+}
+
+/// The base register of a function's frame, and the validity of that base at the wave's PC.
+struct Found {
+    register: FrameRegister,
+    /// Whether the register that the frame base names leads to the frame: it does not before the prologue has set it.
+    is_held: Result<(), ContextError>,
+}
+
+impl FrameContext<'_> {
+    /// The answer to [`crate::dwarf::CallFrame::frame_register`].
+    pub(in crate::session) fn known_frame_register(&self) -> Option<FrameRegister> {
+        self.frame_found().map(|found| found.register)
+    }
+
+    /// The reason to reject an expression that reads the frame register at a PC where it is still the caller's.
+    pub(in crate::session) fn unset_frame(&self, program: &Program) -> Result<(), ContextError> {
+        let reads = |placed: &Placed, register: DwarfReg| match placed.operation {
+            Operation::Register(read) => read == register,
+            Operation::BaseRegister { register: read, .. }
+            | Operation::AspaceBregx { register: read, .. }
+            | Operation::RegvalType { register: read, .. } => read == register,
+            _ => false,
+        };
+        match self.frame_found() {
+            Some(Found { register: FrameRegister { register: Some(register), .. }, is_held })
+                if program.operations().iter().any(|placed| reads(placed, register)) =>
+            {
+                is_held
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn frame_found(&self) -> Option<Found> {
+        let kind = self.kind();
+        let at = self.function.as_ref().ok()?;
+        let number = |register: u8| kind.sgpr(register)?.dwarf;
+        let stack = number(STACK_POINTER);
+        let named = match &at.frame_base {
+            debuginfo::Location::None => None,
+            location => match self.decode(location.expression()?).ok()?.operations() {
+                [Placed { operation: Operation::Register(register), .. }] => Some(*register),
+                _ => return None,
+            },
+        };
+        let found = |register, start, is_held| Found {
+            register: FrameRegister { register: Some(register), stack, start, realigned: None },
+            is_held,
+        };
+        let index = match named {
+            // Another register is the compiler's own choice; nothing more is known of it.
+            Some(register) => match kind.sgpr_number(register) {
+                Some(index) if FrameCode::follows(index) => index,
+                Some(_) => return Some(found(register, Ok(FrameStart::Register(register)), Ok(()))),
+                None => return None,
+            },
+            None => FRAME_POINTER,
+        };
+        let known = self.known_code(index, &at.function);
+        let Some(named) = named else {
+            // Objects of a kernel are counted from 0, and without the attribute no register holds that.
+            let start = Ok(FrameStart::Zero);
+            let register = FrameRegister { register: None, stack, start, realigned: None };
+            return known.is_ok_and(|known| known.0.is_kernel).then_some(Found { register, is_held: Ok(()) });
+        };
+        let missing = |why: &dyn Display| {
+            ContextError::not_captured(format!("where the frame begins is not known: {why}"))
+        };
+        let code = known.and_then(|(known, elf)| Ok((known.code.clone()?, elf)));
+        let (frame, elf) = match code {
+            Ok(code) => code,
+            // Unfollowable code may be before the prologue's end or after the epilogue's start.
+            Err(why) => return Some(found(named, Err(missing(&why)), Err(missing(&why)))),
+        };
+        let other = |index: u8| number(index).ok_or_else(|| missing(&"no such register"));
+        let translated = |start| match start {
+            arch::FrameStart::Zero => Ok(FrameStart::Zero),
+            arch::FrameStart::Register(index) => other(index).map(FrameStart::Register),
+            arch::FrameStart::Rounded { register, add, mask } => {
+                other(register).map(|register| FrameStart::Rounded { register, add, mask })
+            }
+            arch::FrameStart::Unknown(why) => Err(missing(&why)),
+        };
+        let start = translated(frame.at(elf.0));
+        let is_held = match frame.is_held(elf.0) {
+            true => Ok(()),
+            false => Err(ContextError::not_captured(format!(
+                "DW_AT_frame_base names s{index}, which does not hold the start of the frame at this PC"
+            ))),
+        };
+        let realigned = frame.objects(elf.0).map(|(objects, arguments)| Realigned {
+            arguments: translated(arguments),
+            last_argument: objects.last_argument,
+            first_own: objects.first_own,
+        });
+        let register = FrameRegister { register: Some(named), stack, start, realigned };
+        Some(Found { register, is_held })
+    }
+
+    /// The facts about a function's frames, and the PC in the code object's file.
+    fn known_code(
+        &self,
+        register: u8,
+        function: &Function,
+    ) -> Result<(Arc<Known>, ElfAddress), FrameCodeError> {
+        // The wave's position, also for a lane at another PC: registers have the wave's values.
+        let code = self.level.code()?;
+        let reader = self.level.walk().reader;
+        let object = code.loaded.object(reader.dump().capture()).map_err(SourceError::from)?;
+        let known =
+            code.loaded.frame_codes().of(code.loaded.index(), &object, function, register, reader.budget());
+        Ok((known.ok_or(FrameCodeError::NoStart)?, code.elf))
+    }
+}

@@ -1,0 +1,393 @@
+//! Unwinding from the innermost frame outwards.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use crate::arch::{RegId, RegisterValue, WaveArch, ends_with_call};
+use crate::codeobject::{ElfAddress, Segment};
+use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
+use crate::dwarf::print;
+use crate::dwarf::{
+    self, CallFrame as _, Cause, Class, Location, Machine as _, RegisterBytes, Storage, fetch,
+};
+use crate::session::error::SourceError;
+use crate::session::objects::Loaded;
+use crate::session::stack::unwind::frame::PhysicalFrame;
+use crate::session::stack::unwind::rules::{Found, NoRules, Rules};
+use crate::session::stack::{BadPc, StackEnd};
+use crate::session::{ReadError, Reader};
+use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
+
+/// Maximum number of physical frames of one stack: far more than kernels nest, and few enough that a rule of the
+/// outermost one that needs each inner frame fits a thread's stack.
+pub(in crate::session) const MAX_FRAMES: usize = 128;
+
+/// Maximum number of rules with an expression or in memory that one question evaluates; each register of a frame is
+/// read once.
+const MAX_RULES: u32 = 1 << 13;
+
+/// Instructions of every amdgcn are made of dwords.
+const INSTRUCTION_ALIGNMENT: u64 = 4;
+
+/// The physical frames of a wave, as far as requested.
+#[derive(Debug)]
+pub(in crate::session) struct Unwinder<'a> {
+    pub(in crate::session) reader: &'a Reader,
+    pub(in crate::session) wave: WaveId,
+    pub(in crate::session) kind: Arc<WaveArch>,
+    frames: Vec<Physical<'a>>,
+    end: Option<StackEnd>,
+    /// Cache of frame 0's registers: 64 lanes need the same vector.
+    own: RefCell<HashMap<RegId, RegisterValue>>,
+    rules_left: Cell<u32>,
+    /// Whether a rule that fails to evaluate was reported.
+    warned: Cell<bool>,
+    /// Belongs to no frame: all frames' answers are made from it, so that they share one budget.
+    answers: Answers,
+}
+
+/// A function's activation, with the calls inlined into it.
+#[derive(Debug)]
+pub(in crate::session) struct Physical<'a> {
+    /// Its resume address: the wave's PC, or the return address.
+    pub(in crate::session) pc: Pc,
+    /// The PC for lookups: a call is the instruction before its return address.
+    pub(in crate::session) lookup: Pc,
+    /// The code at that PC.
+    pub(in crate::session) code: Option<Code<'a>>,
+    /// The rules at that PC, looked up on demand: the table of a large code object is long.
+    rules: OnceCell<Option<Found>>,
+    /// Registers of its caller that its rules recover.
+    saved: RefCell<HashMap<DwarfReg, RegisterBytes>>,
+    /// The places of those registers, by its rules.
+    pub(super) answers: Answers,
+}
+
+/// The code of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::session) struct Code<'a> {
+    /// The code object.
+    pub(in crate::session) loaded: &'a Loaded,
+    /// The frame's [`Physical::lookup`] as an address of the file.
+    pub(in crate::session) elf: ElfAddress,
+}
+
+impl<'a> Unwinder<'a> {
+    /// Starts with the wave's frame 0; without frames if its PC was not captured.
+    ///
+    /// # Errors
+    /// [`ReadError::NoSuchWave`], or the operating system's error for the file.
+    pub(in crate::session) fn new(reader: &'a Reader, wave: WaveId) -> Result<Self, ReadError> {
+        let kind = Arc::clone(&reader.wave(wave)?.kind);
+        reader.next_wave(wave);
+        let pc = reader.scalar(wave, "pc")?;
+        let (own, rules_left) = (RefCell::default(), Cell::new(MAX_RULES));
+        let end = pc.is_none().then_some(StackEnd::PcNotCaptured);
+        let mut walk = Self {
+            reader,
+            wave,
+            kind,
+            frames: Vec::new(),
+            end,
+            own,
+            rules_left,
+            warned: Cell::new(false),
+            answers: Answers::default(),
+        };
+        if let Some(pc) = pc {
+            walk.frames.push(walk.frame(Pc(pc), Pc(pc)));
+        }
+        Ok(walk)
+    }
+
+    /// The frames found so far, the innermost first.
+    pub(in crate::session) fn frames(&self) -> &[Physical<'a>] {
+        &self.frames
+    }
+
+    /// The reason for the end of the frames, after it is reached.
+    pub(in crate::session) fn end(&self) -> Option<&StackEnd> {
+        self.end.as_ref()
+    }
+
+    /// A frame for the evaluator.
+    pub(in crate::session) fn level(&self, level: usize) -> PhysicalFrame<'_> {
+        PhysicalFrame { walk: self, level }
+    }
+
+    /// Adds the next frame outwards; `false` at the end.
+    pub(in crate::session) fn step(&mut self) -> bool {
+        if self.end.is_some() {
+            return false;
+        }
+        match self.caller() {
+            Ok(frame) => self.frames.push(frame),
+            Err(end) => self.end = Some(end),
+        }
+        self.end.is_none()
+    }
+
+    /// The code at a PC, for the wave's agent.
+    pub(in crate::session) fn code(&self, pc: Pc) -> Option<Code<'a>> {
+        let dump = self.reader.dump();
+        let capture = dump.capture();
+        let agent = capture.wave(self.wave).map(|wave| wave.agent);
+        let loaded = dump.objects().at(capture, pc.0, agent);
+        loaded.map(|loaded| Code { loaded, elf: loaded.elf(pc.0) })
+    }
+
+    /// The error for a physical frame without code.
+    pub(in crate::session) fn no_code(&self, level: usize) -> SourceError {
+        let Some(frame) = self.frames.get(level) else {
+            let wave = self.reader.wave(self.wave).map_or(self.wave.0, |wave| wave.id);
+            return SourceError::NoPc { wave };
+        };
+        let (dump, capture, pc) = (self.reader.dump(), self.reader.dump().capture(), frame.pc);
+        let agent = capture.wave(self.wave).map(|wave| wave.agent);
+        SourceError::NoCode { pc, before: dump.objects().unreadable_before(capture, pc.0, agent) }
+    }
+
+    fn frame(&self, pc: Pc, lookup: Pc) -> Physical<'a> {
+        let code = self.code(lookup);
+        let answers = self.answers.of_same_stack();
+        Physical { pc, lookup, code, rules: OnceCell::new(), saved: RefCell::default(), answers }
+    }
+
+    fn found<'f>(&self, frame: &'f Physical<'a>) -> Option<&'f Result<Rules, NoRules>> {
+        let look = || {
+            let code = frame.code?;
+            let capture = self.reader.dump().capture();
+            let object = code.loaded.object(capture).ok()?;
+            Some(code.loaded.rules(capture, &object, code.elf, self.reader.budget()))
+        };
+        frame.rules.get_or_init(look).as_deref()
+    }
+
+    /// The non-empty rules of a frame, or the reason that there are none.
+    pub(super) fn rules(&self, level: usize) -> Result<&Rules, NoRules> {
+        let frame = self.frames.get(level).ok_or(NoRules::NoFrame)?;
+        match self.found(frame).ok_or(NoRules::NoCode)? {
+            Ok(rules) if rules.row.cfa.rule != CfaRule::Unspecified => Ok(rules),
+            Ok(rules) => Err(NoRules::NoCfa(rules.entry)),
+            Err(why) => Err(why.clone()),
+        }
+    }
+
+    /// Whether call frame information of a frame has a rule for a register of its caller.
+    pub(in crate::session) fn has_rule(&self, level: usize, register: DwarfReg) -> bool {
+        self.rules(level).is_ok_and(|rules| rules.row.registers.contains_key(&register))
+    }
+
+    /// The caller of the outermost frame so far.
+    fn caller(&self) -> Result<Physical<'a>, StackEnd> {
+        let level = self.frames.len().saturating_sub(1);
+        let frame = self.frames.get(level).ok_or(StackEnd::PcNotCaptured)?;
+        if frame.code.is_none() {
+            return Err(StackEnd::NoCodeObject { pc: frame.pc });
+        }
+        let found = self.found(frame);
+        if let Some(Ok(Rules { row, .. })) = found
+            && row.is_outermost()
+        {
+            return Err(StackEnd::Outermost);
+        }
+        if let Some(Err(NoRules::Broken(entry, error))) = found {
+            return Err(self.broken(&error.clone(), *entry));
+        }
+        let none = |why: NoRules| StackEnd::NoUnwindInformation { pc: frame.pc, why: why.named(&*self.kind) };
+        let rules = self.rules(level).map_err(none)?;
+        let return_address = rules.row.return_address;
+        if !rules.row.registers.contains_key(&return_address) {
+            return Err(none(NoRules::NoReturnAddress(rules.entry)));
+        }
+        let context = self.level(level);
+        let unwind = Unwind::new(&context, &rules.row, &frame.answers);
+        let cfa = unwind.cfa().map_err(|error| self.broken(&error, rules.entry))?;
+        if let Some(same) = self.same_frame(level, &cfa) {
+            return Err(StackEnd::Cycle { pc: frame.pc, frame: same });
+        }
+        if self.frames.len() >= MAX_FRAMES {
+            return Err(StackEnd::TooDeep { limit: MAX_FRAMES });
+        }
+        let location = unwind.register(return_address).map_err(|error| self.broken(&error, rules.entry))?;
+        let pc = self.return_address(&unwind, &location, return_address)?;
+        let bad = |why| Err(StackEnd::BadCallerPc { pc, why });
+        if pc.0 == 0 {
+            return bad(BadPc::Zero);
+        }
+        if !pc.0.is_multiple_of(INSTRUCTION_ALIGNMENT) {
+            return bad(BadPc::Unaligned);
+        }
+        let caller = self.frame(pc, Pc(pc.0 - 1));
+        match caller.code {
+            None => bad(BadPc::NoCode),
+            Some(code) => match self.not_called(code, pc) {
+                Some(why) => bad(why),
+                None => Ok(caller),
+            },
+        }
+    }
+
+    /// The reason that an address in some code is no return address of a call. LLVM's call frame information is wrong
+    /// in epilogues and in realigned frames: its result there is an arbitrary number.
+    fn not_called(&self, code: Code<'_>, pc: Pc) -> Option<BadPc> {
+        let object = code.loaded.object(self.reader.dump().capture()).ok()?;
+        let holds = |segment: &&Segment| segment.is_loaded() && segment.addresses.contains(&code.elf.0);
+        if !object.segments().iter().find(holds).is_some_and(Segment::is_executable) {
+            return Some(BadPc::NotExecutable);
+        }
+        let call = code.loaded.elf(pc.0).0.checked_sub(INSTRUCTION_ALIGNMENT);
+        let bytes = call.and_then(|call| object.bytes_at(ElfAddress(call), INSTRUCTION_ALIGNMENT));
+        let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 == INSTRUCTION_ALIGNMENT) else {
+            return Some(BadPc::CallUnread);
+        };
+        let processor = object.processor()?;
+        (!ends_with_call(processor, &bytes)?).then_some(BadPc::NoCall)
+    }
+
+    fn return_address(
+        &self,
+        unwind: &Unwind<'_>,
+        location: &Location,
+        register: DwarfReg,
+    ) -> Result<Pc, StackEnd> {
+        let lost = |why| {
+            let place = print::location(location, LaneId(0), &*self.kind);
+            StackEnd::CallerPcUnknown { place, why }
+        };
+        let value = unwind.value(register).map_err(|error| lost(error.named(&*self.kind)))?;
+        if value.size() > BitSize(64) {
+            return Err(lost(format!("it has {} bits", value.size())));
+        }
+        Ok(Pc(value.low().get(LaneId(0))))
+    }
+
+    fn broken(&self, error: &dwarf::Error, entry: super::rules::EntryAt) -> StackEnd {
+        let (section, offset) = (entry.section.to_string(), entry.offset);
+        let why = error.named(&*self.kind);
+        StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
+    }
+
+    /// An earlier frame with the PC and the CFA of this one: both have the same caller, and so on for ever.
+    fn same_frame(&self, level: usize, cfa: &Location) -> Option<usize> {
+        let here = self.frames.get(level)?;
+        let place = |location: &Location| match location.storage {
+            Storage::Memory { space, .. } => Some((space, location.offset.get(LaneId(0)))),
+            _ => None,
+        };
+        let alike = self.frames.iter().take(level).enumerate().filter(|(_, frame)| frame.pc == here.pc);
+        let mut alike = alike.map(|(earlier, _)| earlier);
+        alike.find(|earlier| {
+            let context = self.level(*earlier);
+            let other = context.cfa().ok();
+            other.is_some_and(|other| place(&other) == place(cfa))
+        })
+    }
+
+    /// Reads a register of a frame into cleared storage. The level past the last frame is that of its caller.
+    pub(super) fn read_register(&self, level: usize, register: DwarfReg, into: &mut RegisterBytes) {
+        into.clear();
+        let mut level = level;
+        // A register that keeps its value is that of the inner frame, and so on.
+        while let Some(callee) = level.checked_sub(1) {
+            if self.is_pc(register)
+                && let Some(frame) = self.frames.get(level)
+            {
+                fill(into, &frame.pc.0.to_le_bytes());
+                return;
+            }
+            let Ok(rules) = self.rules(callee) else { return };
+            match rules.row.registers.get(&register).map(|placed| &placed.rule) {
+                None | Some(RegisterRule::SameValue) => level = callee,
+                Some(_) => return self.read_saved(callee, rules, register, into),
+            }
+        }
+        if let Err(error) = self.read_own(register, into) {
+            log::warn!("{error}");
+        }
+    }
+
+    fn is_pc(&self, register: DwarfReg) -> bool {
+        let found = self.kind.dwarf(register).ok().map(|known| known.id);
+        found.is_some() && found == self.kind.named("pc").map(|pc| pc.id)
+    }
+
+    /// The wave's register of a DWARF number, if it has one.
+    fn read_own(&self, register: DwarfReg, into: &mut RegisterBytes) -> Result<(), ReadError> {
+        let Ok(known) = self.kind.dwarf(register) else { return Ok(()) };
+        let mut read = self.own.borrow_mut();
+        let value = match read.entry(known.id) {
+            Entry::Occupied(value) => value.into_mut(),
+            Entry::Vacant(capacity) => capacity.insert(self.reader.register(self.wave, known.id)?),
+        };
+        fill(into, value.bytes());
+        into.known = value.known();
+        Ok(())
+    }
+
+    /// The caller's value of a register by a frame's rule.
+    fn read_saved(&self, level: usize, rules: &Rules, register: DwarfReg, into: &mut RegisterBytes) {
+        let Some(frame) = self.frames.get(level) else { return };
+        if let Some(known) = frame.saved.borrow().get(&register) {
+            into.clone_from(known);
+            return;
+        }
+        match self.evaluate_saved(frame, level, rules, register, into) {
+            Ok(()) => {}
+            Err(error) => {
+                let words = error.named(&*self.kind);
+                // Missing data is no fault of the table. One warning a stack is enough for a fault.
+                let is_fault = error.class() != Class::Unavailable && !self.warned.replace(true);
+                let severity = if is_fault { log::Level::Warn } else { log::Level::Debug };
+                log::log!(severity, "register {register} of the caller of frame {level}: {words}");
+                into.clear();
+            }
+        }
+        frame.saved.borrow_mut().insert(register, into.clone());
+    }
+
+    fn evaluate_saved(
+        &self,
+        frame: &Physical<'a>,
+        level: usize,
+        rules: &Rules,
+        register: DwarfReg,
+        into: &mut RegisterBytes,
+    ) -> Result<(), dwarf::Error> {
+        let context = self.level(level);
+        let fail = |cause| dwarf::Error { at: ExprOffset(0), op: "saved register", cause };
+        let Some(left) = self.rules_left.get().checked_sub(1) else {
+            let (what, limit) = ("rules of call frame information", u64::from(MAX_RULES));
+            return Err(fail(Cause::Limit { what, limit }));
+        };
+        self.rules_left.set(left);
+        let size = context.register_size(register).map_err(|why| fail(why.into()))?;
+        let location = Unwind::new(&context, &rules.row, &frame.answers).register(register)?;
+        let bits = fetch(&context, &location, None, size)?;
+        fill(into, bits.bytes());
+        for dword in 0..size.0.div_ceil(32).min(64) {
+            let bytes = dword as usize * 4..(dword as usize * 4 + 4).min(bits.bytes().len());
+            let any =
+                |mask: &[u8]| mask.get(bytes.clone()).is_some_and(|mask| mask.iter().any(|bits| *bits != 0));
+            let (undefined, missing) = (any(bits.undefined()), any(bits.not_captured()));
+            into.undefined |= u64::from(undefined) << dword;
+            into.known &= !(u64::from(undefined || missing) << dword);
+        }
+        into.origin = match location.storage {
+            Storage::Undefined(origin) => origin,
+            _ => None,
+        };
+        Ok(())
+    }
+}
+
+/// Puts known bytes at the start of a register.
+fn fill(into: &mut RegisterBytes, bytes: &[u8]) {
+    for (to, from) in into.bytes.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    let dwords = bytes.len().div_ceil(4);
+    into.known = if dwords >= 64 { u64::MAX } else { (1 << dwords) - 1 };
+}
