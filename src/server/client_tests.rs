@@ -80,6 +80,7 @@ fn threads_are_chosen_and_checked_without_reading_anything() {
 #[test]
 fn a_list_of_waves_has_those_that_cannot_be_read() {
     let mut session = session();
+    session.expect_waves().times(1).returning(|| (0..3).map(WaveId).collect());
     session.expect_wave().returning(|wave| match wave.0 {
         1 => Err(ReadError::NoSuchWave(wave)),
         _ => Ok(info(wave)),
@@ -190,6 +191,8 @@ fn the_list_of_threads_is_built_once() {
 #[test]
 fn an_object_of_ours_is_built_when_it_is_read_from_its_beginning() {
     let mut session = session();
+    // The client lists the waves once, and each built object does.
+    session.expect_waves().times(2).returning(|| (0..3).map(WaveId).collect());
     session.expect_wave().times(6).returning(|wave| Ok(info(wave)));
     let mut client = client(session, Facade::Gdb);
     for _ in 0..2 {

@@ -162,7 +162,8 @@ fn monitor_refuses_arguments_that_a_command_does_not_take() {
     ] {
         script.check(command, format!("monitor {command}"), |text| {
             let words = [
-                "Say ",
+                "Give ",
+                "Name the ",
                 "is not a number",
                 "no operation",
                 "no register",

@@ -349,7 +349,7 @@ fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
             script.expect(format!("print {function}"), words);
             script.expect(format!("call {function}"), words);
         }
-        script.expect("return", "the stack pointer says here which wave, lane and frame it is");
+        script.expect("return", "the stack pointer encodes the wave, lane and frame");
         script.expect("bt", "#2  0x00007f0000101778 in launch () at ./tests/fixtures/kernels/calls.hip:26");
         script.expect("finish", "nothing can run");
         script.expect("bt 1", "#0  leaf () at ./tests/fixtures/kernels/calls.hip:2");

@@ -90,6 +90,12 @@ fn bare<'q>(question: &'q Question, arguments: &Arguments, word: &str) -> Option
 
 /// The reply to a word that fits no parameter that is left.
 fn unfit(question: &Question, arguments: &Arguments, word: &str) -> String {
+    // A needed parameter names the fault of its value.
+    let next = parameters(question)
+        .find(|parameter| parameter.words == Words::Bare && !arguments.has(parameter.name));
+    if let Some(Err(error)) = next.filter(|next| next.is_needed).map(|next| next.typed(word)) {
+        return reason(question, error.into());
+    }
     let is_bare = parameters(question).all(|parameter| parameter.words == Words::Bare);
     let fits = |parameter: &Parameter| arguments.has(parameter.name) && parameter.typed(word).is_ok();
     match is_bare && parameters(question).any(fits) {
