@@ -199,19 +199,35 @@ impl Parameter {
                 Value::Letter(letter)
             }
             Takes::Choice(_) | Takes::Word | Takes::Space | Takes::Text => Value::Text(text.to_owned()),
-            Takes::Bytes => Value::Bytes(hex_bytes(text).map_err(ArgumentError::Text)?),
+            Takes::Bytes => {
+                Value::Bytes(hex_bytes(text).map_err(|error| ArgumentError::Text(error.to_string()))?)
+            }
             Takes::Names => Value::Texts(vec![text.to_owned()]),
         })
     }
 }
 
-/// The bytes of hexadecimal digits with free spaces. An error: the text has another form.
-pub(crate) fn hex_bytes(text: &str) -> Result<Vec<u8>, String> {
+/// The error for a text that is not hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum HexError {
+    /// The last byte has one digit.
+    #[error("{0:?} has an odd number of hexadecimal digits")]
+    Odd(String),
+    /// A character is no digit.
+    #[error("{0:?} is not hexadecimal")]
+    NoDigit(String),
+}
+
+/// The bytes of hexadecimal digits with free spaces.
+///
+/// # Errors
+/// The text has another form.
+pub(crate) fn hex_bytes(text: &str) -> Result<Vec<u8>, HexError> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     if !digits.len().is_multiple_of(2) {
-        return Err(format!("{text:?} has an odd number of hexadecimal digits"));
+        return Err(HexError::Odd(text.to_owned()));
     }
     let mut bytes = vec![0; digits.len() / 2];
-    faster_hex::hex_decode(&digits, &mut bytes).map_err(|_| format!("{text:?} is not hexadecimal"))?;
+    faster_hex::hex_decode(&digits, &mut bytes).map_err(|_| HexError::NoDigit(text.to_owned()))?;
     Ok(bytes)
 }

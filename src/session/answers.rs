@@ -220,7 +220,7 @@ pub struct CodeObjectInfo {
     /// The origin of its bytes as text, if it is not the file itself.
     pub origin: Option<String>,
     /// Another code object with some of its addresses.
-    pub overlap: Option<Overlap>,
+    pub overlap: Option<OverlapError>,
     /// The reason for missing variables; `None`: it has variables.
     pub error: Option<ObjectError>,
 }
@@ -228,7 +228,7 @@ pub struct CodeObjectInfo {
 /// A code object with addresses of another one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its addresses overlap those of {name} at {address}: one hides the other")]
-pub struct Overlap {
+pub struct OverlapError {
     /// Its name.
     pub name: String,
     /// Its load address.

@@ -22,7 +22,7 @@ mod variables;
 mod waves;
 
 pub use answers::{
-    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, MemoryAddress, Overlap, PcSource,
+    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, MemoryAddress, OverlapError, PcSource,
     ReadError, Region, WaveInfo,
 };
 pub use changes::{

@@ -6,7 +6,7 @@ use super::disassembly::{LOADED, words};
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Register, Wave, fixtures_folder, named};
 use super::script::{Debugger, Script, in_each};
-use super::x86_facade::disguise;
+use super::x86_facade::x86_view;
 
 const DUMPS: [&str; 4] = ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "calls-gfx90a"];
 /// gdb's line of code.
@@ -175,7 +175,7 @@ fn code_without_a_view_is_no_x86_either() {
     for name in ["gdb", "gdb-multiarch"] {
         let fixture = named("saxpy-gfx90a-O0");
         let server = Server::start(&fixture.dump, &["--view", "off"]);
-        let symbols = disguise(&fixtures_folder().join("code/saxpy-gfx90a-O0.hsaco"));
+        let symbols = x86_view(&fixtures_folder().join("code/saxpy-gfx90a-O0.hsaco"));
         let mut script = Script::new("symbols of the user");
         script.say("set architecture i386:x86-64");
         script.say(format!("symbol-file -o {LOADED:#x} {}", symbols.display()));

@@ -7,7 +7,7 @@ use super::harness::{Server, lldb_name};
 use super::lldb::choose;
 use super::model::{Fixture, Wave, fixtures_folder, named};
 use super::script::{Debugger, Script};
-use super::x86_facade::disguise;
+use super::x86_facade::x86_view;
 
 /// A dump whose first wave stopped at a breakpoint, which is a SIGTRAP, and others that had not stopped.
 const DUMP: &str = "call-gfx90a-O2";
@@ -28,7 +28,7 @@ fn stage() -> Stage {
         fixture.waves.iter().any(|wave| wave.stop().unwrap().is_empty()),
         "no wave of {DUMP} was running"
     );
-    let symbols = disguise(&fixtures_folder().join(format!("code/{DUMP}.hsaco")));
+    let symbols = x86_view(&fixtures_folder().join(format!("code/{DUMP}.hsaco")));
     let server = Server::start(&fixture.dump, &[]);
     Stage { fixture, symbols, server }
 }

@@ -21,7 +21,7 @@ const SECTION_NAMES: usize = 62;
 const X86_64: u16 = 62;
 
 /// Writes a copy of a code object that claims to be for x86-64.
-pub(crate) fn disguise(code_object: &Path) -> PathBuf {
+pub(crate) fn x86_view(code_object: &Path) -> PathBuf {
     let mut elf = fs::read(code_object).unwrap();
     elf[OS_ABI] = 0;
     elf[ABI_VERSION] = 0;

@@ -124,7 +124,7 @@ fn is_alike(texts: BTreeSet<String>) -> String {
     let first = texts.next().unwrap();
     if let Some(other) = texts.next() {
         let differs = first.lines().zip(other.lines()).find(|(one, other)| one != other);
-        panic!("what stands at a path changes what is said: {differs:?}");
+        panic!("what stands at a path changes the answer: {differs:?}");
     }
     first
 }

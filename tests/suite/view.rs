@@ -421,7 +421,7 @@ fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() 
     }
     std::fs::write(scratch.path().join("manifest.toml"), manifest).unwrap();
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-    // In the disguise the PC is rip, the 17th of gdb's x86-64 registers, and the first of lldb's.
+    // In the facade the PC is rip, the 17th of gdb's x86-64 registers, and the first of lldb's.
     for (facade, number) in [(Facade::Gdb, "10"), (Facade::Lldb, "0")] {
         let dump = open(scratch.path());
         assert!(dump.problems().is_empty(), "{:?}", dump.problems());
@@ -444,7 +444,7 @@ fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() 
         for _ in 0..3 {
             assert_eq!(stop_in(MOST + 1), (false, true), "{facade:?}");
         }
-        assert_eq!(files(), before, "{facade:?}: files that no client is told of");
+        assert_eq!(files(), before, "{facade:?}: files that no client learns of");
         // Where it has files the client goes on as before, and the user reads variables everywhere.
         assert_eq!(stop_in(MOST), (false, false), "{facade:?}");
         assert_eq!(stop_in(MOST + 1), (false, true), "{facade:?}");

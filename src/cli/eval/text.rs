@@ -39,7 +39,7 @@ impl TryFrom<String> for Hex {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        hex_bytes(&text).map(Self)
+        hex_bytes(&text).map(Self).map_err(|error| error.to_string())
     }
 }
 
@@ -56,7 +56,7 @@ impl TryFrom<toml::Value> for NumberOrBytes {
 
     fn try_from(value: toml::Value) -> Result<Self, String> {
         match value {
-            toml::Value::String(text) => hex_bytes(&text).map(Self::Bytes),
+            toml::Value::String(text) => hex_bytes(&text).map(Self::Bytes).map_err(|error| error.to_string()),
             number => match Int::try_from(number) {
                 Ok(Int(number)) => Ok(Self::Number(number)),
                 Err(error) => Err(format!("{error}; or the bytes of an expression as a string")),
@@ -167,7 +167,7 @@ impl TryFrom<toml::Table> for Wide {
         let bytes = match (value, bytes) {
             (Some(value), None) => number_in(value, bits)?,
             (None, Some(text)) => {
-                let bytes = hex_bytes(&text)?;
+                let bytes = hex_bytes(&text).map_err(|error| error.to_string())?;
                 let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| {
                     let byte = bytes.get(last).copied().unwrap_or(0);
                     last as u64 * 8 + u64::from(8 - byte.leading_zeros())

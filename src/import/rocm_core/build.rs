@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::ahead::Ahead;
 use super::block::Block;
 use super::dispatch::{self, Dispatches};
 use super::doubt::{Doubt, Launched, Seen, Unchecked};
 use super::queues::{WaveReader, XccWaves};
+use super::read_ahead::ReadAhead;
 use super::scratch::NoScratch;
 use super::skip_summary::{OutsideGroup, SkipSummary, count};
 use super::wave::{Facts, Words};
@@ -70,7 +70,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
     }
 
     /// Adds the waves of an XCC, in the order of its control stack, and compares them.
-    pub(super) fn xcc(&mut self, xcc: &XccWaves, ahead: &mut Ahead<'_>) {
+    pub(super) fn xcc(&mut self, xcc: &XccWaves, ahead: &mut ReadAhead<'_>) {
         let (mut open, mut seen) = (None, Vec::with_capacity(xcc.blocks.len()));
         for block in &xcc.blocks {
             let words = ahead.next(block);

@@ -7,7 +7,6 @@
 //! missing parts. Of memory only headers, control stacks, packets, kernel descriptors and 200 bytes of each wave are read.
 
 mod agents;
-mod ahead;
 mod area;
 mod block;
 mod build;
@@ -19,6 +18,7 @@ mod note;
 mod padding;
 mod private;
 mod queues;
+mod read_ahead;
 mod reading;
 mod repair;
 mod scratch;

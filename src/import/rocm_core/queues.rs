@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::agents::{Agents, Known};
-use super::ahead::Ahead;
 use super::area::Header;
 use super::block::Block;
 use super::build::QueueBuilder;
@@ -12,6 +11,7 @@ use super::dispatch::{self, Dispatches};
 use super::doubt::Doubts;
 use super::memory::CoreMemory;
 use super::note::State;
+use super::read_ahead::ReadAhead;
 use super::reading::{XccPlace, XccReader};
 use super::scratch::{NoScratch, Scratch};
 use super::stride;
@@ -129,7 +129,7 @@ impl<'a> WaveReader<'a> {
     ) {
         let (mut saved, mut idle) = (Vec::new(), Idle::new());
         let mut areas = 0u32;
-        // All blocks are known before the first wave is built: `Ahead` reads their words in advance.
+        // All blocks are known before the first wave is built: `ReadAhead` reads their words in advance.
         for entry in &state.queues {
             let key = format!("queue {}", entry.id);
             if entry.kind != AQL {
@@ -204,7 +204,7 @@ impl<'a> WaveReader<'a> {
         let count = saved.iter().flat_map(|queue| &queue.xccs).map(|xcc| xcc.blocks.len()).sum();
         capture.waves.reserve(count);
         let memory = self.memory;
-        Ahead::read(memory, count, blocks, |ahead| {
+        ReadAhead::read(memory, count, blocks, |ahead| {
             for Saved { key, queue, ring, xccs } in saved {
                 let mut builder = QueueBuilder::new(self, capture, Dispatches::new(*queue, *ring));
                 xccs.iter().for_each(|xcc| builder.xcc(xcc, ahead));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::answers::Overlap;
+use super::answers::OverlapError;
 use super::error::{Foreign, ObjectCause, ObjectError};
 use super::{CodeObjectInfo, Reader};
 use crate::capture::{Capture, copy};
@@ -150,7 +150,8 @@ impl Objects {
         let overlaps = self.overlaps(capture);
         let each = self.each.iter().zip(&capture.code_objects).map(|(loaded, object)| {
             let overlap = overlaps.get(&loaded.index).and_then(|other| capture.code_objects.get(*other));
-            let overlap = overlap.map(|other| Overlap { name: other.name.clone(), address: other.address });
+            let overlap =
+                overlap.map(|other| OverlapError { name: other.name.clone(), address: other.address });
             let parsed = loaded.object(capture);
             let image = parsed.as_ref().ok().and_then(|parsed| parsed.image());
             let foreign = parsed.as_ref().ok().and_then(|parsed| loaded.foreign(capture, parsed));

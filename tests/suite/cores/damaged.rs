@@ -120,7 +120,7 @@ fn truncated_samples_give_what_is_there_and_say_what_is_not() {
                 if end == file.len() {
                     continue;
                 }
-                assert!(!text.starts_with("0\n"), "{what}: no problem is told");
+                assert!(!text.starts_with("0\n"), "{what}: no problem is reported");
                 served += usize::from(text.lines().skip(1).any(|line| whole.contains(line)));
                 // Known values are the whole file's: a cut invents nothing.
                 for line in text.lines().skip(1) {
@@ -165,7 +165,7 @@ fn flipped_words_are_told_or_change_nothing_and_take_no_long_time() {
                 } else if !said.is_subset(&before) {
                     told += 1;
                 } else {
-                    assert!(!map.areas.contains(&at), "{what}: other values, and nothing is told");
+                    assert!(!map.areas.contains(&at), "{what}: other values, and nothing is reported");
                 }
             }
         }

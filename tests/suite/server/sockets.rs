@@ -53,7 +53,7 @@ fn ask(stream: &mut (impl Read + Write), body: &str) -> String {
 #[test]
 fn clients_at_once_each_have_a_session_of_their_own() {
     let (endpoints, _server) = start(ServeOptions::default());
-    assert_ne!(address(&endpoints).port(), 0, "the port that was found is told");
+    assert_ne!(address(&endpoints).port(), 0, "the server reports the port");
     assert!(address(&endpoints).ip().is_loopback());
     let (mut first, mut second) = (connect(&endpoints), connect(&endpoints));
     assert_eq!(ask(&mut first, "Hg3"), "OK");
@@ -251,7 +251,7 @@ fn signals_end_the_server_cleanly() {
         kill(Pid::from_raw(server.id().try_into().unwrap()), signal).unwrap();
         assert!(server.wait().unwrap().success(), "{signal}");
         assert!(!path.exists(), "{signal}");
-        assert_eq!(client.read(&mut [0]).unwrap(), 0, "the client is told by the end of the stream");
+        assert_eq!(client.read(&mut [0]).unwrap(), 0, "the end of the stream tells the client");
     }
 }
 

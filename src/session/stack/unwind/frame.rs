@@ -9,7 +9,7 @@ use crate::dwarf::{
 use crate::session::MemoryAddress;
 use crate::session::error::SourceError;
 use crate::session::stack::frame::lacking;
-use crate::session::stack::unwind::rules::NoRules;
+use crate::session::stack::unwind::rules::RulesError;
 use crate::session::stack::unwind::unwinder::{Code, Unwinder};
 use crate::units::{AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
 
@@ -42,7 +42,7 @@ impl<'w> PhysicalFrame<'w> {
 
     /// The frame with its rules, which give the places of its caller's registers.
     pub(in crate::session) fn unwind(&self) -> Answer<Unwind<'_>> {
-        let words = |why: NoRules| ContextError::not_captured(why.named(&*self.walk.kind));
+        let words = |why: RulesError| ContextError::not_captured(why.named(&*self.walk.kind));
         let rules = self.walk.rules(self.level).map_err(words)?;
         let frame = self.walk.frames().get(self.level);
         let frame = frame.ok_or_else(|| ContextError::not_captured("there is no such frame"))?;

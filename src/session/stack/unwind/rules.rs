@@ -42,7 +42,7 @@ impl fmt::Display for EntryAt {
 
 /// Reasons that a frame has no rules.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(in crate::session) enum NoRules {
+pub(in crate::session) enum RulesError {
     #[error("there is no such frame")]
     NoFrame,
     #[error("no code object that can be read holds the PC")]
@@ -62,7 +62,7 @@ pub(in crate::session) enum NoRules {
     Broken(EntryAt, dwarf::Error),
 }
 
-impl NoRules {
+impl RulesError {
     /// The text with names of registers and address spaces.
     pub(super) fn named(&self, names: &dyn Names) -> String {
         match self {
@@ -77,7 +77,7 @@ fn unread(problem: Option<&FrameError>) -> String {
     problem.map_or_else(String::new, |problem| format!(", but not all of it can be read: {problem}"))
 }
 
-pub(in crate::session) type Found = Arc<Result<Rules, NoRules>>;
+pub(in crate::session) type Found = Arc<Result<Rules, RulesError>>;
 
 /// The call frame information of one code object, with the requested rows.
 #[derive(Debug, Default)]
@@ -110,7 +110,7 @@ impl UnwindTable {
         let Some(entry) = frames.at(pc) else {
             let problem = frames.problems().first().cloned();
             let is_empty = frames.entries().is_empty();
-            let none = if is_empty { NoRules::NoTable(problem) } else { NoRules::NoEntry(problem) };
+            let none = if is_empty { RulesError::NoTable(problem) } else { RulesError::NoEntry(problem) };
             return Arc::new(Err(none));
         };
         if let Some(found) = self.rows().get(entry, pc) {
@@ -119,7 +119,7 @@ impl UnwindTable {
         // Outside of the lock: two clients may run the same instructions once each, and neither waits for the other.
         let (extent, found) = run(entry, pc, dialect, budget);
         // Another question has another budget.
-        let is_limit = |found: &Result<Rules, NoRules>| matches!(found, Err(NoRules::Broken(_, error)) if error.class() == Class::Limit);
+        let is_limit = |found: &Result<Rules, RulesError>| matches!(found, Err(RulesError::Broken(_, error)) if error.class() == Class::Limit);
         if !is_limit(&found) {
             self.rows().insert(entry, extent, Arc::clone(&found));
         }
@@ -155,7 +155,7 @@ fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Bu
     let alone = pc.0..pc.0.saturating_add(1);
     let cie = &entry.cie;
     if cie.augmentation.is_unknown() {
-        let unknown = NoRules::Augmentation(at, cie.augmentation.to_string());
+        let unknown = RulesError::Augmentation(at, cie.augmentation.to_string());
         return (alone, Arc::new(Err(unknown)));
     }
     let start = Pc(entry.pcs.as_ref().map_or(0, |pcs| pcs.start.0));
@@ -166,7 +166,7 @@ fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Bu
     };
     let dialect = match dialect {
         Ok(dialect) => dialect,
-        Err(error) => return (alone, Arc::new(Err(NoRules::Broken(at, error)))),
+        Err(error) => return (alone, Arc::new(Err(RulesError::Broken(at, error)))),
     };
     let factors = Factors {
         code: cie.code_factor,
@@ -185,6 +185,6 @@ fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Bu
     );
     match found {
         Ok((row, extent)) => (extent.start.0..extent.end.0, Arc::new(Ok(Rules { entry: at, row }))),
-        Err(error) => (alone, Arc::new(Err(NoRules::Broken(at, error)))),
+        Err(error) => (alone, Arc::new(Err(RulesError::Broken(at, error)))),
     }
 }

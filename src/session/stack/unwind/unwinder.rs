@@ -15,7 +15,7 @@ use crate::dwarf::{
 use crate::session::error::SourceError;
 use crate::session::objects::Loaded;
 use crate::session::stack::unwind::frame::PhysicalFrame;
-use crate::session::stack::unwind::rules::{Found, NoRules, Rules};
+use crate::session::stack::unwind::rules::{Found, Rules, RulesError};
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{ReadError, Reader};
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
@@ -155,7 +155,7 @@ impl<'a> Unwinder<'a> {
         Physical { pc, lookup, code, rules: OnceCell::new(), saved: RefCell::default(), answers }
     }
 
-    fn found<'f>(&self, frame: &'f Physical<'a>) -> Option<&'f Result<Rules, NoRules>> {
+    fn found<'f>(&self, frame: &'f Physical<'a>) -> Option<&'f Result<Rules, RulesError>> {
         let look = || {
             let code = frame.code?;
             let capture = self.reader.dump().capture();
@@ -166,11 +166,11 @@ impl<'a> Unwinder<'a> {
     }
 
     /// The non-empty rules of a frame, or the reason that there are none.
-    pub(super) fn rules(&self, level: usize) -> Result<&Rules, NoRules> {
-        let frame = self.frames.get(level).ok_or(NoRules::NoFrame)?;
-        match self.found(frame).ok_or(NoRules::NoCode)? {
+    pub(super) fn rules(&self, level: usize) -> Result<&Rules, RulesError> {
+        let frame = self.frames.get(level).ok_or(RulesError::NoFrame)?;
+        match self.found(frame).ok_or(RulesError::NoCode)? {
             Ok(rules) if rules.row.cfa.rule != CfaRule::Unspecified => Ok(rules),
-            Ok(rules) => Err(NoRules::NoCfa(rules.entry)),
+            Ok(rules) => Err(RulesError::NoCfa(rules.entry)),
             Err(why) => Err(why.clone()),
         }
     }
@@ -193,14 +193,15 @@ impl<'a> Unwinder<'a> {
         {
             return Err(StackEnd::Outermost);
         }
-        if let Some(Err(NoRules::Broken(entry, error))) = found {
+        if let Some(Err(RulesError::Broken(entry, error))) = found {
             return Err(self.broken(&error.clone(), *entry));
         }
-        let none = |why: NoRules| StackEnd::NoUnwindInformation { pc: frame.pc, why: why.named(&*self.kind) };
+        let none =
+            |why: RulesError| StackEnd::NoUnwindInformation { pc: frame.pc, why: why.named(&*self.kind) };
         let rules = self.rules(level).map_err(none)?;
         let return_address = rules.row.return_address;
         if !rules.row.registers.contains_key(&return_address) {
-            return Err(none(NoRules::NoReturnAddress(rules.entry)));
+            return Err(none(RulesError::NoReturnAddress(rules.entry)));
         }
         let context = self.level(level);
         let unwind = Unwind::new(&context, &rules.row, &frame.answers);

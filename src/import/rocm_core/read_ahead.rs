@@ -21,13 +21,13 @@ const WAITING: usize = 8;
 /// A wave's words are one read of the file, in a page of their own, which takes as long as all that is made of them: a
 /// thread reads while another one works.
 #[derive(Debug)]
-pub(super) struct Ahead<'m> {
+pub(super) struct ReadAhead<'m> {
     memory: &'m CoreMemory,
     batches: Receiver<Vec<Words>>,
     batch: vec::IntoIter<Words>,
 }
 
-impl<'m> Ahead<'m> {
+impl<'m> ReadAhead<'m> {
     /// Reads the words of `blocks`, which are `count`, while `work` asks for each of them in turn.
     pub(super) fn read<'b>(
         memory: &'m CoreMemory,
@@ -72,5 +72,5 @@ impl<'m> Ahead<'m> {
 }
 
 #[cfg(test)]
-#[path = "tests/ahead.rs"]
+#[path = "tests/read_ahead.rs"]
 mod tests;

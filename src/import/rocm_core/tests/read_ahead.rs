@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Ahead, BATCH, WAITING, WORTH_A_THREAD};
+use super::{BATCH, ReadAhead, WAITING, WORTH_A_THREAD};
 use crate::capture::{Backing, BackingId, Extent, MemoryBacking, MemoryMap, Segment};
 use crate::import::rocm_core::block::{Block, Counts};
 use crate::import::rocm_core::memory::CoreMemory;
@@ -47,7 +47,7 @@ fn each_wave_has_its_own_words_whoever_read_them() {
         let memory = memory((count as u64 * BYTES).saturating_sub(32));
         let blocks = blocks(count as u64);
         let mut seen = 0;
-        Ahead::read(&memory, count, blocks.iter(), |ahead| {
+        ReadAhead::read(&memory, count, blocks.iter(), |ahead| {
             for (index, block) in (0..count as u32).rev().zip(&blocks) {
                 let words = ahead.next(block);
                 let first = index * 48;
@@ -69,7 +69,7 @@ fn each_wave_has_its_own_words_whoever_read_them() {
 fn work_may_end_early() {
     let blocks = blocks(5000);
     let memory = memory(5000 * BYTES);
-    Ahead::read(&memory, blocks.len(), blocks.iter(), |ahead| {
+    ReadAhead::read(&memory, blocks.len(), blocks.iter(), |ahead| {
         assert!(ahead.next(&blocks[0]).hw.is_whole());
     });
 }
