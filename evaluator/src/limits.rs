@@ -22,8 +22,8 @@ pub const WAVE_WORK: u64 = 1 << 12;
 /// Values of variables, one for each lane, that a question may ask for beyond [`WAVE_VALUES`].
 pub const MAX_QUESTION_VALUES: u64 = 1 << 20;
 
-/// Values that a question may ask for more for each wave: those of 64 variables in 64 lanes.
-pub const WAVE_VALUES: u64 = 1 << 12;
+/// Values that a question may ask for more for each wave: those of 128 variables in 64 lanes.
+pub const WAVE_VALUES: u64 = 1 << 13;
 
 /// Units of work that each evaluation has of its own, whatever others have taken: so many, ...
 pub const OWN_WORK: u64 = 64;

@@ -42,8 +42,7 @@ struct Chosen {
 /// The subcommands.
 pub(super) fn commands() -> impl Iterator<Item = Subcommand> {
     QUESTIONS.iter().map(|question| {
-        let about = question.summary.trim_end_matches('.');
-        let mut command = DumpArgs::augment_args(Subcommand::new(question.name).about(about));
+        let mut command = DumpArgs::augment_args(Subcommand::new(question.name));
         for parameter in options(question) {
             command = command.arg(argument(parameter, has_waves(question)));
         }
@@ -51,7 +50,8 @@ pub(super) fn commands() -> impl Iterator<Item = Subcommand> {
             command = Chosen::augment_args(command);
         }
         let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON");
-        command = command.arg(json);
+        // Groups of options bring their own text along.
+        command = command.arg(json).about(question.summary.trim_end_matches('.')).long_about(None);
         if question.name == "eval" { super::eval::with_cases(command) } else { command }
     })
 }

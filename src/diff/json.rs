@@ -46,10 +46,10 @@ impl Serialize for Json<'_> {
         }
         let diff = self.diff.borrow();
         map.serialize_entry("same", &diff.is_same())?;
-        let LeftOut { variables, frames, pairs } = diff.left_out;
+        let LeftOut { variables, frames, unknown, pairs } = diff.left_out;
         map.serialize_entry(
             "left_out",
-            &json!({ "variables": variables, "frames": frames, "pairs": pairs }),
+            &json!({ "variables": variables, "frames": frames, "unknown_frames": unknown, "pairs": pairs }),
         )?;
         map.end()
     }
@@ -76,7 +76,7 @@ fn lonely(alone: &Alone) -> Value {
         "waves": alone.waves,
         "shared": alone.lacks == Lacks::Counterpart,
         "lacks": match &alone.lacks {
-            Lacks::WaveArch(_) => "kind",
+            Lacks::Kind(_) => "kind",
             Lacks::Stack => "stack",
             Lacks::Counterpart => "counterpart",
         },
@@ -92,6 +92,7 @@ fn pair(pair: &WaveDifference) -> Value {
     });
     json!({
         "waves": pair.ids,
+        "unconfirmed": pair.unconfirmed,
         "function": pair.function,
         "stop_reasons": pair.stop,
         "registers": registers.collect::<Vec<_>>(),

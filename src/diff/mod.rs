@@ -82,7 +82,7 @@ pub struct Alone {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacks {
     /// Waves of their kind, named: `gfx90a:wave64`.
-    WaveArch(String),
+    Kind(String),
     /// Waves with their stack.
     Stack,
     /// Enough waves with their stack.
@@ -96,6 +96,8 @@ pub struct LeftOut {
     pub variables: u64,
     /// Frames without any variables, because the question has read large functions again too often.
     pub frames: u64,
+    /// Frames whose variables neither dump knows: without debug information, for example. Not a part of `pairs`.
+    pub unknown: u64,
     /// Pairs with such variables or frames.
     pub pairs: usize,
 }
@@ -193,7 +195,8 @@ impl Diff {
                 wave::compare([(a, one), (b, other)], [a.wave(one)?.id, b.wave(other)?.id])?;
             self.left_out.variables += left_out.variables;
             self.left_out.frames += left_out.frames;
-            self.left_out.pairs += usize::from(left_out != LeftOut::default());
+            self.left_out.unknown += left_out.unknown;
+            self.left_out.pairs += usize::from(left_out.variables + left_out.frames > 0);
             if difference.is_some() {
                 self.differing += 1;
                 return Ok(difference);

@@ -121,7 +121,7 @@ pub(super) fn matched(sessions: [Option<&Session>; 2], kind: &str) -> Result<Mat
     for key in order {
         let Some(sides) = stacks.remove(&key) else { continue };
         let lacks = match sessions.iter().all(Option::is_some) {
-            false => Lacks::WaveArch(kind.to_owned()),
+            false => Lacks::Kind(kind.to_owned()),
             true if sides.iter().all(Option::is_some) => Lacks::Counterpart,
             true => Lacks::Stack,
         };

@@ -52,7 +52,14 @@ pub fn text(diff: &mut Diff, all: bool, style: Style, out: &mut dyn Write) -> Re
         }
         (false, _, differing) => writeln!(out, "{differing} of {pairs} compared differ.")?,
     }
-    let LeftOut { variables, frames, pairs } = diff.left_out;
+    let LeftOut { variables, frames, unknown, pairs } = diff.left_out;
+    if unknown > 0 {
+        writeln!(
+            out,
+            "Not compared: the variables of {}, which neither dump knows.",
+            counted(unknown as usize, "frame")
+        )?;
+    }
     let pairs = counted(pairs, "pair");
     if frames > 0 {
         let frames = counted(frames as usize, "frame");
@@ -85,7 +92,7 @@ fn list<T>(text: &mut String, items: &[T], most: usize, mut each: impl FnMut(&mu
 
 fn lonely(text: &mut String, mark: &str, name: &str, alone: &Alone, style: Style) {
     let why = match &alone.lacks {
-        Lacks::WaveArch(kind) => format!("of {kind}, a kind of wave that the other dump lacks"),
+        Lacks::Kind(kind) => format!("of {kind}, a kind of wave that the other dump lacks"),
         Lacks::Stack => "with a stack that the other dump lacks".to_owned(),
         Lacks::Counterpart => "without a counterpart in the other dump".to_owned(),
     };
@@ -99,7 +106,13 @@ fn wave(text: &mut String, pair: &WaveDifference, most: Most, style: Style) {
     let [a, b] = pair.ids;
     let which = if a == b { format!("wave {a}") } else { format!("wave {a} and wave {b}") };
     let function = pair.function.as_deref().unwrap_or("an unnamed function");
-    let _ = writeln!(text, "{}", style.heading(&format!("{which}, in {function}:")));
+    let doubt = match pair.unconfirmed {
+        [false, false] => "",
+        [true, false] => " (unconfirmed in the first dump)",
+        [false, true] => " (unconfirmed in the second dump)",
+        [true, true] => " (unconfirmed in both dumps)",
+    };
+    let _ = writeln!(text, "{}", style.heading(&format!("{which}{doubt}, in {function}:")));
     if let Some(stop) = &pair.stop {
         let words = stop.each_ref().map(|stop| match stop {
             None => "not captured".to_owned(),

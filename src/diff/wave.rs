@@ -12,6 +12,8 @@ use crate::units::{LaneId, WaveId};
 pub struct WaveDifference {
     /// Their ids in the first and the second dump.
     pub ids: [u32; 2],
+    /// Whether each dump has doubts about the wave: its values may be wrong.
+    pub unconfirmed: [bool; 2],
     /// The function of its innermost frame in the first dump.
     pub function: Option<String>,
     /// The stop reasons, if they differ: names of them, `None` if they were not captured.
@@ -75,10 +77,14 @@ pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<(Option<WaveDiffe
     let infos = [both[0].0.wave(both[0].1)?, both[1].0.wave(both[1].1)?];
     let stops = infos.each_ref().map(|info| info.stop.clone());
     let stop = (stops[0] != stops[1]).then_some(stops);
+    let unconfirmed = infos.each_ref().map(|info| info.unconfirmed.is_some());
     let registers = registers(both)?;
     let (function, frames, left_out) = frames(both)?;
     let is_same = stop.is_none() && registers.is_empty() && frames.is_empty();
-    Ok(((!is_same).then_some(WaveDifference { ids, function, stop, registers, frames }), left_out))
+    Ok((
+        (!is_same).then_some(WaveDifference { ids, unconfirmed, function, stop, registers, frames }),
+        left_out,
+    ))
 }
 
 fn registers(both: Both<'_>) -> Result<Vec<DifferentRegister>, DiffError> {
@@ -155,7 +161,11 @@ fn frames(both: Both<'_>) -> Result<Differences, DiffError> {
                 variables(a, b)
             }
             _ => {
-                left_out.frames += u64::from(both.iter().any(|(session, _)| session.has_skipped_functions()));
+                let is_skipped = both.iter().any(|(session, _)| session.has_skipped_functions());
+                let is_unknown =
+                    !is_skipped && at.iter().all(Option::is_some) && locals.iter().all(Result::is_err);
+                left_out.frames += u64::from(is_skipped);
+                left_out.unknown += u64::from(is_unknown);
                 Vec::new()
             }
         };

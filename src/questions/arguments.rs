@@ -71,7 +71,7 @@ pub enum ArgumentError {
     #[error("{0}")]
     Text(String),
     /// A parameter that is given twice.
-    #[error("the key {0} stands twice")]
+    #[error("`{0}` is given twice")]
     Twice(&'static str),
     /// Two parameters that exclude each other.
     #[error("either {0} or {1}")]

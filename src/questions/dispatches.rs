@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::answer::{Answer, QuestionError};
+use super::arguments::ArgumentError;
 use super::asked::{Asked, Form};
 use super::parameter::{Parameter, Takes, Words};
 use super::{Question, Subject};
@@ -56,6 +57,9 @@ fn dispatches<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
 
 fn arguments<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let session = asked.session()?;
+    if asked.arguments.has("dispatch") && asked.arguments.has("all") {
+        return Err(ArgumentError::Either("a dispatch", "`all`").into());
+    }
     let chosen = match (asked.arguments.number("dispatch"), asked.focus) {
         (Some(id), _) => Some(id),
         (None, Some(focus)) if !asked.arguments.has("all") => {

@@ -11,7 +11,7 @@ use super::parameter::{Parameter, Takes, Words};
 use super::{Question, Subject};
 use crate::arch::SpaceScope;
 use crate::codeobject::hex;
-use crate::report::{json, spaces, text};
+use crate::report::{spaces, text};
 use crate::session::ReadError;
 
 /// Bytes from a place on, up to the first missing one.
@@ -67,7 +67,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
             if asked.form == Form::Json && arguments.has("at") =>
         {
             let answer = json!({ "place": name, "bytes": null, "why": error.to_string() });
-            return Ok(json::marked(session, wave, answer).into());
+            return Ok(asked.about(answer)?.into());
         }
         Ok(0) => return Err(ReadError::NotCaptured { what: name }.into()),
         read => read?,
@@ -76,7 +76,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let Form::Text(_) = asked.form else {
         if arguments.has("at") {
             let answer = json!({ "place": name, "length": read, "bytes": hex(&bytes) });
-            return Ok(json::marked(session, wave, answer).into());
+            return Ok(asked.about(answer)?.into());
         }
         let space = session.kind().target.space(place.space).cloned();
         // A space that names its lane answers for that lane, whatever `lane` is beside it.

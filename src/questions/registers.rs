@@ -9,7 +9,7 @@ use super::asked::{Asked, Form};
 use super::parameter::{Parameter, Takes, Words};
 use super::{Question, Subject};
 use crate::arch::{RegClass, RegId};
-use crate::report::{export, json, text};
+use crate::report::{export, text};
 use crate::session::Inspect;
 
 /// Registers by AMD's names.
@@ -61,7 +61,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     }
     Ok(match asked.form {
         Form::Text(_) => lines.into(),
-        Form::Json => json::marked(session, focus.wave, json!({ "registers": answer })).into(),
+        Form::Json => asked.about(json!({ "registers": answer }))?.into(),
     })
 }
 

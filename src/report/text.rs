@@ -92,7 +92,7 @@ pub fn arguments(of: &DispatchArguments, style: Style) -> String {
     let size = of.size.map_or_else(String::new, |size| format!(", {size} bytes"));
     let mut text = format!("dispatch {}: {kernel}, kernel arguments {place}{size}\n", of.dispatch);
     if !of.arguments.is_empty() {
-        let mut table = Table::new(["Offset", "Size", "WaveArch", "Type", "Name", "Value"]);
+        let mut table = Table::new(["Offset", "Size", "Kind", "Type", "Name", "Value"]);
         for argument in &of.arguments {
             let absent = || {
                 let hex: Vec<String> = argument.bytes.iter().map(ToString::to_string).collect();

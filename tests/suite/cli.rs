@@ -542,6 +542,20 @@ fn a_dump_without_a_subcommand_is_listed() {
 
 /// Help lists the command's own options, then those of the dump, then those of all commands.
 #[test]
+fn help_describes_each_question() {
+    let all = text(&run(&["--help"]).stdout);
+    let all: Vec<&str> = all.split_whitespace().collect();
+    for question in lanescope::questions::QUESTIONS {
+        let summary = question.summary.trim_end_matches('.');
+        let help = text(&run(&[question.name, "--help"]).stdout);
+        let first: Vec<&str> = help.split("Usage:").next().unwrap().split_whitespace().collect();
+        let words: Vec<&str> = summary.split_whitespace().collect();
+        assert_eq!(first, words, "{}", question.name);
+        assert!(all.windows(words.len()).any(|part| part == words), "{}: {summary}", question.name);
+    }
+}
+
+#[test]
 fn help_lists_a_commands_own_options_first() {
     for (command, own) in
         [("locals", "--frame"), ("slim", "--follow"), ("serve", "--port"), ("eval", "--cases")]

@@ -192,6 +192,13 @@ fn ask(
         Ok(arguments) => question.is_about_wave(arguments),
         Err(_) => question.subject == Subject::Wave,
     };
+    if named.is_some()
+        && !is_about_wave
+        && matches!(question.subject, Subject::WaveUnless(_))
+        && arguments.is_ok()
+    {
+        return Err(format!("`monitor {} {}` takes no thread.", question.name, words.join(" ")));
+    }
     let heading = if is_about_wave { threads::heading(state, thread)? } else { String::new() };
     let answer = arguments.and_then(|arguments| {
         let asked = questions::asked(state, question, thread, arguments, Form::Text(Style::Plain), MAX_BYTES);
@@ -246,6 +253,10 @@ fn find(name: &str) -> Result<Row, String> {
     let mut begins = rows().filter(|(known, _)| known.starts_with(name));
     match (begins.next(), begins.next()) {
         (Some((_, row)), None) => Ok(row),
+        (Some((first, _)), Some((second, _))) => {
+            let all: Vec<&str> = [first, second].into_iter().chain(begins.map(|(name, _)| name)).collect();
+            Err(format!("`{name}` is the beginning of several commands: {}.\n", all.join(", ")))
+        }
         _ => {
             let names: Vec<&str> = rows().map(|(name, _)| name).collect();
             Err(format!("No command \"{name}\". There are: {}. Try `monitor help`.\n", names.join(", ")))

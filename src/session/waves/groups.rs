@@ -4,6 +4,7 @@
 //! and PC. A stack is described once for all waves with the same return addresses.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 
 use crate::session::error::SourceError;
 use crate::session::stack::backtrace::Frames;
@@ -93,7 +94,7 @@ pub struct Member {
 
 /// Bytes of memory of the stacks of an answer. Stacks beyond have [`FIRST_FRAMES`].
 const MAX_STACK_BYTES: usize = 96 << 20;
-/// Bytes of memory of a frame beside its names, which stand in it and in its key.
+/// Bytes of memory of a frame beside its names.
 const FRAME_BYTES: usize = 512;
 /// Bytes of memory of the reason for a frame's missing parts, at most in text and in memory.
 const PROBLEM_BYTES: usize = 512;
@@ -112,7 +113,8 @@ struct FrameKey {
     is_placed: bool,
 }
 
-type StackKey = (Vec<FrameKey>, &'static str);
+/// The number of frames, and two hashes of all of them with the stack's end, made before outer frames are left out.
+type StackKey = (usize, [u64; 2]);
 
 /// The return addresses of a wave, the agent that its code objects are found by, and the reason for the stack's end.
 type Trail = (usize, Vec<Pc>, Option<StackEnd>);
@@ -128,8 +130,8 @@ pub(in crate::session) fn groups(
     grouping: Grouping,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Groups, ReadError> {
-    let mut groups =
-        Building { grouping, by_stack: HashMap::new(), groups: Vec::new(), left: MAX_STACK_BYTES };
+    let (by_stack, hashes) = (HashMap::new(), [RandomState::new(), RandomState::new()]);
+    let mut groups = Building { grouping, by_stack, hashes, groups: Vec::new(), left: MAX_STACK_BYTES };
     let mut by_trail: HashMap<Trail, usize> = HashMap::new();
     for (done, wave) in (0..).zip(waves) {
         progress(done);
@@ -158,6 +160,8 @@ pub(in crate::session) fn groups(
 struct Building {
     grouping: Grouping,
     by_stack: HashMap<StackKey, usize>,
+    /// Keys that no capture knows.
+    hashes: [RandomState; 2],
     groups: Vec<Draft>,
     /// Bytes of memory that stacks may still take.
     left: usize,
@@ -174,11 +178,17 @@ struct Draft {
 impl Building {
     /// The group of a stack; created if missing.
     fn of(&mut self, mut stack: Stack) -> usize {
-        self.cut(&mut stack);
         let by = self.grouping.by;
-        let frames = stack.frames.iter().map(|frame| key(frame, by)).collect();
+        let hash = |state: &RandomState| {
+            let mut hasher = state.build_hasher();
+            stack.frames.iter().for_each(|frame| key(frame, by).hash(&mut hasher));
+            stack.end.name().hash(&mut hasher);
+            hasher.finish()
+        };
+        let key = (stack.frames.len(), self.hashes.each_ref().map(hash));
+        self.cut(&mut stack);
         let next = self.groups.len();
-        let index = *self.by_stack.entry((frames, stack.end.name())).or_insert(next);
+        let index = *self.by_stack.entry(key).or_insert(next);
         if index == next {
             let (members, causes, states) = (Vec::new(), Vec::new(), Vec::new());
             let bytes: usize = stack.frames.iter().map(bytes).sum();
@@ -265,7 +275,7 @@ impl Building {
 fn bytes(frame: &StackFrame) -> usize {
     let names = [&frame.function, &frame.file, &frame.code_object];
     let problem = frame.problem.as_ref().map_or(0, |_| PROBLEM_BYTES);
-    FRAME_BYTES + problem + names.iter().map(|name| 2 * name.as_ref().map_or(0, String::len)).sum::<usize>()
+    FRAME_BYTES + problem + names.iter().map(|name| name.as_ref().map_or(0, String::len)).sum::<usize>()
 }
 
 fn key(frame: &StackFrame, by: GroupBy) -> FrameKey {

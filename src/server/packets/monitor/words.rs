@@ -107,8 +107,9 @@ fn unfit(question: &Question, arguments: &Arguments, word: &str) -> String {
 /// The reason of a missing answer in sentences.
 pub(in super::super) fn reason(question: &Question, error: QuestionError) -> String {
     match error {
-        QuestionError::Argument(ArgumentError::Needed(_) | ArgumentError::Twice(_))
-        | QuestionError::NoExpression => question.hint.to_owned(),
+        QuestionError::Argument(ArgumentError::Needed(_)) | QuestionError::NoExpression => {
+            question.hint.to_owned()
+        }
         QuestionError::Path { path, error } => wrong_path(&path, &error),
         QuestionError::Expression { text, error } => {
             let words = evaluation::misread(&text, &error);
