@@ -33,7 +33,7 @@
 //! | [`text`], [`mod@print`] | expressions as text and back, byte for byte; locations and values as text |
 //! | [`mod@write`] | writes to every part of an object, or to none |
 //! | [`explain`] | one line for each operation of an evaluation, and the reason of undefined bits |
-//! | [`legacy`] | locations of compilers that write no operation of the extensions |
+//! | [`clang_xderef`] | locations of compilers that write no operation of the extensions |
 //! | [`draft`] | numbers of operations that DWARF drafts describe without any |
 //! | [`limits`] | bounds on the cost of hostile input |
 //! | [`units`] | newtypes for lanes, registers, addresses and sizes |

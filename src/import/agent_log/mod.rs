@@ -1,7 +1,7 @@
 //! Logs of ROCm's debug agent, alone or inside other output (docs/captures.md, "Debug agent logs").
 //!
 //! [`mod@line`] is the grammar of one line; [`streams`] finds the wave of a line if several programs write into one log, and
-//! [`ahead`] the prefix of each program's lines; [`mod@memory`] is the grammar of rows of memory; [`read`] puts them together;
+//! [`line_prefix`] the prefix of each program's lines; [`mod@memory`] is the grammar of rows of memory; [`read`] puts them together;
 //! [`processes`], [`infer`], [`groups`] and [`objects`] infer facts that the log lacks; [`build`] makes the capture. Values are read
 //! once into an arena: a log is text, and text cannot be read by range.
 

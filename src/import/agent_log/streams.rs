@@ -1,6 +1,6 @@
 //! The wave of each line in a log with prefixes: a rank, a time, a test's number.
 //!
-//! A header has a prefix ([`super::ahead`]: the part that its report repeats). A line with the same prefix, apart from clocks
+//! A header has a prefix ([`super::line_prefix`]: the part that its report repeats). A line with the same prefix, apart from clocks
 //! ([`Keyed`]), belongs to that header's wave: ranks of a program whose output is interleaved line by line stay apart. A line
 //! that differs in other digits, such as a line number, belongs to a header only if no other one resembles it as much. Any
 //! other line belongs to the header without a prefix, or to the only header.

@@ -59,7 +59,7 @@ pub(super) fn only(args: &[u8], keys: &[&str]) -> Result<(), PacketError> {
             return Err(PacketError::new(MALFORMED, format!("no key {name}: there are {known}")));
         }
         if parse::pairs(args).take(index).any(|(before, _)| before == key) {
-            return Err(PacketError::new(MALFORMED, format!("the key {name} stands twice")));
+            return Err(PacketError::new(MALFORMED, format!("`{name}` is given twice")));
         }
     }
     Ok(())

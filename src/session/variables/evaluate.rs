@@ -52,7 +52,7 @@ pub enum Want {
     Location {
         /// Number of bytes to read; `None`: the size of the location. Memory has no size of its own.
         size: Option<u64>,
-        /// Whether to read compilers' idioms with their intended meaning: see [`legacy`].
+        /// Whether to read compilers' idioms with their intended meaning: see [`clang_xderef`].
         legacy: bool,
     },
     /// A value.

@@ -72,7 +72,7 @@ pub(super) fn locals(
     locals_along(&Frames::near(reader, wave, frame)?, lanes, frame, &mut |_, _, _| ())
 }
 
-/// [`locals`] along a stack that is unwound as far as that frame; `each` gets every variable with its code object's
+/// [`fn@locals`] along a stack that is unwound as far as that frame; `each` gets every variable with its code object's
 /// debug information and its type.
 pub(super) fn locals_along(
     frames: &Frames<'_>,
