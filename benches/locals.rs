@@ -45,12 +45,15 @@ fn main() -> Result<ExitCode, Failure> {
     let (mut ratios, mut most) = (Vec::new(), Vec::new());
     let (largest, largest_wave, count) = largest()?;
     for turn in 1..=TURNS {
+        // Each call is a question with a budget of its own.
         let together = seconds_each(|| {
+            session.next_question();
             session.locals(wave, lanes, 0)?;
             Ok(())
         })?;
         let apart = seconds_each(|| {
             for lane in lanes.iter() {
+                session.next_question();
                 session.locals(wave, LaneSet::one(lane), 0)?;
             }
             Ok(())
@@ -62,6 +65,7 @@ fn main() -> Result<ExitCode, Failure> {
         })?;
         ratios.push(apart / together);
         let every = seconds_each(|| {
+            largest.next_question();
             let found = largest.locals(largest_wave, largest.kind().wave_size.all(), 0)?;
             if found.variables.len() == count { Ok(()) } else { Err("variables went missing".into()) }
         })?;
