@@ -19,8 +19,8 @@ use lanescope::arch::Targets;
 use lanescope::codeobject::ElfAddress;
 use lanescope::debuginfo::DebugInfo;
 use lanescope::dwarf::{
-    Answer, CallFrame, Context, Dialect, Encoding, Focus, Frame, LaneNeed, Machine, MemoryAt, Program,
-    RegisterBytes, SpaceInfo, Unit, clang_xderef, fetch,
+    Answer, CallFrame, Dialect, Encoding, Focus, Frame, LaneNeed, Machine, MemoryAt, Program, RegisterBytes,
+    SpaceInfo, Unit, clang_xderef, fetch,
 };
 use lanescope::import;
 use lanescope::session::{Dump, Inspect, Session};
@@ -171,20 +171,6 @@ fn nine(info: &DebugInfo, pc: ElfAddress) -> Result<f64, Failure> {
 /// A wave's state in which all registers are 0 and all memory is there.
 struct OneLane {
     frame_base: Arc<Program>,
-}
-
-impl Context for OneLane {
-    fn machine(&self) -> &dyn Machine {
-        self
-    }
-
-    fn call_frame(&self) -> &dyn CallFrame {
-        self
-    }
-
-    fn unit(&self) -> &dyn Unit {
-        self
-    }
 }
 
 impl Machine for OneLane {

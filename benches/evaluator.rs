@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use gimli::{EndianSlice, EvaluationResult, LittleEndian, Register};
 use lanescope::dwarf::{
-    Answer, CallFrame, Context, ContextError, Dialect, Encoding, Evaluator, Focus, Frame, LaneNeed, Machine,
-    MemoryAt, Program, RegisterBytes, SpaceInfo, Storage, Unit,
+    Answer, CallFrame, ContextError, Dialect, Encoding, Evaluator, Focus, Frame, LaneNeed, Machine, MemoryAt,
+    Program, RegisterBytes, SpaceInfo, Storage, Unit,
 };
 use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
@@ -131,20 +131,6 @@ fn decoded(bytes: &[Vec<u8>]) -> Result<Vec<Program>, lanescope::dwarf::Error> {
 
 /// A wave with one register.
 struct Wave;
-
-impl Context for Wave {
-    fn machine(&self) -> &dyn Machine {
-        self
-    }
-
-    fn call_frame(&self) -> &dyn CallFrame {
-        self
-    }
-
-    fn unit(&self) -> &dyn Unit {
-        self
-    }
-}
 
 impl Machine for Wave {
     fn wave_size(&self) -> WaveSize {

@@ -261,8 +261,8 @@ impl FrameRegister {
     }
 }
 
-/// Everything an expression may depend on, but for the lane, in three parts by what they belong to. A type that answers for one
-/// part returns itself there, and passes on the other parts of another context.
+/// Everything an expression may depend on, but for the lane, in three parts by what they belong to. A type with all three parts is
+/// a context; a decorator implements the parts that it changes, and passes on the others of another context.
 pub trait Context {
     /// The registers and memory of the wave.
     fn machine(&self) -> &dyn Machine;
@@ -272,6 +272,20 @@ pub trait Context {
 
     /// The unit that the expression belongs to.
     fn unit(&self) -> &dyn Unit;
+}
+
+impl<T: Machine + CallFrame + Unit> Context for T {
+    fn machine(&self) -> &dyn Machine {
+        self
+    }
+
+    fn call_frame(&self) -> &dyn CallFrame {
+        self
+    }
+
+    fn unit(&self) -> &dyn Unit {
+        self
+    }
 }
 
 /// The registers and memory of a wave.

@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{
-    Answer, CallFrame, Context, LaneNeed, Machine, MemoryAt, RegisterBytes, SpaceInfo, Unit,
-};
+use super::context::{Answer, CallFrame, LaneNeed, Machine, MemoryAt, RegisterBytes, SpaceInfo, Unit};
 use super::error::ContextError;
 use super::location::Frame;
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
 
-/// The state of one wave, held in memory: a [`Context`] for examples, tests and small tools.
+/// The state of one wave, held in memory: a [`Context`](crate::Context) for examples, tests and small tools.
 ///
 /// It has global memory ([`AddressSpace`] 0, addresses of 64 bits) and the address spaces that the caller adds. A register, a
 /// lane of a vector register or a byte that the caller does not add is not captured. It has no debugging information entries
-/// and no caller. A byte of memory takes one entry of a map: a tool with a whole capture implements [`Context`] itself.
+/// and no caller. A byte of memory takes one entry of a map: a tool with a whole capture implements [`Context`](crate::Context) itself.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     wave_size: WaveSize,
@@ -79,20 +77,6 @@ impl Snapshot {
     pub fn with_memory(mut self, at: MemoryAt, bytes: impl AsRef<[u8]>) -> Self {
         let places = (0..).map(|offset| (at.space, at.lane, Address(at.address.0.wrapping_add(offset))));
         self.memory.extend(places.zip(bytes.as_ref().iter().copied()));
-        self
-    }
-}
-
-impl Context for Snapshot {
-    fn machine(&self) -> &dyn Machine {
-        self
-    }
-
-    fn call_frame(&self) -> &dyn CallFrame {
-        self
-    }
-
-    fn unit(&self) -> &dyn Unit {
         self
     }
 }

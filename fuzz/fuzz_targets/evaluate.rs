@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use lanescope::dwarf::write::{Plan, Run, Store};
 use lanescope::dwarf::{
-    Answer, Attribute, BaseType, CallFrame, Context, ContextError, Dialect, Die, DieLocation, DieRef,
-    Encoding, Evaluator, Focus, Frame, LaneNeed, Machine, MemoryAt, ObjectMap, Program, RegisterBytes,
-    SpaceInfo, TypeEncoding, Unit, active_lanes, clang_xderef, explain, fetch, lane_pcs, print,
+    Answer, Attribute, BaseType, CallFrame, ContextError, Dialect, Die, DieLocation, DieRef, Encoding,
+    Evaluator, Focus, Frame, LaneNeed, Machine, MemoryAt, ObjectMap, Program, RegisterBytes, SpaceInfo,
+    TypeEncoding, Unit, active_lanes, clang_xderef, explain, fetch, lane_pcs, print,
 };
 use lanescope::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 use libfuzzer_sys::fuzz_target;
@@ -22,20 +22,6 @@ struct State {
 impl State {
     fn mixed(&self, what: u64) -> u64 {
         (what ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7
-    }
-}
-
-impl Context for State {
-    fn machine(&self) -> &dyn Machine {
-        self
-    }
-
-    fn call_frame(&self) -> &dyn CallFrame {
-        self
-    }
-
-    fn unit(&self) -> &dyn Unit {
-        self
     }
 }
 

@@ -43,20 +43,6 @@ pub(super) fn byte(space: u64, lane: Option<LaneId>, address: u64) -> Option<u8>
     (!address.wrapping_add(lane).is_multiple_of(29)).then_some(mixed as u8)
 }
 
-impl Context for Fake {
-    fn machine(&self) -> &dyn Machine {
-        self
-    }
-
-    fn call_frame(&self) -> &dyn CallFrame {
-        self
-    }
-
-    fn unit(&self) -> &dyn Unit {
-        self
-    }
-}
-
 impl Machine for Fake {
     fn wave_size(&self) -> WaveSize {
         WaveSize::W64

@@ -6,7 +6,7 @@ use super::file::{ProcedureText, Tag};
 use super::state::State;
 use super::text::{Hex, Int, NumberOrBytes};
 use crate::dwarf::{
-    Answer, Attribute, BaseType, CallFrame, Context, ContextError, Die, DieLocation, DieRef, Encoding, Frame,
+    Answer, Attribute, BaseType, CallFrame, ContextError, Die, DieLocation, DieRef, Encoding, Frame,
     Location, Machine, MemoryAt, ObjectMap, Program, RegisterBytes, SpaceInfo, Unit,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
@@ -46,20 +46,6 @@ impl CaseContext<'_> {
             Some(Hex(bytes)) => Ok(DieLocation::ConstValue(bytes.as_slice().into())),
             None => Ok(DieLocation::None),
         }
-    }
-}
-
-impl Context for CaseContext<'_> {
-    fn machine(&self) -> &dyn Machine {
-        self
-    }
-
-    fn call_frame(&self) -> &dyn CallFrame {
-        self
-    }
-
-    fn unit(&self) -> &dyn Unit {
-        self
     }
 }
 

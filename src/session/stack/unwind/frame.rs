@@ -3,7 +3,7 @@
 use crate::arch::SpaceScope;
 use crate::dwarf::cfi::Unwind;
 use crate::dwarf::{
-    Answer, Budget, CallFrame, Context, ContextError, Error, Frame, LaneNeed, Location, Machine, MemoryAt,
+    Answer, Budget, CallFrame, ContextError, Error, Frame, LaneNeed, Location, Machine, MemoryAt,
     RegisterBytes, SpaceInfo, Unit,
 };
 use crate::session::MemoryAddress;
@@ -92,20 +92,6 @@ impl<'w> PhysicalFrame<'w> {
 fn unknown(missing: ContextError) -> Error {
     let at = crate::units::ExprOffset(0);
     Error { at, op: "saved register", cause: missing.into() }
-}
-
-impl Context for PhysicalFrame<'_> {
-    fn machine(&self) -> &dyn Machine {
-        self
-    }
-
-    fn call_frame(&self) -> &dyn CallFrame {
-        self
-    }
-
-    fn unit(&self) -> &dyn Unit {
-        self
-    }
 }
 
 impl Machine for PhysicalFrame<'_> {
