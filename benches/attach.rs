@@ -1,9 +1,9 @@
-//! The promise: from `target remote` to the text of the first `bt` and `info locals` in stock gdb, through the view as it is
-//! shown by default, on a code object with 100 MB of debug information: at most 1.0 s, and less than 100 MB of anonymous
-//! memory in the server. Printed beside: gdb's own time to open that file.
+//! Time from `target remote` to the text of the first `bt` and `info locals` in stock gdb, through the default view.
+//! The code object has 100 MB of debug information. Limits: 1.0 s, and 100 MB of anonymous memory in the server. The
+//! bench also prints gdb's own time to open that file.
 //!
-//! `cargo bench --bench attach`. Time on the wall, gdb's start left out, on one core with the server; each turn has a server
-//! of its own, so that nothing is built before. The memory is the most that was seen while gdb ran, looked at every few milliseconds.
+//! `cargo bench --bench attach`. Wall time without gdb's start, on one core with the server. Each turn has a new
+//! server, so that no cache is warm. The memory is the maximum over samples every few milliseconds.
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 mod support;
@@ -19,7 +19,7 @@ use support::{Failure, Promises, Server, TURNS, anonymous_megabytes, pin_to_one_
 
 const MAX_SECONDS: f64 = 1.0;
 const MAX_ANONYMOUS_MB: f64 = 100.0;
-/// Lines that gdb prints of the frame: the dump's private memory holds 0x11 in each byte.
+/// Lines of gdb's output about the frame: the dump's private memory holds 0x11 in each byte.
 const SHOWN: [&str; 3] = ["n=286331153)", "\nindex = 286331153\n", "\nwide = 1229782938247303441\n"];
 
 fn main() -> Result<ExitCode, Failure> {
@@ -47,7 +47,7 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(promises.end())
 }
 
-/// Seconds from attaching to the last of the text.
+/// Seconds from attaching to the end of the text.
 fn attach(address: &str) -> Result<f64, Failure> {
     let mut command = gdb();
     command.args(["-ex", "python import time; begin = time.monotonic()"]);
@@ -63,7 +63,7 @@ fn attach(address: &str) -> Result<f64, Failure> {
     Ok(line.trim().parse()?)
 }
 
-/// Seconds that gdb takes to read the code object as it is.
+/// Seconds for gdb to read the unconverted code object.
 fn open(file: &Path) -> Result<f64, Failure> {
     let begin = Instant::now();
     let status = gdb().arg(file).status()?;
@@ -77,7 +77,7 @@ fn gdb() -> Command {
     command
 }
 
-/// Runs something, with the most anonymous memory that a process has meanwhile, in megabytes.
+/// Runs `run` and returns the maximum anonymous memory of the process meanwhile, in megabytes.
 fn while_watching(process: u32, run: impl FnOnce() -> Result<f64, Failure>) -> Result<(f64, f64), Failure> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

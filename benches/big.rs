@@ -1,9 +1,9 @@
-//! The promises about a large code object, 100 MB of uncompressed debug information in hundreds of units: the first answer
-//! at a PC in at most 15 ms and 32 MB of anonymous memory, all nine locals of a frame for one lane in at most 10
-//! microseconds after that and with their text for 64 lanes in at most a millisecond, and `lanescope locals` as a whole process at least 15 times as fast as gdb's `info scope`.
+//! Limits for a code object with 100 MB of uncompressed debug information in hundreds of units. The first answer at a
+//! PC takes at most 15 ms and 32 MB of anonymous memory. After that, all nine locals of a frame take at most 10
+//! microseconds for one lane, and 1 ms with their text for 64 lanes. A whole `lanescope locals` process is at least 15
+//! times as fast as gdb's `info scope`.
 //!
-//! `cargo bench --bench big`. The file is made on the first run (benches/support/large.rs). All is measured warm: the file is in
-//! the page cache.
+//! `cargo bench --bench big`. The first run makes the file (benches/support/large.rs). The file is in the page cache.
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 mod support;
@@ -121,14 +121,14 @@ fn first_answer(dump: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Milliseconds of this thread's processor time: on a busy machine wall time means little for 10 ms.
+/// Milliseconds of this thread's processor time: on a busy machine wall time is too noisy for 10 ms.
 fn processor_milliseconds() -> Result<f64, Failure> {
     let schedule = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanoseconds: f64 = schedule.split_whitespace().next().ok_or("no time")?.parse()?;
     Ok(nanoseconds / 1e6)
 }
 
-/// Seconds of a whole process, which must print the word.
+/// Seconds of a whole process whose output must contain the word.
 fn timed(command: &mut Command, word: &str) -> Result<f64, Failure> {
     let start = Instant::now();
     let output = command.stderr(Stdio::null()).output()?;
@@ -139,7 +139,7 @@ fn timed(command: &mut Command, word: &str) -> Result<f64, Failure> {
     Ok(elapsed)
 }
 
-/// Seconds to find the variables of a frame, where they are for one lane, and their bytes.
+/// Seconds to find the variables of a frame, their locations for one lane, and their bytes.
 fn nine(info: &DebugInfo, pc: ElfAddress) -> Result<f64, Failure> {
     let at = info.function_at(pc)?.ok_or("no function")?;
     let encoding = Encoding { dialect: Dialect::LlvmUser, dwarf64: false };
@@ -168,7 +168,7 @@ fn nine(info: &DebugInfo, pc: ElfAddress) -> Result<f64, Failure> {
     })
 }
 
-/// A wave's state in which all registers are 0 and all memory is there.
+/// Wave state with all registers 0 and all memory present.
 struct OneLane {
     frame_base: Arc<Program>,
 }

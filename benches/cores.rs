@@ -1,10 +1,10 @@
-//! The promises: a sparse GPU core of 100 GB with 50,000 waves opens in 40 ms, in at most twice the time of plain reads of
-//! the 192 bytes of each wave that an opening needs, in 64 MB of anonymous memory, and in at most 1.2 times the processor
-//! time of a core of 8 GB; its waves are listed within a second.
+//! Limits for a sparse GPU core of 100 GB with 50,000 waves. It opens in 40 ms, in at most twice the time of plain
+//! reads of the 192 bytes per wave that opening needs, and in 64 MB of anonymous memory. It takes at most 1.2 times the
+//! processor time of an 8 GB core. Listing its waves takes at most 1 s.
 //!
-//! `cargo bench --bench cores` writes both files (tests/cores/big.rs; 250 MB of disk each) and measures. Each opening is a
-//! process of its own: memory is that of one opening. The first ones warm the cache of the operating system. Openings of
-//! both files and the plain reads take turns. `cores PATH` measures any capture, `cores reads PATH` the plain reads.
+//! `cargo bench --bench cores` writes both files (tests/cores/big.rs; 250 MB of disk each) and measures. Each opening
+//! is a separate process, so that memory is that of one opening. The first ones warm the page cache. Openings of both
+//! files and the plain reads alternate. `cores PATH` measures any capture, `cores reads PATH` the plain reads.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
 
 #[allow(dead_code, reason = "tests use the rest")]
@@ -27,15 +27,15 @@ use support::{Failure, Promises, TURNS};
 
 const WAVES: u32 = 50_000;
 const GIGABYTE: u64 = 1 << 30;
-/// Openings of one turn: the least time counts, which other work disturbs least.
+/// Openings per turn. The minimum counts: other work disturbs it least.
 const RUNS: usize = 5;
 const MAX_MILLISECONDS: f64 = 40.0;
-/// Times the plain reads.
+/// Maximum ratio to the plain reads.
 const MAX_READS: f64 = 2.0;
 const MAX_ANONYMOUS_MB: f64 = 64.0;
 const MAX_TIMES_THE_SMALL_ONE: f64 = 1.2;
 const MAX_SECONDS_TO_LIST: f64 = 1.0;
-/// Bytes of a wave that an opening reads: 16 SGPRs, 16 hardware registers, 16 trap temporaries.
+/// Bytes per wave that opening reads: 16 SGPRs, 16 hardware registers, 16 trap temporaries.
 const READ: u64 = 192;
 
 fn main() -> Result<ExitCode, Failure> {
@@ -86,14 +86,14 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(promises.end())
 }
 
-/// Milliseconds that this process has had processors.
+/// Milliseconds of processor time of this process.
 fn processor() -> Result<f64, Failure> {
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     Ok(time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6)
 }
 
-/// Runs `work` once and prints milliseconds, those on a processor, anonymous memory in kB, and the number of waves that it
-/// returns.
+/// Runs `work` once and prints milliseconds, processor milliseconds, anonymous memory in kB, and the returned number of
+/// waves.
 fn timed<T>(
     work: impl FnOnce() -> Result<T, Failure>,
     waves: impl FnOnce(&T) -> usize,
@@ -118,10 +118,10 @@ fn measure(path: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads the words of each wave out of the file, in the order of the waves, with one system call each.
+/// Reads the words of each wave from the file in wave order, with one system call each.
 fn read_plainly(path: &Path) -> Result<ExitCode, Failure> {
     let capture = import::open(path, &Targets::builtin(), &Options::default())?.capture;
-    // The words end where a wave's image ends.
+    // The words are at the end of a wave's image.
     let place = |wave: &lanescope::capture::Wave| {
         let image = wave.registers.image?;
         let address = image.end().checked_sub(READ)?;
@@ -142,10 +142,10 @@ fn read_plainly(path: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The least of some runs; of memory the most.
+/// Minimum times and maximum memory of some runs.
 struct Least {
     milliseconds: f64,
-    /// Of them on a processor.
+    /// Processor milliseconds.
     own: f64,
     kilobytes: f64,
 }
@@ -163,7 +163,7 @@ impl Least {
     }
 }
 
-/// Runs this program with a capture: milliseconds, those on a processor, and kilobytes.
+/// Runs this program with a capture: milliseconds, processor milliseconds, and kilobytes.
 fn run(arguments: &[&str], path: &Path) -> Result<[f64; 3], Failure> {
     let output = Command::new(std::env::current_exe()?).args(arguments).arg(path).output()?;
     let text = String::from_utf8(output.stdout)?;
@@ -177,7 +177,7 @@ fn run(arguments: &[&str], path: &Path) -> Result<[f64; 3], Failure> {
     Ok([milliseconds.parse()?, own.parse()?, kilobytes.parse()?])
 }
 
-/// Seconds that `lanescope waves` takes; the least of five.
+/// Seconds of `lanescope waves`; the minimum of five.
 fn listing(path: &Path) -> Result<f64, Failure> {
     let mut least = f64::MAX;
     for _ in 0..5 {

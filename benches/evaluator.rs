@@ -1,13 +1,13 @@
-//! The promise: the locations of 100 variables, each of 10 operations that depend on the lane, for 64 lanes in at most
-//! 100 us on one core, and at least 10 times as fast as gimli's evaluator looped over the lanes.
+//! Limits for the locations of 100 variables, each of 10 operations that depend on the lane, for 64 lanes: 100 us on
+//! one core, and at least 10 times as fast as gimli's evaluator in a loop over the lanes.
 //!
-//! `cargo bench --bench evaluator` prints both and the ratio, the worst of three passes that alternate between the two,
-//! and fails where a limit is passed. gimli has no lanes: it gets the lane number as the contents of a register and is
-//! asked for each lane, with the storage on the heap that its `Evaluation::new` gives. Both evaluate the same shape of
-//! expression (a base, the lane times a stride, more arithmetic), from bytes that are decoded as in a session: ours once
-//! for all lanes, gimli's by every evaluation, because its evaluator takes bytes. Both must give the same addresses.
+//! `cargo bench --bench evaluator` prints both times and the ratio, the worst of three alternating passes, and fails if
+//! a limit is exceeded. gimli has no lanes: it gets the lane number as the contents of a register and evaluates once
+//! per lane, with the heap storage of its `Evaluation::new`. Both evaluate the same form of expression: a base, the
+//! lane times a stride, more arithmetic. Ours decodes the bytes once for all lanes, as a session does. gimli decodes
+//! them in every evaluation, because its evaluator takes bytes. Both must give the same addresses.
 //!
-//! `evaluator count NAME` runs one of `lanescope`, `gimli` or `none` a fixed number of times for callgrind; see
+//! `evaluator count NAME` runs one of `lanescope`, `gimli` or `none` a fixed number of times for callgrind: see
 //! docs/performance.md.
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
@@ -29,7 +29,7 @@ const PASSES: usize = 3;
 const MAX_MICROSECONDS: f64 = 100.0;
 const LEAST_RATIO: f64 = 10.0;
 
-/// The register that holds the base, and the one that is gimli's lane number.
+/// Register of the base, and register of gimli's lane number.
 const BASE: u64 = 0x7f00_0000_1000;
 const LANE_REGISTER: u16 = 1;
 
@@ -65,7 +65,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// For callgrind: the difference between two of these is what the evaluator takes.
+/// For callgrind: the difference between two counts is the cost of the evaluator.
 fn count(what: &str) -> Result<ExitCode, Box<dyn Error>> {
     let programs = decoded(&ours())?;
     let theirs = theirs();
@@ -79,7 +79,7 @@ fn count(what: &str) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Microseconds of one run, the best of several: the rest is the machine's.
+/// Microseconds of one run, the minimum of several.
 fn best(mut run: impl FnMut() -> u64) -> f64 {
     let mut least = Duration::MAX;
     for _ in 0..40 {
@@ -98,8 +98,8 @@ fn uleb(mut value: u64, into: &mut Vec<u8>) {
     into.push(value as u8);
 }
 
-/// bregN; LANE; lit4; mul; plus; LANE; lit1; shl; plus; plus_uconst: ten operations; all but the three constants and the
-/// base work on something that differs from lane to lane.
+/// bregN; LANE; lit4; mul; plus; LANE; lit1; shl; plus; plus_uconst: ten operations. All except the three constants and
+/// the base work on values that differ between lanes.
 fn expression(variable: u64, lane: &[u8]) -> Vec<u8> {
     // DW_OP_breg0 variable
     let mut bytes = vec![0x70];
@@ -162,7 +162,7 @@ impl CallFrame for Wave {
 
 impl Unit for Wave {}
 
-/// The sum of all lanes' addresses of all variables.
+/// Sum of all lanes' addresses of all variables.
 fn lanescope(programs: &[Program]) -> u64 {
     let mut evaluator = Evaluator::new(&Wave);
     let mut sum = 0u64;
@@ -179,7 +179,7 @@ fn lanescope(programs: &[Program]) -> u64 {
     sum
 }
 
-/// The same by gimli, a lane at a time.
+/// Sum of the same addresses from gimli, lane by lane.
 fn gimli(expressions: &[Vec<u8>]) -> u64 {
     let mut sum = 0u64;
     for expression in expressions {
@@ -210,7 +210,7 @@ fn gimli_lane(expression: &[u8], lane: u64) -> Result<u64, gimli::Error> {
     }
 }
 
-/// Both give what the arithmetic gives.
+/// Compares both results with the arithmetic.
 fn check(programs: &[Program], theirs: &[Vec<u8>]) -> Result<(), Box<dyn Error>> {
     let mut evaluator = Evaluator::new(&Wave);
     for (variable, (program, bytes)) in (0..).zip(programs.iter().zip(theirs)) {

@@ -1,7 +1,7 @@
-//! The promise: 10,000 waves with call stacks are grouped in less than a second.
+//! Limit: 10,000 waves with call stacks are grouped in 1 s.
 //!
-//! `cargo bench --bench groups`. The waves are those of the fixture calls-gfx90a many times over: stacks of one to three
-//! frames, whose return addresses and frame pointers are saved in scalar and vector registers.
+//! `cargo bench --bench groups`. The waves repeat those of the fixture calls-gfx90a: stacks of one to three frames,
+//! with return addresses and frame pointers saved in scalar and vector registers.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn main() -> Result<ExitCode, Failure> {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/calls-gfx90a");
     let mut turns = Vec::new();
     for turn in 1..=TURNS {
-        // Nothing is kept from the turn before.
+        // A new session each turn: no cache is warm.
         let mut opened = import::open(&fixture, &Targets::builtin(), &import::Options::default())?;
         let few = std::mem::take(&mut opened.capture.waves);
         opened.capture.waves = few.iter().cycle().take(WAVES as usize).cloned().collect();

@@ -1,8 +1,8 @@
-//! All variables of all lanes of a wave, as `monitor locals all` asks for them: the promises that a frame's variables
-//! for 64 lanes take less than a millisecond, in the frame that has the most of them among the fixtures, and that
-//! 64 lanes at once are much less than 64 times one lane; and what of an answer is the session's own work.
+//! All variables of all lanes of a wave, as for `monitor locals all`. Limits: a frame's variables for 64 lanes take
+//! less than 1 ms, in the fixtures' frame with the most variables; 64 lanes together take much less than 64 times one
+//! lane. The bench also prints the session's own part of an answer.
 //!
-//! `cargo bench --bench locals`, on the embedded demo's waves and the fixtures'.
+//! `cargo bench --bench locals`, on the waves of the embedded demo and of the fixtures.
 
 mod support;
 
@@ -45,7 +45,7 @@ fn main() -> Result<ExitCode, Failure> {
     let (mut ratios, mut most) = (Vec::new(), Vec::new());
     let (largest, largest_wave, count) = largest()?;
     for turn in 1..=TURNS {
-        // Each call is a question with a budget of its own.
+        // Each call is a question with its own budget.
         let together = seconds_each(|| {
             session.next_question();
             session.locals(wave, lanes, 0)?;

@@ -1,7 +1,8 @@
-//! The promise: a log of ROCm's debug agent of 50 MB opens in less than 2 s.
+//! Limit: a 50 MB log of ROCm's debug agent opens in 2 s.
 //!
-//! `cargo bench --bench logs` prints the time, that of it on a processor, and beside it that of counting the same file's lines,
-//! three times in turns, and fails where the limit is passed. The log has the vectors, SGPRs and LDS of gfx90a waves, lines of a program among them.
+//! `cargo bench --bench logs` prints wall time, processor time, and the time to count the same file's lines, in three
+//! alternating turns. It fails if the limit is exceeded. The log has vectors, SGPRs and LDS of gfx90a waves, and lines
+//! of a program between them.
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::error::Error;
@@ -49,7 +50,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if best.0 < MOST { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How long this thread has had a processor.
+/// Processor time of this thread.
 fn processor() -> Result<Duration, Box<dyn Error>> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(Duration::from_nanos(text.split_whitespace().next().unwrap_or_default().parse()?))
@@ -65,7 +66,7 @@ fn count(path: &Path) -> std::io::Result<usize> {
     Ok(lines)
 }
 
-/// A log of about that size, and how many waves it has.
+/// A log of about that size, and its number of waves.
 fn log() -> (String, usize) {
     let mut text = String::with_capacity(SIZE + (1 << 20));
     let mut waves = 0usize;

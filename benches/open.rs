@@ -1,11 +1,11 @@
-//! The promise: a dump of 10,000 waves (JSON manifest, registers by file and offset) opens in at most twice the time that
-//! `serde_json` takes to read the same manifest into a `Value`, and in 40 MB of resident memory, whatever the size of its
+//! Limits for opening a dump of 10,000 waves (JSON manifest, registers by file and offset): twice the time of
+//! `serde_json` to read the same manifest into a `Value`, and 40 MB of resident memory, independent of the size of its
 //! side files.
 //!
-//! `cargo bench --bench open` measures each shape of manifest. Each opening and each reading is a process of its own (this
-//! program with a path): memory is that of one opening, and both begin with an empty heap. The two take turns. The target's
-//! file is loaded before the clock starts: a server loads it once and not for each dump. `open PATH` measures any dump,
-//! `open value PATH` the reading of a manifest.
+//! `cargo bench --bench open` measures each form of manifest. Each opening and each reading is a separate process (this
+//! program with a path): memory is that of one opening, and both start with an empty heap. The two alternate. The
+//! target's file is loaded before the clock starts: a server loads it once and not per dump. `open PATH` measures any
+//! dump, `open value PATH` the reading of a manifest.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
 
 mod support;
@@ -22,13 +22,13 @@ use lanescope::import;
 use support::{Failure, Promises, TURNS, scratch};
 
 const WAVES: u64 = 10_000;
-/// Openings and readings of one turn: the least of each counts, which other work disturbs least.
+/// Openings and readings per turn. The minimum of each counts: other work disturbs it least.
 const RUNS: usize = 5;
-/// Times the reading into a `Value`.
+/// Maximum ratio to the reading into a `Value`.
 const MAX_RATIO: f64 = 2.0;
 const MAX_MEGABYTES: f64 = 40.0;
 
-/// The stride of an image: v0-v63, a0-a63 and s0-s101 of gfx90a.
+/// Stride of an image: v0-v63, a0-a63 and s0-s101 of gfx90a.
 const IMAGE: u64 = 64 * 256 * 2 + 102 * 4;
 
 fn main() -> Result<ExitCode, Failure> {
@@ -43,7 +43,7 @@ fn main() -> Result<ExitCode, Failure> {
     for (name, manifest) in [("layout", by_layout(false)), ("pretty", by_layout(true)), ("bulk", by_bulk())] {
         let folder = scratch(name)?;
         fs::write(folder.join("manifest.json"), &manifest)?;
-        // Sparse: opening must not read them, so what they hold does not matter.
+        // Sparse: opening must not read the registers.
         fs::File::create(folder.join("registers.bin"))?.set_len(WAVES * IMAGE)?;
         fs::File::create(folder.join("private.bin"))?.set_len(WAVES << 16)?;
         report(&mut promises, name, &folder, manifest.len())?;
@@ -92,7 +92,7 @@ fn measure(path: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The words that this program prints with those arguments.
+/// Words of this program's output for the arguments.
 fn output(arguments: &[&str], path: &Path) -> Result<Vec<String>, Failure> {
     let output = Command::new(std::env::current_exe()?).args(arguments).arg(path).output()?;
     let (line, errors) = (String::from_utf8(output.stdout)?, String::from_utf8_lossy(&output.stderr));
@@ -122,7 +122,7 @@ fn report(promises: &mut Promises, name: &str, folder: &Path, manifest: usize) -
             anonymous = anonymous.max(anon.parse::<f64>()? / 1024.0);
             peak = peak.max(high.parse::<f64>()? / 1024.0);
         }
-        // The peak has the program's own pages, too: it is an upper bound of an opening's memory.
+        // The peak includes the program's own pages: it is an upper bound of an opening's memory.
         println!(
             "turn {turn}: {name}, {:.1} MB manifest: opened in {opening:.1} ms, read into a Value in {reading:.1} ms; \
              {anonymous:.1} MB anonymous memory after opening",
@@ -144,7 +144,7 @@ const HEAD: &str = r#""format": 1,
   {"registers": "a0-a63", "offset": 16384}, {"registers": "s0-s101", "offset": 32768}]}],
 "#;
 
-/// A writer's output: one image for each wave by the layout, small registers inline, a piece of private memory.
+/// Typical writer output: one image per wave by the layout, small registers inline, a piece of private memory.
 fn by_layout(pretty: bool) -> String {
     manifest(pretty, |wave| {
         format!(
@@ -154,7 +154,7 @@ fn by_layout(pretty: bool) -> String {
     })
 }
 
-/// The most that one can write: every run of registers by its own file and offset.
+/// The longest form: every run of registers by its own file and offset.
 fn by_bulk() -> String {
     manifest(false, |wave| {
         let at = wave * IMAGE;

@@ -1,7 +1,7 @@
-//! The promises of the packets that a session is made of, against gdbserver and against a bare ping-pong:
+//! Limits of the most frequent packets, relative to gdbserver and to a bare ping-pong:
 //!
-//! * `m` of 64 KiB moves at least 12 times the bytes a second that gdbserver moves with the size that suits it best;
-//! * `T`, and `p` of the PC, take at most 1.25 times a ping-pong of the same sizes.
+//! * `m` of 64 KiB moves at least 12 times the bytes per second of gdbserver at its best size.
+//! * `T`, and `p` of the PC, take at most 1.25 times as long as a ping-pong of the same sizes.
 //!
 //! `cargo bench --bench protocol`
 
@@ -14,15 +14,15 @@ use support::{
     Failure, Promises, Raw, Server, TURNS, packet, pin_to_one_core, ping_pong, scratch, seconds_each,
 };
 
-/// Where the dump's memory is.
+/// Address of the dump's memory.
 const ADDRESS: u64 = 0x7f00_0020_0000;
 const MEMORY: usize = 1 << 20;
-/// One read, as gdb and lldb ask for at most.
+/// Bytes of one read, the maximum of gdb and lldb.
 const READ: usize = 64 << 10;
-/// Sizes that gdbserver may choose from. Its packets end at 0x47ff bytes: it answers a longer `m` short, and 13.1 dies of
-/// one of 64 KiB.
+/// Sizes for gdbserver. Its packets end at 0x47ff bytes: it answers a longer `m` short, and version 13.1 crashes on one
+/// of 64 KiB.
 const SIZES: [usize; 5] = [1024, 4096, 8000, 9000, 16384];
-/// A program whose text is large enough to be read from.
+/// A program with a large text section.
 const PROGRAM: &str = "/bin/bash";
 
 fn main() -> Result<ExitCode, Failure> {
@@ -63,7 +63,7 @@ fn dump() -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// Bytes of target memory a second, and bytes in one reply.
+/// Bytes of target memory per second, and bytes in one reply.
 fn speed(raw: &mut Raw, address: u64, size: usize) -> Result<(f64, usize), Failure> {
     let request = packet(&format!("m{address:x},{size:x}"));
     let bytes = raw.digits(&request)? / 2;
@@ -117,7 +117,7 @@ fn largest_mapping(pid: u32) -> Result<u64, Failure> {
     if length < READ as u64 { Err("too little memory to read from".into()) } else { Ok(start) }
 }
 
-/// The packet that asks for the PC, by the number that the description gives it.
+/// Read packet of the PC, with the register number of the target description.
 fn pc_packet(ours: &mut Raw) -> Result<String, Failure> {
     let text = ours.text("qXfer:features:read:target.xml:0,3000")?;
     let register =
@@ -127,7 +127,7 @@ fn pc_packet(ours: &mut Raw) -> Result<String, Failure> {
     Ok(format!("p{:x}", number.parse::<u32>()?))
 }
 
-/// A small packet against a ping-pong of the same sizes.
+/// Compares a small packet with a ping-pong of the same sizes.
 fn small(ours: &mut Raw, promises: &mut Promises, name: &str, body: &str) -> Result<(), Failure> {
     let request = packet(body);
     let reply = ours.ask(&request)?;

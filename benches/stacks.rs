@@ -1,8 +1,8 @@
-//! The promise: `thread apply all bt 1` of 10,000 waves, with their functions' arguments read through the view, takes gdb at
-//! most 1.5 times as long as over a server that answers the same bytes from a table, which is gdb's own time.
+//! Limit: `thread apply all bt 1` of 10,000 waves, with function arguments read through the view, takes gdb at most 1.5
+//! times as long as over a server that answers the same bytes from a table. That is gdb's own time.
 //!
-//! `cargo bench --bench stacks`. How it is measured: benches/support/table.rs. The dumps: arguments that are optimized out, all in
-//! memory, in memory with classes of C++, in registers.
+//! `cargo bench --bench stacks`. Method: benches/support/table.rs. The dumps have arguments that are optimized out, all
+//! in memory, in memory with C++ classes, and in registers.
 
 mod support;
 
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use support::table::{Task, part, times_a_table};
 use support::{Failure, MANY, Promises, many, pin_to_one_core, scratch};
 
-/// Fixtures whose waves stand in a dump over and over, with what gdb prints of some of them.
+/// Fixtures whose waves a dump repeats, and part of gdb's output.
 const FIXTURES: [(&str, &str); 3] = [
     ("saxpy-gfx90a-O0", "(n=1024, a=2, "),
     ("call-gfx90a-O0", "(body=..., scale="),
@@ -30,7 +30,7 @@ fn main() -> Result<ExitCode, Failure> {
     let mut measure = |name: &str, dump: &Path, word: &str| -> Result<(), Failure> {
         let check = |text: &str| {
             let stacks = text.lines().filter(|line| line.starts_with("#0 ")).count();
-            // Attaching prints one too.
+            // Attaching prints one stack, too.
             if stacks < MANY || !text.contains(word) || text.contains("<error") {
                 return Err(format!("{name}: gdb printed {stacks} stacks").into());
             }
@@ -49,7 +49,7 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(promises.end())
 }
 
-/// A dump in which a fixture's waves stand over and over, each in a work-group of its own.
+/// A dump that repeats a fixture's waves, each in its own work-group.
 fn repeated(name: &str) -> Result<PathBuf, Failure> {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps").join(name);
     let mut manifest: toml::Table = fs::read_to_string(fixture.join("manifest.toml"))?.parse()?;

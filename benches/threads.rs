@@ -1,7 +1,7 @@
-//! The promise: `target remote` and `info threads` of 10,000 waves take gdb at most 1.1 times as long as over a server
-//! that answers the same bytes from a table, which is gdb's own time.
+//! Limit: `target remote` and `info threads` of 10,000 waves take gdb at most 1.1 times as long as over a server that
+//! answers the same bytes from a table. That is gdb's own time.
 //!
-//! `cargo bench --bench threads`. How it is measured: benches/support/table.rs.
+//! `cargo bench --bench threads`. Method: benches/support/table.rs.
 
 mod support;
 

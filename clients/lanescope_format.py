@@ -1,17 +1,17 @@
-"""What lanescope's helpers for gdb and lldb share: its packets' arguments and answers, and how they are written down.
+"""Shared parts of lanescope's helpers for gdb and lldb: arguments and answers of its packets, and their text.
 
-Nothing is computed here. The server says what is so, in the packets of docs/protocol.md; these functions choose columns and
-pad them. Names, columns and states are those of AMD's gdb where it has them.
+The server computes all values (docs/protocol.md); these functions choose and pad columns. Names, columns and states follow
+AMD's gdb.
 """
 
 import json
 import re
 
-# The version of the packets that this was written for, and how many waves are asked for at once: an answer is one packet.
+# Supported version of the packets, and number of waves per request: an answer is one packet.
 PROTOCOL = 1
 PAGE = 100
 
-# A lane's state in one letter, as AMD's gdb has it, and what stands where there is no place to show.
+# A lane's state as the letter of AMD's gdb, and the text in place of a source location.
 STATES = {
     "active": ("A", "(active)"),
     "inactive": ("I", "(inactive)"),
@@ -22,11 +22,11 @@ STATES = {
 
 
 class Refused(Exception):
-    """The server's words why there is no answer."""
+    """The server's reason for an error."""
 
 
 def request(name, **arguments):
-    """A packet; numbers are hexadecimal, and what is None is left out."""
+    """A packet with hexadecimal numbers, without the arguments that are None."""
     written = []
     for key, value in arguments.items():
         if value is not None:
@@ -35,7 +35,7 @@ def request(name, **arguments):
 
 
 def answer(text):
-    """The JSON of an answer; an error of the server raises `Refused`."""
+    """The JSON of an answer; raises `Refused` for an error of the server."""
     try:
         said = json.loads(text)
     except ValueError:
@@ -46,12 +46,12 @@ def answer(text):
 
 
 def unescape(data):
-    """Takes the protocol's binary escaping away, which lldb does itself and gdb does not."""
+    """Removes the protocol's binary escaping. lldb does it itself, gdb does not."""
     return re.sub(rb"\}(.)", lambda pair: bytes([pair.group(1)[0] ^ 0x20]), data, flags=re.DOTALL)
 
 
 def is_lanescope(version):
-    """Whether an answer to qlanescope.Version is one."""
+    """Whether an answer to qlanescope.Version comes from lanescope."""
     try:
         said = json.loads(version)
     except ValueError:
@@ -60,12 +60,12 @@ def is_lanescope(version):
 
 
 def is_place(text):
-    """Whether a user names a work-item, `(5,0,0)` or `5,0,0`, and no number."""
+    """Whether the text is a work-item, `(5,0,0)` or `5,0,0`, and not a number."""
     return re.fullmatch(r"\d+(,\d*){1,2}(\[.*)?|\(.*", text.replace(" ", "")) is not None
 
 
 def place_hex(place):
-    """A place in the grid, `(5,0,0)`, as a packet has it."""
+    """A position in the grid, `(5,0,0)`, in packet form."""
     return place.encode().hex()
 
 
@@ -84,7 +84,7 @@ def all_waves(ask):
 
 
 def wave_of(ask, thread):
-    """The wave of a thread. A thread's number is the wave's place unless some waves are not served."""
+    """The wave of a thread. The thread number is the wave's index unless some waves are not served."""
     guess = ask(request("Waves", first=max(thread - 1, 0), count=1))["waves"]
     for wave in guess:
         if _has(wave, thread):
@@ -96,7 +96,7 @@ def wave_of(ask, thread):
 
 
 def one_lane(wave):
-    """Refuses to move between lanes where each lane is a thread of its own."""
+    """Rejects a change of lane if each lane is a thread."""
     first, last = wave.get("threads") or (None, None)
     if first != last:
         raise Refused("Lanes are threads here: select the thread of the lane, which has its number in its name.")
@@ -109,7 +109,7 @@ def _has(wave, thread):
 
 
 def printed(said):
-    """The value of a path, or why there is none."""
+    """The value of a path, or the reason for its absence."""
     lanes = said["lanes"]
     if not lanes:
         return "<unavailable>"
@@ -117,7 +117,7 @@ def printed(said):
     return lane["value"] if lane["value"] is not None else "<%s>" % (lane["why"] or lane["state"])
 
 
-# Columns of the client's console; None: no bound. Set by each helper before it prints.
+# Columns of the client's console; None: unlimited. Each helper sets it before it prints.
 columns = None
 INDENT = "    "
 
@@ -125,8 +125,8 @@ INDENT = "    "
 def table(heads, rows):
     """Columns under their heads; the last one is not padded.
 
-    Where that is too wide for the console, a last cell that neighbouring rows share stands once, above them; else the cells that
-    do not fit follow in further lines."""
+    If a table is too wide for the console, a last cell that neighbouring rows share is printed once, above them; otherwise
+    cells that do not fit continue in further lines."""
     widths = [max(len(cell) for cell in column) for column in zip(heads, *rows)]
     if columns is None or sum(widths) + len(widths) - 1 <= columns:
         return "\n".join(_line(row, widths) for row in [heads] + rows)
@@ -148,7 +148,7 @@ def _line(row, widths):
 
 
 def _wrapped(row, widths):
-    """A row in lines of the console."""
+    """A row, wrapped to the console."""
     if len(_line(row, widths)) <= columns:
         return _line(row, widths)
     lines, line = [], ""
@@ -165,7 +165,7 @@ def star(marked):
 
 
 def triple(numbers, brackets):
-    """(1,0,0) or [1,0,0]; question marks for what is not known."""
+    """(1,0,0) or [1,0,0]; question marks for unknown values."""
     inside = ",".join("?" if number is None else str(number) for number in numbers or [None] * 3)
     return brackets[0] + inside + brackets[1]
 
@@ -191,7 +191,7 @@ def lane_name(wave, lane):
 
 
 def place(lane):
-    """Where a lane is, or what is known instead."""
+    """Location of a lane, or a text in its place."""
     nowhere = STATES.get(lane["state"], STATES[None])[1]
     if lane["state"] not in ("active", "inactive") or lane["pc"] is None:
         return nowhere
@@ -211,7 +211,7 @@ def lanes(wave, chosen, focused):
 
 
 def select(lanes_of_wave, text, states=("active", "inactive", "not_entered", None)):
-    """The lanes that `0-2 5`, `all`, `active` or nothing names, of those states; what is named must exist."""
+    """Lanes of `0-2 5`, `all`, `active` or an empty text, in the given states; named lanes must exist."""
     by_number = {lane["lane"]: lane for lane in lanes_of_wave}
     text = text.strip()
     if text == "active":
@@ -226,7 +226,7 @@ def select(lanes_of_wave, text, states=("active", "inactive", "not_entered", Non
         first, last = int(found.group(1)), int(found.group(2) or found.group(1))
         if last < first:
             raise Refused("Inverted range: '%s'." % word)
-        # A range may be as long as the user likes; the wave's lanes are few.
+        # The list's range has no limit; the wave's lanes are few.
         within = [lane for number, lane in by_number.items() if first <= number <= last]
         if not within:
             raise Refused("No lanes match '%s'." % word)
@@ -235,7 +235,7 @@ def select(lanes_of_wave, text, states=("active", "inactive", "not_entered", Non
 
 
 def filtered(lanes, which, options):
-    """The lanes of a list and of the states that options name."""
+    """The lanes in a list and in the states of the options."""
     every = ("active", "inactive", "not_entered", "unused", None)
     states = []
     if "active" in options:
@@ -279,12 +279,12 @@ def wave(one, number, lane):
 
 
 def sizes(numbers):
-    """[256,1,1]; a question mark for what is not known."""
+    """[256,1,1]; a question mark for an unknown value."""
     return "?" if numbers is None else triple(numbers, "[]")
 
 
 def dispatches(all_of_them, current):
-    """The dispatches with the columns of AMD's gdb; a question mark is what was not captured."""
+    """The dispatches with the columns of AMD's gdb; a question mark for missing data."""
     if not all_of_them:
         return "No dispatches."
     rows = []
@@ -299,7 +299,7 @@ def dispatches(all_of_them, current):
 
 
 def workgroups(all_of_them, numbers, current):
-    """The work-groups of which there are waves, with their threads."""
+    """The work-groups with waves, with their threads."""
     rows = {}
     for wave in all_of_them:
         group = "AMDGPU Workgroup %s %s" % (ids(wave), triple(wave["coord"], "()"))

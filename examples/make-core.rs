@@ -1,8 +1,8 @@
-//! Writes a GPU core of any size, sparse: `scripts/make-core --size 100G --waves 50000 --out FILE`.
+//! Writes a sparse GPU core of any size: `scripts/make-core --size 100G --waves 50000 --out FILE`.
 //!
-//! Eight gfx942 with eight XCCs and two queues each, as ROCr writes a core of its own. Registers but for vectors,
-//! trap temporaries, LDS and packets are there; vector registers, scratch and global memory are holes.
-//! tests/cores/big.rs has the contents.
+//! The core has the form of ROCr's: eight gfx942 with eight XCCs and two queues each. It has scalar registers, trap
+//! temporaries, LDS and packets. Vector registers, scratch and global memory are holes. tests/cores/big.rs has the
+//! contents.
 #![allow(clippy::print_stdout, reason = "it says what it wrote")]
 
 #[allow(dead_code, reason = "tests use the rest")]

@@ -1,7 +1,7 @@
 //! A code object with 100 MB of debug information, and a dump of one wave in it.
 //!
-//! `scripts/make-fixtures --big` makes the file on the first run, into the target folder; LANESCOPE_BIG names another folder that
-//! has it.
+//! `scripts/make-fixtures --big` makes the file in the target folder on the first run. LANESCOPE_BIG names another
+//! folder that has it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,24 @@ use lanescope::codeobject::CodeObject;
 
 use super::Failure;
 
-/// Where the dump has it.
+/// Load address in the dump.
 const LOADED: u64 = 0x7f00_0010_0000;
-/// The kernel of nine variables, in a copy that is far from both ends of the file.
+/// The kernel of nine variables, in a copy far from both ends of the file.
 const KERNEL: &str = "copy70__Z4ninePfS_i";
 
-/// The code object, and a place in the kernel.
+/// The code object, and an address in the kernel.
 pub(crate) struct Large {
     pub(crate) file: PathBuf,
     pub(crate) object: CodeObject,
-    /// ELF address, inside of the kernel's body, behind the prologue.
+    /// ELF address in the kernel's body, after the prologue.
     pub(crate) pc: u64,
 }
 
-/// Makes it where it is not there yet. A file with less than 95 MB of debug information is an error.
+/// Makes the code object if it is missing.
+///
+/// # Errors
+///
+/// A file with less than 95 MB of debug information.
 pub(crate) fn large() -> Result<Large, Failure> {
     let file = big()?;
     let object = CodeObject::parse(fs::read(&file)?)?;
@@ -38,7 +42,7 @@ pub(crate) fn large() -> Result<Large, Failure> {
     Ok(Large { file, object, pc })
 }
 
-/// The file, made where it is not there yet.
+/// Path of the file, which is made if it is missing.
 fn big() -> Result<PathBuf, Failure> {
     let given = std::env::var_os("LANESCOPE_BIG").map(PathBuf::from);
     let folder = given.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("big"));
@@ -53,11 +57,11 @@ fn big() -> Result<PathBuf, Failure> {
     Ok(file.canonicalize()?)
 }
 
-/// A dump of one wave in that code object, its private memory captured.
+/// A dump of one wave in that code object, with captured private memory.
 pub(crate) fn dump_at(folder: &Path, file: &Path, pc: u64) -> Result<PathBuf, Failure> {
     fs::write(folder.join("private.bin"), vec![0x11; 64 * 512])?;
     let run_time = LOADED + pc;
-    // A dump leads to no file outside of it.
+    // A manifest cannot name a file outside of its folder.
     fs::hard_link(file, folder.join("code.hsaco"))?;
     fs::write(
         folder.join("manifest.toml"),

@@ -1,8 +1,7 @@
-//! Shared parts of the benches: one core for everything, servers on free ports, a raw client, and the format of a
-//! promise.
+//! Shared parts of the benches: one core for all processes, servers on free ports, a raw client, and limits.
 //!
-//! A wake-up on another core costs more than most answers here, and moves from run to run by a factor of ten. So client
-//! and servers share one core, A and B take turns in one run, and what counts is the worst of the ratios.
+//! A wake-up on another core costs more than most answers here, and varies between runs by a factor of ten. So client
+//! and servers share one core, A and B alternate in one run, and the worst ratio counts.
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 #![allow(dead_code, reason = "each bench uses a part of this")]
 
@@ -16,24 +15,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// Anything that goes wrong ends a bench.
+/// Any error ends a bench.
 pub(crate) type Failure = Box<dyn Error>;
 
-/// How often A and B take turns.
+/// Number of alternations of A and B.
 pub(crate) const TURNS: usize = 3;
 
-/// Ties this process, and all that it starts, to one core.
+/// Pins this process and its children to one core.
 pub(crate) fn pin_to_one_core() -> Result<(), Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0");
-    // The last one: interrupts tend to come to the first.
+    // The last core: interrupts tend to go to the first.
     let core = allowed.trim().rsplit([',', '-']).next().unwrap_or("0");
     let pid = std::process::id().to_string();
     let status = Command::new("taskset").args(["-cp", core, &pid]).stdout(Stdio::null()).status()?;
     if status.success() { Ok(()) } else { Err(format!("taskset: {status}").into()) }
 }
 
-/// A folder of this run.
+/// Temporary folder of this run.
 pub(crate) fn scratch(name: &str) -> Result<PathBuf, Failure> {
     let folder =
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}", std::process::id())).join(name);
@@ -41,7 +40,7 @@ pub(crate) fn scratch(name: &str) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// How many waves [`many`] makes.
+/// Number of waves in [`many`].
 pub(crate) const MANY: usize = 10_000;
 
 /// A dump of 10,000 waves of optimized code.
@@ -61,7 +60,7 @@ pub(crate) fn anonymous_megabytes(process: &str) -> Result<f64, Failure> {
     Ok(kilobytes / 1024.0)
 }
 
-/// A server in a process of its own, ended with this value.
+/// A server process, killed on drop.
 pub(crate) struct Server {
     pub(crate) child: Child,
     /// `127.0.0.1:PORT`
@@ -78,7 +77,7 @@ impl Server {
         while let Some(line) = lines.next() {
             if let Some(address) = line?.strip_prefix("Listening on ") {
                 let address = address.trim().to_owned();
-                // Its later output must not fill the pipe.
+                // Later output must not fill the pipe.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok(Self { child, address });
             }
@@ -86,7 +85,7 @@ impl Server {
         Err("the server never listened".into())
     }
 
-    /// Runs gdbserver on a program that has not begun, which therefore does nothing beside.
+    /// Runs gdbserver on a program that has not started and uses no processor time.
     pub(crate) fn gdbserver(program: &str) -> Result<Self, Failure> {
         let mut command = Command::new("gdbserver");
         command
@@ -107,7 +106,7 @@ impl Server {
         Err("gdbserver never listened".into())
     }
 
-    /// Runs this bench once more, in the part of that name; it must begin with [`listen`].
+    /// Runs this bench again in the named part, which must begin with [`listen`].
     pub(crate) fn part(arguments: &[&str]) -> Result<Self, Failure> {
         let mut child =
             Command::new(std::env::current_exe()?).args(arguments).stdout(Stdio::piped()).spawn()?;
@@ -116,16 +115,16 @@ impl Server {
         Ok(Self { child, address: line.trim().to_owned() })
     }
 
-    /// Seconds of processor time that it has taken, ended threads included.
+    /// Seconds of processor time, ended threads included.
     pub(crate) fn processor_time(&self) -> Result<f64, Failure> {
-        const TICKS: f64 = 100.0; // of the kernel's interface, whatever the clock's rate
+        const TICKS: f64 = 100.0; // unit of the kernel's interface, independent of the clock rate
         let status = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let (_, fields) = status.rsplit_once(')').ok_or("no status")?;
         let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
         Ok(ticks.sum::<Result<f64, _>>()? / TICKS)
     }
 
-    /// The process that gdbserver started: its child.
+    /// Child process of gdbserver.
     pub(crate) fn inferior(&self) -> Result<u32, Failure> {
         let children = format!("/proc/{0}/task/{0}/children", self.child.id());
         let children = std::fs::read_to_string(children)?;
@@ -138,7 +137,7 @@ impl Drop for Server {
         let inferior = self.inferior().ok();
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // gdbserver, killed, lets its program run on.
+        // The program outlives a killed gdbserver.
         if let Some(pid) = inferior {
             let pid = nix::unistd::Pid::from_raw(pid as i32);
             let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
@@ -146,14 +145,14 @@ impl Drop for Server {
     }
 }
 
-/// Waits for clients of a part, after printing the address.
+/// Prints the address of a part and listens for clients.
 pub(crate) fn listen() -> Result<TcpListener, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("{}", listener.local_addr()?);
     Ok(listener)
 }
 
-/// Answers each request of one size by a reply of one size, until the client leaves: nothing can be faster.
+/// Answers each request of one size by a reply of one size until the client disconnects: the lower bound of any server.
 pub(crate) fn ping_pong(stream: &mut TcpStream, request: usize, reply: usize) -> Result<(), Failure> {
     stream.set_nodelay(true)?;
     let (mut from, to) = (vec![0; request], vec![b'0'; reply]);
@@ -163,14 +162,14 @@ pub(crate) fn ping_pong(stream: &mut TcpStream, request: usize, reply: usize) ->
     Ok(())
 }
 
-/// A client that sends packets and counts.
+/// A client that sends packets and counts bytes.
 pub(crate) struct Raw {
     stream: TcpStream,
     buffer: Vec<u8>,
 }
 
 impl Raw {
-    /// Connects and, unless it is a ping-pong, does away with acknowledgements as debuggers do.
+    /// Connects. Unless the server is a ping-pong, turns acknowledgements off as debuggers do.
     pub(crate) fn connect(address: &str, protocol: bool) -> Result<Self, Failure> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -180,13 +179,13 @@ impl Raw {
             raw.stream.write_all(b"+")?;
             raw.ask(&packet("QStartNoAckMode"))?;
             raw.stream.write_all(b"+")?;
-            // gdbserver has no thread to read for before this.
+            // gdbserver has no current thread before this packet.
             raw.ask(&packet("?"))?;
         }
         Ok(raw)
     }
 
-    /// Sends a packet and returns the reply's whole length.
+    /// Sends a packet and returns the whole length of the reply.
     pub(crate) fn ask(&mut self, request: &[u8]) -> Result<usize, Failure> {
         self.stream.write_all(request)?;
         let mut length = 0;
@@ -202,7 +201,7 @@ impl Raw {
         }
     }
 
-    /// How many digits the reply holds: gdbserver writes runs of the same digit as the digit, `*` and a count.
+    /// Number of digits in the reply. gdbserver run-length encodes: the digit, `*` and a count.
     pub(crate) fn digits(&mut self, request: &[u8]) -> Result<usize, Failure> {
         let length = self.ask(request)?;
         let mut body = self.buffer[1..length - 3].iter();
@@ -233,7 +232,7 @@ impl Raw {
             .to_owned())
     }
 
-    /// Sends a request and waits for a reply of that length.
+    /// Sends a request and waits for a reply of `reply` bytes.
     pub(crate) fn exchange(&mut self, request: &[u8], reply: usize) -> Result<(), Failure> {
         self.stream.write_all(request)?;
         self.stream.read_exact(&mut self.buffer[..reply])?;
@@ -247,7 +246,7 @@ pub(crate) fn packet(body: &str) -> Vec<u8> {
     format!("${body}#{sum:02x}").into_bytes()
 }
 
-/// Seconds that one call takes, over as many as fill a fair part of a second.
+/// Seconds of one call, averaged over enough calls to fill a good part of a second.
 pub(crate) fn seconds_each(mut call: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
     const FILL: Duration = Duration::from_millis(400);
     for _ in 0..20 {
@@ -263,20 +262,20 @@ pub(crate) fn seconds_each(mut call: impl FnMut() -> Result<(), Failure>) -> Res
     Ok(start.elapsed().as_secs_f64() / f64::from(calls))
 }
 
-/// Promises of a bench, printed as they are measured.
+/// Limits of a bench. Each result is printed at once.
 #[derive(Default)]
 pub(crate) struct Promises {
     missed: usize,
 }
 
 impl Promises {
-    /// A ratio that must reach a limit: the worst is the smallest.
+    /// A ratio with a lower limit: the worst is the smallest.
     pub(crate) fn at_least(&mut self, promise: &str, ratios: &[f64], limit: f64) {
         let worst = ratios.iter().copied().fold(f64::INFINITY, f64::min);
         self.line(promise, ratios, worst, &format!(">= {limit}"), worst >= limit);
     }
 
-    /// A ratio that must not pass a limit: the worst is the largest.
+    /// A ratio with an upper limit: the worst is the largest.
     pub(crate) fn at_most(&mut self, promise: &str, ratios: &[f64], limit: f64) {
         let worst = ratios.iter().copied().fold(0.0, f64::max);
         self.line(promise, ratios, worst, &format!("<= {limit}"), worst <= limit);
@@ -289,7 +288,7 @@ impl Promises {
         self.missed += usize::from(!kept);
     }
 
-    /// Success, unless a promise was missed and LANESCOPE_BENCH_STRICT makes that a failure.
+    /// Success, unless a limit is exceeded and LANESCOPE_BENCH_STRICT is set.
     pub(crate) fn end(&self) -> ExitCode {
         let strict = std::env::var_os("LANESCOPE_BENCH_STRICT").is_some_and(|value| value == "1");
         if self.missed > 0 && strict { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -1,8 +1,9 @@
-//! gdb over lanescope against gdb over a server that answers the same bytes from a table, which is gdb's own time.
+//! Compares gdb over lanescope with gdb over a server that answers the same bytes from a table, which is gdb's own
+//! time.
 //!
-//! Processor time of gdb and server together: they take turns on one core, so that this is what a user waits for when the
-//! machine does nothing else, and other work on the machine does not count. The table is written down once, from a session
-//! of gdb with lanescope, and the table's server holds gdb to the same questions in the same order.
+//! Processor time of gdb and server together, alternating on one core: the waiting time of a user on an idle machine,
+//! independent of other work. The table is recorded in a session of gdb with lanescope. The table's server requires the
+//! same questions in the same order.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,29 +13,29 @@ use std::process::{Command, ExitCode, Stdio};
 
 use super::{Failure, Server, TURNS, listen, scratch};
 
-/// gdb's task.
+/// Task of gdb.
 pub(crate) struct Task<'a> {
-    /// Whether `target remote` is a part of what is measured.
+    /// Whether the measured time includes `target remote`.
     pub(crate) attaching: bool,
     pub(crate) command: &'a str,
-    /// Judges what gdb printed.
+    /// Checks gdb's output.
     pub(crate) check: &'a dyn Fn(&str) -> Result<(), Failure>,
 }
 
-/// Runs this bench's part that is the table's server, if the arguments ask for it.
+/// Runs the table server if the arguments select this part.
 pub(crate) fn part() -> Option<Result<ExitCode, Failure>> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let [part, table] = arguments.as_slice() else { return None };
     (part == "table").then(|| {
         let table = read_table(&fs::read(table)?)?;
         answer_from(&table, listen()?)?;
-        // Its cost is read before it is ended.
+        // The bench reads its processor time before it ends the process.
         std::thread::sleep(std::time::Duration::from_secs(60));
         Ok(ExitCode::SUCCESS)
     })
 }
 
-/// How many times the table's time the task takes over lanescope, once a turn.
+/// Ratio of the task's time over lanescope to its time over the table, per turn.
 pub(crate) fn times_a_table(dump: &Path, task: &Task<'_>) -> Result<Vec<f64>, Failure> {
     let server = Server::lanescope(dump)?;
     let table = record(&server, task)?;
@@ -51,7 +52,7 @@ pub(crate) fn times_a_table(dump: &Path, task: &Task<'_>) -> Result<Vec<f64>, Fa
         }
         turns.push((ours, least));
     }
-    // gdb's part is the same to the byte in all six; what it took more than the least is the machine's doing.
+    // gdb's part is the same to the byte in all six runs: more than the minimum is noise of the machine.
     let clients = turns.iter().flat_map(|(ours, least)| [ours.client, least.client]);
     let gdb = clients.fold(f64::INFINITY, f64::min);
     Ok(turns.iter().map(|(ours, least)| (gdb + ours.server) / (gdb + least.server)).collect())
@@ -63,10 +64,10 @@ struct Spent {
     server: f64,
 }
 
-/// Processor time of gdb and its server for the task; gdb's start is not counted.
+/// Processor time of gdb and its server for the task, without gdb's start.
 fn gdb(server: &Server, address: &str, task: &Task<'_>) -> Result<Spent, Failure> {
     const BEGIN: &str = "python begin = spent()";
-    // As `Server::processor_time` has it, at the moments that gdb knows.
+    // Same fields as `Server::processor_time`, sampled by gdb itself.
     let clock = format!(
         "python import time; spent = lambda: (time.process_time(), sum(map(int, open('/proc/{}/stat').read()\
          .rsplit(')', 1)[1].split()[11:13])) / 100)",
@@ -86,13 +87,13 @@ fn gdb(server: &Server, address: &str, task: &Task<'_>) -> Result<Spent, Failure
     Ok(Spent { client: client.trim().parse()?, server: server.trim().parse()? })
 }
 
-/// One question with all that was sent until the next one.
+/// One question and all bytes that follow until the next one.
 struct Exchange {
     question: Vec<u8>,
     answer: Vec<u8>,
 }
 
-/// Runs gdb over the server with this process between them, and keeps the packets.
+/// Runs gdb over the server with this process as a proxy, and records the packets.
 fn record(server: &Server, task: &Task<'_>) -> Result<Vec<Exchange>, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let between = listener.local_addr()?.to_string();
@@ -118,10 +119,10 @@ fn listen_in(mut client: TcpStream, mut server: TcpStream) -> std::io::Result<Ve
         server.write_all(&chunk[..got])?;
         question.extend_from_slice(&chunk[..got]);
         if !is_packet(&question) {
-            // An acknowledgement; it goes with the next question.
+            // An acknowledgement belongs to the next question.
             continue;
         }
-        // gdb waits for the answer before it asks on: text may come in packets of its own before the last one.
+        // gdb waits for the whole answer, which may have packets of text before the last one.
         let mut answer = Vec::new();
         while !is_answer(&answer) {
             let got = server.read(&mut chunk)?;
@@ -133,17 +134,17 @@ fn listen_in(mut client: TcpStream, mut server: TcpStream) -> std::io::Result<Ve
         }
         table.push(Exchange { question: std::mem::take(&mut question), answer });
     }
-    // gdb may be gone already, and then there is nothing to shut down.
+    // The connection is already closed if gdb has ended.
     let _ = server.shutdown(Shutdown::Both);
     Ok(table)
 }
 
-/// Whether a whole packet is there, whatever stands before it.
+/// Whether the bytes contain a whole packet, after any prefix.
 fn is_packet(bytes: &[u8]) -> bool {
     bytes.contains(&b'$') && bytes.len() > 3 && bytes[bytes.len() - 3] == b'#'
 }
 
-/// Whether the last packet of an answer is there and is not mere text.
+/// Whether the last packet of an answer is complete and is not console text.
 fn is_answer(bytes: &[u8]) -> bool {
     let last = bytes.iter().rposition(|byte| *byte == b'$');
     let text = last.is_some_and(|at| bytes[at..].starts_with(b"$O") && !bytes[at..].starts_with(b"$OK#"));

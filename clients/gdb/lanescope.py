@@ -4,10 +4,9 @@ In ~/.gdbinit:
 
     source PATH/clients/gdb/lanescope.py
 
-Adds `lane`, `lane apply`, `info lanes`, `info wave`, `info waves`, `info dispatches` and `info workgroups` with the words of
-AMD's gdb, and nothing that the server does not say: see docs/clients.md. The commands that the debugger has already are left
-alone. What changes a command or the disassembler of gdb's own waits for the first connection to lanescope, and stands aside
-for every other target.
+Adds `lane`, `lane apply`, `info lanes`, `info wave`, `info waves`, `info dispatches` and `info workgroups` in the terms of
+AMD's gdb, with the server's data only: see docs/clients.md. Existing commands of the debugger stay. Changes of gdb's own
+commands and disassembler begin with the first connection to lanescope, and do not affect other targets.
 """
 
 import importlib.util
@@ -19,7 +18,7 @@ import gdb
 
 
 def _shared():
-    # gdb leaves the __file__ of another script where that script sources this one; the code keeps its own file.
+    # A script that sources this one has set __file__ to its own path. The code object keeps the path of this file.
     folder = os.path.dirname(os.path.dirname(os.path.realpath(_shared.__code__.co_filename)))
     place = os.path.join(folder, "lanescope_format.py")
     if not os.path.exists(place):
@@ -33,22 +32,22 @@ def _shared():
 form = _shared()
 
 NOT_SERVED = "This is for captures that lanescope serves, and gdb is not connected to one."
-# gdb takes no instruction for x86 that is longer.
+# The maximum length of an x86 instruction in gdb.
 LONGEST_INSTRUCTION = 16
-# AMDGPU's are so many bytes, or a multiple.
+# AMDGPU instructions have a multiple of this length, in bytes.
 SMALLEST_INSTRUCTION = 4
-# What gdb itself has a rule for in every frame, or is not the wave's.
+# Registers that gdb unwinds itself in every frame, or that are no wave registers.
 FACADE = ("pc", "lane")
-# What AMD's gdb calls the groups of registers.
+# Names of the register groups in AMD's gdb.
 GROUPS = ("general", "scalar", "vector", "accumulator", "system", "trap")
-# A piece of the target description.
+# Bytes of a chunk of the target description.
 PIECE = 0x8000
 
 
 class Server:
-    """The lanescope that gdb is connected to."""
+    """Connection of gdb to lanescope."""
 
-    # What each connection's server said of itself; None: it is no lanescope.
+    # Version answer of each connection's server; None: the server is not lanescope.
     versions = {}
 
     def __init__(self, connection, version):
@@ -57,7 +56,7 @@ class Server:
 
     @classmethod
     def here(cls):
-        """The current inferior's, or None."""
+        """Connection of the current inferior, or None."""
         connection = gdb.selected_inferior().connection
         if connection is None or not hasattr(connection, "send_packet"):
             return None
@@ -65,7 +64,7 @@ class Server:
             try:
                 said = connection.send_packet(form.request("Version"))
             except gdb.error:
-                return None  # A target that runs. It will be asked again.
+                return None  # A running target. A later call asks again.
             cls.versions[connection.num] = form.is_lanescope(form.unescape(said)) if said else None
         version = cls.versions[connection.num]
         return cls(connection, version) if version else None
@@ -77,7 +76,7 @@ class Server:
         return form.answer(form.unescape(said))
 
     def read(self, thing, annex):
-        """A document, piece by piece."""
+        """A document, read in chunks."""
         whole = b""
         while True:
             piece = self.connection.send_packet("qXfer:%s:read:%s:%x,%x" % (thing, annex, len(whole), PIECE))
@@ -94,7 +93,7 @@ class Server:
         return self.ask(form.request("Lanes", thread=thread.ptid[1]))["lanes"]
 
     def find(self, place, thread):
-        """gdb's thread at a place in the grid, and the lane there, or None."""
+        """gdb's thread at a position in the grid, and the lane there, or None."""
         found = self.ask(form.request("Find", place=form.place_hex(place), thread=thread.ptid[1]))
         threads = gdb.selected_inferior().threads()
         there = next(one for one in threads if one.ptid[1] == found["thread"])
@@ -102,7 +101,7 @@ class Server:
 
 
 def served():
-    """The server, or the error that the user reads."""
+    """Returns the server, or raises a GdbError."""
     server = Server.here()
     if server is None:
         raise gdb.GdbError(NOT_SERVED)
@@ -119,7 +118,7 @@ def selected():
 
 
 def shown_lane():
-    """The lane that gdb shows of the selected thread; None: gdb has no register for it."""
+    """The lane in gdb's register of the selected thread; None: gdb has no such register."""
     try:
         return int(gdb.selected_frame().read_register("lane"))
     except (ValueError, gdb.error):
@@ -127,14 +126,14 @@ def shown_lane():
 
 
 def focused(lanes):
-    """The lane that gdb shows of the selected thread; the server's where gdb has no register for it."""
+    """The lane in gdb's register of the selected thread, or the server's lane if gdb has no such register."""
     shown = shown_lane()
     is_focused = lambda lane: lane.get("focused") if shown is None else lane["lane"] == shown
     return next(filter(is_focused, lanes), None)
 
 
 def numbers():
-    """gdb's number of each thread, by the server's."""
+    """gdb's thread numbers, by the server's."""
     return {thread.ptid[1]: thread.num for thread in gdb.selected_inferior().threads()}
 
 
@@ -143,7 +142,7 @@ def has_register(name):
 
 
 def focus(lane):
-    """Shows a lane. gdb sends no write of the value that the register has: the command chooses the lane of `monitor`."""
+    """Selects a lane. gdb sends no write of an unchanged register value: the command sets the lane of `monitor`."""
     gdb.execute("monitor thread %d lane %d" % (selected().num, lane), to_string=True)
     if has_register("lane"):
         gdb.execute("set var $lane = %d" % lane)
@@ -152,7 +151,7 @@ def focus(lane):
 
 
 def command(function):
-    """Lets a command end with the server's words instead of Python's."""
+    """Ends a command with the server's message instead of a Python error."""
 
     def invoke(self, argument, from_tty):
         try:
@@ -257,12 +256,12 @@ LANES are numbers and ranges of them: 0-3 17. `all` are those with a work-item.
 
 
 def stay_in(level):
-    """An inactive lane has frames of its own, and gdb goes to the innermost one."""
+    """An inactive lane has its own frames. gdb goes to the innermost one."""
     if gdb.selected_frame().level() != level:
         try:
             gdb.execute("frame level %d" % level, to_string=True)
         except gdb.error:
-            pass  # That lane has fewer.
+            pass  # This lane has fewer frames.
 
 
 class InfoLanes(gdb.Command):
@@ -366,7 +365,7 @@ One or more register names as argument means describe the given registers.
 One or more register group names as argument means describe the registers
 in the named register groups."""
 
-    # Those that are shown without arguments: the vectors are long.
+    # Groups of `info registers` without arguments: vectors are too long.
     FIRST = ("general", "scalar", "system", "trap")
 
     def __init__(self):
@@ -375,7 +374,7 @@ in the named register groups."""
     @command
     def invoke(self, argument):
         server = Server.here()
-        # gdb's own command, which this one has replaced, does the same by its longer name.
+        # This command replaces gdb's own, whose longer name still works.
         if server is None or server.version["client"] != "gdb":
             gdb.execute("info all-registers " + (argument or "general"))
             return
@@ -403,7 +402,7 @@ in the named register groups."""
 
 
 def show_registers(names):
-    """gdb has rules for x86's registers only, and takes all others of an outer frame for the innermost one's."""
+    """Unwinds AMDGPU registers. gdb has rules for x86's only: others keep the innermost frame's value."""
     server, level = Server.here(), gdb.selected_frame().level()
     for name in names:
         if level == 0 or server is None or name in FACADE:
@@ -413,7 +412,7 @@ def show_registers(names):
 
 
 def in_frame(server, name, level):
-    """A register in the frame: the place where a callee saved it, or the reason for its absence."""
+    """The register in the frame: where a callee saved it, or the reason for its absence."""
     path = ("$" + name).encode().hex()
     asked = dict(thread=selected().ptid[1], frame=level, path=path)
     try:
@@ -424,7 +423,7 @@ def in_frame(server, name, level):
 
 
 def register_groups(server):
-    """The names in each group of the target description: what x86 needs besides has no group."""
+    """The names in each group of the target description. Registers that only x86 needs have no group."""
     description = server.read("features", "target.xml")
     groups = {"general": ["pc"]}
     for register in xml.fromstring(re.sub(rb"<!DOCTYPE[^>]*>", b"", description)).iter("reg"):
@@ -435,7 +434,7 @@ def register_groups(server):
 
 
 def make_disassembler():
-    """Asks the server for instructions: gdb takes the code for x86."""
+    """Disassembles with the server: gdb would decode the code as x86."""
     import gdb.disassembler
 
     class Disassembler(gdb.disassembler.Disassembler):
@@ -449,7 +448,7 @@ def make_disassembler():
             try:
                 said = server.ask(form.request("Disassemble", address=info.address, count=1))
             except form.Refused as words:
-                # Not an error: gdb would add one of its own, which says less.
+                # No error: gdb would add its own, less precise one.
                 return gdb.disassembler.DisassemblerResult(SMALLEST_INSTRUCTION, "(no disassembly: %s)" % words)
             found = said.get("instructions")
             if not found:
@@ -464,11 +463,11 @@ def make_disassembler():
 
 
 class Values:
-    """$_lane and its kin.
+    """$_lane and the other variables of the lane.
 
-    gdb lets Python set convenience variables and not compute them. So they are set when the user has moved and before a command
-    that evaluates, and are void while `thread apply` moves without an event. A front end selects threads without an event: it
-    has them in the function $_focus only, which gdb calls when it evaluates.
+    Python can set gdb's convenience variables, but gdb does not compute them on demand. So they are set after each change of
+    selection and before a command that evaluates, and are void while `thread apply` selects threads without an event. Front
+    ends select threads without an event: only the function $_focus is valid there, since gdb calls it at evaluation.
     """
 
     NAMES = (
@@ -482,11 +481,11 @@ class Values:
         "thread_workgroup_pos",
         "lane_workgroup_pos",
     )
-    # Commands that evaluate: before them the variables are set anew.
+    # Commands that evaluate expressions: the variables are updated before them.
     EVALUATE = ("print", "printf", "output", "call", "x")
     offered = False
     shown = None
-    # What does not change of each thread: its values, and each lane's work-item.
+    # Constant values of each thread, and each lane's work-item.
     known = {}
 
     @classmethod
@@ -498,7 +497,7 @@ class Values:
 
     @classmethod
     def here(cls):
-        """The values of the current thread and lane, and what they are of."""
+        """Values of the current thread and lane, and the thread and lane themselves."""
         server, thread = Server.here(), gdb.selected_thread()
         if server is None or thread is None:
             return None, {}
@@ -534,7 +533,7 @@ class Values:
 
 
 def current_lane(server, thread):
-    """The number of the focused lane. Where gdb has a register for it, nothing is sent."""
+    """Number of the focused lane. Sends nothing if gdb has a register for it."""
     shown = shown_lane()
     return (focused(server.lanes(thread)) or {}).get("lane") if shown is None else shown
 
@@ -562,7 +561,7 @@ NAME is lane, lane_count, wave, agent, queue, dispatch, dispatch_pos, thread_wor
         return value
 
 
-# What gdb runs before and after its own commands; a user's hook of that name is kept.
+# Commands that gdb runs before and after its own. A user's hook of the same name is kept.
 HOOKS = (
     ("hookpost-thread", "update"),
     ("thread hook-apply", "apply"),
@@ -576,7 +575,7 @@ HOOKS = (
 
 
 class Hook(gdb.Command):
-    """The action of lanescope's hooks of other commands."""
+    """Action of lanescope's hooks of other commands."""
 
     def __init__(self):
         super().__init__("lanescope_hook", gdb.COMMAND_MAINTENANCE)
@@ -593,13 +592,13 @@ class Hook(gdb.Command):
 
 
 def name_selected():
-    """Names the selected thread to the server: gdb sends nothing when it goes back to a thread."""
+    """Sends the selected thread to the server: gdb sends nothing when it returns to a thread."""
     server, thread = Server.here(), gdb.selected_thread()
     if thread is not None:
         try:
             server.ask(form.request("Selected", thread=thread.ptid[1]))
         except (form.Refused, gdb.error):
-            pass  # The command itself reports it.
+            pass  # The command itself reports the error.
 
 
 def is_front_end():
@@ -613,7 +612,7 @@ def is_front_end():
 
 
 def knows(name):
-    """Whether there is a command of exactly that name."""
+    """Whether a command of exactly this name exists."""
     return name in gdb.execute("complete " + name, to_string=True).splitlines()
 
 
@@ -621,7 +620,7 @@ settled = False
 
 
 def settle_in():
-    """On the first connection to lanescope: what changes gdb's own commands."""
+    """Replaces commands of gdb, on the first connection to lanescope."""
     global settled
     if settled:
         return
@@ -630,7 +629,7 @@ def settle_in():
     try:
         make_disassembler()
     except ImportError:
-        pass  # gdb before 13.
+        pass  # gdb before version 13.
     Focus()
     Hook()
     for hook, does in HOOKS:
@@ -661,7 +660,7 @@ def at_end(event):
 
 
 def load():
-    # AMD's gdb has some of these, and a user may have others of these names.
+    # AMD's gdb has some of these commands, and a user may have defined others.
     for name, kinds in (
         ("lane", (Lane, LaneApply)),
         ("info lanes", (InfoLanes,)),

@@ -4,8 +4,8 @@ In ~/.lldbinit:
 
     command script import PATH/clients/lldb/lanescope.py
 
-Adds `lane`, `lanes`, `wave`, `waves`, `dispatches`, `groups` and `disasm`, and nothing that the server does not say: see
-docs/clients.md. A command or alias that has one of these names already is left alone, and so is every other target.
+Adds `lane`, `lanes`, `wave`, `waves`, `dispatches`, `groups` and `disasm`, with the server's data only: see
+docs/clients.md. Existing commands and aliases of these names stay. Other targets are not affected.
 """
 
 import importlib.util
@@ -30,7 +30,7 @@ NOT_SERVED = "This is for captures that lanescope serves, and lldb is not connec
 
 
 class Server:
-    """The lanescope that the process is connected to."""
+    """Connection of the process to lanescope."""
 
     def __init__(self, debugger, process):
         self.interpreter = debugger.GetCommandInterpreter()
@@ -48,7 +48,7 @@ class Server:
         return form.answer(said)
 
     def monitor(self, words):
-        """The output of a `monitor` command, without lldb's own lines after it."""
+        """Output of a `monitor` command, without lldb's own lines after it."""
         result = lldb.SBCommandReturnObject()
         self.interpreter.HandleCommand("process plugin packet monitor " + words, result)
         return (result.GetOutput() or "").rpartition("  packet: ")[0].rstrip("\n")
@@ -60,12 +60,12 @@ class Server:
         return self.ask(form.request("Lanes", thread=thread.GetThreadID()))["lanes"]
 
     def find(self, place, thread):
-        """The thread at a place in the grid, and the lane there, or None."""
+        """The thread at a position in the grid, and the lane there, or None."""
         found = self.ask(form.request("Find", place=form.place_hex(place), thread=thread.GetThreadID()))
         return self.process.GetThreadByID(found["thread"]), None if found["is_lane"] else found["lane"]
 
     def numbers(self):
-        """lldb's number of each thread, by the server's."""
+        """lldb's thread numbers, by the server's."""
         threads = (self.process.GetThreadAtIndex(at) for at in range(self.process.GetNumThreads()))
         return {thread.GetThreadID(): thread.GetIndexID() for thread in threads}
 
@@ -86,7 +86,7 @@ def focused(lanes):
 
 
 def still_shown(thread, lane):
-    """A line where lldb shows another lane than the one in focus: it keeps what it has read until `register write` or a stop."""
+    """Warning if lldb shows another lane than the focused one: its cache lasts until `register write` or a stop."""
     shown = thread.GetFrameAtIndex(0).FindRegister("lane")
     if lane is None or not shown.IsValid() or shown.GetValueAsUnsigned() == lane:
         return ""
@@ -107,7 +107,7 @@ def described(thread):
 
 
 class Command:
-    """Base of all commands: `run` returns the text, or raises the text of an error."""
+    """Base of all commands: `run` returns the text, or raises an error with its text."""
 
     help = ""
 
@@ -174,9 +174,9 @@ Variables, private memory and the frames of inactive lanes are those of the curr
         if lane is None:
             raise form.Refused("Lane %d does not exist on this thread." % number)
         form.one_lane(server.wave(thread))
-        # lldb forgets what it has read only when a register is written.
+        # Only a register write clears lldb's cache.
         result = lldb.SBCommandReturnObject()
-        # Of that thread: while a command runs, lldb's own context is that of the thread that was selected before.
+        # Context of the thread: while a command runs, lldb's own context has the previously selected thread.
         context = lldb.SBExecutionContext(thread.GetFrameAtIndex(0))
         server.interpreter.HandleCommand("register write lane %d" % number, context, result)
         if not result.Succeeded():

@@ -1,5 +1,5 @@
-//! Any bytes as a code object, a bundle of them or a host program, and as the mutation of a sound one: the first
-//! bytes choose the fixture and the offset of the mutation. Then every question about a code object.
+//! Code objects, bundles and host programs: arbitrary bytes, and mutations of a fixture. The first bytes choose the
+//! fixture and the offset of the mutation. The target asks every question about a code object.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -9,7 +9,7 @@ use lanescope::codeobject::{Bytes, CodeObject, ElfAddress, FatFile, Uri};
 use lanescope::debuginfo::{DebugInfo, UnitId};
 use libfuzzer_sys::fuzz_target;
 
-/// Code objects of every version, from the working folder `fuzz/` or the repository's.
+/// Code objects of every version. The working folder is `fuzz/` or the repository.
 static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let folders = ["tests/fixtures/code", "src/codeobject/tests/objects", "src/debuginfo/tests/objects"];
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = Uri::parse(text);
     }
     look(bytes.to_vec());
-    // Fixture, then (place, length, bytes) again and again.
+    // Fixture, then repeated (offset, length, bytes).
     let Some((first, mut rest)) = bytes.split_first() else { return };
     let mut mutated = SOUND[usize::from(*first) % SOUND.len()].clone();
     while let Some((head, after)) = rest.split_first_chunk::<4>() {

@@ -1,5 +1,5 @@
-//! Any bytes as an expression of every dialect: decoding ends, and its result is exact: printing and assembling it,
-//! or encoding it, gives the bytes back.
+//! Arbitrary bytes as an expression of every dialect. Decoding ends, and its result is exact: printing and assembling,
+//! or encoding, returns the same bytes.
 #![no_main]
 
 use lanescope::dwarf::print::NoNames;

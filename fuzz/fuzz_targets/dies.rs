@@ -1,5 +1,5 @@
-//! DWARF put together of any bytes: DIEs within DIEs, as deep as the bytes lead, and units that share tables of
-//! abbreviations. Then every question of a debugger, and the view.
+//! DWARF assembled from arbitrary bytes: nested DIEs, as deep as the bytes lead, and units that share abbreviation
+//! tables. The target asks every question of a debugger and builds the view.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -28,7 +28,7 @@ use elf::{Section, code_object};
 
 static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
 
-/// DIEs that one step may repeat, as powers of two.
+/// Maximum repetitions of DIEs in one step, as a power of two.
 const MOST: u8 = 14;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,5 +1,6 @@
-//! Any bytes as an expression in any state: it ends, within its bounds, and lanes together give the result of each
-//! alone. The first bytes are the state: contents of registers, which are there, contents of entries.
+//! Arbitrary bytes as an expression in any state. Evaluation ends within its bounds, and all lanes together give the
+//! result of each lane alone. The first bytes are the state: register contents, presence of registers, contents of
+//! entries.
 #![no_main]
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use lanescope::dwarf::{
 use lanescope::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 use libfuzzer_sys::fuzz_target;
 
-/// A state that follows from a few bytes.
+/// A state derived from a few bytes.
 struct State {
     seed: u64,
     die: Option<Arc<Program>>,
@@ -104,7 +105,7 @@ impl Unit for State {
         })
     }
 
-    /// Each attribute is the entry's expression, a small number, or a number of 64 bits.
+    /// Each attribute is the entry's expression, a small number, or a 64-bit number.
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
         let attribute = |which: u64| {
             let number = self.mixed(die.0 << 8 ^ which);
@@ -125,7 +126,7 @@ impl Unit for State {
     }
 }
 
-/// Takes whatever it is asked to; nothing of it is kept.
+/// Accepts every write and stores nothing.
 struct Everything;
 
 impl Store for Everything {

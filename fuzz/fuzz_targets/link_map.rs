@@ -1,5 +1,5 @@
-//! Any memory as the runtime's list of code objects: the input has pieces with their addresses, and the address of
-//! the list.
+//! Arbitrary memory as the runtime's list of code objects. The input has pieces with their addresses, and the address
+//! of the list.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ impl Memory for Pieces {
 fuzz_target!(|input: &[u8]| {
     let Some((r_debug, mut rest)) = input.split_first_chunk::<8>() else { return };
     let mut pieces = BTreeMap::new();
-    // Address, length, bytes; short addresses, so that pointers hit something.
+    // Address, length, bytes; addresses are short, so that pointers hit a piece.
     while let Some((head, after)) = rest.split_first_chunk::<4>() {
         let address = u64::from(u16::from_le_bytes([head[0], head[1]])) << 4;
         let length = usize::from(u16::from_le_bytes([head[2], head[3]])).min(after.len());

@@ -1,5 +1,5 @@
-//! Any bytes as a log: a debug agent's, umr's text or its JSON. The first byte decides whether a first line of one
-//! comes before them, since bytes that begin no log are read as a manifest. An opened log is read from end to end.
+//! Arbitrary bytes as a log: a debug agent's, umr's text or its JSON. The first byte chooses whether a log's first line
+//! comes before them, since other bytes are read as a manifest. An opened log is read from start to end.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! Any bytes as a dump: manifest.toml, manifest.json or a zip, distinguished by content as in life. An opened dump is
-//! then read from end to end, because an extent that leaves its store is as bad as a panic while parsing.
+//! Arbitrary bytes as a dump: manifest.toml, manifest.json or a zip, distinguished by content. An opened dump is then
+//! read from start to end, because an extent beyond its store is as bad as a panic in the parser.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,7 +1,6 @@
-//! Any bytes as the descriptor of ROCm's note, in a core whose memory repeats itself: agents, queues and whatever
-//! save areas their addresses lead to. The first byte chooses the writer whose headers the core has: with one segment
-//! that is the whole file, or as ROCr writes them, whose segments lie at the headers' offsets or, through a pipe, up
-//! to 15 bytes before.
+//! Arbitrary bytes as the descriptor of ROCm's note, in a core with repeating memory: agents, queues and the save areas
+//! at their addresses. The first byte chooses the writer of the headers: one segment of the whole file, or ROCr, whose
+//! segments are at the headers' offsets or, through a pipe, up to 15 bytes before.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -34,7 +33,7 @@ fuzz_target!(|input: &[u8]| {
     if is_rocr {
         file.extend(header(1, (note + size).next_multiple_of(16), 0, descriptor.len()));
     } else {
-        // The whole file is memory, too: pointers of the descriptor may lead anywhere in it.
+        // The whole file is memory, too: the descriptor's pointers may hit any byte of it.
         file.extend(header(1, 0, 0, note + size));
     }
     file.extend([7, 0, 0, 0]);

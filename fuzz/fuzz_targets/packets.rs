@@ -1,8 +1,7 @@
-//! Any bytes from a client. The first byte chooses what the client is taken for and how the rest is sent: as it is, line
-//! by line as well-formed packets, because hardly any random packet has the right checksum, or as a burst of 64 KiB of them.
+//! Arbitrary bytes from a client. The first byte chooses the client type and the form of the rest: as it is, line by
+//! line as well-formed packets, because random packets rarely have the right checksum, or as a burst of 64 KiB of them.
 //!
-//! Properties: no panic, all answers are well framed, one answer is bounded for any input, and the next packet is
-//! answered.
+//! Properties: no panic, well-framed answers, one bounded answer for any input, and an answer to the next packet.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -18,14 +17,14 @@ static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 
 /// The transport's chunk size.
 const BURST: usize = 64 << 10;
-/// Answers of a burst that are looked at.
+/// Number of checked answers of a burst.
 const ANSWERS: usize = 200;
-/// The largest answer: a packet, or the text of `monitor` about all of the demo, as hex digits in packets.
+/// The largest answer: a packet, or the text of a `monitor` command about the whole demo, as hex digits in packets.
 const MAX_ANSWER: usize = 4 << 20;
 
 static DUMP: LazyLock<Arc<Dump>> = LazyLock::new(|| {
     let opened = import::open_zip_bytes("demo", DEMO, &Targets::builtin()).expect("the demo is sound");
-    // No program is started by a fuzzer.
+    // The fuzzer starts no program.
     let none = Disassembler::new(Some("/nowhere/llvm-objdump".into()));
     Arc::new(Dump::new(opened.capture, Vec::new()).with_disassembler(none))
 });
@@ -48,15 +47,15 @@ fuzz_target!(|bytes: &[u8]| {
     if has_left {
         return;
     }
-    // Ends what is open and answers what is left.
+    // Ends the open packet and answers the remaining ones.
     let mut out = Vec::new();
     let _ = client.feed(b"#00", &mut Vec::new());
     let _ = client.feed(&framed(b"T1"), &mut out);
     assert!(out.ends_with(b"$OK#9a"), "the session was lost: {}", out.escape_ascii());
 });
 
-/// Answers one by one what was sent, as the transport does; whether the client has left, which it does in the middle of a
-/// long burst.
+/// Answers the packets one by one, as the transport does. Returns whether the client has left, as it does in the middle
+/// of a long burst.
 fn answer_all(client: &mut Client, bytes: &[u8]) -> bool {
     client.take(bytes);
     let mut out = Vec::new();
@@ -77,7 +76,7 @@ fn framed(body: &[u8]) -> Vec<u8> {
     [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
 }
 
-/// Acknowledgements and packets with right checksums, nothing else.
+/// Requires only acknowledgements and packets with right checksums.
 fn check_framing(out: &[u8]) {
     let mut rest = out;
     while let Some((first, after)) = rest.split_first() {

@@ -1,5 +1,6 @@
-//! Any bytes as a save area, of any processor: the first byte chooses it, the rest is the area's header, control stack and waves.
-//! With the first byte's top bit the header is made for the control stack that follows, and one of its words is changed.
+//! Arbitrary bytes as a save area of any processor. The first byte chooses the processor; the rest is the area's
+//! header, control stack and waves. If the first byte's top bit is set, the target makes a header for the control stack
+//! that follows and changes one of its words.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -13,14 +14,14 @@ static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
 /// gfx_target_version.
 const PROCESSORS: [u32; 10] = [90000, 90008, 90010, 90402, 90500, 100100, 100300, 110000, 110501, 120000];
 
-/// Where the area is.
+/// Address of the area.
 const AREA: u64 = 0x7f00_0000_0000;
 
 /// Bytes of an area's header.
 const HEADER: usize = 40;
 
-/// An area with a header for a control stack of some of the bytes and waves in the rest, and one word changed: the first byte
-/// chooses the word, the second one the dwords of the control stack, four more the change.
+/// An area whose header fits a control stack of some of the bytes and waves in the rest, with one changed word. The
+/// first byte chooses the word, the second one the dwords of the control stack, four more the change.
 fn with_header(input: &[u8]) -> Option<Vec<u8>> {
     let (&[word, records, ref change @ ..], rest) = input.split_first_chunk::<6>()?;
     let stack = (usize::from(records) * 4).min(rest.len());

@@ -1,6 +1,6 @@
-//! Any call frame information over any wave: a code object whose `.debug_frame` is the input, a wave whose registers
-//! and private memory follow from it, and the stack, each lane's stack and the variables of every frame. The result
-//! must be within its bounds, and the same when it is asked for again.
+//! Arbitrary call frame information over any wave. The input is the code object's `.debug_frame`; the wave's registers
+//! and private memory derive from it. The target asks for the stack, each lane's stack and the variables of every
+//! frame. The result must be within its bounds, and the same when it is asked for again.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -18,7 +18,7 @@ use libfuzzer_sys::fuzz_target;
 static OBJECT: &[u8] = include_bytes!("../../tests/fixtures/code/calls-gfx90a.hsaco");
 static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
 const LOADED: u64 = 0x7f00_0010_0000;
-/// Physical frames of a stack; inlined calls come on top, of which the object has none.
+/// Physical frames of a stack. The object has no inlined calls.
 const MAX_FRAMES: usize = 128;
 
 fuzz_target!(|input: (u8, u32, [u8; 24], &[u8])| {
@@ -39,7 +39,7 @@ fuzz_target!(|input: (u8, u32, [u8; 24], &[u8])| {
     }
 });
 
-/// The object with another `.debug_frame`, padded with empty entries.
+/// The object with a replaced `.debug_frame`, padded with empty entries.
 fn patched(table: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = OBJECT.to_vec();
     let object = codeobject::CodeObject::parse(codeobject::Bytes::from(bytes.clone())).ok()?;

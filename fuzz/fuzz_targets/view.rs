@@ -1,6 +1,6 @@
-//! Any bytes as a code object, and as the mutation of a sound one as in `code_object`, with waves at its kernels: the view of
-//! each extent, read back. It is an ELF file whose debug information can be read to its end, and not larger than the code
-//! object by more than what is promised.
+//! The view of each extent, read back, of arbitrary bytes and of a mutated fixture as in `code_object`, with waves at
+//! its kernels. The view is an ELF file with readable debug information, and its growth over the code object is
+//! bounded.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -18,7 +18,7 @@ use libfuzzer_sys::fuzz_target;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
 static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
-/// Code objects with debug information of every kind.
+/// Code objects with all forms of debug information.
 static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let files = std::fs::read_dir(format!("{root}/tests/fixtures/code")).expect("fixtures");
@@ -28,12 +28,12 @@ static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     paths.iter().map(|path| std::fs::read(path).expect("a fixture")).collect()
 });
 const LOADED: u64 = 0x7f00_0010_0000;
-/// Bytes of a view for each byte of a code object, and for none: headers, symbols, and what lists may take.
+/// Limits of a view's size: bytes per byte of the code object, and a constant for headers, symbols and lists.
 const MOST: (u64, u64) = (512, 1 << 20);
 
 fuzz_target!(|bytes: &[u8]| {
     look(bytes.to_vec());
-    // Fixture, then (place, length, bytes) again and again.
+    // Fixture, then repeated (offset, length, bytes).
     let Some((first, mut rest)) = bytes.split_first() else { return };
     let mut mutated = SOUND[usize::from(*first) % SOUND.len()].clone();
     while let Some((head, after)) = rest.split_first_chunk::<4>() {
@@ -67,7 +67,7 @@ fn look(bytes: Vec<u8>) {
     }
 }
 
-/// The file as others read it: every section, every DIE with its lists, every row of lines, every frame.
+/// Reads the file as other tools do: every section, every DIE with its lists, every line row, every frame.
 fn read_back(file: &[u8]) {
     let elf = object::File::parse(file).expect("a view is an ELF file");
     assert_eq!(elf.architecture(), object::Architecture::X86_64);

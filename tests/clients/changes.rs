@@ -1,5 +1,5 @@
-//! A debugger user's what-if changes: visible in registers, memory, variables, lanes and call stacks; gone after a
-//! reset; invisible to another client and absent from the dump's files.
+//! What-if changes of a debugger user: visible in registers, memory, variables, lanes and call stacks; gone after a
+//! reset; invisible to other clients and to the dump's files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,7 +88,7 @@ fn in_gdb(name: &'static str) {
     script.expect("monitor reset", "Dropped 0 changed dwords of registers and ");
     script.expect("x/xw 0x7f0000400000", "0x00000000");
     script.expect("monitor changes", "Nothing is changed: everything reads as it was captured.");
-    // The stack of gdb itself follows the PC.
+    // gdb's own stack follows the PC.
     script.say("set var $pc = 0x7f0000101600");
     script.expect("p/x $pc", "= 0x7f0000101600");
     script.expect("monitor backtrace", "#0  middle (0x7f0000101600)");
@@ -116,7 +116,7 @@ fn lldb_asks_what_if() {
     script.say("register write exec 5");
     script.expect(format!("{MONITOR} lanes"), "   4     inactive");
     script.expect(format!("{MONITOR} set lane 5 y = 77"), "int y = 77");
-    // Nothing runs, and lldb reads everything anew.
+    // The step does not run the wave, but makes lldb read all state again.
     script.say("thread step-inst");
     script.expect("register read v40", "0x0000004d 0x0000004d 0x000001fa");
     script.say("memory write 0x7f0000400000 1 2 3");
@@ -137,7 +137,8 @@ fn lldb_asks_what_if() {
     assert!(files(&dump) == before, "the dump has changed");
 }
 
-/// calls-gfx90a, third wave: `count`, 1, is in s34 (tests/fixtures/kernels/calls.hip). lldb keeps the memory that it has read of a variable.
+/// calls-gfx90a, third wave: `count`, 1, is in s34 (tests/fixtures/kernels/calls.hip). lldb caches the memory of a
+/// variable.
 #[test]
 fn a_variable_follows_the_register_that_it_is_in() {
     let fixture = named("calls-gfx90a");
@@ -169,8 +170,8 @@ fn a_variable_follows_the_register_that_it_is_in() {
 }
 
 /// lds-gfx90a-O0, second wave, lldb's first thread: `best->key` is the work-group's number, 1, in LDS
-/// (tests/fixtures/kernels/lds.cl). lldb keeps the memory that it has read; the answer of `monitor set` names the command
-/// after which it reads LDS again.
+/// (tests/fixtures/kernels/lds.cl). lldb caches memory; the answer of `monitor set` names the command that makes it
+/// read LDS again.
 #[test]
 fn lldb_reads_lds_again_after_the_command_that_monitor_set_names() {
     let fixture = named("lds-gfx90a-O0");

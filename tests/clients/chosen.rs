@@ -1,5 +1,5 @@
-//! `--client` with the name of another client than the connected one: the client is served by its own dialect, or
-//! reads the command to type.
+//! `--client` with the name of another client than the connected one: the server uses the dialect of the connected
+//! client, or prints the command to type.
 
 use super::harness::{Server, lldb_name};
 use super::lldb::MONITOR;
@@ -35,7 +35,7 @@ fn lldb_is_served_as_lldb() {
         let server = Server::start(&fixture.dump, &["--client", chosen]);
         let mut script = Script::new(chosen);
         script.say("settings set stop-disassembly-display always");
-        // No instructions of x86-64 at the stop.
+        // No x86-64 instructions at the stop.
         script.never(format!("gdb-remote {}", server.address), "%");
         script.expect("register read pc", format!("pc = 0x{:016x}", fixture.waves[0].pc().unwrap()));
         script.expect("bt", "saxpy(n=1024, ");
@@ -49,7 +49,7 @@ fn lldb_is_served_as_lldb() {
     }
 }
 
-/// The handshake of a stock gdb equals that of one that knows amdgcn.
+/// The handshake of a stock gdb equals that of a gdb with amdgcn support.
 #[test]
 fn gdb_reads_that_it_does_not_know_amdgcn() {
     let fixture = named(DUMP);

@@ -1,4 +1,4 @@
-//! Stock debuggers on a GPU's code without the helpers: no instruction of x86-64, and the true bytes.
+//! Stock debuggers without the helpers on GPU code: no x86-64 instruction, and the code's real bytes.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use super::script::{Debugger, Script, in_each};
 use super::x86_facade::x86_view;
 
 const DUMPS: [&str; 4] = ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "calls-gfx90a"];
-/// gdb's line of code.
+/// Bytes of a line in gdb's code cache.
 const LINE: u64 = 64;
 
 fn dumps() -> Vec<Fixture> {
     DUMPS.iter().map(|name| named(name)).collect()
 }
 
-/// The text after an address and its symbol, for each line that has both: `=> 0x7f0000101500 <leaf()+4>: (bad)`.
+/// Text after the address and symbol of each line that has both: `=> 0x7f0000101500 <leaf()+4>: (bad)`.
 fn instructions(text: &str) -> Vec<&str> {
     let listed = text.lines().filter(|line| line.trim_start_matches(['=', '-', '>', ' ']).starts_with("0x"));
     let parts = listed.filter_map(|line| line.split_once(":\t").or_else(|| line.split_once(">:")));
     parts.map(|(_, instruction)| instruction.trim()).collect()
 }
 
-/// Asserts that a listing has at least that many lines, and no text except the marks of "no instruction".
+/// Asserts that a listing has at least `least` lines, and no text except the marks of "no instruction".
 fn none_of(words: &'static str, least: usize) -> impl Fn(&str) -> Result<(), String> {
     move |text| {
         let found = instructions(text);
@@ -36,7 +36,7 @@ fn none_of(words: &'static str, least: usize) -> impl Fn(&str) -> Result<(), Str
     }
 }
 
-/// Asserts that gdb refuses to disassemble from an address on, and prints no instruction.
+/// Asserts that gdb rejects disassembly at an address and prints no instruction.
 fn refused(at: u64) -> impl Fn(&str) -> Result<(), String> {
     move |text| {
         let found = instructions(text);
@@ -51,7 +51,7 @@ fn refused(at: u64) -> impl Fn(&str) -> Result<(), String> {
     }
 }
 
-/// The bytes of the code object from an address on, from the file.
+/// The code object's bytes from an address on, from the file.
 fn bytes(code: &BTreeMap<u64, Vec<u8>>, from: u64, count: usize) -> Vec<u8> {
     code.range(from..).flat_map(|(_, bytes)| bytes.iter().copied()).take(count).collect()
 }
@@ -94,8 +94,8 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
                 if is_refused && !text.contains("inst=") { Ok(()) } else { Err(text.to_owned()) }
             },
         );
-        // A read of a line in the size of gdb's disassembler is refused once, together with the next read of a byte
-        // in it. No byte differs from the code.
+        // The server rejects the disassembler's read of a line once, together with the next read of a byte in it. No
+        // byte differs from the code.
         let line = pc - pc % LINE;
         let whole = bytes(&code, line, LINE as usize);
         if code.contains_key(&line) && whole.len() == LINE as usize {
@@ -120,7 +120,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     }
     let pc = fixture.waves[0].pc().unwrap();
     script.say("thread 1");
-    // A user's write over code is read back, and prints no instruction either.
+    // A user's write over code is read back, and does not print an instruction either.
     script.say(format!("set var {{unsigned int}}{pc:#x} = 0xbf800007"));
     script.expect(format!("x/xw {pc:#x}"), "0xbf800007");
     script.check("what if", format!("x/4i {pc:#x}"), refused(pc));
@@ -155,7 +155,7 @@ fn the_helper_of_gdb_shows_the_bytes_of_instructions() {
     server.finish();
 }
 
-/// Without a view gdb has no file to read code from; a PC outside of all code objects is code all the same.
+/// Without a view gdb has no file with code. A PC outside of all code objects counts as code, too.
 #[test]
 fn code_without_a_view_is_no_x86_either() {
     for name in ["gdb", "gdb-multiarch"] {
@@ -171,7 +171,7 @@ fn code_without_a_view_is_no_x86_either() {
         script.must_pass(&Debugger::Gdb(name));
         server.finish();
     }
-    // gdb analyses the prologue of a function from other debug information.
+    // gdb takes the prologue of a function from other debug information.
     for name in ["gdb", "gdb-multiarch"] {
         let fixture = named("saxpy-gfx90a-O0");
         let server = Server::start(&fixture.dump, &["--view", "off"]);
@@ -209,7 +209,7 @@ fn code_without_a_view_is_no_x86_either() {
 
 fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     let mut script = Script::new(&fixture.name);
-    // The default settings: at a stop without sources lldb disassembles by itself.
+    // Default settings: lldb disassembles at a stop without sources.
     script.say("settings set stop-disassembly-display always");
     script.say(format!("gdb-remote {address}"));
     let code = words(&fixture.name);
@@ -221,7 +221,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
         script.check("some", "disassemble --count 8", none_of("<unknown>", 8));
         script.check("the frame", "disassemble --frame", none_of("<unknown>", 16));
         script.check("mixed", "disassemble --mixed --count 4", none_of("<unknown>", 4));
-        // lldb 22 reads memory and code in the same way. Its answer holds no byte of the code, and shows that.
+        // lldb 22 reads memory and code in the same way. Its answer has no byte of the code, and marks that.
         script.expect(format!("memory read --count 16 {pc:#x}"), "????????????????");
         let bytes: Vec<String> = bytes(&code, pc, 8).iter().map(|byte| format!("{byte:02x}")).collect();
         script.expect(
@@ -242,7 +242,7 @@ fn lldb_shows_no_instructions_of_x86() {
     in_each(dumps(), &[], &Debugger::Lldb(lldb_name()), lldb_script, 60);
 }
 
-/// LLDB has no type for lanes: it prints them, and has no bytes of a single lane.
+/// LLDB has no lane type: it prints lanes, but has no bytes of a single lane.
 #[test]
 fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
     let fixture = named("calls-gfx90a");
@@ -283,7 +283,7 @@ fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
     server.finish();
 }
 
-/// A member function cannot be called, and the client's own message reports that.
+/// A member function cannot be called, and the client's own message reports it.
 #[test]
 fn member_functions_are_refused_in_words() {
     let fixture = named("call-gfx90a-O0");
@@ -357,7 +357,7 @@ fn gdb_lists_the_registers_of_its_own_architecture_first() {
     }
 }
 
-/// The files of `lanescope view` have no instructions of x86-64 before a connection.
+/// Files of `lanescope view` have no x86-64 instructions before a connection.
 #[test]
 fn a_view_alone_has_no_instructions_of_x86() {
     let fixture = named("calls-gfx90a");
@@ -383,7 +383,7 @@ fn a_view_alone_has_no_instructions_of_x86() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Answers about registers and stacks have at most the 80 columns of a console.
+/// Answers about registers and stacks fit the 80 columns of a console.
 #[test]
 fn registers_and_ends_of_stacks_fit_the_console() {
     for dump in ["saxpy-gfx90a-O0", "calls-gfx90a", "lds-gfx1100-O0", "absent-gfx1100"] {

@@ -1,7 +1,7 @@
-"""Runs the lines of the file that LANESCOPE_COMMANDS names in a debugger of its own, and prints each with its answer.
+"""Runs the lines of the file in LANESCOPE_COMMANDS in a new debugger, and prints each with its answer.
 
-lldb's command line prints events from a thread of its own, which falls into the answers of commands and races with them for
-what lldb knows of a source file. Here one thread runs the commands and prints the events that each leaves behind.
+lldb's command line prints events from another thread, in the middle of answers, and races with commands for lldb's state
+of a source file. Here one thread runs the commands and prints their events.
 """
 
 import os
@@ -34,7 +34,7 @@ def __lldb_init_module(_debugger, _names):
 
 
 def show_events(debugger, ends):
-    """Prints the changes of the process; `ends`: the command ended it, and the event of that may be on its way."""
+    """Prints the changes of the process; `ends`: the command ended it, and its event may still arrive."""
     event = lldb.SBEvent()
     while debugger.GetListener().WaitForEvent(10, event) if ends else debugger.GetListener().GetNextEvent(event):
         if not lldb.SBProcess.EventIsProcessEvent(event):

@@ -1,4 +1,4 @@
-//! A client that is a front end's back end: messages to its standard input, messages from its standard output.
+//! A client as the back end of a front end: messages on its standard input and output.
 
 use std::fmt::Debug;
 use std::io::{BufReader, Write};
@@ -23,7 +23,7 @@ pub(crate) struct Talk<M> {
 }
 
 impl<M: Debug + Send + 'static> Talk<M> {
-    /// Starts it; `read` takes one message from its output, none at the end.
+    /// Starts the process; `read` takes one message from its output, none at the end.
     pub(crate) fn start(
         command: &mut Command,
         mut read: impl FnMut(&mut BufReader<ChildStdout>) -> Option<M> + Send + 'static,
@@ -36,7 +36,7 @@ impl<M: Debug + Send + 'static> Talk<M> {
         let (say, heard) = channel();
         thread::spawn(move || {
             while let Some(message) = read(&mut output) {
-                // The test may be over; the pipe still has to be emptied.
+                // After the end of the test the pipe must still be emptied.
                 let _ = say.send(message);
             }
         });
@@ -67,7 +67,7 @@ impl<M: Debug + Send + 'static> Talk<M> {
         }
     }
 
-    /// The unexpected messages within that time.
+    /// The unexpected messages within the given time.
     pub(crate) fn rest(&mut self, time: Duration) -> Vec<M> {
         let end = Instant::now() + time;
         let mut all = Vec::new();
@@ -83,7 +83,7 @@ impl<M: Debug + Send + 'static> Talk<M> {
         both_ends(&self.said)
     }
 
-    /// Waits for its end after its input has ended.
+    /// Closes its input and waits for its end.
     pub(crate) fn ends(&mut self) {
         self.input = None;
         let end = Instant::now() + LIMIT;

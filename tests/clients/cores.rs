@@ -1,5 +1,5 @@
-//! Sample cores of ROCm in stock debuggers: stacks, and the variables that the writing program stored for every lane
-//! (tests/fixtures/gpucore), read through the view.
+//! Sample cores of ROCm in stock debuggers: stacks and variables, read through the view. The writing program stored the
+//! variables' values for every lane (tests/fixtures/gpucore).
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use serde_json::Value;
 use super::harness::{Server, lldb_name, tool};
 use super::script::{Debugger, Script, fail_with};
 
-/// Unified cores, and GPU cores alone with the code objects beside them.
+/// Unified cores, and GPU cores with separate code objects.
 const SAMPLES: [&str; 5] =
     ["gfx1030-wave32", "gfx1100", "gfx90a-split", "gfx90a-unified", "gfx942-multi-xcc"];
 
-/// The server's warnings: the writing program placed work-groups outside of their grids, and GPU cores alone lack the
-/// runtime's list.
+/// Expected warnings: the writing program placed work-groups outside of their grids, and GPU cores without a host lack
+/// the runtime's list.
 const EXPECTED: [&str; 2] = ["dispatch's grid of", "r_debug at 0x7ffff7a01040: not captured"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gpucore")
 }
 
-/// A wave of a sample that has variables, and its thread.
+/// A wave with variables in a sample, and its thread.
 struct Wave {
     thread: u64,
     function: String,
@@ -39,7 +39,7 @@ fn waves(name: &str) -> Vec<Wave> {
         let function = writer["location"]["function"].as_str()?;
         Some(Wave {
             thread: wave["ordinal"].as_u64()? + 1,
-            // The kernel's body is a function of its own; DWARF has the source's name of it.
+            // The kernel's body is a separate function; DWARF has its name in the source.
             function: if function == "leaf" { "leaf" } else { "k" }.to_owned(),
             line: writer["location"]["line"].as_u64()?,
             variables: variables.collect(),
@@ -53,13 +53,13 @@ fn lanes(wave: &Wave) -> std::ops::Range<usize> {
     0..wave.variables[0].1.len()
 }
 
-/// The numbers of a text, signs included.
+/// All numbers of a text, with signs.
 fn numbers(text: &str) -> Vec<i64> {
     let mut words = text.split(|c: char| !(c.is_ascii_digit() || c == '-')).filter(|word| !word.is_empty());
     std::iter::from_fn(|| words.next()).filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Whether a variable's text shows the stored values.
+/// Whether a variable's text has the stored values.
 fn shows(value: &Value, text: &str) -> bool {
     match value.as_array() {
         None => numbers(text).first().copied() == value.as_i64(),
@@ -73,7 +73,7 @@ fn shows(value: &Value, text: &str) -> bool {
     }
 }
 
-/// `j` lives in the loop's block alone: whether a wave of a sample is in it, by llvm-dwarfdump's text.
+/// Whether a wave is in the loop's block, by llvm-dwarfdump's text: `j` exists only there.
 fn is_in_loop(expected: &Value, wave: &Value) -> bool {
     let file = expected["code_object_files"][0]["file"].as_str().unwrap();
     let dwarfdump = lldb_name().replace("lldb", "llvm-dwarfdump");
@@ -104,7 +104,7 @@ fn lldb_shows_stacks_and_variables() {
     in_every(&Debugger::Lldb(lldb_name()), lldb);
 }
 
-/// Without any file the functions come from GPU memory, in every debugger.
+/// Without any file every debugger gets the functions from GPU memory.
 #[test]
 fn a_gpu_core_alone_has_functions() {
     let core = folder().join("gfx90a-split.core");

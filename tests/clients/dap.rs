@@ -1,5 +1,5 @@
-//! lldb's debug adapter in the way of editors: a session over the real adapter and the real server, against the
-//! models. A request to resume must be followed by `stopped` at once, or the editor shows a running program for ever.
+//! lldb's debug adapter as editors use it: a session over the real adapter and the real server, compared with the
+//! models. A request to resume must be followed by `stopped` at once, or the editor shows a running program forever.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
@@ -14,7 +14,7 @@ use super::model::{Fixture, Register, Wave, named};
 
 const DUMPS: [&str; 3] = ["calls-gfx90a", "saxpy-gfx1100-O0", "diverge-gfx90a-O0"];
 const WORDS: &str = "captured state";
-/// LLDB may resume a few times for one command; more is a loop.
+/// LLDB may resume a few times per command; more is a loop.
 const MAX_SAID: usize = 5;
 
 #[test]
@@ -31,7 +31,7 @@ fn an_editor_shows_stacks_and_variables_through_lldb() {
     }
 }
 
-/// Without attachCommands, by the adapter's own settings.
+/// Attaches by the adapter's own settings, without attachCommands.
 #[test]
 fn an_editor_attaches_by_host_and_port() {
     let fixture = named("calls-gfx90a");
@@ -43,7 +43,7 @@ fn an_editor_attaches_by_host_and_port() {
     server.finish();
 }
 
-/// The file that an editor opens for the first wave's frame.
+/// File that an editor opens for the first wave's frame.
 pub(super) fn source_of_first_frame(address: &str) -> String {
     let mut dap = Dap::start();
     dap.ask(
@@ -61,7 +61,7 @@ pub(super) fn source_of_first_frame(address: &str) -> String {
     path
 }
 
-/// The pane of registers has lanes. Neither it nor the view of instructions shows x86-64.
+/// The register pane has lanes. Neither it nor the instruction view has x86-64.
 #[test]
 fn an_editor_shows_lanes_of_registers_and_no_instructions_of_x86() {
     for dump in ["calls-gfx90a", "saxpy-gfx90a-O0"] {
@@ -73,7 +73,7 @@ fn an_editor_shows_lanes_of_registers_and_no_instructions_of_x86() {
         for wave in &fixture.waves {
             let Some(pc) = wave.pc() else { continue };
             let frame = frames(&mut dap, wave)[0]["id"].clone();
-            // The waves of the one have vectors that were captured in all lanes. In the other's code LLDB reads whole
+            // The waves of the first dump have vectors with all lanes. In the second dump's code LLDB reads whole
             // lines.
             if dump == "calls-gfx90a" {
                 registers(&mut dap, wave, &frame);
@@ -90,7 +90,7 @@ fn an_editor_shows_lanes_of_registers_and_no_instructions_of_x86() {
     }
 }
 
-/// The pane of registers: each value, and the reference of its group.
+/// The register pane: each value, and the reference of its group.
 fn pane(dap: &mut Dap, frame: &Value) -> BTreeMap<String, (String, Value)> {
     let scopes = dap.ask("scopes", &json!({ "frameId": frame }));
     let scope = scopes["scopes"].as_array().unwrap().iter().find(|scope| scope["name"] == "Registers");
@@ -126,7 +126,7 @@ fn registers(dap: &mut Dap, wave: &Wave, frame: &Value) {
     assert!(vectors > 1);
 }
 
-/// A typed call of a member function is refused like other calls.
+/// A typed call of a member function is rejected like other calls.
 #[test]
 fn an_editor_is_told_that_no_member_function_can_be_called() {
     let fixture = named("call-gfx90a-O0");
@@ -139,7 +139,7 @@ fn an_editor_is_told_that_no_member_function_can_be_called() {
     for (context, expression, words) in [
         ("repl", "`p this->advance(body, 1)", "without a running target"),
         ("watch", "this->advance(body, 1)", "without a running target"),
-        // For the text under the mouse the adapter reads names, members and elements only.
+        // For the text under the mouse the adapter reads only names, members and elements.
         ("hover", "this->advance(body, 1)", "unrecognized token"),
     ] {
         let asked = json!({ "expression": expression, "frameId": frame, "context": context });
@@ -155,7 +155,7 @@ fn an_editor_is_told_that_no_member_function_can_be_called() {
 }
 
 /// saxpy-gfx90a-O0, first wave: `first` is the lane (tests/fixtures/kernels/saxpy.hip). The adapter's own writes of
-/// `lane` do not make lldb drop its cached values, and an expression is refused.
+/// `lane` do not clear lldb's cache, and an expression is rejected.
 #[test]
 fn an_editor_shows_one_lane_whatever_it_writes() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -184,7 +184,7 @@ fn an_editor_shows_one_lane_whatever_it_writes() {
     assert!(said.contains("lldb shows lane 7 of thread 1 from this stop on."), "{said}");
     let frame = frames(&mut dap, wave)[0]["id"].clone();
     one_lane(&mut dap, &frame, "7");
-    // The adapter keeps the variables of the frame after a command, and evaluates anew.
+    // The adapter keeps the frame's variables after a command, and evaluates watches again.
     let write = json!({ "expression": "`register write lane 3", "frameId": frame, "context": "repl" });
     dap.ask("evaluate", &write);
     let watch = json!({ "expression": "first", "frameId": frame, "context": "watch" });
@@ -197,7 +197,7 @@ fn an_editor_shows_one_lane_whatever_it_writes() {
     server.finish();
 }
 
-/// The panes and the watches are of that lane.
+/// Asserts that panes and watches are of `lane`.
 fn one_lane(dap: &mut Dap, frame: &Value, lane: &str) {
     assert_eq!(pane(dap, frame)["lane"].0, lane);
     let scopes = dap.ask("scopes", &json!({ "frameId": frame }));
@@ -212,7 +212,7 @@ fn one_lane(dap: &mut Dap, frame: &Value, lane: &str) {
     }
 }
 
-/// The adapter ignores the frame that goes with a command.
+/// The adapter ignores the frame of a command.
 #[test]
 fn a_command_in_the_console_is_about_the_frame_that_was_shown_last() {
     let fixture = named("calls-gfx90a");
@@ -243,7 +243,7 @@ fn a_command_in_the_console_is_about_the_frame_that_was_shown_last() {
     server.finish();
 }
 
-/// An editor first requests the names of threads after a stop.
+/// After a stop an editor first requests the names of threads.
 #[test]
 fn an_editor_lists_the_lanes_of_a_stop_at_once() {
     let fixture = named("calls-gfx90a");
@@ -296,7 +296,7 @@ fn session(fixture: &Fixture, attach: &Value) {
     dap.talk.ends();
 }
 
-/// An adapter that has attached, and has reported the stop.
+/// An adapter after attaching and reporting the stop.
 pub(crate) fn attached(fixture: &Fixture, attach: &Value) -> Dap {
     let mut dap = Dap::start();
     dap.ask(
@@ -339,12 +339,12 @@ fn stack(dap: &mut Dap, wave: &Wave) {
     let shown = wave.shown_lanes();
     for index in [0, shown.len() - 1] {
         let top = frames(dap, wave)[0]["id"].clone();
-        // A click at a frame makes the editor request its scopes. That selects the thread for the console; the frame
-        // that goes with the command does not.
+        // A click on a frame makes the editor request its scopes. That selects the thread for the console; the frame in
+        // the command does not.
         dap.ask("scopes", &json!({ "frameId": top }));
         let command = format!("`register write lane {}", shown[index]);
         dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));
-        // The adapter keeps its variables until the next stop, and a step is one.
+        // The adapter keeps its variables until the next stop; a step is one.
         resume(dap, wave, "next");
         marked(dap, wave, shown[index]);
         let frames = frames(dap, wave);
@@ -361,7 +361,7 @@ fn stack(dap: &mut Dap, wave: &Wave) {
     }
 }
 
-/// The name of the thread has the lane's state if the lane is not active.
+/// The thread name has the lane's state if the lane is not active.
 fn marked(dap: &mut Dap, wave: &Wave, lane: usize) {
     let threads = dap.ask("threads", &json!({}))["threads"].as_array().unwrap().clone();
     let thread = threads.iter().find(|thread| thread["id"] == wave.thread).expect("the thread");
@@ -391,7 +391,7 @@ fn variables(dap: &mut Dap, frame: &Value, locals: &[Value], index: usize) {
     }
 }
 
-/// A call is impossible: the answer is a refusal with words, and the frame is unchanged.
+/// A call is impossible: the answer is an error with a reason, and the frame is unchanged.
 fn call(dap: &mut Dap, wave: &Wave) {
     let before = frames(dap, wave);
     let function = wave.expected["function"].as_str().unwrap();
@@ -409,7 +409,7 @@ fn call(dap: &mut Dap, wave: &Wave) {
     assert_eq!(frames(dap, wave)[0]["line"], before[0]["line"]);
 }
 
-/// A request to resume gets an answer and the words, and the thread has stopped at the same place.
+/// A request to resume gets an answer with the reason, and the thread stops at the same place.
 pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
     let sent = dap.send(command, &json!({ "threadId": wave.thread }));
     let (mut answered, mut stopped, mut said) = (false, false, 0);
@@ -430,7 +430,7 @@ pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
         let over = ["exited", "terminated"].iter().any(|event| message["event"] == *event);
         assert!(!over, "{command} ends the session: {message}");
     }
-    // If two threads stop, each is reported.
+    // If two threads stop, the adapter reports each.
     let rest = dap.talk.rest(Duration::from_millis(50));
     let more = rest.iter().any(|message| message["event"] == "terminated" || says(message));
     assert!(!more, "after {command}: {rest:?}");
@@ -492,7 +492,7 @@ impl Dap {
         self.talk.wait(command, is_it).0
     }
 
-    /// The refusal in the answer.
+    /// Error message of the answer.
     pub(crate) fn refused(&mut self, command: &str, arguments: &Value) -> String {
         let answer = self.answer(command, arguments);
         assert_eq!(answer["success"], false, "{command} {arguments}: {answer}");

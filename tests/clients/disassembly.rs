@@ -1,5 +1,5 @@
-//! `x/i` and `disassemble` in gdb through the helper, and the text commands in both debuggers, against llvm-objdump of the
-//! fixtures' files.
+//! `x/i` and `disassemble` in gdb with the helper, and the text commands in both debuggers, compared with llvm-objdump
+//! of the fixtures' files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::harness::{Server, lldb_name};
 use super::model::{Fixture, fixtures_folder, named};
 use super::script::{Debugger, Script, fail_with};
 
-/// One fixture of each family of GPUs, and of both wave sizes.
+/// One fixture per family of GPUs, and of both wave sizes.
 const DUMPS: [&str; 5] =
     ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "diverge-gfx1030-O0", "calls-gfx90a"];
 /// Load address of the fixtures' code objects.
@@ -72,7 +72,7 @@ fn shown(text: &str) -> Vec<(u64, String)> {
     text.lines().filter_map(one).collect()
 }
 
-/// Asserts that the output has that many instructions from an address on, with the text of the listing.
+/// Asserts that the output has `count` instructions from an address on, with the text of the listing.
 fn check(listing: &BTreeMap<u64, String>, from: u64, count: usize, text: &str) -> Result<(), String> {
     let expected: Vec<_> =
         listing.range(from..).take(count).map(|(address, text)| (*address, text.clone())).collect();
@@ -125,7 +125,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script.check("disassemble /s", "disassemble /s $pc,+8", |text| {
         if text.contains(".hip:") { Ok(()) } else { Err(format!("no source lines: {text}")) }
     });
-    // s_nop 7: a user's write over code is printed, and is gone after the reset.
+    // s_nop 7: a user's write over code is disassembled, and is gone after the reset.
     script.say("set var {unsigned int}$pc = 0xbf800007");
     script.check("what if", "x/i $pc", move |text| {
         if shown(text) == [(pc, "s_nop 7".to_owned())] { Ok(()) } else { Err(text.to_owned()) }
@@ -182,7 +182,7 @@ fn lldb_shows_instructions() {
     each(&Debugger::Lldb(lldb_name()), lldb_script);
 }
 
-/// Without a tool the user reads the reason, and sees nothing of x86.
+/// Without a tool the output has the reason, and nothing of x86.
 #[test]
 fn without_a_tool_gdb_says_so() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -196,7 +196,7 @@ fn without_a_tool_gdb_says_so() {
     server.finish();
 }
 
-/// regions.hip with `DW_AT_LLVM_lane_pc`: lanes at another PC than the wave have the word of all lists, `inactive`.
+/// regions.hip with `DW_AT_LLVM_lane_pc`: lanes at another PC than the wave have the mark of all lists, `inactive`.
 #[test]
 fn lanes_of_other_instructions_are_inactive() {
     let fixture = named("regions-gfx90a");

@@ -1,8 +1,8 @@
-//! Transcripts of README.md and docs: the test plays each `console` block, and compares the output with the page.
+//! Transcripts in README.md and docs. The test runs each `console` block and compares the output with the page.
 //!
 //! `$ lanescope ...` runs the command, `$ lanescope serve ...` a server for the following blocks (the demo before the
 //! first one), `$ gdb ...` and `$ lldb ...` a client of it, whose commands follow `(gdb)` and `(lldb)`. A block that
-//! begins with a client's command has a client of its own. `...` matches any lines, or any text within a line.
+//! begins with a client's command has its own client. `...` matches any lines, or any text within a line.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -41,11 +41,11 @@ fn the_page_of_the_helpers_shows_what_is_printed() {
     play("docs/clients.md", 4);
 }
 
-/// Plays the blocks of a page, which types at least `least` lines.
+/// Runs the blocks of a page, which has at least `least` typed lines.
 fn play(page: &str, least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join(page)).unwrap();
-    // Commands name the fixtures relative to the repository, and write files.
+    // Commands name fixtures relative to the repository, and write files.
     let folder = scratch("documents");
     fs::create_dir_all(&folder).unwrap();
     std::os::unix::fs::symlink(root.join("tests"), folder.join("tests")).unwrap();
@@ -94,7 +94,7 @@ fn play(page: &str, least: usize) {
     assert!(typed >= least, "{page} has {typed} lines to type");
 }
 
-/// A client's command of a page, and its output on the page; a command without output on the page is not judged.
+/// A client's command and its output on the page; a command without output on the page is not checked.
 fn add(script: &mut Script, page: &str, command: &str, step: Step<'_>) {
     if step.shown.is_empty() {
         return script.say(command);
@@ -125,7 +125,7 @@ fn blocks(text: &str) -> Vec<Vec<Step<'_>>> {
         .collect()
 }
 
-/// A shell's words: quotes keep blanks, a comment ends the line.
+/// Shell words: quotes keep blanks, a comment ends the line.
 fn words(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;

@@ -1,5 +1,5 @@
-//! Views that gdb would not find, or drops: `set sysroot`, `file`, `symbol-file`, `nosharedlibrary`; and a PC without
-//! code.
+//! Views that gdb would not find, or that it drops: `set sysroot`, `file`, `symbol-file`, `nosharedlibrary`; and a PC
+//! without code.
 
 use super::harness::Server;
 use super::model::{Fixture, Wave, named};
@@ -14,7 +14,7 @@ fn place(wave: &Wave) -> String {
     format!("{}:{}", wave.expected["file"].as_str().unwrap(), wave.expected["line"])
 }
 
-/// Asserts that each wave is in its file and line.
+/// Asserts that each wave has its file and line.
 fn all_are_placed(script: &mut Script, fixture: &Fixture) {
     for wave in &fixture.waves {
         script.say(format!("thread {}", wave.number));
@@ -80,13 +80,13 @@ fn gdb_loads_dropped_views_again() {
                 script.say(before);
                 script.say(format!("target remote {}", server.address));
                 is_whole(&mut script, &fixture);
-                // Reads of the user are none of gdb's own.
+                // Reads of the user are not gdb's own.
                 script.say("p *(char(*)[64])$sp");
                 script.say("x/gx $sp");
                 script.say("p *(char(*)[64])$sp");
                 script.never("monitor wave", ADVICE);
                 script.never("stepi", ADVICE);
-                // With a program of its own gdb has the main view as a library, else never.
+                // With a program of the user's gdb has the main view as a library, otherwise never.
                 if before == "echo" {
                     script.never("info sharedlibrary", "lanescope/lib/");
                 }
@@ -106,7 +106,7 @@ fn gdb_loads_dropped_views_again() {
     }
 }
 
-/// `file` with the view's name loads it at the addresses of the file, so that the library stays; `run` moves it to the
+/// `file` with the view's name loads it at the file's addresses, so that the library stays; `run` moves it to the
 /// waves.
 #[test]
 fn a_view_is_the_program_again() {

@@ -1,5 +1,5 @@
-//! Refusals, and the ends of a capture: reported in words, at their place, at no cost to the session. The dump is
-//! written here, and every byte of it is known.
+//! Error messages, and the limits of a capture: each is reported at its place, and the session continues. The test
+//! writes the dump, and every byte of it is known.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::harness::{Server, lldb_name, scratch};
 use super::script::{Debugger, Script};
 
-/// v3 has four lanes; v4 has all, as floats; memory begins and ends in the middle of everything.
+/// v3 has four lanes; v4 has all, as floats; the bounds of memory are not aligned.
 fn dump() -> PathBuf {
     let folder = scratch("edges");
     fs::create_dir_all(&folder).unwrap();
@@ -45,7 +45,7 @@ fn in_gdb(name: &'static str) {
     script.expect("x/4xb 0x201e", "0x201e:\t0x0f\t0x10\tCannot access memory at address 0x2020");
     script.expect("find 0x2010, 0x201f, (char)5", "0x2014");
     script.expect("info mem", "0x0000000000002010 0x0000000000002020");
-    // Tags without a space, and spaces without memory of the wave.
+    // Tags without an address space, and spaces without memory of the wave.
     script.expect("x/xb 0x9900000000000000", "Cannot access memory at address 0x9900000000000000");
     script.expect("x/xb 0x0500007f00000000", "Cannot access memory at address 0x500007f00000000");
     // Lanes as floats, by gdb's own formats.
@@ -54,8 +54,8 @@ fn in_gdb(name: &'static str) {
     script.expect("p $v3", "= <unavailable>");
     script.expect("p $rax", "= <unavailable>");
     script.expect("p $v4[64]", "no such vector element");
-    // Changes that are impossible, and have no effect: no memory, no such register, no syntax for one lane of a
-    // register without a value in gdb.
+    // Impossible changes without effect: no memory, no such register, no syntax for one lane of a register without a
+    // value in gdb.
     script.expect("set var {char}0x2020 = 1", "Cannot access memory at address 0x2020");
     script.expect("set var $rax = 1", "the wave has no rax: there is nothing to write");
     script.expect("set var $v3[1] = 3", "not all lanes of v3 were captured");
@@ -94,7 +94,7 @@ fn lldb_is_told_what_cannot_be_had() {
     let dump = dump();
     let server = Server::start(&dump, &[]);
     let mut script = Script::new("edges");
-    // lldb reads lines of 512 bytes and gives up on one without a first byte, unless a setting forbids lines.
+    // lldb reads lines of 512 bytes and fails on a line without its first byte, unless a setting disables lines.
     script.say("settings set target.process.disable-memory-cache true");
     script.say(format!("gdb-remote {}", server.address));
     script.expect("memory read --size 1 --format x --count 2 0x2010", ": 0x01 0x02");

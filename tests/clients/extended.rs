@@ -9,7 +9,7 @@ const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 const WORDS: &str = "This is a captured state: nothing can run.";
 const CLOSED: &str = "Remote connection closed";
 
-/// A command that prints these words, over a connection that stays open.
+/// A command with this text in its output, over a connection that stays open.
 fn answers(script: &mut Script, command: &str, words: &'static str) {
     script.check("", command, move |text| {
         let is_right = text.contains(words) && !text.contains(CLOSED);
@@ -17,7 +17,7 @@ fn answers(script: &mut Script, command: &str, words: &'static str) {
     });
 }
 
-/// A session with the process of a dump, for one command under test.
+/// A session with the process of a dump, for one command.
 fn session(connect: &str, server: &Server) -> Script {
     let mut script = Script::new(DUMP);
     script.expect(format!("{connect} {}", server.address), "Captured state");
@@ -31,7 +31,7 @@ fn gdb_keeps_the_session_of_an_extended_remote() {
     let count = fixture.waves.len();
     for name in GDBS {
         let server = Server::start(&fixture.dump, &[]);
-        // The typed command, gdb's output, and whether the process exists afterwards.
+        // The typed command, gdb's output, and whether the process still exists.
         let gestures = [
             ("run", WORDS, true),
             ("start", WORDS, true),
@@ -63,7 +63,7 @@ fn gdb_keeps_the_session_of_an_extended_remote() {
             answers(&mut script, "bt", "No stack.");
             script.must_pass(&Debugger::Gdb(name));
         }
-        // The reason of the refusal of another process comes with the next text.
+        // The reason for rejecting another process comes with the next text.
         let mut script = session("target extended-remote", &server);
         script.say("attach 12");
         answers(&mut script, "run", "The captured state is process 1: `attach 1` or `run`.");
@@ -93,7 +93,7 @@ fn one_inferior_of_gdb_has_the_captured_state() {
                 if all == threads && first == threads { Ok(()) } else { Err(text.to_owned()) }
             });
             answers(&mut script, "bt 1", "saxpy (");
-            // The same inferior starts anew.
+            // The same inferior restarts.
             answers(&mut script, "attach 1", "Thread 1");
             answers(&mut script, "attach 1", "Thread 1");
             answers(&mut script, "bt 1", "saxpy (");
@@ -130,7 +130,7 @@ fn gdb_ends_a_remote_in_plain_words() {
     }
 }
 
-/// A server for one client ends with the connection, and not with the process.
+/// A server for one client ends with the connection, not with the process.
 #[test]
 fn a_server_for_one_client_ends_with_the_connection() {
     let fixture = named(DUMP);

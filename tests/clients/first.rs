@@ -1,5 +1,5 @@
-//! Sessions of debuggers that have a program before they connect: the user's application (`gdb ./app`), or the code
-//! object itself. The debugger shows all variables of the models, and the program keeps its symbols.
+//! Debugger sessions with a program before the connection: the user's application (`gdb ./app`), or the code object
+//! itself. The debugger prints all variables of the models, and the program keeps its symbols.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use super::script::{Debugger, Script};
 use super::view::{gdb_script, lldb_script};
 
 const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
-/// A kernel alone, functions that call one another, and several code objects.
+/// A kernel without calls, functions that call each other, and several code objects.
 const DUMPS: [&str; 3] = ["saxpy-gfx90a-O0", "calls-gfx90a", "mixed-vgprs"];
-/// Link variants of applications: with a build id, which gdb compares with the view's, and without; at addresses that
-/// a debugger moves, and at fixed ones; smaller than a code object's image, and with code at all of its addresses.
+/// Link variants of applications: with a build id, which gdb compares with the view's, and without; at relocatable and
+/// fixed addresses; smaller than a code object's image, and with code at all of its addresses.
 const LINKED: [&[&str]; 3] = [
     &["-DFILLER=\"16\"", "-fPIE", "-pie", "-Wl,--build-id=sha1"],
     &["-DFILLER=\"0x100000\"", "-fPIE", "-pie", "-Wl,--build-id=none"],
     &["-DFILLER=\"16\"", "-fno-pie", "-no-pie", "-static", "-Wl,--build-id=sha1"],
 ];
 
-/// An application of the machine that runs the debugger.
+/// A host application.
 struct Application(PathBuf);
 
 impl Application {
@@ -56,7 +56,7 @@ impl Drop for Application {
     }
 }
 
-/// A session of the models' script that begins with a program.
+/// The models' script in a session that begins with a program.
 fn program_first(
     debugger: &Debugger,
     fixture: &Fixture,
@@ -98,8 +98,8 @@ fn lldb_shows_variables_with_an_application_as_its_program() {
     }
 }
 
-/// gdb 13 dumps core when it applies AMDGPU's call frame information. That does not happen here: the code object
-/// stays at its link address, and the view is at the waves' addresses.
+/// gdb 13 crashes when it applies AMDGPU's call frame information. Here it does not: the code object stays at its link
+/// address, and the view is at the waves' addresses.
 #[test]
 fn gdb_survives_a_code_object_as_its_program() {
     for (name, dump) in
@@ -117,7 +117,7 @@ fn a_front_end_of_gdb_takes_an_application_as_its_program() {
     mi::with_program(&named("calls-gfx90a"), &application.0);
 }
 
-/// A program that is loaded after connecting moves nothing.
+/// A program that is loaded after connecting relocates nothing.
 #[test]
 fn gdb_takes_an_application_while_it_is_connected() {
     let application = Application::linked(LINKED[0]);

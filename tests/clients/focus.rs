@@ -1,6 +1,5 @@
-//! The wave and lane of an answer: `monitor` after gestures for which gdb and lldb send nothing, the client's own
-//! numbers of threads, work-items by their places in the grid, the mark of an inactive lane, and a dump without every
-//! PC.
+//! Wave and lane of an answer: `monitor` after gestures that send nothing in gdb and lldb, the client's thread numbers,
+//! work-items by their positions in the grid, the mark of an inactive lane, and a dump with missing PCs.
 
 use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};
@@ -25,7 +24,7 @@ fn begins_with(number: usize, wave: &Wave) -> impl Fn(&str) -> Result<(), String
     }
 }
 
-/// One command of each kind about one wave, also if it fails.
+/// One command of each kind about one wave, including failing ones.
 const ABOUT_A_WAVE: [&str; 12] = [
     "lanes",
     "lane",
@@ -48,12 +47,12 @@ fn monitor_names_its_wave_in_gdb() {
         let server = Server::start(&fixture.dump, &[]);
         let mut script = Script::new("calls-gfx90a");
         script.say(format!("target remote {}", server.address));
-        // The thread of the stop is beyond doubt.
+        // The thread of the stop is unambiguous.
         script.expect("monitor set $v3[5] = 78", "$v3[5] = 78");
         script.expect("monitor reset", "Dropped 1 changed dword");
         script.say("thread 3");
         script.say("thread apply 1 print 1");
-        // gdb is at thread 3 again, without a packet.
+        // gdb has thread 3 again, without a packet.
         script.expect("thread", "Current thread is 3");
         script.expect("monitor set $v3[5] = 77", REFUSED);
         script.expect("monitor changes", "Nothing is changed");
@@ -89,7 +88,7 @@ fn monitor_names_its_wave_in_gdb() {
     }
 }
 
-/// The helper names gdb's thread before each command.
+/// The helper sends gdb's thread before each command.
 #[test]
 fn monitor_is_about_gdbs_thread_with_the_helper() {
     let fixture = named("calls-gfx90a");
@@ -110,7 +109,7 @@ fn monitor_is_about_gdbs_thread_with_the_helper() {
         }
         script.expect("continue", "nothing can run");
         script.expect("thread", "Current thread is 3 ");
-        // gdb sends no write of the value that `$lane` has.
+        // gdb sends no write of an unchanged `$lane`.
         script.say("lane 5");
         script.expect("monitor lane 9", "gdb still shows lane 5; this answer is about lane 9.");
         script.expect("print $_lane", "= 5");
@@ -237,15 +236,15 @@ fn monitor_names_its_wave_in_lldb() {
     script.expect(format!("{MONITOR} changes"), "wave 1 v3[lane 6]: ");
     script.expect(format!("{MONITOR} waves"), "1       AMDGPU Wave 1:1:1:2 ");
     script.expect(format!("{MONITOR} groups"), "illegal instruction (wave 1)");
-    // A stop selects its thread, which may differ from the named one.
+    // A stop selects its thread, which may differ from the given one.
     script.say("thread step-inst");
     script.expect(format!("{MONITOR} set $v3[5] = 77"), REFUSED);
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
 }
 
-/// saxpy-gfx90a-O0: the kernel's variable `first` is the work-item's id in the grid, `lane_item` that in its work-group of 128
-/// (tests/fixtures/kernels/saxpy.hip): work-item 70 is lane 6 of the second wave.
+/// saxpy-gfx90a-O0: the kernel's variable `first` is the work-item's id in the grid, `lane_item` the id in its
+/// work-group of 128 (tests/fixtures/kernels/saxpy.hip): work-item 70 is lane 6 of the second wave.
 #[test]
 fn a_work_item_names_wave_and_lane() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -275,7 +274,7 @@ fn a_work_item_names_wave_and_lane() {
         script.expect("lane (0,0,0)[128,0,0]", "the work-groups of AMDGPU Dispatch 1:1:1 are [128,1,1]");
         script.expect("lane (1,2,3,4)", "is no place in a grid");
         script.must_pass(&Debugger::Gdb(gdb));
-        // Without the helper gdb goes there by two commands.
+        // Without the helper gdb needs two commands.
         let mut script = Script::new("work-items");
         script.say(format!("target remote {}", server.address));
         let gestures = "Type `thread 2`, then `set var $lane = 6` to see lane 6 in gdb.";
@@ -358,7 +357,7 @@ fn a_lane_that_is_not_active_is_marked() {
     script.say("register write lane 1");
     script.expect("thread step-inst", "[lane 1: ");
     script.expect("thread list", "(0,0,0)/0 [lane 1: ");
-    // lldb keeps the reason of this stop while another thread steps.
+    // lldb keeps the reason of this stop while it steps another thread.
     script.say("register write lane 2");
     script.say("script lldb.process.SetSelectedThreadByID(2)");
     script.say("thread step-inst");
@@ -372,8 +371,8 @@ fn a_lane_that_is_not_active_is_marked() {
     server.finish();
 }
 
-/// Every way in which lldb 22 shows a lane, and its output there: saxpy-gfx90a-O0, whose variable `first` is the
-/// work-item's id in the grid and `small` is `lane_item - 100` (tests/fixtures/kernels/saxpy.hip), in the first wave.
+/// Every way to show a lane in lldb 22, and its output: saxpy-gfx90a-O0, first wave. Its variable `first` is the
+/// work-item's id in the grid, and `small` is `lane_item - 100` (tests/fixtures/kernels/saxpy.hip).
 fn lldb_shows_lane(script: &mut Script, lane: i32) {
     script.expect("frame variable first small", format!("first = {lane}\n(short) small = {}\n", lane - 100));
     script.expect("p lane_item", format!(" {lane}\n"));
@@ -389,7 +388,7 @@ fn lldb_shows_lane(script: &mut Script, lane: i32) {
     }
 }
 
-/// Among the gestures that write the register only `register write` makes lldb drop its cached values.
+/// Of the gestures that write the register only `register write` clears lldb's cache.
 #[test]
 fn lldb_shows_one_lane_whatever_writes_the_register() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -430,7 +429,7 @@ fn lldb_shows_one_lane_whatever_writes_the_register() {
     lldb_shows_lane(&mut script, 4);
     script.never("thread step-inst", "from this stop on");
     lldb_shows_lane(&mut script, 4);
-    // lldb reads the PC alone after this.
+    // After this lldb reads only the PC.
     script.say(python("SetValueFromCString('9')"));
     script.say("script pc = lldb.frame.FindRegister('pc'); pc.SetValueFromCString(pc.GetValue())");
     script.expect("register read pc", "pc = 0x");
@@ -459,7 +458,7 @@ fn lldb_shows_one_lane_whatever_writes_the_register() {
     server.finish();
 }
 
-/// gdb sends no write of the value that `$lane` has: what it shows is of that lane, whatever `monitor` is about.
+/// gdb sends no write of an unchanged `$lane`: its output is of that lane, whatever the lane of `monitor`.
 #[test]
 fn gdb_shows_one_lane_whatever_monitor_is_about() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -499,7 +498,7 @@ fn gdb_shows_one_lane_whatever_monitor_is_about() {
     }
 }
 
-/// calls-gfx90a: an outer frame keeps its window, which names the lane.
+/// calls-gfx90a: an outer frame keeps its window, and its address has the lane.
 #[test]
 fn lldb_shows_one_lane_in_outer_frames() {
     let fixture = named("calls-gfx90a");
@@ -540,7 +539,8 @@ fn lldb_shows_one_lane_in_outer_frames() {
     server.finish();
 }
 
-/// chain-gfx90a-O0: wave 2 is at line 55. lldb steps it off the breakpoint, and shows wave 1, whose stop reason it keeps.
+/// chain-gfx90a-O0: wave 2 is at line 55. lldb steps it off the breakpoint, and shows wave 1, whose stop reason it
+/// keeps.
 #[test]
 fn monitor_is_about_the_thread_that_lldb_shows_at_a_breakpoint() {
     let fixture = named("chain-gfx90a-O0");
@@ -565,9 +565,9 @@ fn monitor_is_about_the_thread_that_lldb_shows_at_a_breakpoint() {
     server.finish();
 }
 
-/// `continue` while a step of a thread is unfinished sends the packets of `thread step-inst`: lldb 22 then shows its first
-/// thread with a stop reason, and `monitor` names the thread that was to step. Answers name the wave, and a write without
-/// one is refused. `thread plan discard` ends the step.
+/// `continue` while a step of a thread is unfinished sends the packets of `thread step-inst`. lldb 22 then shows its
+/// first thread with a stop reason, and `monitor` uses the stepping thread. Answers name the wave, and a write without
+/// a wave is rejected. `thread plan discard` ends the step.
 #[test]
 fn monitor_names_the_thread_of_an_unfinished_step_in_lldb() {
     let fixture = named("calls-gfx90a");
@@ -610,7 +610,7 @@ fn an_unknown_stop_reason_is_named_once_in_lldb() {
     server.finish();
 }
 
-/// The thread is selected first: a write of the register before goes to the lane of another wave.
+/// The thread must be selected first: an earlier register write goes to the lane of another wave.
 #[test]
 fn monitor_lane_names_the_thread_before_the_lane() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -634,7 +634,7 @@ fn monitor_lane_names_the_thread_before_the_lane() {
     script.expect(format!("{MONITOR} lane 6"), "Type `register write lane 6` to see lane 6 in lldb.");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
-    // regions-gfx90a, second wave: lane 20 is inactive in the kernel, the others are in a function that it calls.
+    // regions-gfx90a, second wave: lane 20 is inactive in the kernel; the others are in a function that it calls.
     let fixture = named("regions-gfx90a");
     for gdb in GDBS {
         let server = Server::start(&fixture.dump, &[]);
@@ -655,7 +655,7 @@ fn monitor_lane_names_the_thread_before_the_lane() {
     }
 }
 
-/// absent-gfx90a: the fifth wave, which comes first, has no PC. gdb attaches to no such thread.
+/// absent-gfx90a: the fifth wave, which comes first, has no PC. gdb does not attach to such a thread.
 #[test]
 fn a_wave_with_a_pc_is_shown_first() {
     let dump = fixtures_folder().join("dumps/absent-gfx90a");
@@ -677,7 +677,7 @@ fn a_wave_with_a_pc_is_shown_first() {
     script.never(format!("{MONITOR} notices"), "gdb cannot attach");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
-    // If every PC is missing, the server reports it before a gdb starts; lldb attaches.
+    // If every PC is missing, the server reports it before gdb starts; lldb attaches.
     let server = Server::start(&dump, &["--wave", "5"]);
     let mut script = Script::new("no PC");
     script.say(format!("gdb-remote {}", server.address));

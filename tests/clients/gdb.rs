@@ -1,4 +1,4 @@
-//! gdb and gdb-multiarch: every fixture dump, in the output for their user.
+//! gdb and gdb-multiarch: output for every fixture dump, compared with the models.
 
 use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
@@ -22,8 +22,7 @@ fn every_dump(name: &'static str) {
 fn script(fixture: &Fixture, address: &str) -> Script {
     let mut script = Script::new(&fixture.name);
     let kernel = |text: &str| {
-        // Without a file for the program gdb rightly warns. These words are gdb's only reports of input that it could
-        // not understand.
+        // gdb rightly warns of a missing program file. These are gdb's only reports of input that it rejects.
         let text = text.replace("warning: No executable has been specified", "");
         let complaint =
             ["warning", "rejected", "Truncated", "error"].into_iter().find(|word| text.contains(word));
@@ -34,7 +33,7 @@ fn script(fixture: &Fixture, address: &str) -> Script {
     script.check("threads", "info threads", move |text| threads(&waves, text));
     if let Some(first) = the_one_that_stopped(&fixture.waves) {
         script.expect("thread", format!("Current thread is {} (Thread {})", first.number, first.thread));
-        // The list made gdb read every thread; the selected thread is the same as before.
+        // The list made gdb read every thread; the selected thread is unchanged.
         script.expect("monitor wave", format!("Thread {}: ", first.number));
     }
     for wave in &fixture.waves {
@@ -44,7 +43,7 @@ fn script(fixture: &Fixture, address: &str) -> Script {
     script
 }
 
-/// The only wave with a stop reason, if exactly one has one: the order among several is outside of the models.
+/// The only wave with a stop reason, if exactly one has one: the models do not define an order of several.
 pub(crate) fn the_one_that_stopped(waves: &[Wave]) -> Option<&Wave> {
     let mut stopped = waves.iter().filter(|wave| wave.stop().is_some_and(|stop| !stop.is_empty()));
     stopped.next().filter(|_| stopped.next().is_none())
@@ -63,7 +62,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
     script.check(format!("{what} all lanes"), "monitor locals all", move |text| {
         locals::compare(&model, &every, text)
     });
-    // One lane that runs, one in the middle, the last: by focus and by name.
+    // An active lane, one in the middle, the last: by focus and by name.
     let shown = wave.shown_lanes();
     for (nth, lane) in [shown[0], shown[shown.len() / 2], shown[shown.len() - 1]].into_iter().enumerate() {
         let command = if nth == 1 {
@@ -102,7 +101,7 @@ fn one_register(script: &mut Script, what: &str, name: &str, register: Register)
             if after(text) == wanted { Ok(()) } else { Err(format!("expected {wanted}, got {text:?}")) }
         }),
         Register::Lanes(lanes) if lanes.contains(&None) => {
-            // A client knows no vector with a missing part; the server's own command shows the rest.
+            // Clients do not support partial vectors; the server's own command prints the rest.
             script.check(what.clone(), format!("p/x ${name}"), unavailable);
             script.check(what, format!("monitor register {name}"), move |text| {
                 // The first line names the wave.
@@ -138,7 +137,7 @@ fn one_register(script: &mut Script, what: &str, name: &str, register: Register)
     }
 }
 
-/// All lanes of a vector at once.
+/// Compares all lanes of a vector.
 pub(crate) fn compare_lanes(wanted: &[String], got: &[&str]) -> Result<(), String> {
     if wanted.len() != got.len() {
         return Err(format!("expected {} lanes, got {}: {got:?}", wanted.len(), got.len()));
@@ -164,7 +163,7 @@ fn one_memory(script: &mut Script, what: &str, wave: &Wave, memory: &Memory) {
     }
 }
 
-/// `0x7f0000200000:\t0x00\t0x00`, in lines of eight; gdb reports it if it could not go on.
+/// `0x7f0000200000:\t0x00\t0x00`, in lines of eight; gdb reports where it stops.
 pub(crate) fn bytes(wanted: &Memory, text: &str) -> Result<(), String> {
     let cells =
         text.lines().filter_map(|line| line.split_once(":\t")).flat_map(|(_, cells)| cells.split('\t'));
@@ -213,8 +212,8 @@ fn threads(waves: &[Wave], text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `*  17    active    (17,0,0)  ...`: a lane is active if its bit of EXEC is set, unless the model has another
-/// meaning of the source.
+/// `*  17    active    (17,0,0)  ...`: a lane is active if its bit of EXEC is set, unless the source defines other
+/// lanes in the model.
 pub(crate) fn lanes(wave: &Wave, text: &str) -> Result<(), String> {
     let rows = text.lines().filter_map(|line| {
         let mut cells = line.trim_start_matches('*').split_whitespace();

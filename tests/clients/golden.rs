@@ -1,5 +1,5 @@
-//! One whole session of each client with the demo, word for word: the user's text. `BLESS=1` writes the text anew,
-//! for a review before the commit. Other tests compare its values with the models.
+//! One whole session of each client with the demo, as the exact text for the user. `BLESS=1` rewrites the text, for a
+//! review before the commit. Other tests compare its values with the models.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ const LLDB: &[&str] = &[
     "register write lane 17",
     "frame variable i",
     "process plugin packet monitor lane",
-    // The moment of `thread select`'s output varies.
+    // The time of `thread select`'s output varies.
     "script lldb.process.SetSelectedThreadByID(2)",
     "bt",
     "expression first = 5",
@@ -76,7 +76,7 @@ fn lldb_reads_as_it_did() {
 }
 
 fn compare(debugger: &Debugger, name: &str, commands: &[&str]) {
-    // From the repository's folder: the greeting is folded with the name in it.
+    // From the repository's folder: the greeting contains the name and is wrapped.
     let server = Server::start(Path::new("tests/fixtures/demo.zip"), &[]);
     let commands: Vec<String> =
         commands.iter().map(|command| command.replace("SERVER", &server.address)).collect();
@@ -100,7 +100,7 @@ fn compare(debugger: &Debugger, name: &str, commands: &[&str]) {
     assert!(expected == text, "{}: {differs:?}; now it reads\n{text}", path.display());
 }
 
-/// Removes the text that differs by run and machine: the port, the folder, and spaces at the ends of lines.
+/// Removes text that differs by run and machine: the port, the folder, and trailing spaces.
 fn steady(text: &str, address: &str) -> String {
     let root = env!("CARGO_MANIFEST_DIR");
     let text = text.replace(address, "SERVER").replace(&format!("{root}/"), "");

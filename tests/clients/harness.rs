@@ -1,4 +1,4 @@
-//! Start and end of the server and of the clients: nothing here outlives its test.
+//! Start and end of the server and of the clients: no process outlives its test.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
-/// The server's output before it accepts.
+/// Output of the server before it accepts connections.
 const LISTENING: &str = "Listening on ";
-/// Long enough for a loaded machine: only a hang takes this long.
+/// Time limit for a loaded machine: only a hang takes this long.
 pub(crate) const LIMIT: Duration = Duration::from_secs(90);
 
 /// The program under test.
@@ -24,7 +24,7 @@ pub(crate) fn lanescope() -> &'static str {
     env!("CARGO_BIN_EXE_lanescope")
 }
 
-/// A path for this test run alone.
+/// A path for this test run.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients");
@@ -41,17 +41,16 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves a dump; returns when clients can connect.
+    /// Serves a dump; returns once clients can connect.
     pub(crate) fn start(dump: &Path, options: &[&str]) -> Self {
         let dump = dump.as_os_str();
         Self::with([dump].into_iter().chain(options.iter().map(OsStr::new)))
     }
 
-    /// Serves with those arguments of `lanescope serve`; without a dump, the demo.
+    /// Serves with these arguments of `lanescope serve`; without a dump, the demo.
     pub(crate) fn with<'a>(arguments: impl IntoIterator<Item = &'a OsStr>) -> Self {
         let log = scratch("server.log");
-        // A shell that runs the tests in the background may ignore some signals; a server that inherits that ignores
-        // them too.
+        // A shell that runs the tests in the background may ignore some signals, and the server inherits that.
         let mut child = Command::new("env")
             .arg("--default-signal")
             .arg(lanescope())
@@ -69,7 +68,7 @@ impl Server {
         let stdout = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
-                // The test may be over; the pipe still has to be emptied.
+                // After the end of the test the pipe must still be emptied.
                 let _ = say.send(line);
             }
         });
@@ -89,12 +88,12 @@ impl Server {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Ends it by a user's signal, and requires a clean end without complaints.
+    /// Ends the server by a user's signal, and requires a clean end without warnings.
     pub(crate) fn finish(self) {
         self.finish_after(&[]);
     }
 
-    /// The same for a server with expected warnings: every line that it writes has one of these words.
+    /// [`Server::finish`] with expected warnings: every line contains one of these texts.
     pub(crate) fn finish_after(mut self, expected: &[&str]) {
         let early = self.child.try_wait().unwrap();
         assert!(early.is_none(), "the server ended by itself with {early:?}: {}", self.said());
@@ -106,12 +105,12 @@ impl Server {
         assert!(complaints.next().is_none(), "the server complained: {said}");
     }
 
-    /// Sends it a signal.
+    /// Sends the server a signal.
     pub(crate) fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
-    /// Waits for it to end by itself.
+    /// Waits until the server ends by itself.
     pub(crate) fn ended(mut self) -> ExitStatus {
         wait(&mut self.child, LIMIT).expect("the server does not end")
     }
@@ -136,21 +135,21 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// A program of the PATH.
+/// A program on the PATH.
 pub(crate) fn tool(name: &str) -> Command {
     let mut command = Command::new(name);
-    // The user's settings and the distribution's debug information are not under test.
+    // Without the user's settings and the distribution's debug information.
     command.env("LC_ALL", "C").env("TERM", "dumb").env("HOME", env!("CARGO_TARGET_TMPDIR"));
     command.env_remove("DEBUGINFOD_URLS").env_remove("RUST_LOG").stdin(Stdio::null());
     command
 }
 
-/// The highest `lldb-N` of the PATH, else `lldb`.
+/// The highest `lldb-N` on the PATH, otherwise `lldb`.
 pub(crate) fn lldb_name() -> String {
     newest("lldb")
 }
 
-/// The highest `NAME-N` of the PATH, else `NAME`.
+/// The highest `NAME-N` on the PATH, otherwise `NAME`.
 pub(crate) fn newest(name: &str) -> String {
     let prefix = format!("{name}-");
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -161,12 +160,12 @@ pub(crate) fn newest(name: &str) -> String {
     newest.map_or(name.to_owned(), |number| format!("{prefix}{number}"))
 }
 
-/// Runs a client to its end and returns all of its output, with standard error among it as on a user's screen.
+/// Runs a client to its end and returns all of its output, with standard error interleaved as on a terminal.
 pub(crate) fn run(command: &mut Command) -> String {
     start(command).transcript(LIMIT)
 }
 
-/// Starts a client in a process group of its own.
+/// Starts a client in its own process group.
 pub(crate) fn start(command: &mut Command) -> Running {
     let name = command.get_program().to_string_lossy().into_owned();
     let path = scratch("transcript");
@@ -197,7 +196,7 @@ impl Running {
         String::from_utf8_lossy(&fs::read(&self.path).unwrap_or_default()).into_owned()
     }
 
-    /// Waits for that output.
+    /// Waits until the output contains the text.
     pub(crate) fn wait_for(&self, words: &str) {
         let end = Instant::now() + LIMIT;
         while !self.so_far().contains(words) {
@@ -206,7 +205,7 @@ impl Running {
         }
     }
 
-    /// Kills it without a goodbye.
+    /// Kills the client without a shutdown.
     pub(crate) fn kill(mut self) {
         killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGKILL).unwrap();
         self.child.wait().unwrap();
@@ -223,7 +222,7 @@ impl Drop for Running {
     }
 }
 
-/// A long text's beginning and end.
+/// Beginning and end of a long text.
 pub(crate) fn both_ends(text: &str) -> String {
     const MOST: usize = 3000;
     let characters: Vec<char> = text.chars().collect();

@@ -1,5 +1,5 @@
-//! The helpers in clients/: their commands in gdb, gdb-multiarch and lldb, against the models, and their absence on
-//! other targets.
+//! The helpers in clients/: their commands in gdb, gdb-multiarch and lldb, compared with the models, and their
+//! inactivity on other targets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +10,8 @@ use super::harness::{Server, lldb_name, run, scratch, tool};
 use super::model::{Fixture, Register, Wave, fixtures, named};
 use super::script::{Debugger, Script, in_each};
 
-/// Dumps with differences in lists of lanes and waves: missing registers, stacks, masks that the source defines,
-/// lanes that are inactive elsewhere, several kinds, wave32 and wave64, partial work-groups.
+/// Dumps whose lists of lanes and waves differ: missing registers, stacks, masks defined by the source, inactive lanes
+/// at other PCs, several kinds, wave32 and wave64, partial work-groups.
 const DUMPS: [&str; 11] = [
     "absent-gfx1100",
     "absent-gfx90a",
@@ -26,7 +26,7 @@ const DUMPS: [&str; 11] = [
     "user-ops-gfx90a",
 ];
 const NOT_SERVED: &str = "This is for captures that lanescope serves";
-/// Registers of x86 at the beginning of gdb's own list.
+/// x86 registers at the beginning of gdb's own list.
 const X86: [&str; 4] = ["rax ", "eflags ", "st0 ", "fctrl "];
 
 #[test]
@@ -44,7 +44,7 @@ fn lldb_has_the_commands() {
     everywhere(&Debugger::Lldb(lldb_name()), lldb_script, 300);
 }
 
-/// gdb forgets the file of a Python script that another script sources.
+/// gdb does not keep the file of a Python script that another script sources.
 #[test]
 fn a_script_of_the_users_may_source_the_helper() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -69,8 +69,7 @@ fn a_script_of_the_users_may_source_the_helper() {
     server.finish();
 }
 
-/// 64 lanes take as many requests about the wave as one lane; the values of `$_lane` and its kin are right all the
-/// same.
+/// 64 lanes take as many requests about the wave as one lane; `$_lane` and the related variables have the right values.
 #[test]
 fn applying_a_command_to_all_lanes_asks_for_them_once() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -90,7 +89,7 @@ fn applying_a_command_to_all_lanes_asks_for_them_once() {
             let wanted: String = (0..64).map(|lane| format!("{lane}={lane} ")).collect();
             if text.contains(&wanted) { Ok(()) } else { Err(text.to_owned()) }
         });
-        // The command's effect on the focus is visible to the rest of it.
+        // The command's change of focus is visible to its remaining part.
         script.expect("lane apply 3 -q lane 5", "lane 5 (AMDGPU Lane");
         script.expect("printf \"%d=%d\", $lane, $_lane", "0=0");
         script.must_pass(&Debugger::Gdb(name));
@@ -125,7 +124,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
         gdb_lanes(&mut script, wave);
         gdb_values(&mut script, wave);
         registers(&mut script, wave);
-        // The user never sees x86, with or without the server's disassembly. Registers of x86 begin with `%`.
+        // No x86 output, with or without the server's disassembly. x86 registers begin with `%`.
         script.check("instructions", "x/2i $pc", |text| {
             let x86 = text.contains('%') || text.contains("(bad)");
             if x86 { Err(format!("x86 in {text:?}")) } else { Ok(()) }
@@ -166,7 +165,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script
 }
 
-/// Lanes in the model's state `active`, by EXEC or by the source.
+/// Lanes with state `active` in the model, by EXEC or by the source.
 pub(crate) fn active(wave: &Wave) -> Option<Vec<usize>> {
     let said = |lane: usize| wave.expected["lane_states"][lane][0].as_str().map(|state| state == "active");
     let exec = wave.exec();
@@ -175,7 +174,7 @@ pub(crate) fn active(wave: &Wave) -> Option<Vec<usize>> {
     Some((0..wave.lanes).zip(known?).filter(|(_, is)| *is).map(|(lane, _)| lane).collect())
 }
 
-/// Both helpers' output for a wave's lanes.
+/// Output of both helpers for a wave's lanes.
 fn one_wave(script: &mut Script, wave: &Wave, lanes: &str) {
     let what = format!("wave {}", wave.expected["id"]);
     let model = wave.clone();
@@ -247,7 +246,7 @@ fn differs(wave: &Wave, lane: usize, row: &Row) -> Option<String> {
     let at = match &*row.state {
         "A" if wave.expected["lane_pc"].is_null() => row.frame.ends_with(&place),
         "U" => row.frame == "(unused)",
-        // The lane has never left the place where it waits.
+        // The lane has never left the place of its inactive state.
         "I" => !row.frame.is_empty() && row.frame != "(active)",
         _ => true,
     };
@@ -258,7 +257,7 @@ fn differs(wave: &Wave, lane: usize, row: &Row) -> Option<String> {
     })
 }
 
-/// A move of the lane moves everything with it, and `lane apply` restores it.
+/// A change of the lane changes all output, and `lane apply` restores it.
 fn gdb_lanes(script: &mut Script, wave: &Wave) {
     let what = format!("wave {}", wave.expected["id"]);
     let shown = wave.shown_lanes();
@@ -317,7 +316,7 @@ fn values(text: &str) -> Vec<usize> {
     values.filter_map(|(_, value)| value.trim().parse().ok()).collect()
 }
 
-/// A whole number in scope, in the model's lanes that share the wave's position.
+/// An integer in scope, in the model's lanes at the wave's PC.
 fn variables(script: &mut Script, wave: &Wave) {
     let here = |index: usize| {
         let pcs = wave.expected["lane_pc"].as_array();
@@ -360,10 +359,10 @@ fn gdb_values(script: &mut Script, wave: &Wave) {
     }
 }
 
-/// Registers by AMD's names alone; missing ones are unavailable.
+/// Registers by AMD's names only; missing ones are unavailable.
 fn registers(script: &mut Script, wave: &Wave) {
     let model = wave.registers();
-    // A lane that is inactive elsewhere has a PC of its own, which the model lacks.
+    // An inactive lane may have another PC, which the model lacks.
     let elsewhere = !wave.expected["lane_pc"].is_null();
     let lines = |text: &str| -> BTreeMap<String, String> {
         let lines = text.lines().filter_map(|line| line.split_once(' '));
@@ -424,7 +423,7 @@ fn waves(all: &[Wave], number: impl Fn(&Wave) -> usize, text: &str) -> Result<()
     Ok(())
 }
 
-/// `* 1    AMDGPU Dispatch 1:1:1 [500,1,1] [128,1,1] ? Shared(0), Private(192) saxpy`: the dispatch of the dump's
+/// `* 1    AMDGPU Dispatch 1:1:1 [500,1,1] [128,1,1] ? Shared(0), Private(192) saxpy`: the dispatch in the dump's
 /// manifest.
 fn dispatches(manifest: &Manifest, text: &str) -> Result<(), String> {
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("AMDGPU Dispatch ")).collect();
@@ -459,7 +458,7 @@ fn dispatches(manifest: &Manifest, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The manifest's description of the kernels' launches.
+/// The manifest's description of kernel launches.
 struct Manifest {
     dispatch: Vec<toml::Table>,
 }
@@ -476,7 +475,7 @@ impl Manifest {
     }
 }
 
-/// `AMDGPU Workgroup 1:1:1 (1,0,0) saxpy 3 4`: each thread in the row of its group.
+/// `AMDGPU Workgroup 1:1:1 (1,0,0) saxpy 3 4`: each thread is in the row of its group.
 fn workgroups(all: &[Wave], text: &str) -> Result<(), String> {
     for wave in all {
         let Some(suffix) = wave.name_suffix() else { continue };
@@ -497,7 +496,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     script.expect("lanes", NOT_SERVED);
     script.say(format!("gdb-remote {address}"));
     let all = fixture.waves.clone();
-    // lldb numbers threads in the order in which it meets them: first the wave that stopped.
+    // lldb numbers threads in the order of their reports: first the stopped wave.
     script.check("waves", "waves", move |text| waves(&all, |_| 0, text));
     let manifest = Manifest::of(fixture);
     script.check("dispatches", "dispatches", move |text| dispatches(&manifest, text));
@@ -536,7 +535,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     script
 }
 
-/// A gdbserver that holds a program at its first instruction.
+/// A gdbserver with a program stopped at its first instruction.
 struct Other {
     child: Child,
     address: String,
@@ -561,7 +560,7 @@ impl Drop for Other {
     }
 }
 
-/// gdb's commands for another target, before and after a connection to lanescope.
+/// gdb's commands on another target, before and after a connection to lanescope.
 #[test]
 fn gdb_is_as_ever_with_other_targets() {
     for name in ["gdb", "gdb-multiarch"] {
@@ -625,7 +624,7 @@ fn lldb_is_as_ever_with_other_targets() {
     script.must_pass(&Debugger::Lldb(lldb_name()));
 }
 
-/// Commands and aliases of the user keep their names.
+/// Existing commands and aliases of the user keep their names.
 #[test]
 fn the_users_own_commands_stay() {
     let mut script = Script::new("the user's commands");
@@ -643,7 +642,7 @@ fn the_users_own_commands_stay() {
     script.must_pass(&Debugger::Lldb(lldb_name()));
 }
 
-/// calls-gfx90a, second wave: `leaf` runs with another EXEC than `launch`, two frames out. The values are the model's.
+/// calls-gfx90a, second wave: `leaf` runs with another EXEC than `launch`, two frames out. The model has the values.
 #[test]
 fn registers_of_outer_frames_are_those_frames_own() {
     let fixture = super::model::named("calls-gfx90a");
@@ -686,8 +685,7 @@ fn lanes_that_are_threads_are_not_moved_to() {
     server.finish();
 }
 
-/// In a console of 80 columns no line of a table is longer, and no cell is lost: one line of a wide console becomes
-/// several.
+/// In a console of 80 columns no table line is longer, and no cell is lost: one line of a wide console becomes several.
 #[test]
 fn tables_fit_a_console_of_80_columns() {
     const COLUMNS: usize = 80;
@@ -734,14 +732,14 @@ fn tables_fit_a_console_of_80_columns() {
                 if narrow == *wide { Ok(()) } else { Err(format!("{narrow:?}, in a wide console {wide:?}")) }
             });
         }
-        // gdb's last words follow the last command.
+        // gdb's last output follows the last command.
         script.say("set width 80");
         script.must_pass(&Debugger::Gdb("gdb"));
         server.finish();
     }
 }
 
-/// Every group of docs/clients.md exists, whether or not any of it was captured.
+/// Every group of docs/clients.md exists, even if none of it was captured.
 #[test]
 fn info_registers_knows_every_group() {
     for dump in ["saxpy-gfx90a-O0", "saxpy-gfx1100-O0", "calls-gfx90a", "absent-gfx1100"] {

@@ -1,4 +1,5 @@
-//! Lanes as threads, and lanes with stacks of their own under one wave's thread, in gdb and lldb, against the models.
+//! Lanes as threads, and lanes with their own stacks under one wave's thread, in gdb and lldb, compared with the
+//! models.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use super::many;
 use super::model::{Fixture, Wave, named};
 use super::script::{Debugger, Script};
 
-/// A thread that the models expect.
+/// An expected thread.
 struct Wanted<'a> {
     number: usize,
     wave: &'a Wave,
@@ -18,7 +19,7 @@ struct Wanted<'a> {
     is_active: bool,
 }
 
-/// Active lanes, and inactive lanes at the place of `lane_pc`, in the expanded waves.
+/// Active lanes, and inactive lanes at the PC of `lane_pc`, in the expanded waves.
 fn wanted(fixture: &Fixture, expanded: impl Fn(&Wave) -> bool) -> Vec<Wanted<'_>> {
     let mut all = Vec::new();
     for wave in &fixture.waves {
@@ -47,7 +48,7 @@ impl Wanted<'_> {
         format!("AMDGPU Lane 1:1:1:{id}/{lane} {group}[{item},0,0]")
     }
 
-    /// The text after the name in gdb's list: a wave's state is its cause.
+    /// Text after the name in gdb's list: a wave's state is its stop reason.
     fn state(&self) -> &'static str {
         match (self.lane, self.is_active) {
             (None, _) => "",
@@ -62,14 +63,14 @@ impl Wanted<'_> {
     }
 }
 
-/// Function, PC and line (null: any) of each frame of a lane; if the model has no stacks of lanes, the wave's
-/// innermost.
+/// Function, PC and line (null: any) of each frame of a lane. If the model has no lane stacks, the innermost frame of
+/// the wave.
 fn stack_of(wave: &Wave, lane: usize) -> Value {
     match wave.expected["lane_stacks"].get(lane) {
         Some(stack) => {
             let mut stack = stack.clone();
-            // The line of a lane that is inactive in a call is the call's; for a debugger its frame 0 is at the
-            // return address.
+            // The line of a lane that is inactive in a call is the call's; a debugger has its frame 0 at the return
+            // address.
             if stack[0][0] != wave.expected["function"] {
                 stack[0][2] = Value::Null;
             }
@@ -165,7 +166,7 @@ fn gdb_shows_lanes_as_threads_with_stacks_of_their_own() {
             script.expect("p $lane", format!(" = {lane}"));
             script.expect("monitor wave", format!("Thread {number}: {}, ", thread.name()));
         }
-        // The last thread is its own lane and no other.
+        // The last thread is its own lane.
         let last = all.last().unwrap();
         let own = last.lane.unwrap();
         let refused = format!("this thread is lane {own}; lane {} is thread {}", own - 1, last.number - 1);
@@ -246,7 +247,7 @@ fn variables_of_a_lane_thread_are_the_lanes() {
     for (name, gdb) in [("saxpy-gfx90a-O0", "gdb"), ("saxpy-gfx1030-O0", "gdb-multiarch")] {
         let fixture = named(name);
         let wave = &fixture.waves[0];
-        // The first wave alone: its lanes are the only threads.
+        // The first wave only: its lanes are the only threads.
         let id = wave.expected["id"].to_string();
         let server = Server::start(&fixture.dump, &["--threads", "lanes", "--wave", &id]);
         let all: Vec<Wanted<'_>> = wanted(&fixture, |_| true)
@@ -280,7 +281,7 @@ fn variables_of_a_lane_thread_are_the_lanes() {
             script.check(*variable, format!("thread apply all p {variable}"), move |text| {
                 thread_values(&shown, text)
             });
-            // The same for one selected thread, after a walk through all.
+            // The same for one selected thread, after iterating over all.
             let thread = &all[index % all.len()];
             if let Some(value) = value(values, thread.lane.unwrap()) {
                 script.say(format!("thread {}", thread.number));
@@ -364,7 +365,7 @@ fn a_lane_in_focus_has_its_own_stack() {
                 in_lldb.say(format!("register write lane {lane}"));
                 in_lldb.check(what, "bt", move |text| lldb_frames(&stack, text));
             }
-            // gdb keeps the stack that it has read, whatever `monitor` is about.
+            // gdb keeps its cached stack, independent of the lane of `monitor`.
             let (from, to) = (lanes[0], lanes[1]);
             script.say(format!("set var $lane = {from}"));
             let stack = stack_of(wave, from);
@@ -379,7 +380,7 @@ fn a_lane_in_focus_has_its_own_stack() {
             script.check("after a write", "bt", move |text| gdb_frames(&stack, text));
         }
         in_lldb.expect(choose(1), ": AMDGPU Wave ");
-        // lane 63 was the last one.
+        // lane 63 was the previous one.
         in_lldb.expect(format!("{MONITOR} lane 0"), "`register write lane 0` to see lane 0 in lldb");
         if name == "regions-gfx90a" {
             in_lldb.must_pass(&Debugger::Lldb(lldb_name()));
@@ -389,8 +390,8 @@ fn a_lane_in_focus_has_its_own_stack() {
     }
 }
 
-/// `DW_AT_LLVM_lane_pc` of every function is undefined for the odd lanes: without frames of their own they appear at
-/// the wave's position.
+/// `DW_AT_LLVM_lane_pc` of every function is undefined for the odd lanes: they have no frames and appear at the wave's
+/// position.
 #[test]
 fn a_lane_that_entered_no_function_is_seen_where_the_wave_is() {
     let fixture = named("user-ops-gfx90a");
@@ -421,7 +422,7 @@ fn a_lane_that_entered_no_function_is_seen_where_the_wave_is() {
     server.finish();
 }
 
-/// The default limit of lanes, less a part of a wave: gdb's time for it must not grow with the square.
+/// The default limit of lanes, minus a part of a wave: gdb's time for it must not be quadratic.
 #[test]
 fn gdb_lists_almost_twenty_thousand_lanes() {
     const LANES: usize = 312 * 64;

@@ -1,5 +1,6 @@
-//! Linked structures in private memory and in LDS: one object has one address for any path to it and any selection. That
-//! of private memory names its wave and lane; LDS has one for all waves and lanes of its work-group. The expected values are the model's (tests/fixtures/models/chain.py).
+//! Linked structures in private memory and in LDS. One object has one address for any path and any selection. In
+//! private memory the address has wave and lane; in LDS all waves and lanes of the work-group share it. The expected
+//! values are the model's (tests/fixtures/models/chain.py).
 
 use serde_json::{Value, json};
 
@@ -14,12 +15,12 @@ pub(super) const DUMP: &str = "chain-gfx90a-O0";
 pub(super) const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 /// Bytes of a node.
 const NODE: u64 = 16;
-/// The beginning of private memory for generic addresses.
+/// Base of private memory in generic addresses.
 pub(super) const PRIVATE_BASE: u64 = 2 << 48;
-/// The beginning of LDS for generic addresses.
+/// Base of LDS in generic addresses.
 const LDS_BASE: u64 = 1 << 48;
 
-/// The model of a wave in one of its lanes.
+/// Model of one lane of a wave.
 pub(super) struct Chain<'a> {
     pub(super) wave: &'a Wave,
     pub(super) lane: usize,
@@ -36,32 +37,32 @@ impl<'a> Chain<'a> {
         fixture.waves.iter().flat_map(of_wave).collect()
     }
 
-    /// Whether the wave is in the kernel, which has the nodes.
+    /// Whether the wave is in the kernel, the only function with nodes.
     pub(super) fn is_kernel(&self) -> bool {
         self.wave.expected["function"] == "chain"
     }
 
-    /// A number of one of the lane's own nodes.
+    /// A member of one of the lane's own nodes.
     pub(super) fn own(&self, index: usize, member: &str) -> i64 {
         self.model["private"][index][member].as_i64().unwrap()
     }
 
-    /// A number of one of the work-group's nodes.
+    /// A member of one of the work-group's nodes.
     pub(super) fn shared(&self, index: usize, member: &str) -> i64 {
         self.shared[index][member].as_i64().unwrap()
     }
 
-    /// The address of a node in private memory.
+    /// Offset of a node in private memory.
     pub(super) fn offset(&self, index: usize) -> u64 {
         self.model["nodes"].as_u64().unwrap() + NODE * index as u64
     }
 
-    /// The address of a node in the form for clients: the space, the wave's number, the lane (docs/protocol.md).
+    /// Address of a node in the form for clients: space, wave number, lane (docs/protocol.md).
     pub(super) fn address(&self, index: usize) -> u64 {
         5 << 56 | self.wave.thread << 39 | (self.lane as u64) << 32 | self.offset(index)
     }
 
-    /// Paths with the number at the end of each, in syntax that both debuggers know.
+    /// Paths with the number at the end of each, in syntax of both debuggers.
     fn numbers(&self) -> Vec<(&'static str, i64)> {
         let mut all = vec![
             ("cursor->id", self.own(1, "id")),
@@ -89,7 +90,7 @@ impl<'a> Chain<'a> {
         all
     }
 
-    /// Comparisons that hold.
+    /// Expressions that are true.
     fn equal(&self) -> Vec<&'static str> {
         let mut all = vec!["*handle == cursor", "cursor->next == &cursor[1]"];
         if self.is_kernel() {
@@ -106,7 +107,7 @@ impl<'a> Chain<'a> {
         all
     }
 
-    /// Numbers that look like pointers and are none: unchanged.
+    /// Numbers like pointers, which must stay unchanged.
     fn lookalikes(&self) -> Vec<(&'static str, u64)> {
         let pointer = PRIVATE_BASE | self.offset(1);
         vec![("lookalike", pointer), ("pair[0]", pointer & 0xffff_ffff), ("pair[1]", pointer >> 32)]
@@ -171,13 +172,13 @@ fn lldb_follows_pointers_of_each_wave_and_lane() {
     server.finish();
 }
 
-/// An address in LDS, by a wave and a lane of the work-group (docs/protocol.md).
+/// Address in LDS, by a wave and a lane of the work-group (docs/protocol.md).
 fn lds(thread: u64, lane: usize, offset: u64) -> u64 {
     3 << 56 | thread << 39 | (lane as u64) << 32 | offset
 }
 
-/// All waves and lanes have the address that names lane 0 of the work-group's first wave. Those that name another one lead to the same
-/// memory, and become the program's number where they are written.
+/// For all waves and lanes an LDS address has lane 0 of the work-group's first wave. Addresses with another one lead to
+/// the same memory, and writes of them store the program's number.
 fn lds_is_one_memory(debugger: &Debugger) {
     let fixture = named(DUMP);
     let server = Server::start(&fixture.dump, &[]);
@@ -215,7 +216,7 @@ fn lds_is_one_memory(debugger: &Debugger) {
         script.expect("p table[0] == pool->next", format!("{equals}true\n"));
         script.expect(format!("{monitor} print table[0]"), format!("{:#x}", LDS_BASE | NODE));
     }
-    // All waves read the writes of one, through pointers in LDS, too.
+    // All waves read one wave's writes, also through pointers in LDS.
     script.say(either("thread 1", "thread select 1"));
     script.say(format!("{set} pool->weight = 4242"));
     script.say(format!("{set} pool->next->next = pool"));
@@ -248,7 +249,7 @@ fn lds_is_one_memory(debugger: &Debugger) {
         for lane in wave.shown_lanes() {
             script.say(format!("{} {lane}", either("set var $lane =", "register write lane")));
             let is_first = wave.thread == 1;
-            // gdb knows that this is C.
+            // gdb has a C type here.
             let is_first = if is_lldb { is_first.to_string() } else { u8::from(is_first).to_string() };
             script.expect("p tile == $first", format!("{equals}{is_first}\n"));
             script.expect("p (long)best", format!("{equals}{}\n", lds(wave.thread, 0, 0x100)));
@@ -270,7 +271,7 @@ fn lldb_has_one_address_for_lds_of_all_waves_and_lanes() {
     lds_is_one_memory(&Debugger::Lldb(lldb_name()));
 }
 
-/// A pointer from LDS to private memory: each lane reads its own node through it, so that its address names none.
+/// A pointer from LDS to private memory: each lane reads its own node through it, so its address has no lane.
 #[test]
 fn a_pointer_in_lds_to_private_memory_names_no_lane() {
     let fixture = named(DUMP);
@@ -306,7 +307,7 @@ fn a_pointer_in_lds_to_private_memory_names_no_lane() {
     server.finish();
 }
 
-/// A write to a pointer stores the program's own bits, and a value outside of the lane's pointers is refused.
+/// A write to a pointer stores the program's own bits. A value outside of the lane's pointers is rejected.
 #[test]
 fn gdb_writes_pointers_as_the_program_has_them() {
     let fixture = named(DUMP);
@@ -336,7 +337,7 @@ fn gdb_writes_pointers_as_the_program_has_them() {
         script.expect(format!("set var cursor = (Node *){:#x}", other.address(1)), refused);
         script.expect("p cursor", " = (Node *) 0x0\n");
         script.expect("set var *(long *)out = (long)&nodes[0]", refused);
-        // Another lane's pointer is that lane's.
+        // A pointer of another lane points to that lane.
         script.say("set var $lane = 17");
         script.expect("p cursor->id", format!(" = {}\n", other.own(1, "id")));
         script.must_pass(&Debugger::Gdb(name));
@@ -364,7 +365,7 @@ fn lldb_writes_pointers_as_the_program_has_them() {
     server.finish();
 }
 
-/// Python reads a value when it is printed, which may be after the lane has moved.
+/// Python reads a value when it prints it, possibly after a change of the lane.
 #[test]
 fn values_that_python_collects_over_lanes_are_each_lanes() {
     let fixture = named(DUMP);
@@ -497,7 +498,7 @@ fn an_editor_opens_pointers_through_lldb() {
             assert_eq!(found("id", &within)["value"], chain.own(index, "id").to_string(), "{member}");
         }
         for (path, number) in chain.numbers() {
-            // The text under the mouse is no arithmetic.
+            // The text under the mouse cannot be arithmetic.
             for context in ["watch", "hover"].into_iter().take(if path.contains(" - ") { 1 } else { 2 }) {
                 let asked = json!({ "expression": path, "frameId": frame, "context": context });
                 assert_eq!(dap.ask("evaluate", &asked)["result"], number.to_string(), "{path}");
@@ -506,7 +507,7 @@ fn an_editor_opens_pointers_through_lldb() {
         if !chain.is_kernel() {
             continue;
         }
-        // lldb 22 has no comparisons in the language of the text under the mouse, `frame variable`'s.
+        // lldb 22 has no comparisons in the language of the text under the mouse, that of `frame variable`.
         let compared = |context: &str| json!({ "expression": "cursor == &nodes[1]", "frameId": frame, "context": context });
         assert_eq!(dap.ask("evaluate", &compared("watch"))["result"], "true");
         assert!(dap.refused("evaluate", &compared("hover")).contains("unrecognized token"));
@@ -516,7 +517,7 @@ fn an_editor_opens_pointers_through_lldb() {
     server.finish();
 }
 
-/// The first read of a line of 512 bytes that memory ends in.
+/// First read of a 512-byte line that contains the end of memory.
 #[test]
 fn lldb_reads_the_last_line_of_memory_at_the_first_try() {
     let fixture = named(DUMP);

@@ -1,4 +1,4 @@
-//! lldb: every fixture dump, in the output for its user.
+//! lldb: output for every fixture dump, compared with the models.
 
 use super::gdb::{compare_lanes, lanes, the_one_that_stopped};
 use super::harness::lldb_name;
@@ -6,10 +6,10 @@ use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
 use super::script::{Debugger, Script, in_each};
 
-/// The prefix of the server's own commands in lldb.
+/// Prefix of the server's own commands in lldb.
 pub(crate) const MONITOR: &str = "process plugin packet monitor";
 
-/// Selects the thread of the server's commands, by lldb's number of it; prints the server's answer.
+/// Selects the thread of the server's commands by lldb's number; prints the server's answer.
 pub(crate) fn choose(thread: u64) -> String {
     let number = format!("lldb.process.GetThreadByID({thread}).GetIndexID()");
     format!("script lldb.debugger.HandleCommand('{MONITOR} wave %d' % {number})")
@@ -38,7 +38,7 @@ fn script(fixture: &Fixture, address: &str) -> Script {
 
 fn one_wave(script: &mut Script, wave: &Wave) {
     let what = format!("wave {}", wave.expected["id"]);
-    // In place of `thread select`, whose news lldb prints in a thread of its own, in the middle of later answers.
+    // Not `thread select`: lldb prints its event in another thread, in the middle of later answers.
     script.say(format!("script lldb.process.SetSelectedThreadByID({})", wave.thread));
     script.expect("thread info", format!(": tid = {},", wave.thread));
     for (name, register) in wave.registers() {
@@ -51,12 +51,12 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         let wanted = register.clone();
         script.check(about.clone(), format!("register read {name}"), move |text| one_register(&wanted, text));
         if !whole(&register) {
-            // lldb knows no vector with a missing part; the server's own command shows the rest.
+            // lldb does not support partial vectors; the server's own command prints the rest.
             one_register_by_the_server(script, &what, wave, &name, register);
         }
     }
     for memory in wave.memory() {
-        // lldb keeps memory by its address, so its user names wave and lane in it.
+        // lldb caches memory by address, so the address must have wave and lane.
         let command = format!(
             "memory read --size 1 --format x --num-per-line 1 --count {} {:#x}",
             memory.bytes.len(),
@@ -88,7 +88,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         .check(format!("{what} lanes"), format!("{MONITOR} lanes"), move |text| lanes(&model, &said(text)?));
 }
 
-/// `monitor register`, which knows registers with missing parts.
+/// `monitor register`, which prints partial registers.
 fn one_register_by_the_server(script: &mut Script, what: &str, wave: &Wave, name: &str, register: Register) {
     script.say(choose(wave.thread));
     let label = name.to_owned();
@@ -116,7 +116,7 @@ fn one_register_by_the_server(script: &mut Script, what: &str, wave: &Wave, name
     });
 }
 
-/// The server's words, without lldb's text about the packet.
+/// The server's text, without lldb's text about the packet.
 fn said(text: &str) -> Result<String, String> {
     let (said, rest) = text.split_once("  packet: qRcmd,").ok_or_else(|| format!("no packet in {text:?}"))?;
     if rest.contains("response: OK") {
@@ -140,7 +140,7 @@ fn one_register(wanted: &Register, text: &str) -> Result<(), String> {
             let dword = |lane: &Option<u32>| format!("0x{:08x}", lane.unwrap_or_default());
             compare_lanes(&lanes.iter().map(dword).collect::<Vec<_>>(), &got)
         }
-        // lldb has nothing between a value and an error.
+        // lldb has no state between a value and an error.
         (_, Some("error: unavailable")) if !whole(wanted) => Ok(()),
         _ => Err(format!("expected {}, got {text:?}", if whole(wanted) { "a value" } else { "no value" })),
     }
@@ -154,11 +154,11 @@ fn whole(register: &Register) -> bool {
     }
 }
 
-/// `0x500008500000010: 0x00`, a line a byte; lldb reports it if it could not go on.
+/// `0x500008500000010: 0x00`, a line per byte; lldb reports where it stops.
 fn bytes(wanted: &Memory, text: &str) -> Result<(), String> {
     let readable = wanted.readable();
     let cells = text.lines().filter_map(|line| line.strip_prefix("0x")?.split_once(": "));
-    // After the readable bytes lldb prints zeros of its own, and warns.
+    // After the readable bytes lldb prints its own zeros, and warns.
     let got: Vec<String> = cells.map(|(_, cell)| cell.trim().to_owned()).take(readable).collect();
     let expected: Vec<String> =
         wanted.bytes[..readable].iter().map(|byte| format!("{:#04x}", byte.unwrap_or_default())).collect();
@@ -184,7 +184,7 @@ fn threads(waves: &[Wave], text: &str) -> Result<(), String> {
     }
     let first = the_one_that_stopped(waves).map(|wave| wave.number);
     for wave in waves {
-        // lldb counts in the order in which it meets threads, the stopped one first; the id is the server's.
+        // lldb numbers threads in the order of their reports, the stopped one first; the id is the server's.
         let id = format!(": tid = {},", wave.thread);
         let Some(row) = rows.iter().find(|row| row.contains(&id)) else {
             return Err(format!("no thread{id} {text}"));

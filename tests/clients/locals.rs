@@ -1,4 +1,4 @@
-//! `monitor locals` read back: the user's text, taken apart and compared with the model.
+//! Output of `monitor locals`, parsed and compared with the model.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::model::Wave;
 
-/// Four times the lane in focus, as an expression of the dialect of the wave's code: the separators reach the server too.
+/// Four times the focused lane, as an expression in the dialect of the wave's code: the separators reach the server
+/// too.
 pub(crate) fn four_lanes(wave: &Wave) -> &'static str {
     match wave.expected["locals"][0]["form"].as_str() {
         Some("draft") => "DW_OP_push_lane; DW_OP_lit4; DW_OP_mul",
@@ -17,11 +18,11 @@ pub(crate) fn four_lanes(wave: &Wave) -> &'static str {
 /// A printed variable: `argument int n`, and its text in each lane.
 struct Printed {
     head: String,
-    /// The state of the lane, such as `inactive`, and the value.
+    /// State of the lane, such as `inactive`, and value.
     lanes: BTreeMap<usize, (Option<String>, String)>,
 }
 
-/// Compares the printed values of these lanes with the model; one lane is printed in lines of its own form.
+/// Compares the printed values of these lanes with the model. The text of one lane has its own form.
 pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), String> {
     let variables = wave.expected["locals"].as_array().unwrap();
     if wave.pc().is_none() {
@@ -33,7 +34,7 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
     let mut first = lines.next().unwrap_or("");
     // The owner of the variables: clients do not always report the selected thread.
     if first.starts_with("Thread ") {
-        // The number is the client's; the name has the wave's id.
+        // The number is the client's; the wave's id is in the name.
         let name = first.split_once(": AMDGPU Wave ").and_then(|(_, name)| name.split(' ').next());
         let id = name.and_then(|ids| ids.rsplit(':').next());
         if id != Some(&wave.expected["id"].to_string()) {
@@ -58,7 +59,7 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
                 wrong.push(format!("{}: lane {lane} is not printed", one.head));
                 continue;
             };
-            // A static variable is no lane's.
+            // A static variable has no lane.
             let mismarked = match (one.head.starts_with("static "), mark) {
                 (true, mark) => mark.as_ref().map(|mark| format!("lane {lane}: unexpected {mark:?}")),
                 (false, mark) => mismarked(wave, *lane, mark.as_deref()),
@@ -77,21 +78,21 @@ fn heading(wave: &Wave, line: &str) -> Option<String> {
     let word = |key: &str| wave.expected[key].as_str().unwrap_or_default().to_owned();
     let pc = format!(" (0x{:x}) at ", wave.pc()?);
     let place = format!("{}:{}", word("file"), wave.expected["line"]);
-    // The model has the declared name, the server the name with its namespaces and classes.
+    // The model has the declared name, the server the qualified name.
     let function = line.split_once(&pc).map_or("", |(function, _)| function);
     let named = function == word("function") || function.ends_with(&format!("::{}", word("function")));
     let right = named && line.ends_with(&place);
     (!right).then(|| format!("expected `{}{pc}.../{place}`, got `{line}`", word("function")))
 }
 
-/// The text before a variable's value.
+/// Text before a variable's value.
 fn head(variable: &Value) -> String {
     let word = |key: &str| variable[key].as_str().unwrap();
     let scope = if word("scope") == "argument" { "argument " } else { "" };
     format!("{scope}{} {}", word("type"), word("name"))
 }
 
-/// Exactly the lanes without a bit in EXEC have a mark.
+/// Requires a mark for exactly the lanes without a bit in EXEC.
 fn mismarked(wave: &Wave, lane: usize, mark: Option<&str>) -> Option<String> {
     // If an attribute defines the active lanes, the model has the state of each lane.
     if let Some(states) = wave.expected["lane_states"].as_array() {
@@ -159,7 +160,7 @@ fn differs(wave: &Wave, variable: &Value, lane: usize, got: &str) -> Option<Stri
     let right = match (state, value) {
         ("ok" | "partly_unavailable" | "partly_optimized_out", Some(value)) => got == value,
         ("partly_unavailable", None) => index.is_none() || got.contains("<unavailable"),
-        // A model may know only that a lane has a value: the filler's, in a lane that was never active.
+        // A model may only require a value: the filler's, in a lane that was never active.
         ("ok" | "partly_optimized_out", None) => !got.is_empty(),
         ("optimized_out", _) => got == "<optimized out>",
         ("unavailable", _) => got.starts_with("<unavailable"),

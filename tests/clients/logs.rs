@@ -1,5 +1,5 @@
-//! A debug agent's log in stock debuggers: with the code object that the agent saved beside it, they show the source line and the
-//! variables in registers that the model has.
+//! A debug agent's log in stock debuggers, with the code object that the agent saved beside it: source line and
+//! register variables of the model.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -68,7 +68,7 @@ fn log(fixture: &Fixture) -> PathBuf {
     folder.join("agent.log")
 }
 
-/// A variable that the compiler kept in a vector register, and its values by lane.
+/// A variable in a vector register, and its values by lane.
 fn in_register(fixture: &Fixture) -> (String, Vec<(u64, String)>) {
     let wave = &fixture.waves[0].expected;
     let variables = wave["locals"].as_array().unwrap();
@@ -98,7 +98,7 @@ fn gdb_shows_a_logs_source_line_and_a_variable_in_a_register() {
         script.expect(format!("p {name}"), format!(" = {value}"));
     }
     script.expect("info threads", "AMDGPU Wave 1:");
-    // Data that the log lacks has no value: the register, and the target of a pointer.
+    // Data missing in the log has no value: the register, and the target of a pointer.
     script.expect("monitor register v1", "not captured");
     script.expect("monitor memory global 0x7f0000200000 4", "not captured");
     script.expect("detach", "detached");

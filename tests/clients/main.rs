@@ -1,8 +1,8 @@
 //! Unmodified gdb, gdb-multiarch and lldb over the real server: their output is compared with the models of the
 //! fixtures (tests/fixtures/expected), never with lanescope's own output.
 //!
-//! One client process runs many commands on one dump, so that all dumps and all clients take minutes and not hours. A
-//! client that hangs is a failure with its output so far; so is a missing client.
+//! One client process runs many commands on one dump, so that all dumps and clients take minutes, not hours. A hanging
+//! client is a failure with its output so far; so is a missing client.
 
 mod changes;
 mod chosen;

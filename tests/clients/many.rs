@@ -10,12 +10,12 @@ use super::model::fixtures_folder;
 use super::script::{Debugger, Script};
 
 const WAVES: usize = 10_000;
-/// The first wave that faulted; one in a thousand has.
+/// The first faulting wave; one in a thousand faults.
 const FAULTED: usize = 501;
-/// Some waves, the last among them.
+/// Some waves, including the last.
 const SOME: [usize; 4] = [1, 501, 7777, WAVES];
 
-/// The dump, made once for all tests of this run.
+/// The dump, made once per test run.
 pub(crate) fn dump() -> PathBuf {
     static DUMP: OnceLock<PathBuf> = OnceLock::new();
     let make = || {
@@ -35,7 +35,7 @@ pub(crate) fn dump() -> PathBuf {
     DUMP.get_or_init(make).clone()
 }
 
-/// The name that the generator's places give a wave: four waves to a work-group.
+/// Name of a wave at the generator's position: four waves to a work-group.
 fn name(wave: usize) -> String {
     let (group, in_group) = ((wave - 1) / 4, (wave - 1) % 4);
     format!("AMDGPU Wave 1:1:1:{wave} ({group},0,0)/{in_group}")

@@ -1,5 +1,5 @@
-//! gdb's machine interface in the way of front ends: the commands of Visual Studio Code's cppdbg in their order,
-//! against the models. A request to resume must get a stop at once, or the front end waits for ever.
+//! gdb's machine interface as front ends use it: the commands of Visual Studio Code's cppdbg in their order, compared
+//! with the models. A request to resume must get a stop at once, or the front end waits forever.
 
 use std::fs;
 use std::io::BufRead;
@@ -28,7 +28,7 @@ fn a_front_end_of_gdb_shows_stacks_and_variables() {
     }
 }
 
-/// With the view as the front end's `program`; cppdbg requires one.
+/// With the view as the front end's `program`, which cppdbg requires.
 #[test]
 fn a_front_end_of_gdb_takes_the_view_as_its_program() {
     let fixture = named("calls-gfx90a");
@@ -47,14 +47,14 @@ fn a_front_end_of_gdb_takes_the_view_as_its_program() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// A session with a program of the front end's.
+/// A session with a front end's program.
 pub(super) fn with_program(fixture: &Fixture, program: &Path) {
     let server = Server::start(&fixture.dump, &[]);
     session(&mut Mi::start("gdb"), fixture, &server, Some(program));
     server.finish();
 }
 
-/// The file that a front end opens for the first wave's frame.
+/// File that a front end opens for the first wave's frame.
 pub(super) fn source_of_first_frame(name: &str, address: &str) -> String {
     let mut mi = Mi::start(name);
     let (class, _, before) = mi.ask(&format!("-target-select remote {address}"));
@@ -68,7 +68,7 @@ pub(super) fn source_of_first_frame(name: &str, address: &str) -> String {
     path
 }
 
-/// The helper's commands under the machine interface, sourced by a script of the user's.
+/// The helper's commands under the machine interface, sourced by a user's script.
 #[test]
 fn a_front_end_of_gdb_has_the_helpers_commands() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -117,7 +117,7 @@ fn session(mi: &mut Mi, fixture: &Fixture, server: &Server, program: Option<&Pat
         mi.done(&format!("-file-exec-and-symbols {}", program.display()));
     }
     mi.done("-interpreter-exec console \"show architecture\"");
-    // The view has no such function; the front end goes on.
+    // The view has no such function; the front end continues.
     mi.done("-break-insert -f main");
     let (class, _, before) = mi.ask(&format!("-target-select remote {}", server.address));
     assert_eq!(class, "connected", "{}", mi.talk.transcript());
@@ -171,7 +171,7 @@ fn stack(mi: &mut Mi, wave: &Wave) {
     }
     mi.done(&format!("-stack-list-arguments {of} 2 0 {}", frames.len() - 1));
     let shown = wave.shown_lanes();
-    // The lane that the server chose; the model has it among its own, or the test chooses one.
+    // The server's focused lane, if the model has it; otherwise the test selects one.
     mi.done(&format!("-interpreter-exec {of} console \"set var $lane = {}\"", shown[0]));
     for (level, model) in wanted.iter().enumerate() {
         let Some(locals) = model["locals"].as_array() else { continue };
@@ -208,7 +208,7 @@ fn stack(mi: &mut Mi, wave: &Wave) {
     }
 }
 
-/// Each request to resume, forward and out: `^running`, the words, and a stop of the same wave at the same place.
+/// Each request to resume, forward and out: `^running`, the reason, and a stop of the same wave at the same place.
 fn resume(mi: &mut Mi, wave: &Wave) {
     let number = wave.number;
     mi.done(&format!("-thread-select {number}"));
@@ -234,19 +234,19 @@ fn resume(mi: &mut Mi, wave: &Wave) {
             "{class} {words}"
         );
     }
-    // The pause button of a state that does not run.
+    // Pause button, while nothing runs.
     mi.ask("-exec-interrupt");
     assert_eq!(mi.done("-thread-info")["threads"].as_array().unwrap()[number - 1]["state"], "stopped");
 }
 
-/// A move of the lane in the debug console applies to all later output.
+/// A change of the lane in the debug console applies to all later output.
 fn lane(mi: &mut Mi, wave: &Wave) {
     mi.done(&format!("-thread-select {}", wave.number));
     let index = wave.shown_lanes().len() - 1;
     let lane = wave.shown_lanes()[index];
     mi.done(&format!("-interpreter-exec console \"set var $lane = {lane}\""));
     assert_eq!(mi.done("-data-evaluate-expression $lane")["value"], lane.to_string());
-    // gdb sends no write of the value that it has.
+    // gdb sends no write of an unchanged value.
     mi.done(&format!("-interpreter-exec console \"monitor lane {}\"", wave.shown_lanes()[0]));
     mi.done(&format!("-interpreter-exec console \"set var $lane = {lane}\""));
     assert_eq!(mi.done("-data-evaluate-expression $lane")["value"], lane.to_string());
@@ -259,8 +259,8 @@ fn lane(mi: &mut Mi, wave: &Wave) {
     assert_eq!(*value, found["values"][index], "{name} in lane {lane}");
 }
 
-/// A front end selects threads without an event: the helper's variables would be another thread's; its function is
-/// right.
+/// A front end selects threads without an event: the helper's variables would be another thread's. Its function has the
+/// right values.
 #[test]
 fn a_front_end_evaluates_in_each_thread_with_the_helper() {
     let fixture = named("calls-gfx90a");
@@ -335,7 +335,7 @@ impl Mi {
 
     fn resumes(&mut self, command: &str, wave: &Wave) {
         let (class, results, mut lines) = self.ask(command);
-        // The answer to the command line's own commands is `done`, and gdb reports the stop before or after it.
+        // The answer to console commands is `done`, and gdb reports the stop before or after it.
         assert!(class == "running" || class == "done", "{command}: {class} {results}");
         if !lines.iter().any(|line| line.starts_with("*stopped")) {
             let (stop, between) =
@@ -352,7 +352,7 @@ impl Mi {
         assert_eq!(stop["frame"]["addr"], address, "{command}: {stop}");
     }
 
-    /// Breakpoints by line and by name are resolved; continuing ends all the same.
+    /// Breakpoints by line and by name are resolved; continuing still ends.
     fn breakpoints(&mut self, wave: &Wave) {
         let place = format!("{}:{}", wave.expected["file"].as_str().unwrap(), wave.expected["line"]);
         let function = wave.expected["function"].as_str().unwrap().to_owned();
@@ -373,7 +373,7 @@ fn record(text: &str) -> (String, Value) {
     (class.to_owned(), Value::Object(results))
 }
 
-/// The results of gdb's machine interface.
+/// Parser of results of gdb's machine interface.
 struct Parser<'a> {
     rest: &'a str,
 }
@@ -411,7 +411,7 @@ impl Parser<'_> {
         }
         let mut list = Vec::new();
         while !self.take(']') {
-            // A list may be of results, `frame={...}`, whose names are all the same.
+            // A list may have results, `frame={...}`, with equal names.
             let value = if self.rest.starts_with(['{', '[', '"']) { self.value() } else { self.result().1 };
             list.push(value);
             self.take(',');

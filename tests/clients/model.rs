@@ -1,4 +1,4 @@
-//! The models' expectations of each fixture dump, in the form of a client's output.
+//! Expectations of the models for each fixture dump, in the form of client output.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,9 +19,9 @@ pub(crate) struct Fixture {
 /// One wave.
 #[derive(Clone)]
 pub(crate) struct Wave {
-    /// Its place among the shown waves, from 1: the client's number of the thread.
+    /// Position among the served waves, from 1: the client's thread number.
     pub(crate) number: usize,
-    /// Its place in the dump, from 1: its thread id.
+    /// Position in the dump, from 1: the thread id.
     pub(crate) thread: u64,
     /// Lanes of the wave.
     pub(crate) lanes: usize,
@@ -36,7 +36,7 @@ pub(crate) enum Register {
     Absent,
     /// A scalar.
     Scalar(u64),
-    /// A vector, lane 0 first; a lane that was not captured is `None`.
+    /// A vector, lane 0 first; `None`: the lane was not captured.
     Lanes(Vec<Option<u32>>),
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Memory {
     pub(crate) space: u64,
     pub(crate) lane: Option<u64>,
     pub(crate) address: u64,
-    /// `None`: a byte that was not captured.
+    /// `None`: the byte was not captured.
     pub(crate) bytes: Vec<Option<u8>>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn fixtures_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// Copies the files of a fixture's dump into a folder, which it makes.
+/// Copies the files of a fixture's dump into a new folder.
 pub(crate) fn copy_dump(name: &str, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for file in fs::read_dir(fixtures_folder().join("dumps").join(name)).unwrap() {
@@ -82,7 +82,7 @@ pub(crate) fn named(name: &str) -> Fixture {
     found.remove(0)
 }
 
-/// One dump, once for each kind of its waves.
+/// One dump, once per kind of its waves.
 fn fixture(path: &Path) -> Vec<Fixture> {
     let name = path.file_stem().unwrap().to_string_lossy();
     let expected: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
@@ -120,13 +120,13 @@ impl Wave {
         number(&self.expected["exec"])
     }
 
-    /// Its stop reasons; `None`: not captured.
+    /// Stop reasons; `None`: not captured.
     pub(crate) fn stop(&self) -> Option<Vec<String>> {
         let reasons = self.expected["stop"].as_array()?;
         Some(reasons.iter().map(|reason| reason.as_str().unwrap().to_owned()).collect())
     }
 
-    /// The end of its name: `(1,0,0)/0`.
+    /// End of the name: `(1,0,0)/0`.
     pub(crate) fn name_suffix(&self) -> Option<String> {
         self.expected["name_suffix"].as_str().map(str::to_owned)
     }
@@ -159,13 +159,13 @@ impl Wave {
 }
 
 impl Memory {
-    /// The client's address of a wave's memory: this project's tag, wave and lane over the offset
-    /// (src/session/address.rs). It is computed a second time here, so that a mistake there is visible.
+    /// Client address of a wave's memory: this project's tag, wave and lane over the offset (src/session/address.rs).
+    /// An independent implementation, so that a mistake there is visible.
     pub(crate) fn address_of(&self, thread: u64) -> u64 {
         self.encoded(thread, self.lane.unwrap_or(0x7f))
     }
 
-    /// The address for the client's selected wave and lane.
+    /// Address for the client's selected wave and lane.
     pub(crate) fn focused_address(&self) -> u64 {
         self.encoded(0, 0x7f)
     }
@@ -174,7 +174,7 @@ impl Memory {
         if self.space == 0 { self.address } else { self.space << 56 | wave << 39 | lane << 32 | self.address }
     }
 
-    /// Number of readable bytes from its beginning.
+    /// Number of readable bytes from the beginning.
     pub(crate) fn readable(&self) -> usize {
         self.bytes.iter().take_while(|byte| byte.is_some()).count()
     }
@@ -196,7 +196,7 @@ fn register(value: &Value) -> Register {
     }
 }
 
-/// The number in hex bytes, lowest first.
+/// Number of hex bytes, lowest first.
 fn little_endian(digits: &str) -> u64 {
     let bytes = digits.as_bytes().chunks(2).map(|digits| u64::from(byte(digits).unwrap()));
     bytes.rev().fold(0, |number, byte| number << 8 | byte)

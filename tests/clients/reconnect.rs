@@ -1,4 +1,4 @@
-//! Clients connect, disconnect, return and overlap: each has a session of its own over one dump.
+//! Clients connect, disconnect, reconnect and overlap: each has its own session over one dump.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use super::script::{Debugger, Script};
 const DUMP: &str = "saxpy-gfx90a-O0";
 const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 
-/// The PC of the client's first wave, in the form of `p/x`.
+/// PC of the client's first wave, in the form of `p/x`.
 fn first_pc(fixture: &Fixture) -> String {
     format!(" = {:#x}", fixture.waves[0].pc().unwrap())
 }
@@ -23,7 +23,7 @@ fn gdb_comes_back_after_detach_kill_and_disconnect() {
         let mut script = Script::new(DUMP);
         for goodbye in ["detach", "kill", "disconnect", "detach"] {
             script.expect(format!("target remote {}", server.address), "Captured state");
-            // A new session is independent of the last one's focus.
+            // A new session does not depend on the focus of the previous one.
             script.expect("monitor lane", "Lane 0 of thread 1");
             script.expect("monitor lane 9", "Lane 9 of thread 1");
             script.expect("p/x $pc", first_pc(&fixture));
@@ -72,8 +72,8 @@ fn clients_at_the_same_time_do_not_disturb_each_other() {
             format!("target remote {}", server.address),
             "thread 3".to_owned(),
             "monitor lane 5".to_owned(),
-            // Until the others are done; the test does not read from gdb meanwhile, and the server must not wait for
-            // it.
+            // Waits until the others are done. The test does not read from gdb meanwhile, and the server must not wait
+            // for gdb.
             format!("shell until [ -e '{}' ]; do sleep 0.01; done", go.display()),
             "monitor lane".to_owned(),
             "p/x $pc".to_owned(),

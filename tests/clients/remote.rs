@@ -1,5 +1,5 @@
-//! Views on another machine: the commands that `lanescope view` prints, typed unchanged; the folder for lldb; and
-//! LDS, of which each work-group has its own.
+//! Views on another machine: the commands of `lanescope view`, typed unchanged; the folder for lldb; and LDS per
+//! work-group.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -25,19 +25,19 @@ fn written(dump: &Path) -> (PathBuf, String) {
     (folder, String::from_utf8(output.stdout).unwrap())
 }
 
-/// The command for a client, with the server's address in it and further commands at its end.
+/// The printed command for a client, with the server's address and further commands at its end.
 fn printed(text: &str, client: &str, program: &str, address: &str, more: &str) -> Command {
     let line = text.lines().find_map(|line| line.trim().strip_prefix(&format!("{client} ")));
     let line = line.unwrap_or_else(|| panic!("no line for {client} in {text}"));
     assert!(line.contains("HOST:1234"), "{line}");
     let mut shell = tool("sh");
-    // A folder without sources: LLDB compares the sources that it finds, and those that it does not find.
+    // A folder without sources: LLDB prints a source line if it finds the file.
     shell.current_dir(env!("CARGO_TARGET_TMPDIR"));
     shell.args(["-c", &format!("{program} {} {more}", line.replace("HOST:1234", address))]);
     shell
 }
 
-/// Every wave is in its function and on its line.
+/// Requires the function and line of every wave.
 fn places(fixture: &Fixture, client: &str, said: &str) {
     for wave in &fixture.waves {
         let word = |key: &str| wave.expected[key].as_str().unwrap();
@@ -65,7 +65,7 @@ fn printed_commands_find_every_code_object() {
     let here = run(&mut printed(&text, "lldb", &program, &server.address, "-o 'thread backtrace all -c 1'"));
     assert!(!here.contains("error:") && !here.contains("warning:"), "{here}");
     places(&fixture, "lldb", &here);
-    // Another machine has the copies only: the server's files are removed.
+    // Another machine has only the copies: the test removes the server's files.
     let announced = folder_of(&server);
     assert!(here.contains(announced.to_str().unwrap()) || announced.exists());
     for file in fs::read_dir(&announced).unwrap().flatten() {
@@ -82,7 +82,7 @@ fn printed_commands_find_every_code_object() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// The folder of a dump may be the target: its own code object is the file that would be written.
+/// The folder of a dump may be the target: the dump's code object has the name of an output file.
 #[test]
 fn views_overwrite_nothing() {
     let dump = scratch("own");
@@ -144,7 +144,7 @@ fn the_folder_is_the_servers_own_and_goes_with_it() {
     }
 }
 
-/// `tile` with a work-group of 64 numbers n + 100 * group in LDS, and a wave in each.
+/// `tile` with work-groups of 64 numbers n + 100 * group in LDS, one wave per group.
 fn groups() -> PathBuf {
     let folder = scratch("lds");
     fs::create_dir_all(&folder).unwrap();

@@ -1,5 +1,6 @@
-//! `step`, `continue` and their kin on a state that cannot run: each must end at once, keep the user's selection, and
-//! print the reason. With line information, because only then a debugger steps again and again until the line changes.
+//! `step`, `continue` and related commands on a state that cannot run: each must end at once, keep the user's
+//! selection, and print the reason. The tests need line information: without it a debugger does not step until the line
+//! changes.
 
 use std::path::PathBuf;
 
@@ -9,10 +10,10 @@ use super::model::{Fixture, Wave, fixtures_folder, named};
 use super::script::{Debugger, Script};
 use super::x86_facade::x86_view;
 
-/// A dump whose first wave stopped at a breakpoint, which is a SIGTRAP, and others that had not stopped.
+/// A dump whose first wave stopped at a breakpoint, a SIGTRAP, and whose other waves did not stop.
 const DUMP: &str = "call-gfx90a-O2";
 const LOAD_ADDRESS: u64 = 0x7f00_0010_0000;
-/// The text that the user must read.
+/// Text that the user must see.
 const WORDS: &str = "captured state";
 
 struct Stage {
@@ -64,14 +65,14 @@ fn in_gdb(name: &'static str) {
         let pc = format!("{:#x}", wave.pc().unwrap());
         let line = line_of(wave);
         script.expect(format!("thread {}", wave.number), line.clone());
-        // If gdb steps by lines, it must have found the line: else the test would not test anything.
+        // If gdb steps by lines, it must have found the line: otherwise the test is void.
         script.expect("info line *$pc", format!("Line {}", wave.expected["line"]));
         for command in ["stepi", "nexti", "step", "next", "step 5", "until", "continue"] {
             script.expect(command, WORDS);
             script.expect("p/x $pc", format!(" = {pc}"));
             script.expect("thread", format!("Current thread is {} (Thread {})", wave.number, wave.thread));
         }
-        // gdb refuses these by itself, with its own message; they must not cost the session either.
+        // gdb rejects these with its own message; the session must continue.
         for command in
             ["finish", "reverse-step", "reverse-continue", "jump *$pc", "signal 0", "advance *$pc+4"]
         {
@@ -79,8 +80,8 @@ fn in_gdb(name: &'static str) {
             script.expect("p/x $pc", format!(" = {pc}"));
         }
     }
-    // From a breakpoint at the PC gdb first steps off it alone. If that step does not end like one, gdb 13 waits for
-    // its end for ever the next time.
+    // From a breakpoint at the PC gdb first steps only this thread. If that step does not end like one, gdb 13 waits
+    // for its end forever the next time.
     for wave in waves(&fixture) {
         script.say(format!("thread {}", wave.number));
         script.say("break *$pc");

@@ -3,7 +3,7 @@
 use super::harness::{Server, both_ends, run, scratch, tool};
 use super::model::Fixture;
 
-/// Judges a command's output.
+/// Check of a command's output.
 type Check = Box<dyn Fn(&str) -> Result<(), String>>;
 
 struct Step {
@@ -46,7 +46,7 @@ impl Script {
         self.steps.insert(0, Step { what: String::new(), command: command.into(), check: None });
     }
 
-    /// A command whose output must pass.
+    /// A command with a check of its output.
     pub(crate) fn check(
         &mut self,
         what: impl Into<String>,
@@ -56,7 +56,7 @@ impl Script {
         self.steps.push(Step { what: what.into(), command: command.into(), check: Some(Box::new(check)) });
     }
 
-    /// A command whose output must contain these words.
+    /// A command whose output must contain the text.
     pub(crate) fn expect(&mut self, command: impl Into<String>, words: impl Into<String>) {
         let words = words.into();
         self.check("", command, move |text| {
@@ -68,7 +68,7 @@ impl Script {
         });
     }
 
-    /// A command whose output must not contain these words.
+    /// A command whose output must not contain the text.
     pub(crate) fn never(&mut self, command: impl Into<String>, words: &'static str) {
         self.check("", command, move |text| {
             if text.contains(words) {
@@ -79,12 +79,12 @@ impl Script {
         });
     }
 
-    /// Number of judged commands.
+    /// Number of checked commands.
     pub(crate) fn checks(&self) -> usize {
         self.steps.iter().filter(|step| step.check.is_some()).count()
     }
 
-    /// Runs all of it in one process, and returns the errors.
+    /// Runs the script in one process, and returns the errors.
     pub(crate) fn run(&self, debugger: &Debugger) -> Vec<String> {
         let commands: Vec<&str> = self.steps.iter().map(|step| step.command.as_str()).collect();
         let (name, transcript) = debugger.run(&commands);
@@ -92,7 +92,7 @@ impl Script {
         self.judge(&name, &transcript, &answers)
     }
 
-    /// Compares the outputs; `answers` has one text for each command that ran.
+    /// Compares the outputs; `answers` has one text per executed command.
     fn judge(&self, client: &str, transcript: &str, answers: &[String]) -> Vec<String> {
         let mut wrong = Vec::new();
         if answers.len() < self.steps.len() {
@@ -112,14 +112,14 @@ impl Script {
         wrong
     }
 
-    /// Runs it, and fails with all errors.
+    /// Runs the script, and fails with all errors.
     pub(crate) fn must_pass(&self, debugger: &Debugger) {
         fail_with(self.run(debugger));
     }
 }
 
-/// Runs the script of each fixture over a server of its own, and fails with all errors, or if at most `least` answers
-/// were judged.
+/// Runs the script of each fixture over its own server. Fails with all errors, or if at most `least` answers were
+/// checked.
 pub(crate) fn in_each(
     fixtures: impl IntoIterator<Item = Fixture>,
     options: &[&str],
@@ -173,7 +173,7 @@ impl Debugger {
         }
     }
 
-    /// The part of the transcript that belongs to each command.
+    /// The part of the transcript of each command.
     pub(crate) fn answers(&self, commands: &[&str], transcript: &str) -> Vec<String> {
         let marks: Vec<String> = match self {
             // gdb prints the requested echo, lldb repeats each command.

@@ -1,5 +1,5 @@
-//! Views beyond the plain case: types in units of their own, code that x86 would take for another instruction, several
-//! code objects, small pointers within structs, memory that was not captured. The expected values are the models'.
+//! Unusual views: type units, bytes that are another instruction in x86, several code objects, small pointers in
+//! structs, missing memory. The expected values are the models'.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::view::{gdb_script, lldb_script};
 
 const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 
-/// A fixture's dump over another code object with the same code.
+/// A fixture's dump with another code object of the same code.
 struct Over {
     folder: PathBuf,
     fixture: Fixture,
@@ -34,7 +34,7 @@ impl Over {
         Self { folder, fixture }
     }
 
-    /// The script of a debugger for all that the model has.
+    /// Runs the debugger's script for all values of the model.
     fn must_pass(&self, debugger: &Debugger, script: fn(&Fixture, &str) -> Script) {
         let server = Server::start(&self.fixture.dump, &[]);
         script(&self.fixture, &server.address).must_pass(debugger);
@@ -106,8 +106,8 @@ fn members(text: &str) -> Vec<(String, f64)> {
     parts.filter_map(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?))).collect()
 }
 
-/// gdb takes a byte 0xC3 at the PC for the `ret` of x86-64, whose caller it then looks for in `rsp`, unless GCC compiled
-/// the unit.
+/// gdb takes a byte 0xC3 at the PC for `ret` of x86-64, and looks for the caller in `rsp`, unless GCC compiled the
+/// unit.
 #[test]
 fn what_x86_would_return_at_ends_no_stack() {
     let patched = |fixture: &Fixture, mut code: Vec<u8>| {
@@ -127,7 +127,7 @@ fn what_x86_would_return_at_ends_no_stack() {
     }
 }
 
-/// The file offset of an ELF address, by its program headers (gABI, 64-bit).
+/// File offset of an ELF address, by the program headers (gABI, 64-bit).
 fn file_offset(elf: &[u8], address: u64) -> usize {
     let number = |at: usize, size: usize| {
         elf[at..at + size].iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
@@ -155,7 +155,7 @@ fn each_of_several_code_objects_has_its_variables() {
         script.must_pass(&Debugger::Gdb(name));
         script = Script::new("several code objects");
         script.say(format!("target remote {}", server.address));
-        // The one of the wave that faulted is the program.
+        // The program is the code object of the faulting wave.
         script.expect("info files", "Symbols from \"target:/lanescope/1-saxpy-gfx90a-O2.hsaco\"");
         script.expect("info sharedlibrary", "target:/lanescope/0-call-gfx90a-O0.hsaco");
         script.expect("info sharedlibrary", "target:/lanescope/2-lds-gfx90a-O2.hsaco");
@@ -179,8 +179,8 @@ fn each_of_several_code_objects_has_its_variables() {
     server.finish();
 }
 
-/// Pointers of four bytes are structures with an offset within a struct, since gdb has one size for all pointers to a
-/// type. Debuggers refuse to follow, compare and assign them; the server's commands show their targets.
+/// In a struct, pointers of four bytes are structures with an offset, since gdb has one size for all pointers to a
+/// type. Debuggers cannot follow, compare or assign them; the server's commands print their targets.
 #[test]
 fn small_pointers_within_structs_are_where_they_lead() {
     for (name, waves) in [("pointers-gfx90a-O0", 1), ("pointers-gfx1100-O0", 2)] {
@@ -209,7 +209,7 @@ fn pointers(fixture: &Fixture, address: &str, lldb: bool) -> Script {
             false => format!("thread {}", wave.number),
         });
         if lldb {
-            // lldb does not report the selected thread.
+            // lldb does not send the selected thread.
             script.say(choose(wave.thread));
         }
         for pointed in wave.expected["pointed"].as_array().unwrap() {
@@ -252,7 +252,7 @@ fn pointers(fixture: &Fixture, address: &str, lldb: bool) -> Script {
                 false => ("Structure has no component named operator*.", "set var", "Invalid cast."),
             };
             script.expect(format!("{print} *links.slot"), not_followed);
-            // The address of an object of the right space, of another space and of another lane.
+            // Address of an object of the right space, of another space and of another lane.
             for assigned in
                 ["links.own = &keep", "links.slot = &keep", "links.own = (int *)0x0500008200000034"]
             {
@@ -269,7 +269,7 @@ fn pointers(fixture: &Fixture, address: &str, lldb: bool) -> Script {
                     format!("int *links.{member} = {value} "),
                 );
             }
-            // A pointer that is a variable leads there in the client too.
+            // A pointer variable can be followed in the client, too.
             script.expect(format!("{print} tile[{item}]"), format!(" = {}\n", pointed["slot"]));
         }
     }
@@ -284,7 +284,7 @@ fn item(wave: &super::model::Wave, pointed: &Value) -> u64 {
 }
 
 /// absent-gfx90a: wave 1 without private memory, wave 2 with a hole in `history` of lanes 0 to 31, wave 3 without its
-/// frame base register. The client names the variable, and the server reports the reason.
+/// frame base register. The client has the variable, and the server reports the reason.
 #[test]
 fn memory_that_was_not_captured_is_said_by_name() {
     let fixture = named("absent-gfx90a");
@@ -308,7 +308,7 @@ fn memory_that_was_not_captured_is_said_by_name() {
         script.say("set var $lane=40");
         script.expect("p history", "= {104, 604, 1040, 7}");
         script.say("thread 3");
-        // The frame of a kernel begins at 0 of private memory, with the frame register or without it.
+        // The frame of a kernel begins at 0 of private memory, with or without the frame register.
         script.expect("p $s33", "<unavailable>");
         script.expect("info locals", "xi = 0\n");
         script.say("set var $lane=17");
@@ -337,7 +337,7 @@ fn memory_that_was_not_captured_is_said_by_name() {
     server.finish();
 }
 
-/// `--wave` chooses the wave whose stacks a view has: call-gfx90a-O0 has `energy<float>` on the stack of wave 1 and
+/// `--wave` selects the wave whose stacks a view has: call-gfx90a-O0 has `energy<float>` on the stack of wave 1 and
 /// `advance` on that of wave 2.
 #[test]
 fn only_the_stacks_of_served_waves_have_variables() {
@@ -359,7 +359,7 @@ fn name_of(function: &str) -> &str {
     if function == "advance" { "sky::Mover::advance" } else { "sky::energy<float>" }
 }
 
-/// The line table's first address of a line, in llvm-dwarfdump's output; in the unit of a source.
+/// The line table's first address of a line, in llvm-dwarfdump's output, in the unit of a source.
 fn address_of_line(code: &Path, source: &str, line: u64) -> u64 {
     let text = run(tool(&llvm("llvm-dwarfdump")).arg("--debug-line").arg(code));
     let unit = text.split("debug_line[").find(|unit| unit.contains(&format!("{source}\""))).unwrap();
@@ -368,13 +368,13 @@ fn address_of_line(code: &Path, source: &str, line: u64) -> u64 {
     u64::from_str_radix(row.unwrap()[0].trim_start_matches("0x"), 16).unwrap()
 }
 
-/// A tool of LLVM beside the debugger's: `llvm-dwarfdump-22`.
+/// A tool of the newest LLVM: `llvm-dwarfdump-22`.
 fn llvm(name: &str) -> String {
     lldb_name().replace("lldb", name)
 }
 
-/// units-gfx90a-O0 has `pointers` and `lds` in two units. Its wave is put into `lds`, and then by the user's write back
-/// to the position in the model of `pointers`: a function of a unit that no stack held when the client connected.
+/// units-gfx90a-O0 has `pointers` and `lds` in two units. The test moves its wave into `lds`, and a user's write moves
+/// it back to the position in the model of `pointers`: a function of a unit that no stack had at the connection.
 #[test]
 fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
     let code = fixtures_folder().join("code/units-gfx90a-O0.hsaco");
@@ -398,7 +398,7 @@ fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
         script.expect("info sharedlibrary", "target:/lanescope/pointers-gfx90a-O0.hsaco.2");
         model_has(&mut script, wave, false);
         script.expect("p/x $pc", format!("{there:#x}"));
-        // And back again, where the first file has the same as before; nothing more has to come.
+        // And back, where the first file is unchanged: no further file is needed.
         script.say(format!("set var $pc = {lds:#x}"));
         script.say("stepi");
         script.expect("bt 1", "#0  lds (");
@@ -422,8 +422,8 @@ fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
     server.finish();
 }
 
-/// linked-gfx90a-O0: `later` is on no stack at first, and the variable `turns` of the function inlined in it is in
-/// the unit before that of `after`. It must not take the place of a variable that the client already has.
+/// linked-gfx90a-O0: `later` is on no stack at first. The variable `turns` of the function inlined in it is in the unit
+/// before that of `after`. It must not replace a variable that the client already has.
 #[test]
 fn what_comes_onto_a_stack_moves_no_variable() {
     let fixture = named("linked-gfx90a-O0");
@@ -455,15 +455,16 @@ fn what_comes_onto_a_stack_moves_no_variable() {
     server.finish();
 }
 
-/// linked-gfx90a-O0, wave 1: `shared` of `inner` is a generic pointer into private memory. As a variable it names
-/// wave and lane for lldb. The number itself is another place for each, and lldb would show one of them for all.
+/// linked-gfx90a-O0, wave 1: `shared` of `inner` is a generic pointer into private memory. As a variable its address
+/// has wave and lane for lldb. The number itself is a different place per lane, and lldb would show one of them for
+/// all.
 #[test]
 fn lldb_is_told_no_bytes_of_a_place_that_each_lane_has() {
     let fixture = named("linked-gfx90a-O0");
     let private = 0x0002_0000_0000_0030u64;
     let server = Server::start(&fixture.dump, &[]);
     let mut script = Script::new("apertures");
-    // It has less of a lane's memory than LLDB's line.
+    // A lane's memory is smaller than LLDB's line.
     script.say("settings set target.process.disable-memory-cache true");
     script.say(format!("gdb-remote {}", server.address));
     for lane in [1u64, 17] {
@@ -475,7 +476,7 @@ fn lldb_is_told_no_bytes_of_a_place_that_each_lane_has() {
     }
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
-    // gdb prints the focused values, and keeps nothing from one focus to the next.
+    // gdb prints the focused values, and caches none across a change of focus.
     let server = Server::start(&fixture.dump, &[]);
     let mut script = Script::new("apertures");
     script.say(format!("target remote {}", server.address));
@@ -508,7 +509,7 @@ fn model_has(script: &mut Script, wave: &super::model::Wave, lldb: bool) {
     }
 }
 
-/// In a loaded unit gdb keeps its knowledge of a function: the user reads that, and the command for more.
+/// gdb keeps its state of a function in a loaded unit: the user gets a notice, with the command for more.
 #[test]
 fn a_function_of_a_unit_that_was_loaded_is_said_to_have_no_variables() {
     let fixture = named("call-gfx90a-O0");
@@ -573,7 +574,7 @@ fn external_variables_without_a_location_are_optimized_out() {
     server.finish();
 }
 
-/// The location of `nothing` is `DW_OP_LLVM_undefined` alone (tests/fixtures/kernels/user_ops.s, draft_ops.s), in LLVM's
+/// The location of `nothing` is only `DW_OP_LLVM_undefined` (tests/fixtures/kernels/user_ops.s, draft_ops.s), in LLVM's
 /// encoding and in the draft's: the compiler keeps the variable nowhere.
 #[test]
 fn variables_that_the_compiler_keeps_nowhere_are_optimized_out() {

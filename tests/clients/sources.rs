@@ -1,5 +1,5 @@
-//! Source text in debuggers on another machine than the compiler's: of the demo, of dumps that hold their sources,
-//! and of the folders of `--source-map`.
+//! Source text in debuggers on another machine than the compiler's: from the demo, from dumps with sources, and from
+//! the folders of `--source-map`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -11,11 +11,11 @@ use super::model::{copy_dump, fixtures_folder, named};
 use super::script::{Debugger, Script};
 use super::{dap, mi};
 
-/// A kernel whose code object and dump are fixtures.
+/// Kernel of a fixture's code object and dump.
 const KERNEL: &str = "saxpy.hip";
 const DUMP: &str = "saxpy-gfx90a-O0";
 
-/// A folder of the test, removed at its end.
+/// Folder of the test, removed at its end.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
@@ -44,13 +44,13 @@ fn source() -> String {
     fs::read_to_string(fixtures_folder().join("kernels").join(KERNEL)).unwrap()
 }
 
-/// The first wave's line of the file, in the form that both debuggers print in lists and at stops.
+/// The first wave's line of the file, in the form of both debuggers' lists and stops.
 fn line_of_first_wave(text: &str) -> (usize, String) {
     let line = named(DUMP).waves[0].expected["line"].as_u64().unwrap() as usize;
     (line, text.lines().nth(line - 1).unwrap().to_owned())
 }
 
-/// A session from the root folder, which has nothing of the repository, that reads the first wave's line.
+/// Requires the first wave's line in a session from the root folder, which has no file of the repository.
 fn is_read(debugger: &Debugger, server: &Server, text: &str) {
     let (line, words) = line_of_first_wave(text);
     let mut script = Script::new(&words);
@@ -112,8 +112,8 @@ fn compiled_with(folder: &Folder, options: &[&str], more: &str) -> PathBuf {
     dump
 }
 
-/// gdb makes a system call for each byte that it reads of a pipe, so that large code objects take seconds. The user
-/// reads that, with the faster alternative; over a socket, and with a small code object, the warning is absent.
+/// gdb makes a system call for each byte from a pipe, so that large code objects take seconds. The server warns and
+/// prints the faster alternative; over a socket, and with a small code object, the warning is absent.
 #[test]
 fn gdb_reads_why_a_pipe_is_slow() {
     const WORDS: &str = "gdb reads a pipe byte by byte";
@@ -143,7 +143,7 @@ fn gdb_reads_why_a_pipe_is_slow() {
 
 #[test]
 fn the_demo_has_its_source() {
-    // Without a dump the server serves the demo: the option takes the dump's place.
+    // Without a dump the server serves the demo: an option replaces the dump.
     is_read_by_all(Path::new("--silence=600"), &[], &source());
 }
 
@@ -160,7 +160,7 @@ fn front_ends_open_the_demos_source() {
     server.finish();
 }
 
-/// Files with relative names, below a folder of the user's; the folder that debuggers read goes with the server.
+/// Files with relative names, below a folder of the user's; debuggers get the server's folder.
 #[test]
 fn a_small_dump_holds_the_sources_below_a_folder() {
     let folder = Folder::new("relative");
@@ -186,7 +186,7 @@ fn a_small_dump_holds_the_sources_below_a_folder() {
     assert!(!Path::new(&path).exists(), "{path} outlives the server");
 }
 
-/// Files with absolute names, which are gone when the dump is read.
+/// Files with absolute names, which no longer exist when the dump is read.
 #[test]
 fn a_small_dump_holds_sources_by_their_absolute_names() {
     for options in [&["-gdwarf-5"][..], &["-gdwarf-4"]] {
@@ -199,7 +199,7 @@ fn a_small_dump_holds_sources_by_their_absolute_names() {
     }
 }
 
-/// The folder now holds another text than the compiled one: the dump omits it, and the report gives the reason.
+/// The folder now has another text than the compiled one: the dump omits it, and the report has the reason.
 #[test]
 fn changed_sources_stay_out_of_a_dump() {
     let folder = Folder::new("changed");
@@ -212,7 +212,7 @@ fn changed_sources_stay_out_of_a_dump() {
     assert!(!said.contains("source files   "), "{said}");
 }
 
-/// No name of a line table leads out of the user's folder: not by a link, not by its own parts.
+/// No name of a line table leads out of the user's folder, neither by a link nor by its own parts.
 #[test]
 fn no_source_outside_of_the_folder_goes_into_a_dump() {
     let folder = Folder::new("outside");
@@ -238,15 +238,15 @@ fn a_source_map_leads_debuggers_to_the_users_files() {
     is_read_by_all(&named(DUMP).dump, &["--source-map", &map], &text);
     // It takes precedence over the dump's own sources.
     is_read_by_all(Path::new("--silence=600"), &["--source-map", &map], &text);
-    // The dump's files are found at their current place.
+    // The dump's files are found in their current folder.
     let small = folder.path("small");
     fs::write(folder.path(KERNEL), source()).unwrap();
     slimmed(&named(DUMP).dump, &small, &["--sources", folder.0.to_str().unwrap(), "--source-map", &map]);
     is_read_by_all(&small, &[], &source());
 }
 
-/// A prefix that no file has is reported by the server, `monitor notices`, `lanescope view` and `lanescope slim`; another
-/// prefix that a file has is not.
+/// The server, `monitor notices`, `lanescope view` and `lanescope slim` report a prefix that matches no file, and only
+/// that.
 #[test]
 fn a_source_map_without_a_file_is_reported() {
     const WORDS: &str = "--source-map /nowhere: no source file has a path that begins with it";
@@ -285,7 +285,7 @@ fn a_source_map_without_a_file_is_reported() {
     );
 }
 
-/// Files of a map for an lldb on another machine, in the files of `lanescope view`.
+/// A map's files for an lldb on another machine, in the files of `lanescope view`.
 #[test]
 fn written_views_have_the_users_places() {
     let folder = Folder::new("views");
@@ -303,11 +303,11 @@ fn written_views_have_the_users_places() {
     assert!(lines.contains(&format!("\"{}\"", folder.0.display())), "{lines}");
 }
 
-/// Text that a terminal would obey is escaped before a debugger prints it, and keeps its lines.
+/// Terminal control sequences are escaped before a debugger prints them, and keep their lines.
 #[test]
 fn debuggers_print_no_controls_of_a_dumps_sources() {
     let folder = Folder::new("hostile");
-    // Version 4 has no checksums: any text fits.
+    // Version 4 has no checksums: any text matches.
     let dump = compiled(&folder, &["-gdwarf-4"]);
     let project = folder.path("project");
     let (line, _) = line_of_first_wave(&source());

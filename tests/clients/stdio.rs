@@ -1,4 +1,4 @@
-//! `target remote | lanescope serve --stdio DUMP`: the server at the other end of gdb's pipe.
+//! `target remote | lanescope serve --stdio DUMP`: the server on gdb's pipe.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Several dumps one after the other in one debugger: each has its own code, lines, stacks and variables, also under
-//! the same file name. And gdb's selection after a change of lane or PC.
+//! Several consecutive dumps in one debugger: each has its own code, lines, stacks and variables, also under the same
+//! file name. And gdb's selection after a change of lane or PC.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::script::{Debugger, Script};
 const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 const DUMPS: [&str; 4] = ["regions-gfx90a", "saxpy-gfx90a-O0", "call-gfx90a-O0", "saxpy-gfx90a-O0"];
 
-/// The function, the line, and whole numbers of the client's first wave, in its first lane.
+/// Function, line, and integers of the client's first wave, in its first lane.
 fn seen(fixture: &Fixture) -> (String, u64, Vec<(String, String)>) {
     let wave = &fixture.waves[0];
     let locals = wave.expected["locals"].as_array().into_iter().flatten();
@@ -129,7 +129,7 @@ fn views_of_one_name_are_told_apart() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// gdb gives all outermost frames one id, and restores its selection by ids.
+/// All outermost frames have one id in gdb, and it restores its selection by ids.
 #[test]
 fn gdb_stays_in_frame_0_when_the_lane_or_the_pc_moves() {
     let fixture = named("regions-gfx90a");
@@ -149,7 +149,7 @@ fn gdb_stays_in_frame_0_when_the_lane_or_the_pc_moves() {
             script.say(format!("set var $lane = {lane}"));
             script.expect("frame", "#0 ");
             script.expect("frame", format!("{} ()", function(lane)));
-            // The stack gets no addition for this.
+            // This adds nothing to the stack.
             script.expect("bt -1", format!("#{} ", stack(lane).len() - 1));
         }
         script.say(format!("set var $pc = {caller}"));

@@ -1,6 +1,6 @@
-//! Pointers that share their bytes with other members of a union: in unions, in arrays of them, within other types
-//! and without a name. One object has one address here, too; a number that is no pointer stays unchanged. The
-//! expected values are the model's (tests/fixtures/models/chain.py).
+//! Pointers that share their bytes with other members of a union: in unions, in arrays of them, within other types and
+//! without a name. One object has one address here, too; a number that is not a pointer stays unchanged. The expected
+//! values are the model's (tests/fixtures/models/chain.py).
 
 use std::fs;
 use std::io::Write;
@@ -20,7 +20,7 @@ use super::sources::{Folder, debuggers};
 
 const REFUSED_WRITE: &str = "the last refused write: ";
 
-/// The answer to `monitor notices` has these words; its long lines are folded between words.
+/// Requires these words in the answer to `monitor notices`, whose long lines are wrapped between words.
 fn noted(script: &mut Script, monitor: &str, words: &'static str) {
     script.check("", format!("{monitor} notices"), move |text| {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -28,7 +28,7 @@ fn noted(script: &mut Script, monitor: &str, words: &'static str) {
     });
 }
 
-/// The dump over a code object whose unions have more members. The machine code is that of the fixture.
+/// The dump over a code object whose unions have more members. The machine code is the fixture's.
 fn with_more_members(folder: &Folder) -> PathBuf {
     let kernels = fixtures_folder().join("kernels");
     let source = fs::read_to_string(kernels.join("chain.hip")).unwrap();
@@ -70,7 +70,7 @@ fn through_word(chain: &Chain<'_>) -> Vec<(&'static str, i64)> {
     ]
 }
 
-/// The same through members without a name and through an array of unions.
+/// The same through unnamed members and through an array of unions.
 fn through_more(chain: &Chain<'_>) -> Vec<(&'static str, i64)> {
     vec![
         ("word.other->id", chain.own(1, "id")),
@@ -135,7 +135,7 @@ fn pointers_in_unions_without_names_and_in_arrays_of_unions_lead_to_their_object
     }
 }
 
-/// Bits that are no pointer to memory of the wave stay unchanged.
+/// Bits that are not a pointer to the wave's memory stay unchanged.
 #[test]
 fn numbers_in_a_union_stay_as_they_are() {
     let fixture = named(DUMP);
@@ -145,7 +145,7 @@ fn numbers_in_a_union_stay_as_they_are() {
         let mut script = Script::new(DUMP);
         script.say(format!("{} {}", if lldb { "gdb-remote" } else { "target remote" }, server.address));
         let (set, shown) = if lldb { ("expr", ')') } else { ("set var", '=') };
-        // After private memory, an address of global memory, and a double's bits.
+        // An address after private memory, an address of global memory, and a double's bits.
         for number in ["562954000000000", "139642272907264", "4611686018427387904", "42"] {
             script.say(format!("{set} word.bits = {number}ul"));
             script.expect("p word.bits", format!("{shown} {number}\n"));
@@ -157,7 +157,7 @@ fn numbers_in_a_union_stay_as_they_are() {
 }
 
 /// A write to a union's pointer stores the program's own bits. The address of an object is never a number of the
-/// program, and the reason of a refusal is in the notices, at the next stop and in the log.
+/// program. The reason of a rejection is in the notices, at the next stop and in the log.
 #[test]
 fn addresses_of_objects_are_not_written_as_numbers() {
     let fixture = named(DUMP);
@@ -220,7 +220,8 @@ fn of_object_as_said(address: u64) -> String {
     format!("{address:#x} is the address of an object as debuggers see it, which the program does not have")
 }
 
-/// Parts of a union's pointer that are other members: those that hold numbers are written, those that hold a part of the address are not.
+/// Parts of a union's pointer that are other members: those with numbers are written, those with a part of the address
+/// are not.
 #[test]
 fn parts_of_a_unions_pointer_are_written_as_the_program_has_them() {
     let (fixture, folder) = (named(DUMP), Folder::new("union-parts"));
@@ -252,7 +253,7 @@ fn parts_of_a_unions_pointer_are_written_as_the_program_has_them() {
     }
 }
 
-/// A value of gdb's history and of Python stays with its wave and lane.
+/// A value in gdb's history or in Python keeps its wave and lane.
 #[test]
 fn values_of_a_unions_pointer_stay_with_their_lanes() {
     let fixture = named(DUMP);

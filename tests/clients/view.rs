@@ -1,4 +1,4 @@
-//! The view: the source-level output of a stock debugger, without a plug-in and without any setup; against the models.
+//! The view: source-level output of a stock debugger without plug-in or setup, compared with the models.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Wave, fixtures};
 use super::script::{Debugger, Script, in_each};
 
-/// gdb's output whenever it reads files of a remote, from any server.
+/// gdb's output for files from any remote server.
 const FIXED_WARNING: &str = "warning: File transfers from remote targets can be slow. Use \"set sysroot\" to \
                              access files locally instead.";
 /// Tested lanes of each wave: the model's first and last.
@@ -68,7 +68,7 @@ pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script
 }
 
-/// The threads and the lane in addresses of private memory and of LDS.
+/// Threads and lane in addresses of private memory and of LDS.
 #[derive(Clone, Copy)]
 struct Owners {
     thread: u64,
@@ -77,13 +77,13 @@ struct Owners {
     of_group: u64,
 }
 
-/// The position of a wave's work-group, `(0,0,0)`; `None` where the model has none.
+/// Position of a wave's work-group, `(0,0,0)`; `None` if the model has none.
 fn group(wave: &Wave) -> Option<&str> {
     Some(wave.expected["name_suffix"].as_str()?.split_once('/')?.0)
 }
 
-/// The tested lanes, with their places in the model's lists: those at the wave's position. The model's values for the
-/// wave's PC do not hold for a lane with a stack of its own.
+/// The tested lanes at the wave's PC, with their indices in the model's lists. The model's values are of the wave's PC
+/// and do not hold for a lane with its own stack.
 fn looked_at(wave: &Wave) -> Vec<(usize, usize)> {
     let pcs = wave.expected["lane_pc"].as_array();
     let is_here = |index: usize| pcs.is_none_or(|pcs| pcs[index] == wave.expected["pc"]);
@@ -122,7 +122,7 @@ fn stack(wave: &Wave, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The lines `NAME = VALUE` of a client, by name; the innermost of a name first.
+/// The lines `NAME = VALUE` of a client, by name, the innermost first.
 fn by_name(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, value) in text.lines().filter_map(|line| line.split_once(" = ")) {
@@ -179,8 +179,8 @@ fn differs(variable: &Value, value: Option<&str>, got: &str) -> Option<String> {
     (!right).then(|| format!("expected {state} {}, got {got:?}", value.unwrap_or_default()))
 }
 
-/// A value with its pointers into LDS and private memory in the form for clients: with the space, the wave and the
-/// lane (docs/protocol.md) for the aperture, or lane 0 of the work-group's first wave (docs/view.md).
+/// A value with its pointers into LDS and private memory in the form for clients (docs/protocol.md). Space, wave and
+/// lane replace the aperture; for LDS, lane 0 of the work-group's first wave (docs/view.md).
 fn tagged(value: &str, owners: Owners) -> String {
     let mut parts = value.split("0x");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -209,7 +209,7 @@ fn with_bits(value: &str) -> String {
     format!("{{node = {pointer:#x}, bits = {pointer}}}")
 }
 
-/// An address without the symbol that gdb finds there.
+/// An address without gdb's symbol.
 fn without_symbol(got: &str) -> &str {
     let symbol = got.strip_suffix('>').and_then(|got| got.split_once(" <"));
     symbol.filter(|(address, _)| address.starts_with("0x")).map_or(got, |(address, _)| address)
@@ -227,7 +227,7 @@ fn is_same_struct(value: &str, got: &str) -> bool {
     value.starts_with('{') && value.contains('#') && parts.collect::<String>() == got
 }
 
-/// A pointer into an address space, `local#0x10`, which a stock debugger prints with our tag: the offset is the same.
+/// A pointer into an address space, `local#0x10`. A stock debugger prints it with our tag and the same offset.
 fn is_same_address(value: &str, got: &str) -> bool {
     let number =
         |text: &str| u64::from_str_radix(text.split_whitespace().next()?.strip_prefix("0x")?, 16).ok();
@@ -256,7 +256,7 @@ pub(super) fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     script
 }
 
-/// Compares the numbers: LLDB has a notation of its own for everything else.
+/// Compares the numbers: LLDB has its own notation for everything else.
 fn numbers(variables: &[Value], index: usize, text: &str) -> Result<(), String> {
     let mut got: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines().filter(|line| line.starts_with('(')) {
@@ -270,7 +270,7 @@ fn numbers(variables: &[Value], index: usize, text: &str) -> Result<(), String> 
         let Some(value) =
             got.get_mut(name).filter(|values| !values.is_empty()).map(|values| values.remove(0))
         else {
-            // An unreadable place has no value at all, and LLDB does not list compiler-made variables.
+            // An unreadable address has no value, and LLDB does not list compiler-made variables.
             if state == "ok" && !name.starts_with("__") {
                 wrong.push(format!("{name} is not shown"));
             }
@@ -293,7 +293,7 @@ fn numbers(variables: &[Value], index: usize, text: &str) -> Result<(), String> 
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// A variable in a register is written at its place; a reset restores its value.
+/// A write to a variable in a register changes the register; a reset restores it.
 #[test]
 fn clients_write_variables_that_no_memory_has() {
     let fixture = super::model::named("calls-gfx90a");
@@ -330,7 +330,7 @@ fn clients_write_variables_that_no_memory_has() {
     server.finish();
 }
 
-/// Memory after a variable, and memory without a variable, cannot be read; calls are impossible, and each client
+/// Memory after a variable, and memory without a variable, cannot be read. Calls are impossible, and each client
 /// reports that at once.
 #[test]
 fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
@@ -353,7 +353,7 @@ fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
         script.expect("bt", "#2  0x00007f0000101778 in launch () at ./tests/fixtures/kernels/calls.hip:26");
         script.expect("finish", "nothing can run");
         script.expect("bt 1", "#0  leaf () at ./tests/fixtures/kernels/calls.hip:2");
-        // Missing data makes up no frame: the one after it has the reason for the end of the stack.
+        // Missing data adds no frame: the frame after it has the reason for the end of the stack.
         script.say("set var $pc = 0");
         script.check("a PC in no code object", "bt", |text| {
             let ends = text.contains(" in no_code_object ()") && text.matches('#').count() == 2;
@@ -378,7 +378,7 @@ fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
     server.finish();
 }
 
-/// LLDB's lines of 512 bytes: a missing part of an array is no zero, and a variable in the line at the end of memory
+/// LLDB's lines of 512 bytes: a missing part of an array is not zero, and a variable in the line at the end of memory
 /// has its one address.
 #[test]
 fn lldb_reads_lines_and_no_zero_for_what_is_missing() {
@@ -402,7 +402,7 @@ fn lldb_reads_lines_and_no_zero_for_what_is_missing() {
     let mut script = Script::new("missing");
     script.say(format!("gdb-remote {}", server.address));
     script.say("thread select 2");
-    // The second of four was not captured.
+    // The second of four elements was not captured.
     script.check("a missing element", "expression history[1]", |text| {
         if text.contains("error:") { Ok(()) } else { Err(format!("a value: {text}")) }
     });

@@ -1,8 +1,8 @@
-//! A code object that stock debuggers load: its own symbols and line tables under an x86-64 header.
+//! A code object in a form that stock debuggers load: its own symbols and line tables with an x86-64 header.
 //!
-//! gdb and lldb do not know the machine of a code object. With another machine in its header both read its symbols
-//! and lines, so that `step` works by source lines. Frames are removed: gdb 13 crashes on the CIE that clang writes
-//! for AMDGPU.
+//! gdb and lldb do not support the machine of a code object. With another machine in its header both read its symbols
+//! and lines, so that `step` works by source lines. The call frame information is removed: gdb 13 crashes on clang's
+//! CIE for AMDGPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const SECTION_COUNT: usize = 60;
 const SECTION_NAMES: usize = 62;
 const X86_64: u16 = 62;
 
-/// Writes a copy of a code object that claims to be for x86-64.
+/// Writes a copy of a code object with the machine x86-64.
 pub(crate) fn x86_view(code_object: &Path) -> PathBuf {
     let mut elf = fs::read(code_object).unwrap();
     elf[OS_ABI] = 0;

@@ -1,4 +1,4 @@
-//! The save area of an XCC: header, control stack, blocks of waves from its end downwards.
+//! Save area of an XCC: header, control stack, and blocks of waves from its end downwards.
 
 use super::filler::{self, Filling};
 use super::gpu::{Counts, Slot};
@@ -7,7 +7,7 @@ use super::words::{self, Of};
 
 const PAGE: u64 = 0x1000;
 
-/// A block's parts, by distance from its lowest byte, where v0 is.
+/// Offsets of a block's parts from its lowest byte, where v0 is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockLayout {
     pub(crate) shared: u64,
@@ -20,7 +20,7 @@ pub(crate) struct BlockLayout {
     pub(crate) size: u64,
 }
 
-/// `lds`: bytes of it in the block: the work-group's for its first wave, 0 for the others.
+/// `lds`: bytes of LDS in the block: the work-group's for its first wave, 0 for the others.
 pub(crate) fn block_layout(counts: Counts, lds: u32) -> BlockLayout {
     let vectors = u64::from(counts.vgprs) * u64::from(counts.lanes) * 4;
     // No generation has both.
@@ -42,7 +42,7 @@ pub(crate) fn block_layout(counts: Counts, lds: u32) -> BlockLayout {
 /// A wave in a control stack: the index of the work-group that it opens, and whether it closes one.
 pub(crate) type Entry<'a> = (Of<'a>, Option<u32>, bool);
 
-/// The contents of one wave's block.
+/// Contents of one wave's block.
 pub(crate) struct Block {
     pub(crate) layout: BlockLayout,
     /// From v0 to the scalars; empty where a plan leaves them out (holes of a sparse file).
@@ -84,7 +84,7 @@ pub(crate) fn lds_words(seed: u32, group: u32, bytes: u32) -> impl Iterator<Item
     (0..bytes / 4).map(move |index| filler::word(seed, Filling::Lds, group, index, 0))
 }
 
-/// The area of one XCC: bytes with their offsets in it, in ascending order, and how much it takes.
+/// Area of one XCC: bytes with their offsets in ascending order, and its size.
 pub(crate) struct Area {
     pub(crate) pieces: Vec<(u64, Vec<u8>)>,
     pub(crate) size: u64,
@@ -96,7 +96,7 @@ pub(crate) struct Area {
     pub(crate) wave_end: u64,
 }
 
-/// `events`: words to skip are strewn in.
+/// `events`: whether the control stack also has words that a reader must skip.
 pub(crate) fn area(waves: &[Entry<'_>], events: bool, with_vectors: bool, seed: u32) -> Area {
     let mut chooser = filler::Chooser::new(seed);
     let mut noise = 0;
@@ -114,7 +114,7 @@ pub(crate) fn area(waves: &[Entry<'_>], events: bool, with_vectors: bool, seed: 
             wave_end: 0,
         };
     }
-    // Two words of PM4 in front, whatever they hold.
+    // Two words of PM4 in front, with arbitrary contents.
     let mut stack = vec![any(), any()];
     let mut current: Option<(Counts, u32, bool)> = None;
     for (of, group, last) in waves {
@@ -126,7 +126,7 @@ pub(crate) fn area(waves: &[Entry<'_>], events: bool, with_vectors: bool, seed: 
             }
             stack.push(family.state(of.wave.counts, of.group.lds, of.group.takeover).over(any()));
             if family.state_words() == 2 {
-                // It may look like anything.
+                // Arbitrary contents.
                 stack.push(any() | 0b11 << 30);
             }
             current = Some(state);
@@ -159,7 +159,7 @@ pub(crate) fn area(waves: &[Entry<'_>], events: bool, with_vectors: bool, seed: 
     for block in blocks {
         last -= gap + block.layout.size;
         places.push((last, block.layout.size));
-        // Downwards here; turned round below. The gap is noise: readers must not take it for a register.
+        // Downwards here, reversed below. The gap is noise: readers must not take it for a register.
         if gap != 0 && with_vectors {
             high.push((last + block.layout.size, filler::bytes((0..gap / 4).map(|_| any()))));
         }

@@ -1,4 +1,4 @@
-//! A core as a machine with eight GPUs leaves it, of any size: 50,000 waves and 100 GB that are mostly holes.
+//! Core of any size as from a machine with eight GPUs: for example 50,000 waves and 100 GB of mostly holes.
 
 use super::area::plain;
 use super::core::{self, Bulk, Core};
@@ -14,11 +14,11 @@ const XCCS: u32 = 8;
 const QUEUES_PER_AGENT: u32 = 2;
 const WAVES_PER_GROUP: u32 = 4;
 const ENGINES: u32 = 4;
-/// Mappings of GPU memory: one segment each. A process has thousands, however large they are.
+/// Mappings of GPU memory, one segment each. A process has thousands, of any size.
 const MAPPINGS: u64 = 2000;
 const GLOBAL: u64 = 0x7a00_0000_0000;
 
-/// So many waves, spread over all XCCs; every seventh work-group's first one has faulted.
+/// Plan with `waves` waves over all XCCs. The first wave of every seventh work-group has faulted.
 fn plan(waves: u32) -> Plan {
     let process = Process {
         r_version: 10,
@@ -102,13 +102,13 @@ fn area(agent: usize, mut waves: u32, groups: &mut u32) -> Vec<Group> {
     all
 }
 
-/// A file of `size` bytes or a little more; what the waves need is there in any case.
+/// A file of about `size` bytes, and at least the data of the waves.
 pub(crate) fn build(size: u64, waves: u32) -> Core {
     let plan = plan(waves);
     let needed = core::build(&plan, Bulk::Holes, Vec::new()).gpu.length;
     let each = (size.saturating_sub(needed) / MAPPINGS).max(1).next_multiple_of(0x1000);
     let mappings = (0..MAPPINGS).map(|index| {
-        // Unmapped room between them, as the driver's allocator leaves it.
+        // Unmapped space between them, as the driver's allocator leaves it.
         let address = GLOBAL + index * (each + 0x20_0000).next_multiple_of(0x20_0000);
         Segment::hole(&format!("global{index}"), address, each)
     });

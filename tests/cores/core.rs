@@ -1,4 +1,4 @@
-//! A plan's file, or two.
+//! One or two files of a plan.
 
 use super::area::{self, Area, Entry};
 use super::elf::{self, Image, Mark, Notes, Segment};
@@ -8,13 +8,13 @@ use super::plan::{Layout, NotePlace, Plan};
 use super::queue;
 use super::words::Of;
 
-/// The file, and the host's beside it.
+/// The GPU's file, and the host's.
 pub(crate) struct Core {
     pub(crate) gpu: Image,
     pub(crate) host: Option<Image>,
     /// The save areas: [queue][XCC].
     pub(crate) areas: Vec<Vec<AreaPlace>>,
-    /// Parts of the note's descriptor: offsets in `gpu`.
+    /// Parts of the note's descriptor, as offsets in `gpu`.
     pub(crate) note: Vec<Mark>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct AreaPlace {
     pub(crate) blocks: Vec<(u64, u64)>,
 }
 
-/// Every wave, by queue and XCC, in the order of the control stacks.
+/// Every wave by queue and XCC, in the order of the control stacks.
 pub(crate) fn ordered(plan: &Plan) -> Vec<Vec<Vec<Entry<'_>>>> {
     let (mut index, mut group_index) = (0, 0);
     let mut all = Vec::new();
@@ -53,10 +53,10 @@ pub(crate) fn ordered(plan: &Plan) -> Vec<Vec<Vec<Entry<'_>>>> {
     all
 }
 
-/// How much of the bulk is written.
+/// Written part of the bulk data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bulk {
-    /// All of it.
+    /// All.
     Filled,
     /// Vector registers and scratch are holes: for files of many gigabytes.
     Holes,
@@ -66,7 +66,7 @@ pub(crate) fn build(plan: &Plan, bulk: Bulk, more: Vec<Segment>) -> Core {
     build_ordered(plan, bulk, more, &|_| ())
 }
 
-/// As [`build`], with the segments in an order of one's own.
+/// [`build`] with a given order of segments.
 pub(crate) fn build_ordered(
     plan: &Plan,
     bulk: Bulk,
@@ -93,7 +93,7 @@ pub(crate) fn build_ordered(
             .zip(by_xcc)
             .map(|(xcc, waves)| area::area(waves, true, bulk == Bulk::Filled, seed(xcc)))
             .collect();
-        // All areas of a queue are as large as the largest; the debugger's memory lies behind the last one.
+        // All areas of a queue have the size of the largest. The debugger's memory is after the last one.
         let size = areas.iter().map(|area| area.size).max().unwrap_or(0);
         let base = queue::save_area(index);
         let mut pieces = Vec::new();
@@ -101,7 +101,7 @@ pub(crate) fn build_ordered(
         let used = areas.first().map_or(0, |area| area.wave_end - area.wave_begin);
         for (xcc, mut area) in (0u64..).zip(areas) {
             let first = xcc * size;
-            // The debugger's memory lies behind all areas (libhsakmt, queues.c).
+            // The debugger's memory is after all areas (libhsakmt, queues.c).
             let debug = (by_xcc.len() as u64 - xcc) * size;
             area.pieces[0].1[16..20].copy_from_slice(&(debug as u32).to_le_bytes());
             pieces.extend(area.pieces.into_iter().map(|(at, bytes)| (first + at, bytes)));
@@ -156,7 +156,7 @@ fn put_together(plan: &Plan, sizes: &[u64], mut segments: Vec<Segment>, areas: V
     let file = &plan.file;
     let descriptor = note::descriptor(plan, sizes);
     let (gpu_note, at) = note::note("AMDGPU", 33, &descriptor.bytes);
-    // The first notes of a host's dumper; a reader skips both. Another note of the same name is metadata.
+    // The first notes of a host's dumper; a reader skips both. The metadata is another note of the same name.
     let (mut host_notes, _) = note::note("CORE", 1, &[0x5a; 336]);
     host_notes.extend(note::note("LINUX", 0x202, &[0x6b; 100]).0);
     host_notes.extend(note::note("AMDGPU", 32, b"not this one").0);
@@ -194,12 +194,12 @@ fn put_together(plan: &Plan, sizes: &[u64], mut segments: Vec<Segment>, areas: V
 
 const HEAP: u64 = 0x5555_5580_0000;
 
-/// URI of an agent's code object; there is no such file.
+/// URI of an agent's code object; the file does not exist.
 pub(crate) fn uri(agent: usize) -> String {
     format!("file:///srv/app/kernels%2B{agent}.so#offset={}&size=9888", 4096 * (agent + 1))
 }
 
-/// The host's memory: the list of code objects, and pages that nobody asks for.
+/// The host's memory: the list of code objects, and unused pages.
 fn host_segments(plan: &Plan) -> Vec<Segment> {
     const NODE: u64 = 40;
     let count = plan.agents.len() as u64;

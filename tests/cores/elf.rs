@@ -1,4 +1,4 @@
-//! Program headers, and files: sparse, so that a large one costs what is in it.
+//! Program headers and sparse files.
 
 use std::fs::File;
 use std::io;
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use super::plan::{FilePlan, Layout, NotePlace};
 
-/// A run of memory: bytes at offsets in ascending order, holes between them.
+/// A run of memory: bytes at offsets in ascending order, with holes between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) name: String,
     pub(crate) address: u64,
     pub(crate) size: u64,
     pub(crate) pieces: Vec<(u64, Vec<u8>)>,
-    /// Of the host, not of a GPU.
+    /// Whether it is host memory, not GPU memory.
     pub(crate) host: bool,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Mark {
     pub(crate) size: u64,
 }
 
-/// A file to be: bytes at offsets, holes between them.
+/// Contents of a file: bytes at offsets, with holes between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Image {
     pub(crate) length: u64,
@@ -88,7 +88,7 @@ impl Image {
         Ok(())
     }
 
-    /// All of a small one.
+    /// All bytes of a small file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut all = vec![0; self.length as usize];
         for (at, bytes) in &self.pieces {
@@ -102,7 +102,7 @@ impl Image {
     }
 }
 
-/// Notes of one segment, and where in them the GPU's descriptor is.
+/// Notes of one segment, and offset of the GPU's descriptor in them.
 pub(crate) struct Notes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) descriptor: Option<usize>,
@@ -129,7 +129,7 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
     };
     parts.extend(of_host.into_iter().map(full));
     for (index, segment) in gpu.into_iter().enumerate() {
-        // The host's dumper saw that mapping too, and could read the first page at most: as zeros.
+        // The host's dumper included that mapping, but could read at most the first page: as zeros.
         let view = (plan.host_views && host).then(|| {
             let bytes = segment.size.min(0x1000) / 2 * (index as u64 % 2);
             (Segment::hole("view", segment.address, segment.size), bytes)
@@ -153,7 +153,7 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
     let mut note_headers = Vec::new();
     let mut load_headers = Vec::new();
     let unpadded = rocr && plan.quirks.unpadded;
-    // The offset of the bytes, and the offset in the header.
+    // Offset of the bytes, and offset in the header.
     let mut place = |bytes: u64, align: u64| {
         let stated = if rocr { at.next_multiple_of(align) } else { at };
         let offset = if unpadded { at } else { stated };
@@ -178,7 +178,7 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
         image.pieces.extend(segment.pieces.into_iter().map(|(piece, bytes)| (offset + piece, bytes)));
         load_headers.push(Header {
             kind: 1,
-            // ROCr makes them of flags of sections: write and alloc.
+            // ROCr uses section flags: write and alloc.
             flags: if rocr { 3 } else { 6 },
             offset: stated,
             address: segment.address,

@@ -1,6 +1,6 @@
-//! The value of every word that nothing else decides: a hash of what it is and where, so that no two are alike.
+//! Filler values: a hash of what the word is and of its address, so that no two are equal.
 
-/// The value of a word. The numbers are those of the sample cores, so that their words can be written again.
+/// Purpose of a filler word. The numbers are those of the sample cores, so that their words can be written again.
 #[derive(Clone, Copy)]
 pub(crate) enum Filling {
     Vector = 1,
@@ -11,11 +11,11 @@ pub(crate) enum Filling {
     Scratch = 6,
     Trap = 7,
     Hardware = 8,
-    /// Bits of control words that have no meaning.
+    /// Meaningless bits of control words.
     Control = 20,
     /// Memory between structures.
     Gap = 21,
-    /// Choices that a plan makes.
+    /// Choices of a plan.
     Choice = 22,
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn named(name: &str) -> Gpu {
     *ALL.iter().find(|gpu| gpu.name == name).unwrap_or_else(|| panic!("no GPU {name}"))
 }
 
-/// A wave's registers as its state word counts them.
+/// Register counts of a wave, as in its state word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) lanes: u32,
@@ -75,7 +75,7 @@ pub(crate) struct Counts {
     pub(crate) shared: u32,
 }
 
-/// Bits of a word, and which of them have a meaning.
+/// Bits of a word, and the mask of the meaningful ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
     pub(crate) value: u32,
@@ -96,7 +96,7 @@ impl Bits {
         self.set(bit, bit, u32::from(value));
     }
 
-    /// Noise where there is no meaning.
+    /// Puts noise into the meaningless bits.
     pub(crate) fn over(self, noise: u32) -> u32 {
         self.value & self.mask | noise & !self.mask
     }
@@ -125,7 +125,7 @@ impl Family {
         if self.is_gfx9() { &[64] } else { &[32, 64] }
     }
 
-    /// VGPRs are allocated in so many.
+    /// Allocation granule of VGPRs.
     pub(crate) fn vgpr_granule(self, lanes: u32) -> u32 {
         if !self.is_gfx9() && lanes == 32 { 8 } else { 4 }
     }
@@ -199,7 +199,7 @@ impl Family {
     }
 }
 
-/// Where a wave ran, as far as its scratch depends on it.
+/// Slot of a wave on its XCC, as far as its scratch depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) engine: u32,

@@ -1,4 +1,4 @@
-//! Plans: every generation and wave size, with the odd cases strewn over them by a seed.
+//! Plans: every generation and wave size, with odd cases chosen by a seed.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::plan::{
 };
 use super::queue;
 
-/// A plan of one agent; all else follows from the seed.
+/// Plan of one agent; everything else follows from the seed.
 pub(crate) fn plan(gpu: Gpu, lanes: u32, seed: u32) -> Plan {
     let mut chooser = Chooser::new(seed);
     let process = process(gpu.family, &mut chooser);
@@ -31,18 +31,19 @@ pub(crate) fn plan(gpu: Gpu, lanes: u32, seed: u32) -> Plan {
         plan.queues.push(queue);
     }
     others(&mut plan, &mut chooser);
-    // A note behind all memory has padding before it, too.
+    // A note after all memory has padding before it, too.
     plan.file.quirks.unpadded = seed.is_multiple_of(3)
         && plan.file.layout != Layout::Unified
         && plan.file.host_notes != NotePlace::Last;
     if plan.agents[0].xccs == 1 && chooser.one_in(5) {
-        // Too short for the size of the save area, which only further XCCs need.
+        // Too short for the field of the save area's size, which only further XCCs need.
         plan.process.queue_entry = 56;
     }
     plan
 }
 
-/// The same plan with the same registers for all waves of a kernel, as a compiler allots them: its descriptor has them, too.
+/// The same plan with equal register counts for all waves of a kernel, as a compiler allocates them. The kernel's
+/// descriptor has them, too.
 pub(crate) fn uniform(mut plan: Plan) -> Plan {
     let mut known = std::collections::BTreeMap::new();
     for queue in &mut plan.queues {
@@ -56,7 +57,7 @@ pub(crate) fn uniform(mut plan: Plan) -> Plan {
     plan
 }
 
-/// The same plan with s[0:3] of every other wave as code leaves them that addresses private memory by buffers: base, stride, swizzle.
+/// The same plan with a buffer descriptor of private memory in s[0:3] of every other wave: base, stride, swizzle.
 pub(crate) fn with_buffers(mut plan: Plan) -> Plan {
     let bases: Vec<_> =
         ordered(&plan).into_iter().flatten().flatten().map(|(of, ..)| queue::scratch(of)).collect();
@@ -92,7 +93,7 @@ pub(crate) fn mixed(seed: u32, gpus: &[(Gpu, u32)]) -> Plan {
     plan
 }
 
-/// All generations and wave sizes, `seeds` of each, and some of several generations.
+/// Plans of all generations and wave sizes, `seeds` of each, and some of several generations.
 pub(crate) fn all(seeds: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
     for (index, gpu) in (0..).zip(gpu::ALL.iter().copied()) {
@@ -107,7 +108,7 @@ pub(crate) fn all(seeds: u32) -> Vec<Plan> {
     plans
 }
 
-/// Plans of several XCCs as ROCr of June and July 2026 writes them; of some XCC 0 has no waves.
+/// Plans of several XCCs as ROCr of June and July 2026 writes them; in some, XCC 0 has no waves.
 pub(crate) fn xcc0_sizes(seeds: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
     for (index, gpu) in (0..).zip(gpu::ALL.iter().copied()).filter(|(_, gpu)| gpu.family.is_aqua()) {
@@ -124,7 +125,7 @@ pub(crate) fn xcc0_sizes(seeds: u32) -> Vec<Plan> {
     plans
 }
 
-/// Plans of GPUs whose registers place private memory, as lightweight cores.
+/// Lightweight cores of GPUs whose registers locate private memory.
 pub(crate) fn lightweight(seeds: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
     for (index, gpu) in (0..).zip(gpu::ALL.iter().copied()) {
@@ -143,7 +144,7 @@ pub(crate) fn lightweight(seeds: u32) -> Vec<Plan> {
     plans
 }
 
-/// Plans whose rings are full: no packet more would fit.
+/// Plans with full rings: no capacity for another packet.
 pub(crate) fn full_rings(seeds: u32) -> Vec<Plan> {
     let mut plans = all(seeds);
     for queue in
@@ -155,7 +156,7 @@ pub(crate) fn full_rings(seeds: u32) -> Vec<Plan> {
 }
 
 fn process(family: Family, chooser: &mut Chooser) -> Process {
-    // The descriptions leave open what an importer should take from TTMPs of gfx94x before its marks were agreed on.
+    // The descriptions do not define how an importer reads TTMPs of gfx94x before the marks were introduced.
     let r_version = 8 + chooser.below(5);
     let agent_entry = chooser.of(&[112, 120, 128, 136]);
     Process {
@@ -206,7 +207,7 @@ fn file(chooser: &mut Chooser) -> FilePlan {
     }
 }
 
-/// Queues that have no waves, or none that are looked at.
+/// Queues without waves, or of a type that readers skip.
 fn others(plan: &mut Plan, chooser: &mut Chooser) {
     let mut empty = queue_of(plan, 0, 77, plan.agents[0].gpu.family.wave_sizes()[0], chooser);
     empty.dispatches.clear();
@@ -238,7 +239,7 @@ fn scratch(family: Family, engines: u32, chooser: &mut Chooser) -> Option<Scratc
         Family::Navi3 | Family::Navi4 => {
             Scratch { waves: 8, wave_bytes: 256 * chooser.of(&[1, 3, 10]), slack }
         }
-        // They divide evenly among the engines, or owners would be ambiguous.
+        // They divide evenly among the engines; otherwise owners would be ambiguous.
         _ => {
             let odd = u32::from(chooser.one_in(6));
             Scratch { waves: engines * 8 + odd, wave_bytes: 1024 * chooser.of(&[1, 2, 4]), slack }
@@ -246,7 +247,7 @@ fn scratch(family: Family, engines: u32, chooser: &mut Chooser) -> Option<Scratc
     })
 }
 
-/// Places of waves on an XCC: each is given once.
+/// Wave slots of an XCC: each is used once.
 struct Slots {
     engines: u32,
     next: u32,
@@ -255,7 +256,7 @@ struct Slots {
 impl Slots {
     fn next(&mut self, chooser: &mut Chooser) -> Slot {
         self.next += 1;
-        // Waves of a work-group on neighbouring engines, as the dispatcher spreads them.
+        // Waves of a work-group are on neighbouring engines, as the dispatcher spreads them.
         let slot = self.next - 1;
         Slot {
             engine: slot % self.engines,
@@ -269,7 +270,7 @@ fn queue_of(plan: &Plan, agent: usize, id: u32, lanes: u32, chooser: &mut Choose
     let Agent { gpu, xccs, engines, .. } = plan.agents[agent];
     let family = gpu.family;
     let packets = chooser.of(&[16, 64]);
-    // Some rings have been gone round, and some queues are caught just then.
+    // Some rings have wrapped, and some queues wrap at this moment.
     let read = u64::from(chooser.of(&[0, 3, packets - 2, packets * 5 + packets - 1, packets * 9 + 1]));
     let mut queue = Queue {
         id,
@@ -286,7 +287,7 @@ fn queue_of(plan: &Plan, agent: usize, id: u32, lanes: u32, chooser: &mut Choose
     if plan.process.r_version >= 11
         && let Some(scratch) = &mut queue.scratch
     {
-        // The size of a part is no longer recorded.
+        // The size of a part is not recorded.
         scratch.slack = 0;
     }
     for number in 0..3 {
@@ -362,7 +363,7 @@ fn group(
     let granules = chooser.of(&[0, 1, 2, 5]);
     let lds = if takeover { 128 << 10 } else { granules * family.lds_granule() };
     let same = chooser.one_in(2).then(|| counts(family, lanes, chooser));
-    // Shared values of a group come from its first wave, so the first one has them if any has.
+    // A group's shared values come from its first wave, so the first one has them if any wave has.
     let nameless = chooser.of(&[None, None, None, Some(0), Some(1)]);
     // On gfx12 the dispatcher always fills them.
     let nameless = nameless.filter(|_| plan.process.r_version >= 10 && family != Family::Navi4);
@@ -384,7 +385,7 @@ fn counts(family: Family, lanes: u32, chooser: &mut Chooser) -> Counts {
     let accs = match family {
         Family::Arcturus => vgprs,
         _ if family.has_unified_accs() => {
-            // All registers together come in eights.
+            // VGPRs and accumulation registers together are allocated in eights.
             let whole = (vgprs + 4 * chooser.below(4)).next_multiple_of(8);
             whole - vgprs
         }
@@ -419,7 +420,7 @@ fn wave(plan: &Plan, agent: usize, counts: Counts, in_group: u32, slot: Slot, ch
     }
 }
 
-/// Whether a stopped wave's PC is where the trap handler parked it.
+/// Whether the trap handler has replaced the PC of a stopped wave (parking).
 pub(crate) fn parks(family: Family, r_version: u32) -> bool {
     match family {
         Family::Aqua | Family::Gfx950 | Family::Navi2 => false,
@@ -455,13 +456,13 @@ fn stop(family: Family, r_version: u32, chooser: &mut Chooser) -> Stop {
                     raise(cause, !chooser.one_in(3));
                 }
             }
-            // The four watches share an enable.
+            // The four watches share one enable bit.
             if chooser.one_in(2) {
                 raise(Cause::Watch(chooser.below(4)), !chooser.one_in(3));
             }
         }
         _ if family.is_aqua() || matches!(family, Family::Navi3 | Family::Navi4) => {
-            // Raised with their enables, so that it does not matter whether a reader asks for those.
+            // Raised with their enables: a reader may or may not check those.
             raise(chooser.of(&late), true);
         }
         _ => raise(Cause::Watch(chooser.below(4)), true),

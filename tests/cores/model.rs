@@ -1,4 +1,4 @@
-//! The values that a reader has to find in a core, from the plan: never from the file.
+//! Values that a reader must find in a core, computed from the plan and never from the file.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use super::plan::{Cause, Dispatch, Layout, Plan};
 use super::queue;
 use super::words::{self, Of};
 
-/// A register's dwords, lowest first (of vectors: lane 0 first). `None`: a dword that nobody saved.
+/// Dwords of a register, lowest first (vectors: lane 0 first). `None`: the dword is not saved.
 pub(crate) type Dwords = Vec<Option<u32>>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) waves: Vec<WaveModel>,
     pub(crate) groups: Vec<GroupModel>,
-    /// Queues with waves: those of AQL.
+    /// Queues with waves: those of type AQL.
     pub(crate) queues: Vec<(u32, u32)>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct WaveModel {
     pub(crate) queue: u32,
     pub(crate) xcc: u32,
     pub(crate) lanes: u32,
-    /// Index of its work-group.
+    /// Index of the work-group.
     pub(crate) group: usize,
     pub(crate) in_group: Option<u32>,
     pub(crate) packet: Option<u64>,
@@ -57,14 +57,14 @@ pub(crate) struct WaveModel {
     pub(crate) exec: u64,
     pub(crate) stop: Vec<&'static str>,
     pub(crate) registers: BTreeMap<String, Dwords>,
-    /// Private memory as it lies in its backing.
+    /// Private memory in the order of its backing.
     pub(crate) private: Option<Vec<u8>>,
-    /// Places in the work-group; `None`: a lane beyond its end.
+    /// Positions in the work-group; `None`: a lane beyond its end.
     pub(crate) work_items: Option<Vec<Option<[u32; 3]>>>,
 }
 
 impl WaveModel {
-    /// Private memory as a lane sees it: a dword of each lane after the other.
+    /// Private memory of one lane: every `lanes`-th dword of the backing.
     pub(crate) fn private_of(&self, lane: u32) -> Option<Vec<u8>> {
         let rows = self.private.as_ref()?.chunks_exact(4 * self.lanes as usize);
         let at = 4 * lane as usize;
@@ -97,9 +97,9 @@ pub(crate) fn of(plan: &Plan) -> Model {
     model
 }
 
-/// Whether the dispatcher's words of that wave can be believed.
+/// Whether the dispatcher's words of the wave are valid.
 fn has_info(of: Of<'_>) -> bool {
-    // Older trap handlers did not record it, and nothing is lost: the plan does not ask for it there.
+    // Older trap handlers did not record it. The plan never sets it for them.
     of.plan.has_dispatch_info(of.agent) && !of.wave.no_dispatch_info
 }
 
@@ -132,13 +132,13 @@ fn group(of: Of<'_>, index: u32) -> GroupModel {
     }
 }
 
-/// Whether the file marks the wave as stopped; else it counts as one that merely ran.
+/// Whether the file marks the wave as stopped; otherwise it counts as running.
 fn is_known_to_have_stopped(of: Of<'_>) -> bool {
     let marked = match of.agent.gpu.family {
-        // Their trap handlers mark what they set up.
+        // The trap handlers of these generations mark the words that they set up.
         Family::Aqua | Family::Gfx950 | Family::Navi4 => true,
-        // The others' words count if the dispatcher filled them, or if STATUS has the bit that the handler halted the
-        // wave.
+        // Words of other generations count if the dispatcher filled them, or if STATUS has the bit of a wave halted by
+        // the handler.
         _ => of.plan.has_dispatch_info(of.agent) || of.plan.process.r_version >= 10,
     };
     of.wave.stop.is_some() && marked
@@ -150,7 +150,7 @@ fn wave(of: Of<'_>) -> WaveModel {
     let pc = if stopped { wave.pc } else { words::hardware_pc(wave) };
     let lanes = wave.counts.lanes;
     let info = has_info(of);
-    // Shared values of a group come from its first wave.
+    // A group's shared values come from its first wave.
     let first = Of { wave: &group.waves[0], ..of };
     let dispatch = dispatch(first);
     WaveModel {
@@ -173,7 +173,7 @@ fn wave(of: Of<'_>) -> WaveModel {
     }
 }
 
-/// Lanes of a work-group follow each other, x fastest, in a group cut at the grid's edge.
+/// Work-items of a work-group are consecutive, x fastest, in a group clipped to the grid.
 fn work_items(of: Of<'_>, dispatch: &Dispatch) -> Vec<Option<[u32; 3]>> {
     let size = |axis: usize| {
         let whole = u32::from(dispatch.workgroup[axis]);
@@ -211,7 +211,7 @@ fn stop_reasons(of: Of<'_>) -> Vec<&'static str> {
             Cause::IntegerDivideByZero => when_enabled("INT_DIVIDE_BY_0"),
             Cause::Watch(_) => when_enabled("WATCHPOINT"),
             Cause::Page => Some("MEMORY_VIOLATION"),
-            // A page that is not there raises both.
+            // An absent page raises both.
             Cause::Address => (!page).then_some("ADDRESS_ERROR"),
             Cause::Illegal => Some("ILLEGAL_INSTRUCTION"),
             Cause::Host => None,
@@ -307,7 +307,7 @@ fn registers(of: Of<'_>, pc: u64, stopped: bool) -> BTreeMap<String, Dwords> {
     all
 }
 
-/// The code objects that the process lists: load address and URI; `None` where the list is not in the file.
+/// Code objects in the process's list: load address and URI; `None` if the file lacks the list.
 pub(crate) fn code_objects(plan: &Plan) -> Option<Vec<(u64, String)>> {
     let listed = plan.file.layout != Layout::Split;
     listed

@@ -3,7 +3,7 @@
 use super::plan::{Agent, Plan, Process};
 use super::queue;
 
-/// Where the process keeps its list of code objects.
+/// Address of the process's list of code objects.
 pub(crate) const R_DEBUG: u64 = 0x7fff_f7e0_0040;
 
 /// A descriptor's tables, for tests that damage it: name, offset, bytes.
@@ -14,7 +14,7 @@ pub(crate) struct Descriptor {
 
 fn entry(fields: &[&[u8]], size: usize) -> Vec<u8> {
     let mut bytes = fields.concat();
-    // A file of another KFD has fewer fields, or more.
+    // Files of another KFD have fewer or more fields.
     bytes.resize(size.max(bytes.len()), 0xa5);
     bytes.truncate(size);
     bytes
@@ -22,7 +22,7 @@ fn entry(fields: &[&[u8]], size: usize) -> Vec<u8> {
 
 fn agent(plan: &Plan, agent: &Agent, process: &Process) -> Vec<u8> {
     let Agent { id, gpu, xccs, engines, arrays_per_engine, always_valid, apertures: [lds, scratch] } = *agent;
-    // Trap debugging and debugging firmware: without them AMD's library leaves the agent's queues alone.
+    // Trap debugging and debugging firmware: AMD's library ignores the queues of an agent without them.
     let capability: u32 = 1 << 15 | 1 << 29;
     let word = |value: u32| value.to_le_bytes();
     let long = |value: u64| value.to_le_bytes();
@@ -105,7 +105,7 @@ pub(crate) fn descriptor(plan: &Plan, area_sizes: &[u64]) -> Descriptor {
     Descriptor { bytes, parts }
 }
 
-/// A note as it lies in its segment, and where in it the descriptor is.
+/// A note with its frame, and the offset of the descriptor in it.
 pub(crate) fn note(name: &str, kind: u32, descriptor: &[u8]) -> (Vec<u8>, usize) {
     let mut bytes = Vec::new();
     bytes.extend((name.len() as u32 + 1).to_le_bytes());

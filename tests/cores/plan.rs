@@ -1,11 +1,11 @@
-//! The contents of a core, in terms of a debugger.
+//! Contents of a core, in terms of a debugger.
 
 use super::gpu::{Counts, Gpu, Slot};
 
-/// A process with GPUs, caught.
+/// Captured process with GPUs.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// For messages of tests.
+    /// Name in test messages.
     pub(crate) name: String,
     pub(crate) seed: u32,
     pub(crate) process: Process,
@@ -19,7 +19,7 @@ pub(crate) struct Process {
     pub(crate) r_version: u32,
     pub(crate) ttmp_setup: bool,
     pub(crate) kfd: (u32, u32),
-    /// `None`: the note begins with the driver's version, as LLVM's text has it.
+    /// `None`: the note begins with the driver's version, as in LLVM's text.
     pub(crate) note_version: Option<u64>,
     /// Bytes of an entry in the file.
     pub(crate) runtime_entry: usize,
@@ -35,13 +35,13 @@ pub(crate) struct Agent {
     /// Shader engines of one XCC.
     pub(crate) engines: u32,
     pub(crate) arrays_per_engine: u32,
-    /// The hardware fills TTMPs whether or not the process asked for it.
+    /// Whether the hardware fills TTMPs without a request of the process.
     pub(crate) always_valid: bool,
     /// Bases of LDS and of private memory in the generic space.
     pub(crate) apertures: [u64; 2],
 }
 
-/// Of type compute AQL.
+/// Queue type compute AQL.
 pub(crate) const AQL: u32 = 2;
 
 #[derive(Clone, Debug)]
@@ -49,13 +49,13 @@ pub(crate) struct Queue {
     pub(crate) id: u32,
     /// Bits that the driver adds to the id: 30 error, 31 invalid.
     pub(crate) id_marks: u32,
-    /// Index.
+    /// Index of the agent.
     pub(crate) agent: usize,
     /// 0 compute PM4, 1 SDMA, 2 compute AQL, 3 SDMA XGMI.
     pub(crate) kind: u32,
     /// Packets in the ring.
     pub(crate) packets: u32,
-    /// Packets that were read and written so far.
+    /// Packets read and written so far.
     pub(crate) read: u64,
     pub(crate) write: u64,
     pub(crate) dispatches: Vec<Dispatch>,
@@ -66,24 +66,24 @@ pub(crate) struct Queue {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scratch {
-    /// As COMPUTE_TMPRING_SIZE counts them: of the XCC, or of one engine from gfx11 on.
+    /// Count in COMPUTE_TMPRING_SIZE: of the XCC, or of one engine from gfx11 on.
     pub(crate) waves: u32,
-    /// Bytes of one wave.
+    /// Bytes of scratch per wave.
     pub(crate) wave_bytes: u32,
-    /// Bytes that an XCC's part is larger than its waves need; until r_version 10 the queue has its size.
+    /// Bytes of an XCC's part beyond the need of its waves; up to r_version 10 the queue records its size.
     pub(crate) slack: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dispatch {
-    /// Packets before it since the queue was made.
+    /// Number of earlier packets since the creation of the queue.
     pub(crate) id: u64,
     pub(crate) dimensions: u16,
     pub(crate) workgroup: [u16; 3],
     pub(crate) grid: [u32; 3],
     pub(crate) private_bytes: u32,
     pub(crate) group_bytes: u32,
-    /// The command processor has taken the packet: its header is "invalid".
+    /// Whether the command processor has consumed the packet: its header is "invalid".
     pub(crate) invalidated: bool,
 }
 
@@ -92,9 +92,9 @@ pub(crate) struct Group {
     /// [`Dispatch::id`].
     pub(crate) dispatch: u64,
     pub(crate) position: [u32; 3],
-    /// Bytes that were allocated.
+    /// Allocated bytes.
     pub(crate) lds: u32,
-    /// gfx12: it owns the LDS of a whole WGP, 128 KiB.
+    /// gfx12: whether the work-group owns the LDS of a whole WGP, 128 KiB.
     pub(crate) takeover: bool,
     pub(crate) waves: Vec<Wave>,
 }
@@ -106,33 +106,33 @@ pub(crate) struct Wave {
     pub(crate) slot: Slot,
     pub(crate) pc: u64,
     pub(crate) exec: u64,
-    /// `None`: it merely ran when the queue was taken off.
+    /// `None`: the wave was running at the queue's preemption.
     pub(crate) stop: Option<Stop>,
     /// Bits of STATUS without meaning for stops: neither 5, 13 nor 18.
     pub(crate) status: u32,
-    /// HALT of a wave that ran.
+    /// HALT of a wave that was running.
     pub(crate) halted: bool,
     /// MODE without enables of exceptions.
     pub(crate) mode: u32,
-    /// gfx11 and later: it gave its VGPRs back.
+    /// gfx11 and later: whether the wave has released its VGPRs.
     pub(crate) no_vgprs: bool,
     /// The trap handler's mark that the dispatcher did not fill this wave's TTMPs (r_version 10 and later).
     pub(crate) no_dispatch_info: bool,
-    /// gfx94x and gfx12: the trap handler never ran for this wave, so its marks are not there. It cannot have stopped.
+    /// gfx94x and gfx12: the trap handler never ran for this wave and left no marks. The wave cannot have stopped.
     pub(crate) unmarked: bool,
-    /// SGPR slots that are not filler.
+    /// SGPR slots with values other than filler.
     pub(crate) scalars: Vec<(u32, u32)>,
 }
 
-/// Why a wave stopped.
+/// Stop reason of a wave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop {
-    /// 0: not by s_trap.
+    /// Trap number; 0: not stopped by s_trap.
     pub(crate) trap: u32,
     /// HALT before the trap handler set it.
     pub(crate) halted: bool,
     pub(crate) causes: Vec<Raised>,
-    /// Where the wave was parked; `None` where the generation does not park.
+    /// Address where the trap handler parked the wave; `None` for generations without parking.
     pub(crate) parked_at: Option<u64>,
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Raised {
     pub(crate) cause: Cause,
-    /// Its enable is set, if it has one.
+    /// Whether its enable is set, if it has one.
     pub(crate) enabled: bool,
 }
 
@@ -165,19 +165,19 @@ pub(crate) enum Cause {
     AfterInstruction,
 }
 
-/// How the file is put together.
+/// Layout of the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FilePlan {
     pub(crate) layout: Layout,
-    /// As ROCr writes program headers: alignment as a shift, flags of sections; else as host dumpers do.
+    /// Program headers like ROCr's (alignment as a shift, flags of sections); otherwise like a host dumper's.
     pub(crate) rocr_headers: bool,
-    /// The note among others in one segment, or alone.
+    /// Position of the note: among others in one segment, or alone.
     pub(crate) host_notes: NotePlace,
     /// Program headers at the end that are all zero.
     pub(crate) zero_headers: u16,
-    /// Segments are cut every so many bytes, in the middle of everything.
+    /// Segments are cut every `cut_every` bytes, through any structure.
     pub(crate) cut_every: Option<u64>,
-    /// The host's view of GPU memory is there too: shorter, and zero.
+    /// Whether the file also has the host's view of GPU memory: shorter, and zero.
     pub(crate) host_views: bool,
     pub(crate) quirks: Quirks,
 }
@@ -210,32 +210,32 @@ pub(crate) struct Quirks {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// A GPU core alone.
+    /// A GPU core without the host's.
     Split,
     /// Host and GPU in one file.
     Unified,
-    /// A GPU core, and the host's beside it.
+    /// A GPU core, and a host core as a separate file.
     Pair,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotePlace {
-    /// A segment of its own, the first.
+    /// Its own segment, the first.
     Alone,
-    /// Behind others in their segment.
+    /// After other notes in their segment.
     Behind,
-    /// A segment of its own after all memory.
+    /// Its own segment after all memory.
     Last,
 }
 
 impl Plan {
-    /// TTMPs that the dispatcher fills can be believed on that agent.
+    /// Whether TTMPs that the dispatcher fills are valid on that agent.
     pub(crate) fn has_dispatch_info(&self, agent: &Agent) -> bool {
         use super::gpu::Family;
         self.process.ttmp_setup || agent.always_valid || agent.gpu.family == Family::Navi4
     }
 
-    /// Every wave with its queue, XCC and group; in the order of queue, XCC, control stack.
+    /// Every wave with its queue, XCC and group, in the order of queue, XCC, control stack.
     pub(crate) fn waves(&self) -> impl Iterator<Item = (usize, usize, &Group, &Wave)> {
         self.queues.iter().enumerate().flat_map(|(index, queue)| {
             queue.xccs.iter().enumerate().flat_map(move |(xcc, groups)| {

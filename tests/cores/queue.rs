@@ -1,4 +1,4 @@
-//! A queue's memory: the ring of packets, `amd_queue_t`, scratch.
+//! Memory of a queue: the ring of packets, `amd_queue_t`, scratch.
 
 use super::filler::{self, Filling};
 use super::gpu::{Counts, Family};
@@ -12,7 +12,7 @@ const WRITE_ID: u64 = 0x38;
 pub(crate) const CODE: u64 = 0x7f10_0000_0000;
 const CODE_STRIDE: u64 = 1 << 20;
 pub(crate) const CODE_BYTES: u64 = 0x4000;
-/// Kernel descriptors and entries in the code of an agent.
+/// Offsets of kernel descriptors and entries in the code of an agent.
 const DESCRIPTOR: u64 = 0x980;
 const ENTRY: u64 = 0x1c00;
 
@@ -72,14 +72,14 @@ fn needed(family: Family, engines: u32, scratch: &Scratch) -> u64 {
     waves * u64::from(scratch.wave_bytes)
 }
 
-/// From one XCC's part of the scratch to the next.
+/// Distance between the scratch parts of two XCCs.
 pub(crate) fn stride(plan: &Plan, queue: &Queue) -> Option<u64> {
     let agent = &plan.agents[queue.agent];
     let scratch = queue.scratch.as_ref()?;
     Some(needed(agent.gpu.family, agent.engines, scratch) + scratch.slack)
 }
 
-/// Offset of a wave's region in its XCC's part; `None` where the waves do not divide among the engines.
+/// Offset of a wave's region in its XCC's part; `None` if the waves do not divide evenly among the engines.
 pub(crate) fn place(
     family: Family,
     engines: u32,
@@ -134,7 +134,7 @@ pub(crate) fn packet(queue_index: usize, agent: usize, dispatch: &Dispatch) -> [
     bytes
 }
 
-/// The ring: dispatches in their places, invalid packets in the others.
+/// The ring: dispatches at their indices, invalid packets elsewhere.
 pub(crate) fn ring_bytes(plan: &Plan, queue_index: usize) -> Vec<u8> {
     let queue = &plan.queues[queue_index];
     let mut ring = vec![0; queue.packets as usize * 64];
@@ -148,7 +148,7 @@ pub(crate) fn ring_bytes(plan: &Plan, queue_index: usize) -> Vec<u8> {
     ring
 }
 
-/// `amd_queue_t`, a page of noise around what a reader needs.
+/// `amd_queue_t`: a page of noise around the fields that a reader needs.
 pub(crate) fn amd_queue_bytes(plan: &Plan, queue_index: usize) -> Vec<u8> {
     let queue = &plan.queues[queue_index];
     let agent = &plan.agents[queue.agent];
@@ -164,14 +164,14 @@ pub(crate) fn amd_queue_bytes(plan: &Plan, queue_index: usize) -> Vec<u8> {
     let size = queue.scratch.as_ref().map_or(0, |scratch| tmpring(agent.gpu.family, scratch));
     put(0x8c, &size.to_le_bytes());
     put(0xa0, &scratch_backing(queue_index).to_le_bytes());
-    // Taken out of the structure at r_version 11; what is there then is noise.
+    // r_version 11 removed these fields: noise.
     if plan.process.r_version < 11 {
         put(0xa8, &stride(plan, queue).unwrap_or(0).to_le_bytes());
     }
     bytes
 }
 
-/// An agent's code: noise with kernel descriptors in it.
+/// Code of an agent: noise with kernel descriptors in it.
 pub(crate) fn code_bytes(plan: &Plan, agent: usize) -> Vec<u8> {
     let noise = |index| filler::word(plan.seed, Filling::Gap, agent as u32, index, 2);
     let mut bytes = filler::bytes((0..CODE_BYTES as u32 / 4).map(noise));
@@ -191,7 +191,7 @@ pub(crate) fn code_bytes(plan: &Plan, agent: usize) -> Vec<u8> {
     bytes
 }
 
-/// The registers of a kernel's waves, where all of them have the same: else its descriptor stays noise.
+/// Register counts of a kernel's waves if all are equal; otherwise the descriptor is noise.
 fn kernel_counts(plan: &Plan, agent: usize, number: u64) -> Option<Counts> {
     let queues = plan.queues.iter().filter(|queue| queue.agent == agent);
     let groups = queues.flat_map(|queue| queue.xccs.iter().flatten());

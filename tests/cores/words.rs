@@ -1,6 +1,6 @@
-//! A wave's SGPR slots, hardware registers and trap temporaries, as the file has them.
+//! A wave's SGPR slots, hardware registers and trap temporaries, as in the file.
 //!
-//! Hardware registers and trap temporaries are [`Bits`]: those that mean something, over noise.
+//! Hardware registers and trap temporaries are [`Bits`]: meaningful bits over noise.
 
 use super::filler::{self, Filling};
 use super::gpu::{Bits, Family};
@@ -13,7 +13,7 @@ pub(crate) struct Words {
     pub(crate) traps: [Bits; 16],
 }
 
-/// Which wave: its index among all of the core, for filler.
+/// Identity of a wave. Its index among all waves of the core selects the filler.
 #[derive(Clone, Copy)]
 pub(crate) struct Of<'a> {
     pub(crate) plan: &'a Plan,
@@ -30,7 +30,7 @@ const fn whole(value: u32) -> Bits {
     Bits { value, mask: u32::MAX }
 }
 
-/// The slot after the last one of the aliases: gfx9 has 102 SGPRs and six, later ones 106 and two.
+/// The slot after the last alias: gfx9 has 102 SGPRs and six aliases, later generations 106 and two.
 pub(crate) fn alias_end(sgprs: u32) -> u32 {
     sgprs.min(108)
 }
@@ -55,7 +55,7 @@ fn causes(wave: &Wave) -> &[Raised] {
     wave.stop.as_ref().map_or(&[], |stop| &stop.causes)
 }
 
-/// STATUS, or on gfx12 what is left of it.
+/// STATUS, or the remaining bits of it on gfx12.
 pub(crate) fn status(of: Of<'_>) -> u32 {
     let wave = of.wave;
     let mut status = wave.status;
@@ -82,12 +82,12 @@ pub(crate) fn state_priv(of: Of<'_>) -> u32 {
     noise | u32::from(of.wave.stop.is_some() || of.wave.halted) << 14
 }
 
-/// TRAPSTS of gfx9 to gfx11 as stored: with noise in the bits that are no exception of the generation.
+/// TRAPSTS of gfx9 to gfx11 as stored, with noise in the bits that are not exceptions of the generation.
 pub(crate) fn trapsts(of: Of<'_>) -> u32 {
     exceptions(of).over(filler::word(of.plan.seed, Filling::Hardware, of.index, 6, 0))
 }
 
-/// The exceptions in it.
+/// Exception bits.
 pub(crate) fn exceptions(of: Of<'_>) -> Bits {
     let family = of.agent.gpu.family;
     let mut bits = Bits::default();
@@ -246,7 +246,7 @@ fn hardware(of: Of<'_>, scratch: Option<u64>) -> [Bits; 16] {
     slots
 }
 
-/// The trap handler (and on gfx94x, gfx12 its marks) or the dispatcher has written TTMP6.
+/// Whether the trap handler (on gfx94x and gfx12 its marks) or the dispatcher has written TTMP6.
 fn has_trap_word(of: Of<'_>) -> bool {
     let family = of.agent.gpu.family;
     if family == Family::Navi4 || family.is_aqua() {
@@ -274,7 +274,7 @@ fn traps(of: Of<'_>) -> [Bits; 16] {
             }
             None => word.flag(30, false),
         }
-        // gfx12's dispatcher always fills them, and its handlers use the bit for something else.
+        // gfx12's dispatcher always fills them, and its handlers use the bit for another purpose.
         if plan.process.r_version >= 10 && family != Family::Navi4 {
             word.flag(31, wave.no_dispatch_info);
         }
@@ -282,7 +282,7 @@ fn traps(of: Of<'_>) -> [Bits; 16] {
             word.set(24, 0, packet);
         }
     } else if wave.unmarked {
-        // The result of a reader that ignores the marks: a wave stopped by trap 1.
+        // A reader that ignores the marks reports a wave stopped by trap 1.
         slots[6].set(30, 25, 0b10_0001);
     }
     if family.is_aqua() {
@@ -321,7 +321,7 @@ fn group_index(wave: &Wave) -> u32 {
     wave.in_group
 }
 
-/// Trap temporaries over the noise of their places.
+/// Trap temporaries over the noise of their slots.
 pub(crate) fn trap_words(of: Of<'_>, traps: &[Bits; 16]) -> Vec<u32> {
     let noise = |slot| filler::word(of.plan.seed, Filling::Trap, of.index, slot, 0);
     (0u32..).zip(traps).map(|(slot, bits)| bits.over(noise(slot))).collect()
