@@ -1,13 +1,13 @@
 //! Bounds on untrusted input that several modules share. docs/security.md, "Bounds", lists all bounds.
 
-/// Levels of nesting that every reader of nested input follows: DIEs, scopes, inlined calls, YAML, MessagePack.
+/// Maximum nesting depth in all readers of nested input: DIEs, scopes, inlined calls, YAML, MessagePack.
 ///
-/// Compilers nest some dozens of levels. The client threads of the server have stacks of 2 MiB, which this depth fits.
+/// Compilers nest some dozens of levels. This depth fits the 2 MiB stacks of the server's client threads.
 pub(crate) const MAX_DEPTH: usize = 512;
 
-/// Parts within parts of a path that a client types. A level takes a dozen frames of the parser: up to 16 KiB of stack without
+/// Maximum depth of a path from a client. A level takes a dozen frames of the parser: up to 16 KiB of stack without
 /// optimisation.
 pub(crate) const MAX_PATH_DEPTH: usize = MAX_DEPTH / 8;
 
-/// References that one question follows from a type to the next: typedefs, qualifiers, elements, parameters.
+/// Maximum references from type to type in one query: typedefs, qualifiers, elements, parameters.
 pub(crate) const MAX_TYPE_CHAIN: usize = MAX_DEPTH / 8;

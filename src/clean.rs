@@ -1,16 +1,15 @@
-//! Foreign text as it may be printed.
+//! Escaping of untrusted text for output.
 //!
-//! *You give* a name out of a capture, a code object or a tool's answer.
-//! *You get* the same text, in which characters that a terminal obeys or that a reader does not see are escaped as Rust
-//! writes them: `\n`, `\u{1b}`, `\u{202e}`.
-//! *Not for* values of variables, which [`crate::debuginfo`] writes in gdb's notation with the same characters escaped.
+//! Names from captures, code objects and tools may contain terminal controls and invisible characters. They are escaped
+//! in Rust's notation: `\n`, `\u{1b}`, `\u{202e}`. Values of variables are escaped by [`crate::debuginfo`] in gdb's
+//! notation, for the same characters.
 //!
-//! Text is cleaned where its bytes become a `String`, so that names compare, are looked up and are printed alike.
+//! Text is cleaned when its bytes become a `String`, so that comparison, lookup and output use the same name.
 
 use std::borrow::Cow;
 
-/// Unicode 16: general categories Cc, Cf, Zl and Zp, and `Default_Ignorable_Code_Point`: controls of terminals and of text
-/// direction, line ends, and what has no width. First and last, in order.
+/// Ranges of escaped characters, first and last, in order. Unicode 16: general categories Cc, Cf, Zl and Zp, and
+/// `Default_Ignorable_Code_Point` (terminal and direction controls, line ends, zero-width characters).
 const UNCLEAN: [(u32, u32); 27] = [
     (0x0, 0x1f),
     (0x7f, 0x9f),
@@ -41,7 +40,7 @@ const UNCLEAN: [(u32, u32); 27] = [
     (0xe0000, 0xe0fff),
 ];
 
-/// Whether a terminal obeys a character or a reader does not see it.
+/// Whether a character is a terminal control or invisible.
 #[must_use]
 pub fn is_unclean(character: char) -> bool {
     let code = u32::from(character);
@@ -49,19 +48,19 @@ pub fn is_unclean(character: char) -> bool {
     after.checked_sub(1).and_then(|index| UNCLEAN.get(index)).is_some_and(|(_, last)| code <= *last)
 }
 
-/// One line of text with such characters escaped; line ends are among them.
+/// Escapes one line of text, including line ends.
 #[must_use]
 pub fn clean<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     escaped(text.into(), is_unclean)
 }
 
-/// Lines of text with such characters escaped but the line ends.
+/// Escapes lines of text, except line ends.
 #[must_use]
 pub fn clean_lines<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     escaped(text.into(), |character| character != '\n' && is_unclean(character))
 }
 
-/// Lines of source text with such characters escaped but line ends and tabs; line ends of two characters become one.
+/// Escapes lines of source text, except line ends and tabs; CRLF becomes LF.
 #[must_use]
 pub fn clean_text<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     let text = text.into();
@@ -70,14 +69,14 @@ pub fn clean_text<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
 }
 
 fn escaped(text: Cow<'_, str>, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Names by the million are plain ASCII.
+    // Fast path: almost all names are plain ASCII.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.contains(&is_escaped) {
         return text;
     }
     let mut clean = String::with_capacity(text.len() + 8);
     for character in text.chars() {
         match is_escaped(character) {
-            // Escapes of their own for line ends and tabs; `escape_debug` would leave some characters as they are.
+            // Own escapes for line ends and tabs; `escape_debug` leaves some of the characters unchanged.
             true if matches!(character, '\0' | '\t' | '\r' | '\n') => clean.extend(character.escape_debug()),
             true => clean.extend(character.escape_unicode()),
             false => clean.push(character),

@@ -1,4 +1,4 @@
-//! Little-endian integers at byte offsets of a slice; `None` where the slice ends before or within them.
+//! Little-endian integers at byte offsets of a slice; `None` if the slice ends before or within them.
 
 /// Two bytes at an offset.
 pub(crate) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {

@@ -1,11 +1,11 @@
 //! **lanescope** serves captured AMDGPU wave states to stock gdb and lldb over the remote protocol.
 //!
-//! *You give* a dump: waves with registers, LDS, scratch and global memory, and the code objects they ran.
-//! *You get* threads, registers by AMD's names, memory of every address space and the variables of every lane.
-//! *Not for* live GPUs: nothing runs, captures stay unchanged, and missing data is reported as absent.
+//! Input is a dump: waves with registers, LDS, scratch and global memory, and their code objects. Clients get threads,
+//! AMD's register names, memory of every address space and the variables of every lane. Live GPUs are not supported:
+//! nothing runs, captures stay unchanged, and missing data is reported as absent.
 //!
-//! `dwarf` is the crate `dwarf-heterogeneous`, which depends on nothing of this one. Modules, lowest first; a module
-//! imports only modules with a lower number, and equals do not see each other:
+//! `dwarf` is the crate `dwarf-heterogeneous`, which is independent of this one. Modules, lowest first; a module
+//! imports only modules with a lower number, and modules of the same number do not import each other:
 //!
 //! ```text
 //! 0 units, bounds, clean,      numbers with units | bounds on untrusted input | text that may be printed |
@@ -20,7 +20,7 @@
 //! 8 cli                        one file per command
 //! ```
 //!
-//! Open a dump, pick the wave that faulted, and read a variable in every lane:
+//! Open a dump, pick the faulted wave, and read a variable in every lane:
 //!
 //! ```
 //! use lanescope::session::{Dump, Inspect, Session, print::Query};
@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// Input is hostile, so that nothing in it may end the process. Only tests may panic.
+// Input is hostile and must not end the process. Only tests may panic.
 #![cfg_attr(
     not(test),
     deny(

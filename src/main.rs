@@ -1,4 +1,4 @@
-//! Starts lanescope: logging, the command line, the exit code.
+//! Entry point of lanescope: logging, the command line, the exit code.
 
 #![cfg_attr(
     not(test),

@@ -1,22 +1,21 @@
-//! Ranges of files as bytes that last: small ones are copied, large ones are mapped under guard. The package's only
-//! `unsafe`. Files that are read by range are compared with their [`Stamp`] instead.
+//! Stable byte ranges of files: small ranges are copied, large ones mapped under guard. The package's only `unsafe`.
+//! Files read by range are compared with their [`Stamp`] instead.
 //!
-//! Debug sections of a code object reach hundreds of megabytes and are read here and there: copying 100 MB costs more than
-//! the answer. A mapped file, however, is memory that other processes can change. The guard has two parts:
+//! Debug sections of a code object reach hundreds of megabytes, and a query reads a few parts of them: copying 100 MB
+//! costs more than the answer. But other processes can change a mapped file. The guard has two parts:
 //!
-//! * Truncation turns the next touch of a page beyond the new end into SIGBUS, and so does a disk that cannot be read.
-//!   `guard` puts pages of zeros there and marks the mapping, so that the process lives.
-//! * Zeros and bytes that somebody wrote in place are not what was opened. [`Watch::is_changed`] finds both, by the mark, by
-//!   the file's size and by its time of modification. Whoever made an answer of mapped bytes asks it before the answer goes
-//!   out.
+//! * After a truncation or a disk error the next access to an affected page raises SIGBUS. `guard` maps pages of zeros
+//!   there and marks the mapping, so that the process survives.
+//! * Zeros and bytes overwritten in place differ from the opened file. [`Watch::is_changed`] detects both, by the mark,
+//!   the file's size and its modification time. Every user of mapped bytes checks it before it returns an answer.
 //!
-//! A range is copied when it is shorter than [`LEAST_MAPPED`]. Up to [`MAX_COPIED`] it is also copied when the
-//! file's last modification is too recent to distinguish a later one, and when all places of the guard are taken.
-//! Replacing a file by renaming another one over it changes neither a copy nor a mapping.
+//! A range shorter than [`LEAST_MAPPED`] is copied. A range up to [`MAX_COPIED`] is also copied in two cases: the last
+//! modification is too recent to distinguish a later one, or the guard's table is full. A rename over the file changes
+//! neither a copy nor a mapping.
 //!
-//! Three writers are not found: one that sets the time of modification back to the nanosecond, one that writes through a
-//! shared mapping of its own whose pages were written before, and one that writes a range above [`MAX_COPIED`] within the
-//! same tick of the file system's clock in which it was modified before it was mapped.
+//! Three kinds of writes are not detected: a write with the modification time reset to the nanosecond; a write through
+//! an existing shared mapping to pages already dirty; a write to a range above [`MAX_COPIED`] within the clock tick of
+//! the last modification before the mapping.
 #![allow(unsafe_code)]
 
 mod guard;
@@ -33,17 +32,17 @@ pub use stamp::{Changes, Stamp};
 
 use guard::TableIndex;
 
-/// Ranges shorter than this are copied: less than a millisecond of work.
+/// Minimum size of a mapped range; smaller ones are copied in less than a millisecond.
 pub const LEAST_MAPPED: u64 = 1 << 20;
-/// Ranges longer than this are never copied: less than the memory that a process may take for a file.
+/// Maximum size of a copied range: less than the memory that a process may use for a file.
 pub const MAX_COPIED: u64 = 64 << 20;
-/// Files that were modified later than this before now are copied: two modifications within one tick of a file system's
-/// clock look the same. FAT has the coarsest, two seconds.
+/// Minimum age of the last modification for a mapping; younger files are copied. Two modifications within one clock
+/// tick of a file system look the same; FAT has the longest tick, two seconds.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// Mappings that live.
+/// Live mappings.
 static LIVE: Mutex<Vec<Watch>> = Mutex::new(Vec::new());
-/// The first file that has changed while this process used it: its name, as far as it is known.
+/// The first file that changed while this process used it; its name, if known.
 static FIRST_CHANGED: OnceLock<Option<String>> = OnceLock::new();
 
 fn live() -> MutexGuard<'static, Vec<Watch>> {
@@ -53,7 +52,7 @@ fn live() -> MutexGuard<'static, Vec<Watch>> {
 /// Bytes of a file: a copy, or a guarded mapping.
 #[derive(Debug)]
 pub enum Mapped {
-    /// Bytes of our own.
+    /// Owned bytes.
     Copied(Vec<u8>),
     /// The file's pages.
     Guarded(Guarded),
@@ -62,7 +61,7 @@ pub enum Mapped {
 /// A mapping that survives changes of its file.
 #[derive(Debug)]
 pub struct Guarded {
-    // The guard's place is given up before the pages are.
+    // The entry must be released before the pages are unmapped.
     watch: Watch,
     pages: memmap2::Mmap,
 }
@@ -78,7 +77,7 @@ impl AsRef<[u8]> for Mapped {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // Commands ask at their end, when all is dropped.
+        // Commands check for changes at their end, after this drop.
         let _ = self.watch.is_changed();
         self.watch.0.is_over.store(true, Ordering::Release);
         live().retain(|other| !Arc::ptr_eq(&other.0, &self.watch.0));
@@ -86,7 +85,7 @@ impl Drop for Guarded {
     }
 }
 
-/// Whether a mapped file is what it was when it was mapped.
+/// Change detection for a mapped file.
 #[derive(Clone, Debug)]
 pub struct Watch(Arc<Watched>);
 
@@ -96,19 +95,19 @@ struct Watched {
     stamp: Stamp,
     place: TableIndex,
     is_changed: AtomicBool,
-    /// Whether the mapping is gone: its place may be another one's.
+    /// Whether the mapping is gone; its table entry may be reused.
     is_over: AtomicBool,
 }
 
 impl Watch {
-    /// The watch of the mapping that bytes are a part of; `None` of other bytes.
+    /// Returns the watch of the mapping that contains the bytes; `None` for other bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         live().iter().find(|watch| watch.0.place.holds(bytes.as_ptr().addr())).cloned()
     }
 
-    /// Whether the file was truncated, written or unreadable since it was mapped: what was made of its bytes cannot be
-    /// trusted. Once true it stays true.
+    /// Whether the file was truncated, written or unreadable since the mapping. Data from its bytes is then untrusted.
+    /// Once true it stays true.
     #[must_use = "the bytes of a changed file differ from those that were opened"]
     pub fn is_changed(&self) -> bool {
         let Watched { file, stamp, place, is_changed, is_over } = &*self.0;
@@ -127,7 +126,7 @@ impl Watch {
     }
 }
 
-/// The first file that has changed while this process had it mapped, or read it by range ([`Changes`]), in words.
+/// Describes the first file that changed while this process had it mapped, or read it by range ([`Changes`]).
 #[must_use]
 pub fn first_changed() -> Option<String> {
     let is_live = live().iter().any(Watch::is_changed);
@@ -138,7 +137,7 @@ pub fn first_changed() -> Option<String> {
     }
 }
 
-/// A file that ends before bytes that it had.
+/// The error for a file that became shorter.
 fn cut(size: u64, end: u64) -> io::Error {
     let missing = end.saturating_sub(size);
     let words = format!(
@@ -147,10 +146,10 @@ fn cut(size: u64, end: u64) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, words)
 }
 
-/// `length` bytes of a file from `offset` on.
+/// Returns `length` bytes of a file from `offset` on.
 ///
 /// # Errors
-/// `UnexpectedEof` if the range leaves the file; `OutOfMemory` if it is too long to copy and the guard has no place;
+/// `UnexpectedEof` if the range leaves the file; `OutOfMemory` if it is too long to copy and the guard's table is full;
 /// or the operating system's error.
 pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     let stamp = Stamp::of(file)?;
@@ -171,7 +170,7 @@ pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     bytes.try_reserve_exact(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
     bytes.resize(size, 0);
     file.read_exact_at(&mut bytes, offset).map_err(|error| match error.kind() {
-        // It was longer when its size was asked.
+        // The file shrank after its size was read.
         io::ErrorKind::UnexpectedEof => cut(Stamp::of(file).map_or(0, |stamp| stamp.size()), end),
         _ => error,
     })?;
@@ -188,13 +187,13 @@ fn is_fresh(file: &File) -> io::Result<bool> {
         || modified > SystemTime::now())
 }
 
-/// A mapping with a place of the guard; `None` where there is none left.
+/// A mapping with an entry of the guard; `None` if the table is full.
 fn guarded(file: &File, stamp: Stamp, offset: u64, length: usize) -> io::Result<Option<Guarded>> {
     let file = file.try_clone()?;
-    // SAFETY: the range lies within the file as it is now. Should the file shrink later, the guard keeps every page of the
-    // mapping readable: it is installed before the mapping is handed out. The bytes may then differ from one read to the
-    // next; they are only ever parsed with checked reads (gimli and object over &[u8]), no invariant of a Rust type rests
-    // on them, and `Watch` keeps answers that were made of them from going out.
+    // SAFETY: the range lies within the file at this moment. If the file shrinks later, the guard keeps every page
+    // readable: it is installed before the mapping is returned. The bytes may differ from one read to the next. They
+    // are only parsed with checked reads (gimli and object over &[u8]), no invariant of a Rust type depends on them,
+    // and `Watch` withholds answers made of them.
     let pages = unsafe { memmap2::MmapOptions::new().offset(offset).len(length).map(&file)? };
     let Some(place) = guard::protect(&pages)? else { return Ok(None) };
     let watch = Watch(Arc::new(Watched {

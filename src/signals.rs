@@ -1,9 +1,8 @@
-//! SIGINT, SIGTERM, SIGHUP and SIGQUIT as something to wait for.
+//! Waiting for SIGINT, SIGTERM, SIGHUP and SIGQUIT.
 //!
-//! A handler can do next to nothing, and a flag would not end a wait. Blocked and read from a descriptor, a signal is
-//! one more thing that `poll` reports; or a thread of its own waits for it ([`before_the_end`]). Only Linux has such
-//! descriptors; elsewhere the signals keep ending the process at once, which loses nothing but the removal of a unix socket, of
-//! the folder of views and of a dump that is half written.
+//! A handler can do little, and a flag does not end a wait. So the signals are blocked and read from a descriptor that
+//! `poll` reports, or by a separate thread ([`before_the_end`]). Only Linux has such descriptors. On other systems the
+//! signals end the process at once, which leaves behind a unix socket, the folder of views or a partial dump.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -43,22 +42,22 @@ mod system {
         }
     }
 
-    /// Those of the signals that the process does not ignore.
+    /// The signals that the process does not ignore.
     fn mask() -> SigSet {
         let all = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
-        // Blocking a signal cancels that it is ignored: under `nohup` the end of a terminal must change nothing.
+        // A blocked signal is no longer ignored: under `nohup` the end of a terminal must change nothing.
         let ignored = ignored();
         all.into_iter().filter(|signal| ignored >> (*signal as i32 - 1) & 1 == 0).collect()
     }
 
     pub(super) fn before_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let mask = mask();
-        // Threads that are started from here on have them blocked as well, so that they come to the one that waits.
+        // Threads started later inherit the mask, so the signals go to the waiting thread.
         mask.thread_block()?;
         let wait = move || {
             let signal = mask.wait();
             act();
-            // As if nobody had waited: who started the process sees which signal ended it.
+            // The signal ends the process as usual: the parent process sees which one.
             if let (Ok(signal), Ok(())) = (signal, mask.thread_unblock()) {
                 let _ = raise(signal);
             }
@@ -67,7 +66,7 @@ mod system {
         std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
     }
 
-    /// The signals that the process ignores, signal 1 in the lowest bit: proc(5), `SigIgn`.
+    /// The ignored signals of the process, signal 1 in the lowest bit: proc(5), `SigIgn`.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -76,7 +75,7 @@ mod system {
 
     impl Drop for Blocked {
         fn drop(&mut self) {
-            // Taken here, a signal that ended the server does not end the process as well once it is unblocked.
+            // Consumes the signal that ended the server; otherwise unblocking it would kill the process.
             self.terminated();
             if let Err(error) = self.mask.thread_unblock() {
                 log::debug!("cannot unblock signals: {error}");
@@ -85,7 +84,7 @@ mod system {
     }
 }
 
-/// The signals, blocked in this thread and those that it starts, as long as this lives.
+/// Blocks the signals in this thread and those that it starts, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(target_os = "linux")]
@@ -93,7 +92,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Blocks them.
+    /// Blocks the signals.
     pub(crate) fn block() -> io::Result<Self> {
         Ok(Self {
             #[cfg(target_os = "linux")]
@@ -101,8 +100,8 @@ impl Signals {
         })
     }
 
-    /// Takes the signals that have come; whether one other than SIGINT, which a debugger's user sends to the debugger, is
-    /// among them.
+    /// Consumes pending signals; returns whether one of them is not SIGINT, which a debugger's user sends to the
+    /// debugger.
     pub(crate) fn terminated(&self) -> bool {
         #[cfg(target_os = "linux")]
         return self.blocked.terminated();
@@ -110,7 +109,7 @@ impl Signals {
         return false;
     }
 
-    /// Readable when one has come.
+    /// A descriptor that is readable while a signal is pending.
     pub(crate) fn as_fd(&self) -> Option<BorrowedFd<'_>> {
         #[cfg(target_os = "linux")]
         return Some(self.blocked.as_fd());
@@ -119,8 +118,8 @@ impl Signals {
     }
 }
 
-/// Has `act` done when one of the signals comes, and then lets it end the process. For this thread and those that it starts
-/// later; to be called once.
+/// Runs `act` when one of the signals arrives, then lets it end the process. Covers this thread and those that it
+/// starts later; call it once.
 pub(crate) fn before_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     return system::before_the_end(act);

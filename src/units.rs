@@ -1,8 +1,7 @@
-//! Newtypes for every number with a unit, so that a lane cannot be passed where a byte offset is due.
+//! Newtypes for every number with a unit: a lane is not accepted as a byte offset.
 //!
-//! Those of expressions and waves come from the evaluator's crate; [`WaveId`] belongs to captures. "Address" kinds are separate:
-//! a [`Pc`] is a run-time address of code, an [`Address`] is an offset in some address space and means nothing without its
-//! [`AddressSpace`].
+//! The types of expressions and waves come from the evaluator's crate; [`WaveId`] belongs to captures. A [`Pc`] is a
+//! run-time address of code; an [`Address`] is an offset that needs an [`AddressSpace`].
 
 use std::fmt;
 
@@ -10,7 +9,7 @@ pub use dwarf_heterogeneous::units::{
     Address, AddressSpace, BitSize, DieOffset, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveSize,
 };
 
-/// A wave's ordinal in its capture, from 0. Clients see it plus one as the thread id.
+/// A wave's ordinal in its capture, from 0. The thread ID in clients is one higher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct WaveId(pub u32);
 

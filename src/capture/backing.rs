@@ -1,13 +1,13 @@
-//! Where captured bytes lie: a file, a stored entry of a zip, or memory; always read by range.
+//! Stores of captured bytes, always read by range: a file, a stored zip entry, or memory.
 
 use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes that somebody keeps alive: mapped, owned or static.
+/// Shared bytes: mapped, owned or static.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Copies as many bytes as both have; how many that are.
+/// Copies as many bytes as both slices have; returns the number.
 pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> usize {
     let count = from.len().min(to.len());
     if let (Some(to), Some(from)) = (to.get_mut(..count), from.get(..count)) {
@@ -23,13 +23,13 @@ pub struct RangeRead<'b> {
     pub offset: u64,
     /// Receives the bytes.
     pub buffer: &'b mut [u8],
-    /// Number of bytes read, fewer than the buffer has only where the store ends.
+    /// Number of bytes read; fewer than the buffer only at the end of the store.
     pub count: usize,
 }
 
 /// A store of captured bytes.
 pub trait Backing: Debug + Send + Sync {
-    /// The name for a person: the file's name as the dump gives it.
+    /// The name for messages: the file's name in the dump.
     fn name(&self) -> &str;
 
     /// Its size in bytes.
@@ -40,16 +40,16 @@ pub trait Backing: Debug + Send + Sync {
         self.len() == 0
     }
 
-    /// Reads up to `buffer.len()` bytes from `offset`; fewer only where the store ends.
+    /// Reads up to `buffer.len()` bytes from `offset`; fewer only at the end of the store.
     ///
     /// # Errors
     /// The operating system's error for the file.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Reads many ranges. A store that checks its file after each [`Self::read_at`] checks it once after all of them.
+    /// Reads many ranges. A store that checks its file after each [`Self::read_at`] checks it once after all ranges.
     ///
     /// # Errors
-    /// The first error; the buffers then mean nothing.
+    /// The first error; the contents of the buffers are then undefined.
     fn read_many(&self, reads: &mut [RangeRead<'_>]) -> io::Result<()> {
         reads.iter_mut().try_for_each(|read| {
             read.count = self.read_at(read.offset, read.buffer)?;
@@ -57,7 +57,7 @@ pub trait Backing: Debug + Send + Sync {
         })
     }
 
-    /// A lasting view of a range, mapped where that is possible: for code objects, whose debug sections are large.
+    /// Returns a lasting view of a range, mapped if possible: for code objects with large debug sections.
     ///
     /// # Errors
     /// `UnexpectedEof` if the range leaves the store, or the operating system's error for the file.
@@ -80,14 +80,14 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The byte behind its last one; the largest number where that is beyond.
+    /// One past the last byte; saturates.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset.saturating_add(self.length)
     }
 }
 
-/// The runs of bytes that extents claim, by store and in order: those that overlap or touch are one.
+/// Merges overlapping and adjacent extents, by store and in order.
 #[must_use]
 pub fn distinct(mut extents: Vec<Extent>) -> Vec<Extent> {
     extents.retain(|extent| extent.length > 0);
@@ -102,7 +102,7 @@ pub fn distinct(mut extents: Vec<Extent>) -> Vec<Extent> {
     extents
 }
 
-/// Bytes held in memory: a manifest's inline values, or a dump that is part of the program.
+/// Bytes in memory: inline values of a manifest, or a dump embedded in the program.
 #[derive(Debug)]
 pub struct MemoryBacking<B> {
     name: String,
@@ -149,7 +149,7 @@ struct Part<B> {
 
 impl<B: AsRef<[u8]>> AsRef<[u8]> for Part<B> {
     fn as_ref(&self) -> &[u8] {
-        // A type whose bytes became fewer since has none of these.
+        // The owner may return fewer bytes than before.
         (*self.bytes).as_ref().get(self.range.clone()).unwrap_or_default()
     }
 }

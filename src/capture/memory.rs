@@ -1,4 +1,4 @@
-//! A sparse address space: segments that were captured, nothing between them.
+//! A sparse address space of captured segments.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,7 +11,7 @@ use super::{Backing, Extent};
 pub struct Segment {
     /// First address.
     pub address: u64,
-    /// Where the bytes lie; its length is the segment's.
+    /// The stored bytes; the extent's length is the segment's.
     pub extent: Extent,
     /// Its description, if the dump has one.
     pub name: Option<String>,
@@ -25,22 +25,22 @@ impl Segment {
     }
 }
 
-/// Captured segments in address order; they do not overlap and none is empty.
+/// Captured segments in address order, without overlaps or empty segments.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryMap {
     segments: Vec<Segment>,
 }
 
 impl MemoryMap {
-    /// A map of those segments; the ones that are empty, wrap around the address space or overlap one that came
-    /// earlier are returned instead of taken.
+    /// Builds a map of the given segments. Returns the rejected ones: empty, wrapping around the address space, or
+    /// overlapping an earlier one.
     #[must_use]
     pub fn new(segments: Vec<Segment>) -> (Self, Vec<Segment>) {
         let fits = |segment: &Segment| {
             let length = segment.extent.length;
             length != 0 && segment.address.checked_add(length - 1).is_some()
         };
-        // Most dumps give them in order, and a wave's private memory is mostly one.
+        // Fast path: most dumps list segments in order, and a wave's private memory is usually one segment.
         if segments.iter().all(fits) && segments.is_sorted_by(|before, after| before.last() < after.address) {
             return (Self { segments }, Vec::new());
         }
@@ -48,7 +48,7 @@ impl MemoryMap {
         let mut kept: BTreeMap<u64, Segment> = BTreeMap::new();
         for segment in segments {
             let (first, last) = (segment.address, segment.last());
-            // Kept ones do not overlap, so the one that begins last before the end reaches furthest.
+            // Kept segments do not overlap, so the last one that begins before the end reaches furthest.
             let below = kept.range(..=last).next_back();
             if !fits(&segment) || below.is_some_and(|(_, below)| below.last() >= first) {
                 refused.push(segment);
@@ -59,13 +59,13 @@ impl MemoryMap {
         (Self { segments: kept.into_values().collect() }, refused)
     }
 
-    /// The segments in address order.
+    /// Returns the segments in address order.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The segment that holds `address`.
+    /// Finds the segment that contains `address`.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<&Segment> {
         let after = self.segments.partition_point(|segment| segment.address <= address);
@@ -73,14 +73,14 @@ impl MemoryMap {
         (address <= segment.last()).then_some(segment)
     }
 
-    /// The first segment that begins above `address`.
+    /// Finds the first segment that begins above `address`.
     #[must_use]
     pub fn next(&self, address: u64) -> Option<&Segment> {
         self.segments.get(self.segments.partition_point(|segment| segment.address <= address))
     }
 
-    /// Reads captured bytes from `address` on, as far as they reach without a gap; 0 where the first was not captured.
-    /// `stores` are what the extents' backings are indexes of.
+    /// Reads captured bytes from `address` on, up to the first gap; 0 if the first byte is missing. `stores` are the
+    /// capture's backings.
     ///
     /// # Errors
     /// The operating system's error for the file.
@@ -109,14 +109,14 @@ impl MemoryMap {
         Ok(done)
     }
 
-    /// Bytes captured in all; the largest number where all addresses were.
+    /// Total number of captured bytes; saturates.
     #[must_use]
     pub fn captured(&self) -> u64 {
         self.segments.iter().map(|segment| segment.extent.length).fold(0, u64::saturating_add)
     }
 }
 
-/// Ranges of addresses, first and last of each, in order and without overlaps: those that touch are one.
+/// Merges ranges of first and last address: the result is sorted, and overlapping or adjacent ranges are one.
 #[must_use]
 pub fn joined(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();

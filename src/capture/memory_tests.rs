@@ -1,11 +1,11 @@
-//! Which segments a map takes, and what it finds.
+//! Accepted segments of a map, and lookups.
 
 use std::sync::Arc;
 
 use super::{MemoryMap, Segment, joined};
 use crate::capture::{Backing, BackingId, Extent, MemoryBacking};
 
-/// Segments of those first addresses and lengths; names are their order.
+/// Segments with the given first addresses and lengths, named by their order.
 fn map(pieces: &[(u64, u64)]) -> (MemoryMap, Vec<Segment>) {
     let segments = pieces.iter().enumerate().map(|(order, &(address, length))| Segment {
         address,
@@ -27,7 +27,7 @@ fn the_earlier_of_two_that_overlap_is_taken() {
         (&[(10, 10), (0, 10)], &["1", "0"], &[]),
         (&[(10, 10), (0, 11), (19, 1)], &["0"], &["1", "2"]),
         (&[(10, 1), (0, 100), (5, 2)], &["2", "0"], &["1"]),
-        // The second is refused for the first; the third overlaps only the refused one.
+        // The second is rejected because of the first; the third overlaps only the rejected one.
         (&[(90, 30), (0, 100), (50, 10)], &["2", "0"], &["1"]),
         (&[(5, 0), (u64::MAX, 1), (u64::MAX, 2), (0, u64::MAX)], &["3", "1"], &["0", "2"]),
         (&[(7, 3), (7, 3)], &["0"], &["1"]),
@@ -55,7 +55,7 @@ fn an_address_is_found_in_its_segment_only() {
     assert_eq!(map.captured(), 16);
 }
 
-/// Lengths and offsets are a dump's own words: their sums may leave 64 bits.
+/// Lengths and offsets come from a dump: their sums may exceed 64 bits.
 #[test]
 fn sums_of_lengths_and_offsets_do_not_wrap() {
     let (all, refused) = map(&[(0, u64::MAX), (u64::MAX, 1)]);

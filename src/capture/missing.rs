@@ -1,14 +1,14 @@
-//! Absent parts of a capture that a person would look for.
+//! Important absent parts of a capture.
 
 use std::collections::BTreeMap;
 
 use super::{Capture, Wave};
 
-/// The most ids of waves in a line.
+/// Maximum wave IDs in a line.
 const MAX_LISTED: usize = 16;
 
 impl Capture {
-    /// An expected part that is absent, and the reason.
+    /// Describes each expected part that is absent, with the reason.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
@@ -38,19 +38,19 @@ impl Capture {
         missing
     }
 
-    /// Waves whose values may be wrong, by reason: their ids, the first of them, and how many they are.
+    /// Describes waves whose values may be wrong, by reason: the first IDs and the count.
     #[must_use]
     pub fn unconfirmed(&self) -> Vec<String> {
         self.grouped(|wave| wave.unconfirmed.as_deref(), ["is unconfirmed", "are unconfirmed"])
     }
 
-    /// Waves with values that nothing else in the capture confirms, by values: their ids, the first of them, and how many they are.
+    /// Describes waves with values that nothing else in the capture confirms: the first IDs and the count.
     #[must_use]
     pub fn unchecked(&self) -> Vec<String> {
         self.grouped(|wave| wave.unchecked.as_deref(), ["has unchecked values", "have unchecked values"])
     }
 
-    /// A line for each text that waves have. `verbs`: for one wave, for several.
+    /// Groups waves by text, a line for each. `verbs`: for one wave, for several.
     fn grouped(&self, text: impl Fn(&Wave) -> Option<&str>, verbs: [&str; 2]) -> Vec<String> {
         let mut by_text: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for wave in &self.waves {

@@ -1,8 +1,8 @@
 //! Captured state: agents, queues, dispatches, work-groups, waves, memory and code objects, immutable.
 //!
-//! No parsing here: `import` builds a [`Capture`] and reports the problems it met. Bulk bytes stay in their files; an
-//! [`Extent`] locates them, and reads go to the [`Backing`] by range. Nothing here is proportional to the size of
-//! captured memory. Missing data is absent: a read comes back short, a dword unknown, never zero.
+//! `import` parses files and builds a [`Capture`] with the problems it met. Bulk bytes stay in their files: an
+//! [`Extent`] locates them, and a [`Backing`] reads them by range. No cost here is proportional to the size of captured
+//! memory. Missing data is absent: a read is short, a dword unknown, never zero.
 
 mod backing;
 mod memory;

@@ -1,4 +1,4 @@
-//! The things a capture is made of.
+//! The data model of a capture.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,12 +11,12 @@ use crate::arch::{RegId, RegisterValue, Target, WaveArch};
 use crate::mapping::Changes;
 use crate::units::{Address, AddressSpace, LaneSet, WaveId};
 
-/// Everything that a dump holds. Tables are in the dump's order; references between them are indexes.
+/// The contents of a dump. Tables are in the dump's order; references between them are indexes.
 #[derive(Debug, Default)]
 pub struct Capture {
-    /// The opened file or folder, as the user named it.
+    /// The opened file or folder, in the user's notation.
     pub name: String,
-    /// Where the dump comes from, in its own words.
+    /// The dump's statements about its origin.
     pub provenance: Provenance,
     /// GPUs.
     pub agents: Vec<Agent>,
@@ -34,28 +34,28 @@ pub struct Capture {
     pub sources: Vec<SourceFile>,
     /// Global memory.
     pub global: MemoryMap,
-    /// The stores that extents name.
+    /// The stores of the extents.
     pub backings: Vec<Arc<dyn Backing>>,
-    /// Which of the stores' files has changed since it was opened.
+    /// The first of the stores' files that changed since it was opened.
     pub changes: Changes,
 }
 
 /// Free text about a dump's origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// The format it was read from, with its version: `lanescope dump 1`.
+    /// The source format with its version: `lanescope dump 1`.
     pub format: String,
-    /// The program that wrote it.
+    /// The writing program.
     pub producer: Option<String>,
-    /// When, RFC 3339.
+    /// The time, RFC 3339.
     pub created: Option<String>,
-    /// Where.
+    /// The host.
     pub host: Option<String>,
-    /// Of which command.
+    /// The captured command.
     pub command: Option<String>,
     /// Anything else.
     pub note: Option<String>,
-    /// Notes of its writer for a reader: data lost on the way. The importer bounds them.
+    /// Notes of the writer, such as data lost on the way. The importer bounds them.
     pub notes: Vec<String>,
 }
 
@@ -68,13 +68,13 @@ pub struct Agent {
     pub target: Arc<Target>,
     /// Marketing name.
     pub name: Option<String>,
-    /// Bases of apertures in the generic space, where the dump gives them.
+    /// Bases of apertures in the generic space, if the dump gives them.
     pub apertures: HashMap<AddressSpace, Address>,
     /// The driver's facts.
     pub hardware: Option<Hardware>,
 }
 
-/// A GPU as its driver describes it.
+/// A GPU in the terms of its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hardware {
     /// PCI vendor id.
@@ -85,7 +85,7 @@ pub struct Hardware {
     pub location: u32,
     /// SIMDs.
     pub simds: u32,
-    /// The most waves of a SIMD.
+    /// Maximum waves per SIMD.
     pub waves_per_simd: u32,
     /// XCCs.
     pub xccs: u32,
@@ -100,7 +100,7 @@ pub struct Queue {
     pub agent: usize,
     /// Its name.
     pub name: Option<String>,
-    /// Where its packets are.
+    /// Its ring of packets.
     pub ring: Option<Ring>,
 }
 
@@ -111,18 +111,18 @@ pub struct Ring {
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// Packets that were taken off it since the queue was made; `None`: not captured.
+    /// Number of packets consumed since the queue's creation; `None`: not captured.
     pub read: Option<u64>,
-    /// Packets that were put on it; `None`: not captured.
+    /// Number of packets submitted; `None`: not captured.
     pub write: Option<u64>,
 }
 
 impl Ring {
-    /// Bytes of a packet.
+    /// Size of a packet in bytes.
     pub const PACKET: u64 = 64;
 
-    /// Where the packets lie that were put on it and not taken off, by first and last address, in their order; none where
-    /// their number is not known, more than the ring holds, or more than `most`.
+    /// Returns first and last address of each unprocessed packet in order. Returns none if their number is unknown,
+    /// exceeds the ring, or exceeds `most`.
     #[must_use]
     pub fn packets(&self, most: u64) -> Vec<(u64, u64)> {
         let count = self.size / Self::PACKET;
@@ -151,7 +151,7 @@ pub struct Dispatch {
     pub queue: usize,
     /// Its packet's id in the queue.
     pub packet: Option<u64>,
-    /// Its packet's header, as HSA's AQL packets have it: barrier bit and fence scopes.
+    /// AQL packet header: barrier bit and fence scopes.
     pub header: Option<u16>,
     /// Symbol of the kernel.
     pub kernel: Option<String>,
@@ -163,13 +163,13 @@ pub struct Dispatch {
     pub kernarg: Option<Address>,
     /// Address of the kernel descriptor, in global memory.
     pub kernel_object: Option<Address>,
-    /// Private bytes asked for each work-item.
+    /// Private bytes requested for each work-item.
     pub private_segment_size: Option<u64>,
-    /// LDS bytes asked for each work-group.
+    /// LDS bytes requested for each work-group.
     pub group_segment_size: Option<u64>,
     /// Address of the kernel's first instruction.
     pub entry: Option<Address>,
-    /// Dimensions of the grid, 1 to 3, by its packet.
+    /// Dimensions of the grid, 1 to 3, from its packet.
     pub dimensions: Option<u8>,
     /// Address of the completion signal; 0: none.
     pub completion: Option<Address>,
@@ -184,11 +184,11 @@ pub struct WorkGroup {
     pub queue: Option<usize>,
     /// Index of its dispatch, if known.
     pub dispatch: Option<usize>,
-    /// Its place in the grid, in work-groups.
+    /// Its position in the grid, in work-groups.
     pub position: Option<[u32; 3]>,
-    /// Bytes of LDS that it owns.
+    /// Bytes of LDS allocated to it.
     pub lds_size: Option<u64>,
-    /// LDS that was captured.
+    /// Captured LDS.
     pub lds: MemoryMap,
 }
 
@@ -197,7 +197,7 @@ pub struct WorkGroup {
 pub struct Wave {
     /// The dump's id.
     pub id: u32,
-    /// The capture's name for it, if that has more than its number: its hardware slot.
+    /// The capture's name if it is more than the ID: the hardware slot.
     pub label: Option<Box<str>>,
     /// GPU and wave size.
     pub kind: Arc<WaveArch>,
@@ -205,53 +205,53 @@ pub struct Wave {
     pub agent: usize,
     /// Index of its work-group, if known.
     pub workgroup: Option<usize>,
-    /// Its place in the work-group.
+    /// Its number in the work-group.
     pub wave_in_group: Option<u32>,
-    /// Indexes into the target's stop reasons. Empty: it was running. `None`: not known.
+    /// Indexes into the target's stop reasons. Empty: it was running. `None`: unknown.
     pub stop: Option<Vec<usize>>,
     /// Allocated SGPR slots, aliases among them, if known.
     pub sgpr_count: Option<u16>,
     /// Its captured registers.
     pub registers: Registers,
     /// Captured private memory, in its backing layout (space private_wave). A segment's name gives the source of an
-    /// inferred place.
+    /// inferred position.
     pub private: MemoryMap,
-    /// Bytes of private memory that it owns, if known.
+    /// Bytes of private memory allocated to it, if known.
     pub private_size: Option<u64>,
     /// Reasons to doubt its values: contradictions in the capture, or values without confirmation. `None`: no reason.
     pub unconfirmed: Option<Box<str>>,
-    /// Which of its values have one source only, with the reasons, in words: nothing contradicts them, and nothing else in the
-    /// capture confirms them. `None`: no such values are known.
+    /// Values with a single source, with the reasons: nothing contradicts them, and nothing else in the capture
+    /// confirms them. `None`: no such values are known.
     pub unchecked: Option<Arc<str>>,
 }
 
-/// Captured registers: blocks shared by many waves over an image of this one, then blocks of its own.
+/// Captured registers: blocks shared by many waves over an image of this wave, then its own blocks.
 ///
-/// Where two blocks hold one register the later one counts.
+/// The last block with a register counts.
 #[derive(Clone, Debug, Default)]
 pub struct Registers {
-    /// Blocks whose offsets count from `image`.
+    /// Blocks whose offsets are relative to `image`.
     pub layout: Option<Arc<[RegisterBlock]>>,
-    /// The image that `layout` describes.
+    /// The image with the registers of `layout`.
     pub image: Option<Extent>,
-    /// Blocks with extents of their own: offsets count from the backing's start.
+    /// Own blocks: offsets are relative to the backing's start.
     pub own: Vec<(BackingId, RegisterBlock)>,
 }
 
-/// Consecutive registers stored one after the other.
+/// A run of consecutive registers in a store.
 ///
-/// A block may be narrower than its registers: of VGPRs that the halves of a wave share 32 lanes are stored.
+/// A block may be narrower than its registers: VGPRs shared by the halves of a wave are stored with 32 lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterBlock {
-    /// The first register; those that follow have the next ids.
+    /// The first register; the following ones have consecutive IDs.
     pub first: RegId,
-    /// How many.
+    /// Number of registers.
     pub count: u16,
-    /// Bytes of each that are stored.
+    /// Stored bytes of each register.
     pub width: u16,
-    /// Offset of the first.
+    /// Offset of the first register.
     pub offset: u64,
-    /// Dwords of each that were captured (lanes, for vectors).
+    /// Captured dwords of each register (lanes, for vectors).
     pub known: LaneSet,
 }
 
@@ -267,56 +267,56 @@ impl RegisterBlock {
 pub struct CodeObject {
     /// Load address: run-time address = this + ELF address.
     pub address: Address,
-    /// Where its bytes lie, if they are at hand.
+    /// Its bytes, if the capture has them.
     pub extent: Option<Extent>,
-    /// Where the loader had it from.
+    /// The loader's URI of its file.
     pub uri: Option<String>,
-    /// Which entry of a bundle or host program it is: index, bundle entry ID or target ID; `None`: see `uri`, else the
+    /// Its entry in a bundle or host program: index, bundle entry ID or target ID. `None`: the entry in `uri`, else the
     /// one for the agent's processor.
     pub entry: Option<String>,
-    /// Build id as the dump gives it.
+    /// Build ID according to the dump.
     pub build_id: Option<Vec<u8>>,
     /// Index of its agent; `None`: all agents.
     pub agent: Option<usize>,
-    /// The name for a person: file name or URI.
+    /// The name for messages: file name or URI.
     pub name: String,
-    /// The bytes are its image as it was loaded, byte 0 its ELF header, and not its file: no debug information, symbols from
-    /// the dynamic section.
+    /// Whether the bytes are the loaded image, with the ELF header at byte 0, instead of the file: no debug
+    /// information, symbols from the dynamic section.
     pub image: bool,
-    /// Where a file of its separate debug information lies, if the capture has one.
+    /// The file of its separate debug information, if the capture has one.
     pub debug: Option<Extent>,
-    /// Where an importer had the bytes from, in words, where that is not plain.
+    /// The importer's description of the source of the bytes, if that is not obvious.
     pub origin: Option<String>,
-    /// The user wants it as it is, also where it is for another processor than the agent's.
+    /// Whether the user requires it as it is, even if it is for another processor than the agent's.
     pub forced: bool,
 }
 
 impl Capture {
-    /// The wave of that ordinal.
+    /// Returns the wave of that ordinal.
     #[must_use]
     pub fn wave(&self, id: WaveId) -> Option<&Wave> {
         self.waves.get(id.0 as usize)
     }
 
-    /// The store of that index.
+    /// Returns the store of that index.
     #[must_use]
     pub fn backing(&self, id: BackingId) -> Option<&Arc<dyn Backing>> {
         self.backings.get(id.0 as usize)
     }
 
-    /// The work-group of a wave, if known.
+    /// Returns the work-group of a wave, if known.
     #[must_use]
     pub fn workgroup_of(&self, wave: &Wave) -> Option<&WorkGroup> {
         self.workgroups.get(wave.workgroup?)
     }
 
-    /// The dispatch of a wave, if known.
+    /// Returns the dispatch of a wave, if known.
     #[must_use]
     pub fn dispatch_of(&self, wave: &Wave) -> Option<&Dispatch> {
         self.dispatches.get(self.workgroup_of(wave)?.dispatch?)
     }
 
-    /// The queue of a wave, if known.
+    /// Returns the queue of a wave, if known.
     #[must_use]
     pub fn queue_of(&self, wave: &Wave) -> Option<&Queue> {
         let group = self.workgroup_of(wave)?;
@@ -324,13 +324,13 @@ impl Capture {
         self.queues.get(group.queue.or_else(of_dispatch)?)
     }
 
-    /// The agent of a wave.
+    /// Returns the agent of a wave.
     #[must_use]
     pub fn agent_of(&self, wave: &Wave) -> Option<&Agent> {
         self.agents.get(wave.agent)
     }
 
-    /// A wave's register as it was captured, aliases not followed.
+    /// Reads a wave's captured register without following aliases.
     ///
     /// # Errors
     /// The operating system's error for the file.
@@ -356,7 +356,7 @@ impl Capture {
         Ok(value)
     }
 
-    /// Reads captured bytes from `address` on, as far as they reach without a gap; 0 where the first was not captured.
+    /// Reads captured bytes from `address` on, up to the first gap; 0 if the first byte is missing.
     ///
     /// # Errors
     /// The operating system's error for the file.
@@ -364,10 +364,10 @@ impl Capture {
         map.read(&self.backings, address, buffer)
     }
 
-    /// A lasting view of an extent.
+    /// Returns a lasting view of an extent.
     ///
     /// # Errors
-    /// `UnexpectedEof` if it leaves its store, or the operating system's error for the file.
+    /// `UnexpectedEof` if the extent leaves its store, or the operating system's error for the file.
     pub fn view(&self, extent: Extent) -> io::Result<Bytes> {
         let backing = self.backing(extent.backing).ok_or(io::ErrorKind::NotFound)?;
         backing.view(extent.offset, extent.length)
@@ -386,7 +386,7 @@ impl Capture {
         let bytes = all.get_mut(..width).unwrap_or_default();
         let whole = (backing.read_at(offset, bytes)? / 4).min(64);
         let mut known = LaneSet::lowest(whole as u32);
-        // A gap costs the dwords that it touches, and not those behind it.
+        // A gap makes only the dwords it touches unknown.
         for (index, dword) in bytes.chunks_exact_mut(4).enumerate().skip(whole).take(64) {
             let at = offset.saturating_add(index as u64 * 4);
             if at >= backing.len() {

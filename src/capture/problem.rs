@@ -1,20 +1,20 @@
-//! Problems of a capture: severity, place, error and hint.
+//! Problems of a capture: severity, location, error and hint.
 
 use std::fmt::{self, Display};
 
 use serde::Serialize;
 
-/// One thing that is wrong with a capture that nevertheless opened.
+/// A fault in a capture that opens nevertheless.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// Its effect on the capture.
     pub severity: Severity,
-    /// Its place.
+    /// Its location.
     #[serde(rename = "where")]
     pub place: FileLocation,
     /// The error, and its effect on the entry if that is not obvious.
     pub what: String,
-    /// The expected value, or an instruction; `None`: there is nothing to add.
+    /// The expected value, or an instruction; `None`: no hint.
     pub hint: Option<String>,
 }
 
@@ -22,7 +22,7 @@ pub struct Problem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It is the reason that the capture has no waves.
+    /// The cause of a capture without waves.
     Error,
     /// A part of the capture is missing, doubtful or inferred.
     Warning,
@@ -37,10 +37,10 @@ impl Display for Severity {
     }
 }
 
-/// A place in the files of a capture.
+/// A location in the files of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileLocation {
-    /// The file, as the capture names it.
+    /// The file's name in the capture.
     pub file: String,
     /// Path of keys in the manifest: `wave[3].registers.v7`. Indexes count from 0, in the order of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct FileLocation {
 }
 
 impl FileLocation {
-    /// The place within the file, as it stands before the error: `line 3: `, `offset 0x40: AMDGPU note: `.
+    /// The location within the file, the prefix of the error: `line 3: `, `offset 0x40: AMDGPU note: `.
     #[must_use]
     pub fn within(&self) -> String {
         let line = self.line.map(|line| format!("line {line}: "));

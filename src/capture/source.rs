@@ -1,26 +1,26 @@
-//! Source files that a capture holds, and their names.
+//! Captured source files and their names.
 
 use std::collections::BTreeSet;
 
 use super::backing::Extent;
 
-/// Bytes of a source file that a capture holds at the most; generated sources have some megabytes.
+/// Maximum size of a captured source file in bytes; generated sources have some megabytes.
 pub const MAX_SOURCE: u64 = 16 << 20;
 
-/// Source files of a capture at the most.
+/// Maximum number of source files in a capture.
 pub const MAX_SOURCE_FILES: usize = 16_384;
 
 /// A source file of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its name as [`normal_path`] has it: what line tables record, with their compilation directory.
+    /// Its [normal path](normal_path): the name in line tables, with their compilation directory.
     pub path: String,
-    /// Where its text lies.
+    /// Its text.
     pub extent: Extent,
 }
 
-/// A path without `.`, `..` and repeated slashes, by its text alone; `None` where it is empty or a relative path that
-/// leaves its folder.
+/// Normalises a path by its text alone: removes `.`, `..` and repeated slashes. `None` if it is empty or a relative
+/// path that leaves its folder.
 #[must_use]
 pub fn normal_path(path: &str) -> Option<String> {
     let is_absolute = path.starts_with('/');
@@ -38,17 +38,17 @@ pub fn normal_path(path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{root}{}", parts.join("/")))
 }
 
-/// Other places of source files: prefixes of their paths, each with what stands for it.
+/// Replacements for prefixes of source paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceMap(Vec<(String, String)>);
 
-/// A prefix that is no folder.
+/// An invalid prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no folder of source files")]
 pub struct SourceMapError(pub String);
 
 impl SourceMap {
-    /// Adds a prefix; `.` stands for all relative paths.
+    /// Adds a prefix; `.` matches all relative paths.
     ///
     /// # Errors
     /// `from` is empty, or a relative path that leaves its folder.
@@ -62,14 +62,14 @@ impl SourceMap {
         Ok(())
     }
 
-    /// Whether it changes nothing.
+    /// Whether it has no prefix.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Where a [normal path](normal_path) leads by the first prefix that it has, after the prefix's index; `None` where it
-    /// has none.
+    /// Applies the first matching prefix to a [normal path](normal_path); returns the prefix's index and the result,
+    /// `None` without a match.
     #[must_use]
     pub fn apply(&self, path: &str) -> Option<(usize, String)> {
         self.0.iter().enumerate().find_map(|(index, (from, to))| {
@@ -82,7 +82,7 @@ impl SourceMap {
         })
     }
 
-    /// A message for each prefix that no path has; `used`: the indexes of the others.
+    /// A message for each prefix that matched no path; `used`: the indexes of the others.
     #[must_use]
     pub fn unused(&self, used: &BTreeSet<usize>) -> Vec<String> {
         let unused = self.0.iter().enumerate().filter(|(index, _)| !used.contains(index));

@@ -1,4 +1,4 @@
-//! POSIX 4.16, "Pathname Resolution", without links.
+//! Path normalisation by POSIX 4.16, "Pathname Resolution", without links.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn paths_are_resolved_by_their_text() {
     }
 }
 
-/// gdb's `set substitute-path`: a prefix ends where a name of the path ends, and the first one counts.
+/// gdb's `set substitute-path`: a prefix ends at a component's end, and the first match counts.
 #[test]
 fn prefixes_are_whole_names() {
     let mut map = SourceMap::default();

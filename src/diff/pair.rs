@@ -153,7 +153,7 @@ fn position(info: &WaveInfo) -> Option<Position> {
     Some((info.workgroup?, info.wave_in_group?))
 }
 
-/// Pairs waves of one stack; returns the rest of each dump.
+/// Pairs waves of one stack; returns the unpaired waves of each dump.
 fn pairs(
     sides: [(&Session, &Vec<WaveId>); 2],
     found: &mut Vec<(WaveId, WaveId)>,

@@ -8,7 +8,7 @@ use super::{Alone, Diff, DiffError, Lacks, LeftOut};
 use crate::report::text::lane_list;
 use crate::report::{Style, stack};
 
-/// The maximum of printed items of each list.
+/// Maximum of printed items of each list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Most {
     items: usize,
@@ -205,7 +205,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `waves 1-3, 7`; of many waves the first ones.
+/// `waves 1-3, 7`; a long list is cut.
 fn ids(ids: &[u32]) -> String {
     let runs: Vec<&[u32]> = ids.chunk_by(|one, next| one.checked_add(1) == Some(*next)).collect();
     let run = |run: &&[u32]| match run {

@@ -1,32 +1,33 @@
-//! Cache of decoded instructions: `x/10i` asks ten times.
+//! Cache of decoded instructions: a client's `x/10i` requests one instruction ten times.
 //!
-//! Found by processor and address, and only as good as its bytes: a client's what-if writes change them.
+//! Blocks are found by processor and address. A block is valid only for its bytes, which a client's what-if writes
+//! change.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Instruction, Machine};
 
-/// Blocks that are kept: each is at most 64 KiB of code, and some twenty times as much text.
+/// Maximum number of kept blocks. A block has at most 64 KiB of code, and its text takes about twenty times that.
 pub const MAX_KEPT: usize = 16;
 
-/// Code that was decoded in one go.
+/// A run of decoded code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The processor.
     pub machine: Machine,
-    /// Where it lies.
+    /// Address of the first byte.
     pub address: u64,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// Its instructions, one after the other.
+    /// Its instructions in address order.
     pub instructions: Vec<Instruction>,
     /// The program that decoded it: `llvm-objdump-22`.
     pub tool: String,
 }
 
 impl Block {
-    /// The instructions from the one that begins at an address on; `None` where none does.
+    /// Returns the instructions from the one that begins at `address`; `None` without such an instruction.
     #[must_use]
     pub fn from(&self, address: u64) -> Option<&[Instruction]> {
         let at = self.instructions.binary_search_by_key(&address, |instruction| instruction.address).ok()?;
@@ -34,7 +35,7 @@ impl Block {
     }
 }
 
-/// Blocks, the one used last at the front.
+/// Blocks, the most recently used first.
 #[derive(Debug, Default)]
 pub(super) struct Kept(Mutex<VecDeque<Arc<Block>>>);
 
@@ -48,7 +49,7 @@ impl Kept {
         Some(block)
     }
 
-    /// Keeps a block in place of those of the same address: their bytes were others.
+    /// Keeps a block and drops the one at the same address, whose bytes differ.
     pub(super) fn keep(&self, block: Block) -> Arc<Block> {
         let block = Arc::new(block);
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! The smallest file that `llvm-objdump` takes code from: a section where the code lies, and a symbol at 0.
+//! The minimal ELF file that `llvm-objdump` accepts: a code section at the code's address, and a symbol at 0.
 //!
-//! gABI chapter 4, 64-bit little-endian; AMDGPUUsage, "ELF Code Object". The symbol is for branches to addresses below the
-//! section: the tool names the symbol before a target, and only where there is one.
+//! gABI chapter 4, 64-bit little-endian; AMDGPUUsage, "ELF Code Object". The tool names the nearest symbol below a
+//! branch target. The symbol at 0 covers targets below the section.
 
 use crate::elf::{
     ELFOSABI_AMDGPU_HSA, EM_AMDGPU, ET_DYN, FileFlags, FileHeader, SHF_ALLOC, SHF_EXECINSTR, SHN_ABS,
@@ -9,7 +9,7 @@ use crate::elf::{
     SymbolSection, bytes_of, write, write::Strings,
 };
 
-/// The section with the code; its name is what the tool calls its beginning.
+/// Name of the code section; the tool uses it as the name of the section's start.
 pub(super) const SECTION: &str = ".text";
 /// The absolute symbol at 0.
 pub(super) const ZERO: &str = "zero";
@@ -18,10 +18,10 @@ pub(super) const ZERO: &str = "zero";
 const SECTIONS: usize = 4;
 /// Code object version 5.
 const ABI_VERSION: u8 = 3;
-/// `EF_AMDGPU_MACH_AMDGCN_GFX900`: any that all versions of LLVM take for amdgcn's; `-mcpu` has the last word.
+/// `EF_AMDGPU_MACH_AMDGCN_GFX900`, which all LLVM versions accept as amdgcn; `-mcpu` overrides it.
 const ANY_AMDGCN: FileFlags = FileFlags(0x2c);
 
-/// The file around code that lies at an address: header, section headers, code, symbols, names.
+/// Builds a file around code at an address: header, section headers, code, symbols, names.
 pub(super) fn around(address: u64, code: &[u8]) -> Vec<u8> {
     let mut names = Strings::new();
     let [text, symtab, strtab, zero] =

@@ -1,19 +1,19 @@
-//! Why code is not disassembled.
+//! Errors of disassembly.
 
 use std::time::Duration;
 
-/// Why code is not disassembled.
+/// An error of disassembly.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DisassembleError {
-    /// Nothing is installed.
+    /// No tool is installed.
     #[error(
         "no llvm-objdump or llvm-mc on the PATH: install LLVM (`apt install llvm`) or ROCm, or pass --disassembler FILE"
     )]
     NoTool,
-    /// The address is that of no instruction.
+    /// No instruction has this address: it is no multiple of 4.
     #[error("no instruction lies at {0:#x}: instructions lie at multiples of 4 bytes")]
     Unaligned(u64),
-    /// The tool is too old for the GPU, or was built without AMD's.
+    /// The tool is too old for the GPU, or was built without the AMDGPU target.
     #[error("{tool} does not know {processor} ({words}): install a newer LLVM, or pass --disassembler FILE")]
     UnknownProcessor {
         /// The program.
@@ -23,57 +23,57 @@ pub enum DisassembleError {
         /// Its output.
         words: String,
     },
-    /// The program cannot be started.
+    /// The program does not start.
     #[error("cannot run {tool}: {error}")]
     NotRun {
         /// The program.
         tool: String,
-        /// The operating system's word.
+        /// The operating system's error.
         error: String,
     },
-    /// It ended with an error, or crashed.
+    /// The program ended with an error, or crashed.
     #[error("{tool} failed ({status}): {words}")]
     Failed {
         /// The program.
         tool: String,
-        /// How it ended.
+        /// Its exit status.
         status: String,
         /// The first line of its output.
         words: String,
     },
-    /// It took too long, and was ended.
+    /// The program exceeded the time limit and was killed.
     #[error("{tool} did not end within {limit:?}, and was stopped")]
     TimedOut {
         /// The program.
         tool: String,
-        /// How long it was waited for.
+        /// The time limit.
         limit: Duration,
     },
-    /// It printed too much, and was ended.
+    /// The program printed too much and was killed.
     #[error("{tool} printed more than {limit} bytes, and was stopped")]
     TooMuch {
         /// The program.
         tool: String,
-        /// How much was read.
+        /// The limit, in bytes.
         limit: usize,
     },
-    /// Its output is no listing of the given code.
+    /// Its output is not a listing of the given code.
     #[error("{tool} printed no listing of its input: {why}")]
     NoListing {
         /// The program.
         tool: String,
-        /// The error, and its place.
+        /// The error, with its position.
         why: ListingError,
     },
 }
 
-/// The reason that a tool's output is no listing of the code.
+/// The error in a tool's listing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListingError {
     /// A line of `llvm-objdump` has no address.
     #[error("no address in `{0}`")]
     NoAddress(String),
-    /// A line of `llvm-objdump` is not about the next instruction.
+    /// A line of `llvm-objdump` is not for the next instruction.
     #[error("not the address {expected:#x} in `{line}`")]
     Address {
         /// Address of the next instruction.
@@ -84,7 +84,7 @@ pub enum ListingError {
     /// A line of `llvm-objdump` has no dwords.
     #[error("no dwords in `{0}`")]
     NoDwords(String),
-    /// A line of `llvm-objdump` is about bytes past the code.
+    /// A line of `llvm-objdump` covers bytes past the code.
     #[error("more than it was given in `{0}`")]
     TooMuch(String),
     /// The listing ends at another address than the code.
@@ -95,10 +95,10 @@ pub enum ListingError {
         /// The end of the code.
         expected: u64,
     },
-    /// The listing ends before the code; with the byte that it lacks.
+    /// The listing ends before the code; the offset of the first missing byte.
     #[error("it prints no instruction for the byte {0}")]
     Short(usize),
-    /// The listing goes on after the code.
+    /// The listing continues past the code.
     #[error("it continues after the byte {at} of {size}")]
     Long {
         /// The first byte past the listed instructions.
@@ -106,7 +106,7 @@ pub enum ListingError {
         /// Bytes of the code.
         size: usize,
     },
-    /// `llvm-mc` encodes an instruction differently; with its byte.
+    /// `llvm-mc` encodes an instruction differently; the offset of its first byte.
     #[error(
         "it encodes the instruction at the byte {0} otherwise than the code has it; llvm-objdump does better"
     )]
@@ -114,7 +114,7 @@ pub enum ListingError {
 }
 
 impl DisassembleError {
-    /// Whether another tool may do better. One that takes too long is not followed by more of them.
+    /// Whether another tool may succeed. After a timeout no further tool runs.
     pub(super) fn is_of_this_tool(&self) -> bool {
         !matches!(self, Self::NoTool | Self::Unaligned(_) | Self::TimedOut { .. })
     }

@@ -1,4 +1,4 @@
-//! `llvm-mc --disassemble`: text without addresses, and how it encodes again what it has decoded.
+//! `llvm-mc --disassemble`: listings without addresses, with the second encoding of each decoded instruction.
 //!
 //! A line is text and encoding: `s_nop 0    ; encoding: [0x00,0x00,0x80,0xbf]`. The tool reports invalid instructions
 //! on standard error, by the line of the input, so each line has one dword. If an encoding differs from the code, the
@@ -13,7 +13,7 @@ use super::run;
 use super::tools::Tool;
 use super::{DisassembleError, Instruction, Machine};
 
-/// Its message for bytes that are no instruction.
+/// The tool's message for invalid bytes.
 const INVALID: &str = "invalid instruction encoding";
 const ENCODING: &str = "; encoding: [";
 
@@ -36,7 +36,7 @@ pub(super) fn decode(
         .map_err(|why| DisassembleError::NoListing { tool: tool.name(), why })
 }
 
-/// A dword on each line.
+/// Formats one dword per line.
 fn input(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 5);
     for dword in bytes.chunks(4) {
@@ -48,7 +48,7 @@ fn input(bytes: &[u8]) -> String {
     text
 }
 
-/// The instructions of a listing and of its messages.
+/// Parses the instructions of a listing and its messages.
 pub(super) fn listing(
     text: &str,
     said: &str,
@@ -66,7 +66,7 @@ pub(super) fn listing(
             Instruction { address, size: 4, text, is_decoded: false, target: None }
         } else {
             let (text, encoding) = decoded.next().ok_or(ListingError::Short(at))?;
-            // In another encoding than the code's its size may be another one, and all that follow would stand elsewhere.
+            // A different encoding may have a different size, which would shift all later instructions.
             let Some(size) = size_of(encoding, bytes.get(at..).unwrap_or_default()) else {
                 return if instructions.is_empty() {
                     Err(ListingError::Encoding(at))
@@ -87,7 +87,7 @@ pub(super) fn listing(
     }
 }
 
-/// The size of `0x00,0x00,0x80,0xbf]`, if those are the bytes.
+/// Returns the size of the encoding `0x00,0x00,0x80,0xbf]` if it equals the bytes.
 fn size_of(encoding: &str, bytes: &[u8]) -> Option<u8> {
     let list = encoding.split(']').next()?;
     let mut size = 0u8;
@@ -102,7 +102,7 @@ fn size_of(encoding: &str, bytes: &[u8]) -> Option<u8> {
     (is_whole && size > 0 && size.is_multiple_of(4)).then_some(size)
 }
 
-/// The byte that a warning is about: `<stdin>:3:1: warning: invalid instruction encoding`.
+/// Returns the byte offset of a warning: `<stdin>:3:1: warning: invalid instruction encoding`.
 fn invalid(line: &str) -> Option<usize> {
     let (place, _) = line.split_once(": warning: ").filter(|(_, words)| words.starts_with(INVALID))?;
     let line: usize = place.rsplit(':').nth(1)?.parse().ok()?;

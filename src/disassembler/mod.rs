@@ -1,14 +1,13 @@
-//! Instructions of AMDGPU code as LLVM's own tools print them.
+//! AMDGPU instructions, decoded by LLVM's tools.
 //!
-//! *You give* bytes of code, where they lie, and the processor that they are for.
-//! *You get* instructions with address, size, text and branch target, kept for the next who asks for the same.
-//! *Not for* reading captures, nor for names: who asks knows both.
+//! Input: bytes of code, their address and the processor. Output: instructions with address, size, text and branch
+//! target, cached for the next request. Reading captures and finding symbols is up to the caller.
 //!
-//! `llvm-objdump` comes first, `llvm-mc` if it is missing. Both take 50 ms to start and 0.3 s for 256 KiB (LLVM 22),
-//! but only the former prints addresses and branch targets: `llvm-mc` prints text alone, and sizes come from its
-//! second encoding of the decoded text. `objdump` reads an ELF file, so one is made around the bytes.
+//! `llvm-objdump` is preferred, `llvm-mc` is the fallback. Both take 50 ms to start and 0.3 s for 256 KiB (LLVM 22).
+//! Only `llvm-objdump` prints addresses and branch targets; it reads ELF files, so a minimal file is built around the
+//! bytes. `llvm-mc` prints text alone; the sizes come from its second encoding of that text.
 //!
-//! This is the only module that starts programs: without a shell, with bounded input, output and time.
+//! No other module starts programs. They run without a shell, with bounded input, output and time.
 
 mod cache;
 mod elf;
@@ -32,54 +31,54 @@ pub use tools::MAX_TRIED;
 use cache::Kept;
 use tools::{Program, Tool};
 
-/// Every instruction of AMDGPU lies at a multiple of so many bytes, and is so many long or a multiple.
+/// Alignment of AMDGPU instructions in bytes; sizes are multiples of it too.
 pub const ALIGNMENT: u64 = 4;
-/// The most bytes that are decoded at once: what a tool does in a tenth of a second.
+/// Maximum bytes decoded at once; a tool takes about 0.1 s for them.
 pub const MAX_BLOCK: usize = 64 * 1024;
-/// How long a tool may take: a hundred times what it needs.
+/// Time limit of one tool run; typical runs take 0.1 s.
 pub const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// Zero bytes after the code for the tool alone, longer than any instruction: `llvm-objdump` 22 crashes if a literal
-/// lies beyond the section's end. Instructions that reach into them are cut off.
+/// Zero bytes appended to the code for the tool, longer than any instruction. `llvm-objdump` 22 crashes on a literal
+/// past the section's end. Instructions that reach into the padding are dropped.
 const PADDING: usize = 32;
 
-/// The processor that code is for.
+/// The target processor of code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
-    /// The processor as LLVM's `-mcpu` takes it: `gfx90a`, `gfx11-generic`.
+    /// Name in the form of LLVM's `-mcpu`: `gfx90a`, `gfx11-generic`.
     pub processor: String,
-    /// Its features as `-mattr` takes them: `+wavefrontsize64`, `-xnack`.
+    /// Features in the form of `-mattr`: `+wavefrontsize64`, `-xnack`.
     pub features: Vec<&'static str>,
 }
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Where it lies.
+    /// Address of its first byte.
     pub address: u64,
     /// Its size in bytes: a multiple of 4.
     pub size: u8,
-    /// The tool's text: `s_cbranch_execz 12`; for an invalid instruction its bytes, `.long 0xffffffff`.
+    /// The tool's text: `s_cbranch_execz 12`; for an invalid instruction the bytes, `.long 0xffffffff`.
     pub text: String,
-    /// Whether it is an instruction.
+    /// Whether the bytes are a valid instruction.
     pub is_decoded: bool,
-    /// Where it branches to, by the tool.
+    /// Branch target according to the tool.
     pub target: Option<u64>,
 }
 
 impl Instruction {
-    /// The address after it.
+    /// Returns the address past its last byte.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.address.saturating_add(u64::from(self.size))
     }
 }
 
-/// Decodes code by a tool, and keeps what it has decoded. Shared by threads.
+/// Decodes code with a tool and caches the result. Threads share it.
 #[derive(Debug)]
 pub struct Disassembler {
-    /// The one that the user named; `None`: what is installed.
+    /// The user's tool; `None`: the installed tools.
     named: Option<Tool>,
-    /// The installed tools, after the first question; the preferred one at the front.
+    /// Installed tools, the preferred one first; filled by the first request.
     found: Mutex<Vec<Tool>>,
     kept: Kept,
     time_limit: Duration,
@@ -92,32 +91,32 @@ impl Default for Disassembler {
 }
 
 impl Disassembler {
-    /// One that runs that program, an `llvm-mc` if it is called so and an `llvm-objdump` else; `None`: what is installed.
+    /// Creates a disassembler that runs `program`: `llvm-mc` syntax if its name says so, else `llvm-objdump` syntax.
+    /// `None`: the installed tools.
     #[must_use]
     pub fn new(program: Option<PathBuf>) -> Self {
         let named = program.map(Tool::named);
         Self { named, found: Mutex::default(), kept: Kept::default(), time_limit: TIME_LIMIT }
     }
 
-    /// The same with another limit of time for a tool.
+    /// Sets the time limit of a tool run.
     #[must_use]
     pub fn within(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
         self
     }
 
-    /// A block that was decoded before and has an instruction that begins at the address. Whether the bytes are still
-    /// those ([`Block::bytes`]) is for the caller to see.
+    /// Returns a cached block with an instruction that begins at the address. The caller compares [`Block::bytes`] with
+    /// the current bytes.
     #[must_use]
     pub fn kept(&self, machine: &Machine, address: u64) -> Option<Arc<Block>> {
         self.kept.at(machine, address)
     }
 
-    /// Decodes bytes that lie at an address, at most [`MAX_BLOCK`], whole dwords only. Instructions of which the last bytes
-    /// are missing are left out.
+    /// Decodes bytes at an address, at most [`MAX_BLOCK`], whole dwords only. Drops a last instruction that is cut off.
     ///
     /// # Errors
-    /// No tool is installed, or none of them knows the processor; what keeps the tool from answering.
+    /// No tool is installed, no tool knows the processor, or the tool fails.
     pub fn decode(
         &self,
         machine: &Machine,
@@ -127,8 +126,8 @@ impl Disassembler {
         if !address.is_multiple_of(ALIGNMENT) {
             return Err(DisassembleError::Unaligned(address));
         }
-        // Names come from a user's targets, too: an invalid name is not passed to a tool, which takes any for the
-        // default.
+        // The name may come from a user's target file. LLVM replaces an invalid name by its default, so it is rejected
+        // here.
         let is_name = machine.processor.starts_with("gfx");
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if !is_name || !machine.processor.chars().all(is_letter) {
@@ -136,7 +135,7 @@ impl Disassembler {
             let words = "no name of a processor".to_owned();
             return Err(DisassembleError::UnknownProcessor { tool, processor, words });
         }
-        // The padding is to lie within the address space, too.
+        // The padding must stay within the address space.
         let capacity = usize::try_from(u64::MAX - address).unwrap_or(usize::MAX).saturating_sub(PADDING);
         let length = bytes.len().min(MAX_BLOCK).min(capacity) / 4 * 4;
         let bytes = bytes.get(..length).unwrap_or_default();
@@ -150,7 +149,7 @@ impl Disassembler {
         Ok(self.kept.keep(block))
     }
 
-    /// By the first of the installed tools that can.
+    /// Decodes with the first installed tool that succeeds.
     fn by_installed(
         &self,
         machine: &Machine,
@@ -167,7 +166,7 @@ impl Disassembler {
         for tool in tools {
             match self.by(&tool, machine, address, bytes) {
                 Ok(instructions) => {
-                    // It will be asked first, where those before it do not know the GPU.
+                    // This tool moves ahead of those that lack the GPU.
                     if is_too_old {
                         let mut found = lock();
                         found.retain(|other| *other != tool);

@@ -1,7 +1,7 @@
-//! `llvm-objdump`: its arguments, and its listing.
+//! `llvm-objdump`: arguments and listings.
 //!
-//! A line is text, `//`, the address, the instruction's dwords and where it branches to:
-//! `s_branch 16    // 7F00001027A0: BF820010 <.text+0x4c>`. A remark may follow after a semicolon.
+//! A line has text, `//`, address, dwords and branch target: `s_branch 16    // 7F00001027A0: BF820010 <.text+0x4c>`. A
+//! remark may follow after a semicolon.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(super) fn decode(
         .map_err(|why| DisassembleError::NoListing { tool: tool.name(), why })
 }
 
-/// The instructions of a listing of so many bytes, each at the end of the one before it.
+/// Parses the instructions of a listing of `length` bytes; each must begin at the end of the one before.
 pub(super) fn listing(text: &str, address: u64, length: usize) -> Result<Vec<Instruction>, ListingError> {
     let mut instructions = Vec::new();
     let mut next = address;
@@ -62,7 +62,7 @@ pub(super) fn listing(text: &str, address: u64, length: usize) -> Result<Vec<Ins
     if next == end { Ok(instructions) } else { Err(ListingError::End { found: next, expected: end }) }
 }
 
-/// `.text+0x4c`, counted from the section's address.
+/// Address of `.text+0x4c`, relative to the section's address.
 fn address_of(target: &str, address: u64) -> Option<u64> {
     let (symbol, offset) = target.split_once('+').unwrap_or((target, "0x0"));
     let offset = u64::from_str_radix(offset.strip_prefix("0x")?, 16).ok()?;

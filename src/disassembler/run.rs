@@ -1,4 +1,4 @@
-//! Running a tool: bytes in, text out, within bounds.
+//! Running a tool with bounded input, output and time.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use super::DisassembleError;
 use super::tools::Tool;
 
-/// The most that is read of what a tool prints, on each of its two outputs: some hundred bytes for each that it is given.
+/// Maximum bytes read from each of a tool's outputs: some hundred bytes per byte of input.
 pub const MAX_OUTPUT: usize = 8 << 20;
-/// How often it is looked after a tool that has closed its outputs and has not ended.
+/// Poll interval for the exit of a tool that has closed its outputs.
 const POLL: Duration = Duration::from_millis(2);
 
-/// The complete output, once it ends.
+/// Receives the complete output at its end.
 type Heard = Option<Receiver<Vec<u8>>>;
 
 /// The output of a tool.
@@ -25,7 +25,7 @@ pub(super) struct Output {
     pub(super) stderr: String,
 }
 
-/// Runs a tool with that input, for so long at most.
+/// Runs a tool with the given input and time limit.
 pub(super) fn run(
     tool: &Tool,
     arguments: &[String],
@@ -41,13 +41,13 @@ pub(super) fn run(
     let mut child = command.spawn().map_err(not_run)?;
     let end = Instant::now() + limit;
     if let Some(mut stdin) = child.stdin.take() {
-        // A tool that ends early does not read all: that is no error of its own.
+        // A tool that ends early leaves input unread; that is no error.
         thread::spawn(move || stdin.write_all(&input));
     }
     let outputs = (child.stdout.take().map(reader), child.stderr.take().map(reader));
     let finished = finish(&mut child, outputs, tool, end, limit);
     if finished.is_err() {
-        // Its readers end with it; a program that it has started itself and that holds its outputs keeps nobody waiting.
+        // The readers end with the tool. A child process that holds its outputs open delays nobody.
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -89,13 +89,13 @@ fn finish(
     }
 }
 
-/// Reads an output to its end, or one byte more than may be.
+/// Reads an output to its end, at most one byte past the limit.
 fn reader(output: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (send, receive) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = output.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut bytes);
-        // Nobody listens any more once the time is up.
+        // After a timeout the receiver is gone.
         let _ = send.send(bytes);
     });
     receive

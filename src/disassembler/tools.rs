@@ -1,4 +1,4 @@
-//! The programs: their paths, their processor arguments, and whether they know the processor.
+//! Tool programs: paths, processor arguments, and detection of unknown processors.
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use super::run::Output;
 use super::{DisassembleError, Machine};
 
-/// Tools that are tried in turn for a processor that the first ones do not know.
+/// Maximum number of tools tried for a processor that the first ones do not know.
 pub const MAX_TRIED: usize = 6;
-/// ROCm's default folder, overridden by `ROCM_PATH`, and LLVM's tools in it.
+/// ROCm's default folder with LLVM's tools; `ROCM_PATH` overrides it.
 const ROCM: &str = "/opt/rocm";
 const LLVM: [&str; 2] = ["llvm/bin", "lib/llvm/bin"];
-/// Characters of a tool's output that an error repeats.
+/// Maximum characters of a tool's output in an error.
 const MAX_WORDS: usize = 200;
 
-/// Which of the two it is.
+/// The two supported programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Program {
     Objdump,
@@ -31,7 +31,8 @@ impl Program {
         }
     }
 
-    /// The version in a file's name: 22 of `llvm-objdump-22`, `None` of `llvm-objdump`; else it is another file.
+    /// Returns the version in a file name: `Some(22)` for `llvm-objdump-22`, `Some(None)` for `llvm-objdump`, `None`
+    /// for other files.
     fn version(self, file: &str) -> Option<Option<u32>> {
         match file.strip_prefix(self.name())? {
             "" => Some(None),
@@ -48,7 +49,7 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// One that the user named.
+    /// The user's tool.
     pub(super) fn named(path: PathBuf) -> Self {
         let is_mc = path.file_name().is_some_and(|name| name.to_string_lossy().contains(Program::Mc.name()));
         Self { path, program: if is_mc { Program::Mc } else { Program::Objdump } }
@@ -60,7 +61,7 @@ impl Tool {
         name.to_string_lossy().into_owned()
     }
 
-    /// The arguments that name the processor.
+    /// The arguments that select the processor.
     pub(super) fn for_machine(&self, machine: &Machine) -> Vec<String> {
         let mut arguments = vec![format!("--mcpu={}", machine.processor)];
         if !machine.features.is_empty() {
@@ -69,7 +70,7 @@ impl Tool {
         arguments
     }
 
-    /// Whether it did its work. A processor that LLVM does not know is a warning to it, and another's instructions.
+    /// Checks the tool's success. For an unknown processor LLVM only warns and decodes for another one.
     pub(super) fn judge(&self, machine: &Machine, output: &Output) -> Result<(), DisassembleError> {
         const UNKNOWN: [&str; 4] = [
             "is not a recognized processor",
@@ -92,7 +93,7 @@ impl Tool {
     }
 }
 
-/// The tools on the PATH and of ROCm, in the order to try them.
+/// Lists the tools on the PATH and of ROCm, in order of preference.
 pub(super) fn installed() -> Vec<Tool> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let rocm = std::env::var_os("ROCM_PATH").filter(|folder| !folder.is_empty());
@@ -100,9 +101,9 @@ pub(super) fn installed() -> Vec<Tool> {
     in_folders(std::env::split_paths(&path).chain(LLVM.iter().map(|llvm| rocm.join(llvm))))
 }
 
-/// The tools in some folders: `llvm-objdump` before `llvm-mc`, then the newest by name before those that have no number, then
-/// as the folders come. A folder that is relative to where the program was started, as an empty word of the PATH is, counts for
-/// nothing: a dump's folder may hold anything.
+/// Lists the tools in the given folders: `llvm-objdump` before `llvm-mc`, then higher versions before lower ones, files
+/// without a version last, then in folder order. Relative folders (an empty PATH entry is one) are ignored: the current
+/// folder may be a dump's.
 pub(super) fn in_folders(folders: impl Iterator<Item = PathBuf>) -> Vec<Tool> {
     let mut found = Vec::new();
     let mut seen = Vec::new();

@@ -1,8 +1,8 @@
-//! 64-bit little-endian ELF files over `object`'s records: headers and tables read, and written.
+//! Reading and writing 64-bit little-endian ELF headers and tables with `object`'s records.
 //!
-//! `object` defines records and constants. Its records have no alignment, so that a file is read wherever it lies: in a dump, a
-//! bundle, an image. Its readers and writers of whole files stay unused: their errors have no offsets, they reject what ROCm
-//! writes, and they need all bytes of a file in one buffer.
+//! `object` defines records and constants. Its unaligned records read a file at any address: in a dump, a bundle, an
+//! image. Its whole-file readers and writers are unused: their errors have no offsets, they reject ROCm's files, and
+//! they need the whole file in one buffer.
 //!
 //! System V gABI, chapters 4 and 5.
 

@@ -1,4 +1,4 @@
-//! Records and tables of a file in memory; errors have file offsets.
+//! Records and tables of a file in memory, with file offsets in errors.
 
 use std::mem::{offset_of, size_of};
 
@@ -8,13 +8,13 @@ use thiserror::Error;
 
 use super::{ELFMAG, FileHeader, FileType, Ident, LE, Machine, ProgramHeader, SHN_XINDEX, SectionHeader};
 
-/// How every file of this module's kind begins: magic, 64 bits, little-endian.
+/// First bytes of supported files: magic, 64 bits, little-endian.
 pub(crate) const START: &[u8] = b"\x7fELF\x02\x01";
 
-/// A part of a file that cannot be read.
+/// An unreadable part of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum ElfError {
-    /// The file ends before a part that its headers promise.
+    /// The file ends before a part that its headers announce.
     #[error("{what} at file offset {offset:#x} needs {needed} bytes, the file has {have} there")]
     Truncated { what: String, offset: u64, needed: u64, have: u64 },
     /// A field has a value that the format does not allow.
@@ -22,21 +22,21 @@ pub(crate) enum ElfError {
     Malformed { what: String, offset: u64, why: String },
 }
 
-/// The record at an offset; `None` where the bytes end before or within it.
+/// Returns the record at an offset; `None` if the bytes end before or within it.
 pub(crate) fn record<T: Pod>(bytes: &[u8], offset: usize) -> Option<&T> {
     pod::from_bytes(bytes.get(offset..)?).ok().map(|(record, _)| record)
 }
 
-/// The whole records of a table; bytes behind the last one are ignored.
+/// Returns the whole records of a table; a partial last record is ignored.
 pub(crate) fn records<T: Pod>(table: &[u8]) -> &[T] {
     let count = table.len().checked_div(size_of::<T>()).unwrap_or(0);
     pod::slice_from_bytes(table, count).map_or(&[], |(records, _)| records)
 }
 
-/// `length` bytes at a file offset.
+/// Returns `length` bytes at a file offset.
 ///
 /// # Errors
-/// [`ElfError::Truncated`] where the file ends before.
+/// [`ElfError::Truncated`] if the file ends before.
 pub(crate) fn range<'a>(file: &'a [u8], what: &str, offset: u64, length: u64) -> Result<&'a [u8], ElfError> {
     let have = (file.len() as u64).saturating_sub(offset);
     let bytes = usize::try_from(offset).ok().and_then(|start| file.get(start..)).unwrap_or(&[]);
@@ -44,10 +44,10 @@ pub(crate) fn range<'a>(file: &'a [u8], what: &str, offset: u64, length: u64) ->
     bytes.ok_or_else(|| ElfError::Truncated { what: what.to_owned(), offset, needed: length, have })
 }
 
-/// The file header, unchecked.
+/// Returns the file header, unchecked.
 ///
 /// # Errors
-/// [`ElfError::Truncated`] where the file ends within it.
+/// [`ElfError::Truncated`] if the file ends within it.
 pub(crate) fn file_header(file: &[u8]) -> Result<&FileHeader, ElfError> {
     let needed = size_of::<FileHeader>() as u64;
     let have = file.len() as u64;
@@ -59,22 +59,22 @@ pub(crate) fn file_header(file: &[u8]) -> Result<&FileHeader, ElfError> {
     })
 }
 
-/// Type and machine of a file that begins as a 64-bit little-endian one; its first 20 bytes suffice.
+/// Returns type and machine of a 64-bit little-endian file; its first 20 bytes suffice.
 pub(crate) fn kind(start: &[u8]) -> Option<(FileType, Machine)> {
     let [file_type, machine] = *record::<[object::U16<LE>; 2]>(start, size_of::<Ident>())?;
     start.starts_with(START).then(|| (FileType(file_type.get(LE)), Machine(machine.get(LE))))
 }
 
-/// `e_machine` of an ELF file of any class; `None` where the file ends within its header.
+/// Returns `e_machine` of an ELF file of any class; `None` if the file ends within its header.
 pub(crate) fn machine(file: &[u8]) -> Option<Machine> {
     let header = record::<FileHeader>(file, 0)?;
     (header.e_ident.magic == ELFMAG).then(|| header.e_machine.get(LE))
 }
 
-/// The program headers.
+/// Returns the program headers.
 ///
 /// # Errors
-/// [`ElfError`] where the table leaves the file, or its entries are no program headers.
+/// [`ElfError`] if the table leaves the file, or its entry size is wrong.
 pub(crate) fn program_headers<'a>(
     file: &'a [u8],
     header: &FileHeader,
@@ -88,12 +88,12 @@ pub(crate) fn program_headers<'a>(
     range(file, "program headers", offset, count * size_of::<ProgramHeader>() as u64).map(records)
 }
 
-/// The section headers, and the index of the section with their names.
+/// Returns the section headers, and the index of the section with their names.
 ///
-/// Section 0 has counts of 0xff00 and more (gABI, `e_shnum`, `e_shstrndx`).
+/// Section 0 holds counts of 0xff00 and more (gABI, `e_shnum`, `e_shstrndx`).
 ///
 /// # Errors
-/// [`ElfError`] where the table leaves the file, or its entries are no section headers.
+/// [`ElfError`] if the table leaves the file, or its entry size is wrong.
 pub(crate) fn section_headers<'a>(
     file: &'a [u8],
     header: &FileHeader,
@@ -126,9 +126,9 @@ fn entry_size(what: &str, offset: usize, found: u16, expected: usize) -> Result<
     Err(ElfError::Malformed { what: format!("{what} table"), offset: offset as u64, why })
 }
 
-/// The notes of a section or segment; they end at the first one that does not fit.
+/// Iterates over the notes of a section or segment, up to the first one that does not fit.
 ///
-/// Fields are padded to 4 bytes, whatever the section's alignment is: every AMDGPU producer pads so.
+/// Fields are padded to 4 bytes at any section alignment, as in the files of all AMDGPU producers.
 pub(crate) fn notes(bytes: &[u8]) -> impl Iterator<Item = Note<'_, FileHeader>> {
     NoteIterator::new(LE, 4, bytes).into_iter().flatten().map_while(Result::ok)
 }

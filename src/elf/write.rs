@@ -1,4 +1,4 @@
-//! Records to be written, with the fields that are alike in every file.
+//! Records for writing, with the fields common to all files preset.
 
 use std::mem::size_of;
 
@@ -66,12 +66,12 @@ impl Strings {
         Self(vec![0])
     }
 
-    /// A table that goes on after those bytes.
+    /// A table that continues after the given bytes.
     pub(crate) fn after(bytes: &[u8]) -> Self {
         Self(bytes.to_vec())
     }
 
-    /// Appends a string without its NUL bytes; its offset.
+    /// Appends a string without its NUL bytes; returns its offset.
     pub(crate) fn add(&mut self, text: &[u8]) -> u32 {
         let offset = self.0.len() as u32;
         self.0.extend(text.iter().copied().filter(|byte| *byte != 0).chain([0]));

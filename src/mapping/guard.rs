@@ -1,11 +1,11 @@
-//! SIGBUS in a mapped file costs the mapping and not the process.
+//! SIGBUS handler: a fault in a mapped file invalidates the mapping and spares the process.
 //!
-//! Situation: a file shrinks, or its disk fails, while pages of it are mapped. Consequence: the next touch of such a page
-//! raises SIGBUS, whose default action ends the process (mmap(2), "Errors"). The handler replaces the rest of the mapping by
-//! pages of zeros and marks it; the read goes on and gives zeros, which the mark makes worthless.
+//! Situation: a file shrinks, or its disk fails, while its pages are mapped. Consequence: the next access to such a
+//! page raises SIGBUS, whose default action ends the process (mmap(2), "Errors"). The handler replaces the rest of the
+//! mapping by pages of zeros and marks the mapping. The read then returns zeros, and the mark invalidates its result.
 //!
-//! A handler may only use what is safe in one (signal-safety(7)): it reads a fixed table of atomics, and calls `mmap`, a
-//! plain system call. A SIGBUS that is not about the table is left to the handler before this one.
+//! The handler uses only async-signal-safe operations (signal-safety(7)): it reads a fixed table of atomics and calls
+//! `mmap`, a plain system call. A SIGBUS outside of the table goes to the previous handler.
 
 use std::io;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use nix::errno::Errno;
 use nix::libc::{self, c_int, c_void, siginfo_t};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
-/// The most mappings at a time: what is more is copied.
+/// Maximum number of guarded mappings; further ranges are copied.
 const PLACES: usize = 256;
 
 /// The address range of a mapping, whole pages; free where `end` is 0.
@@ -37,7 +37,7 @@ impl Entry {
     }
 
     fn holds(&self, address: usize) -> bool {
-        // The end is written last and taken back first.
+        // `end` is written last and cleared first.
         let end = self.end.load(Ordering::Acquire);
         address < end && self.start.load(Ordering::Acquire) <= address
     }
@@ -51,7 +51,7 @@ static BEFORE: OnceLock<Result<SigAction, Errno>> = OnceLock::new();
 /// Bytes of a page.
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
-/// A mapping's place in the table.
+/// Index of a mapping's entry in the table.
 #[derive(Debug)]
 pub(super) struct TableIndex(usize);
 
@@ -60,7 +60,7 @@ impl TableIndex {
         TABLE.get(self.0)
     }
 
-    /// Whether an address is in the mapping.
+    /// Whether the mapping contains an address.
     pub(super) fn holds(&self, address: usize) -> bool {
         self.entry().is_some_and(|entry| entry.holds(address))
     }
@@ -70,7 +70,7 @@ impl TableIndex {
         self.entry().is_some_and(|entry| entry.is_torn.load(Ordering::Acquire))
     }
 
-    /// Gives up the place: the mapping is about to go.
+    /// Frees the entry before the mapping is removed.
     pub(super) fn release(&self) {
         if let Some(entry) = self.entry() {
             entry.end.store(0, Ordering::Release);
@@ -79,7 +79,7 @@ impl TableIndex {
     }
 }
 
-/// Protects a mapping until its place is released; `None` where all places are taken.
+/// Protects a mapping until its entry is released; `None` if the table is full.
 pub(super) fn protect(pages: &[u8]) -> io::Result<Option<TableIndex>> {
     install()?;
     let free = |entry: &Entry| {
@@ -101,29 +101,28 @@ fn install() -> io::Result<()> {
         // SAFETY: sysconf reads a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         PAGE.store(usize::try_from(page).unwrap_or(4096), Ordering::Relaxed);
-        // On the alternative stack, as the standard library's handlers are.
+        // On the alternative stack, like the standard library's handlers.
         let flags = SaFlags::SA_SIGINFO | SaFlags::SA_ONSTACK;
         let action = SigAction::new(SigHandler::SigAction(on_bus_error), flags, SigSet::empty());
-        // SAFETY: the handler keeps to what is safe in a handler, see there.
+        // SAFETY: the handler is async-signal-safe, see there.
         unsafe { sigaction(Signal::SIGBUS, &action) }
     });
     before.map(drop).map_err(io::Error::from)
 }
 
-/// Puts zeros where a mapped file has no bytes any more.
+/// Replaces the missing pages of a mapped file by zeros.
 extern "C" fn on_bus_error(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let errno = Errno::last_raw();
-    // SAFETY: the kernel gives a handler with SA_SIGINFO a siginfo_t; the address is a part of it for SIGBUS that the
-    // kernel raised itself, which a positive code shows (sigaction(2)).
+    // SAFETY: with SA_SIGINFO the kernel passes a siginfo_t. Its address is valid for a SIGBUS raised by the kernel,
+    // which a positive code indicates (sigaction(2)).
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
     if code > 0 && replace(address) {
         Errno::set_raw(errno);
         return;
     }
-    // Not ours: whoever handled SIGBUS before handles this one. A fault comes again at once, a signal that somebody sent
-    // is sent again.
+    // The previous action handles other faults. A fault repeats at once; a signal sent by a process is sent again.
     if let Some(Ok(before)) = BEFORE.get() {
-        // SAFETY: the action was in force before, and both calls are safe in a handler.
+        // SAFETY: the action was in force before, and both calls are async-signal-safe.
         unsafe {
             let _ = sigaction(Signal::SIGBUS, before);
             if code <= 0 {
@@ -131,21 +130,21 @@ extern "C" fn on_bus_error(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
             }
         }
     } else {
-        // SAFETY: as above. The action before is not known yet, so that it is the default one.
+        // SAFETY: as above. The previous action is not recorded yet, so it is the default.
         unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
     }
     Errno::set_raw(errno);
 }
 
-/// Replaces a mapping from the page of an address on; false where the address is in none.
+/// Replaces a mapping from the page of an address on; false if no mapping contains the address.
 fn replace(address: usize) -> bool {
     let Some(entry) = TABLE.iter().find(|entry| entry.holds(address)) else { return false };
     let page = PAGE.load(Ordering::Relaxed);
     let start = address - address % page;
     let length = entry.end.load(Ordering::Acquire).saturating_sub(start);
     entry.is_torn.store(true, Ordering::Release);
-    // SAFETY: the range is a part of a mapping that this process made and that lives: the read that faulted borrows it.
-    // The new pages are readable as the old ones were, and unmapping the whole range unmaps them too.
+    // SAFETY: the range is part of a live mapping of this process: the faulting read borrows it. The new pages are
+    // readable like the old ones, and unmapping the whole range unmaps them too.
     let zeros = unsafe {
         libc::mmap(
             std::ptr::without_provenance_mut(start),

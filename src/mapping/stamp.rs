@@ -1,4 +1,4 @@
-//! Which file it is, and whether it is as it was when it was opened.
+//! File identity and change detection.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -9,9 +9,9 @@ use nix::sys::stat::FileStat;
 
 use super::FIRST_CHANGED;
 
-/// A file's identity, its size, and the time of its last modification.
+/// A file's identity, size and modification time.
 ///
-/// The time of a change of status is no part of it: renaming and removing a file advance that time and change no byte.
+/// The status-change time is excluded: renaming or removing a file advances it without a change of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -22,10 +22,10 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of an open file, as it is now.
+    /// Returns the current stamp of an open file.
     ///
     /// # Errors
-    /// The operating system's answer to fstat(2).
+    /// The operating system's error of fstat(2).
     pub fn of(file: &File) -> io::Result<Self> {
         Ok(Self::from(&file.metadata()?))
     }
@@ -61,10 +61,10 @@ impl From<&FileStat> for Stamp {
     }
 }
 
-/// The first file of a capture that was found changed since it was opened. All files of the capture share it.
+/// The first file of a capture that changed after it was opened. All files of the capture share it.
 ///
-/// Once a file has changed, no answer can be trusted that reads it, even where the bytes that one reader asked for are the
-/// same: others may already differ.
+/// After a change every answer from the file is untrusted, even if the bytes of one read are the same: other reads may
+/// already differ.
 #[derive(Clone, Debug, Default)]
 pub struct Changes(Arc<OnceLock<String>>);
 
@@ -75,7 +75,7 @@ impl Changes {
         self.0.get().map(String::as_str)
     }
 
-    /// Records that the file of that name has changed; later ones are ignored.
+    /// Records a change of the named file; only the first call counts.
     pub fn record(&self, name: &str) {
         FIRST_CHANGED.get_or_init(|| Some(name.to_owned()));
         self.0.get_or_init(|| name.to_owned());

@@ -19,7 +19,7 @@ fn script(folder: &tempfile::TempDir, text: &str) -> PathBuf {
     path
 }
 
-/// The result of a tool that runs the script, within a second.
+/// Runs the script as a tool with a limit of one second and returns the error.
 fn ends_with(text: &str) -> DisassembleError {
     let folder = tempfile::tempdir().unwrap();
     let limit = Duration::from_secs(1);
@@ -48,7 +48,7 @@ fn one_that_does_not_end_is_stopped() {
 
 #[test]
 fn one_that_prints_without_end_is_stopped() {
-    // A child of its own goes on printing to nobody; none may be left behind.
+    // `exec` replaces the shell, so that no child stays behind.
     for text in ["exec yes", "exec yes >&2"] {
         let error = ends_with(text);
         let late = matches!(error, DisassembleError::TimedOut { .. });
@@ -82,7 +82,7 @@ fn one_that_is_not_there_or_no_program_is_named() {
     assert!(matches!(error, DisassembleError::NotRun { .. }), "{error}");
 }
 
-/// No shell sees the processor, and the tool none of the code's features that the table has not.
+/// No shell sees the processor's name, and the tool gets no feature that the target table lacks.
 #[test]
 fn a_gpu_that_no_llvm_knows_is_an_error() {
     let disassembler = Disassembler::default();
@@ -92,7 +92,7 @@ fn a_gpu_that_no_llvm_knows_is_an_error() {
     }
 }
 
-/// A client asks for one instruction after the other: the tool is asked once.
+/// A client requests one instruction after the other: the tool runs once.
 #[test]
 fn what_was_decoded_is_kept_until_its_bytes_change() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn what_was_decoded_is_kept_until_its_bytes_change() {
     assert!(disassembler.kept(&gfx90a, 0x1028).is_none());
     assert!(disassembler.kept(&machine("gfx942"), 0x1000).is_none());
     assert_eq!(runs(), 1);
-    // Another block of the same place takes its place, and no more than so many are kept.
+    // A block at the same address replaces the old one, and the number of blocks is bounded.
     let other = disassembler.decode(&gfx90a, 0x1000, &code[..8]).unwrap();
     assert_eq!(disassembler.kept(&gfx90a, 0x1000).unwrap(), other);
     assert!(disassembler.kept(&gfx90a, 0x1008).is_none());

@@ -1,4 +1,4 @@
-//! Output of tools, by hand: valid and invalid listings.
+//! Hand-written tool output: valid and invalid listings.
 
 use crate::disassembler::{mc, objdump};
 
@@ -69,7 +69,7 @@ fn what_does_not_cover_the_code_is_no_listing_of_objdump() {
 #[test]
 fn addresses_at_the_end_of_memory_do_not_overflow() {
     let text = lines(&["s_nop 0 // FFFFFFFFFFFFFFFC: BF800000 <.text+0xffffffffffffffff>"]);
-    // The last address is not one that an end can have; the caller keeps away from it.
+    // No instruction can end past the last address; the caller excludes it.
     let found = objdump::listing(&text, u64::MAX - 3, 3);
     assert!(found.is_ok_and(|found| found[0].target.is_none()));
 }
@@ -94,7 +94,7 @@ fn mc_says_sizes_by_encodings_and_bad_ones_by_line() {
     assert_eq!(got, expected);
 }
 
-/// An instruction that is encoded otherwise may have another size, which would move all that follow: they are left out.
+/// A different encoding may have a different size, which would shift all later instructions: they are dropped.
 #[test]
 fn a_listing_of_mc_ends_where_its_encoding_is_not_the_codes() {
     for (from, to) in [
@@ -105,7 +105,7 @@ fn a_listing_of_mc_ends_where_its_encoding_is_not_the_codes() {
     ] {
         let found = mc::listing(&DECODED.replace(from, to), SAID, 0x1000, &BYTES);
         if to == "]" {
-            // Its bytes are the code's as far as they go; the rest has no message.
+            // The bytes match as far as they go; the rest has no message.
             assert!(found.unwrap_err().to_string().contains("it prints no instruction for the byte 12"));
             continue;
         }

@@ -1,4 +1,4 @@
-//! The disassembler against llvm-objdump's listings of whole code objects, and against tools that misbehave.
+//! The disassembler against `llvm-objdump` listings of whole code objects, and against faulty tools.
 
 mod fake;
 mod listings;

@@ -1,5 +1,5 @@
-//! The installed tools, against llvm-objdump's own listing of each fixture's file, which has sections, symbols and flags that
-//! what is decoded here has not.
+//! The installed tools on raw bytes, against `llvm-objdump` on each fixture's file, which has sections, symbols and
+//! flags.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn objects() -> Vec<PathBuf> {
     files
 }
 
-/// The code of a file, where it lies, and what it is for.
+/// Address and bytes of a file's code, and its processor.
 fn code(path: &Path) -> (u64, Vec<u8>, Machine) {
     let object = CodeObject::parse(std::fs::read(path).unwrap()).unwrap();
     let text = object.text().unwrap();
@@ -31,7 +31,7 @@ fn code(path: &Path) -> (u64, Vec<u8>, Machine) {
     (text.start.0, bytes, machine)
 }
 
-/// Address, text and branch target of each instruction by llvm-objdump of the file as it is.
+/// Address, text and branch target of each instruction according to `llvm-objdump` on the original file.
 fn by_objdump(path: &Path, machine: &Machine) -> BTreeMap<u64, (String, Option<u64>)> {
     let mut command = Command::new(newest_llvm("llvm-objdump"));
     command.args(["-d", "-z", "-j", ".text"]);
@@ -56,8 +56,8 @@ fn by_objdump(path: &Path, machine: &Machine) -> BTreeMap<u64, (String, Option<u
         let address = u64::from_str_radix(address, 16).unwrap();
         let mut text = text.trim().to_owned();
         let mut target = target;
-        // A branch to the start of a symbol has the symbol as its operand. Of bytes the tools know the offset only: dwords behind
-        // the branch, in 16 bits (SOPP of the ISA documents).
+        // The operand of a branch to a symbol's start is that symbol. Raw bytes have only the offset: dwords behind the
+        // branch, in 16 bits (SOPP of the ISA documents).
         if let Some((mnemonic, &symbol)) =
             text.rsplit_once(' ').and_then(|(mnemonic, last)| Some((mnemonic, symbols.get(last)?)))
         {
@@ -70,7 +70,7 @@ fn by_objdump(path: &Path, machine: &Machine) -> BTreeMap<u64, (String, Option<u
     found
 }
 
-/// All of a file's code, block by block.
+/// Decodes all code of a file, block by block.
 fn all(disassembler: &Disassembler, machine: &Machine, start: u64, bytes: &[u8]) -> Vec<Instruction> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
@@ -112,7 +112,7 @@ fn mc_says_the_same_but_for_targets() {
     }
 }
 
-/// Dwords that nobody wrote as code; xorshift, so that each run sees the same.
+/// Random dwords (xorshift with a fixed seed).
 fn noise(mut seed: u64, dwords: usize) -> Vec<u8> {
     let mut next = || {
         seed ^= seed << 13;
@@ -148,7 +148,7 @@ fn noise_is_decoded_to_its_end_or_refused() {
                     assert!(places.eq(block.instructions.iter().take(other.instructions.len()).map(place)));
                     agreed += other.instructions.len();
                 }
-                // Some noise it encodes otherwise at once, and of some it crashes.
+                // `llvm-mc` encodes some noise differently and crashes on other noise.
                 Err(DisassembleError::NoListing { .. } | DisassembleError::Failed { .. }) => {}
                 Err(other) => panic!("{other}"),
             }
@@ -158,7 +158,7 @@ fn noise_is_decoded_to_its_end_or_refused() {
     assert!(agreed > 100, "llvm-mc agreed on {agreed} only");
 }
 
-/// `s_mov_b32 s0, 0x12345678`: the tool is not shown an instruction without its literal, and nobody a literal that is not there.
+/// `s_mov_b32 s0, 0x12345678`: the tool gets no instruction without its literal, and no literal is invented.
 #[test]
 fn an_instruction_that_is_cut_off_is_left_out() {
     let code = [0, 0, 0x80, 0xbf, 0xff, 0, 0x80, 0xbe, 0x78, 0x56, 0x34, 0x12];

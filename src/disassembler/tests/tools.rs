@@ -1,4 +1,4 @@
-//! Which programs are found, and in which order.
+//! Search and order of the installed programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn objdump_comes_first_then_the_newest_then_the_path() {
     assert_eq!(names(&[folder.path(), other.path(), folder.path()]), expected);
 }
 
-/// An empty word of the PATH is the folder that a program was started in, where a dump may have brought what it likes.
+/// An empty PATH entry is the current folder, which may contain programs from a dump's author.
 #[test]
 fn relative_folders_count_for_nothing() {
     assert!(names(&[Path::new("")]).is_empty());
