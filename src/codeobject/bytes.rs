@@ -1,8 +1,8 @@
 //! Shared bytes with an owner: a mapping, a vector or a constant, sliced without copying.
 //!
-//! Code objects of 100 MB are mapped, not read, and every expression of their DWARF is handed on as a slice of that
-//! mapping. A borrowed `&[u8]` would tie the whole session to one lifetime; an `Arc<[u8]>` would copy the mapping.
-//! So a slice here is its owner (shared) plus a range.
+//! Code objects of 100 MB are mapped, not read, and every expression of their DWARF is a slice of the mapping. A
+//! borrowed `&[u8]` would tie the whole session to one lifetime; an `Arc<[u8]>` would copy the mapping. So a slice is a
+//! shared owner plus a range.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -13,7 +13,7 @@ pub type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A range of shared, immutable bytes; cloning and slicing never copy them.
 ///
-/// It reads as a `&[u8]`. Should the owner lie about its length later, the slice reads as empty and never panics.
+/// It dereferences to `&[u8]`. If the owner's length shrinks later, the slice is empty instead of a panic.
 #[derive(Clone)]
 pub struct Bytes {
     owner: Owner,
@@ -41,7 +41,7 @@ impl Bytes {
         Self::from_static(&[])
     }
 
-    /// A part of these bytes, counted from their start; `None` when it reaches past their end.
+    /// Returns a part of these bytes, relative to their start; `None` past their end.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.start.checked_add(range.start)?;
@@ -49,7 +49,7 @@ impl Bytes {
         (start <= end && end <= self.end).then(|| Self { owner: Arc::clone(&self.owner), start, end })
     }
 
-    /// The part of these bytes that `part`, a slice borrowed from them, covers; `None` when it is not a part of them.
+    /// Returns the part that `part`, a slice borrowed from these bytes, covers; `None` for other slices.
     #[must_use]
     pub fn slice_ref(&self, part: &[u8]) -> Option<Self> {
         let start = (part.as_ptr() as usize).checked_sub(self.as_ptr() as usize)?;
@@ -97,7 +97,7 @@ impl PartialEq for Bytes {
 
 impl Eq for Bytes {}
 
-/// Bytes as hex digits, lowest address first.
+/// Formats bytes as hex digits, lowest address first.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     faster_hex::hex_string(bytes)

@@ -1,20 +1,21 @@
-//! The kernel descriptor as its words; the meaning of their bits differs by GPU and is [`crate::arch`]'s.
+//! The kernel descriptor as raw words; [`crate::arch`] interprets their bits, which differ by GPU.
 //!
-//! AMDGPUUsage, "Kernel Descriptor": 64 bytes that a dispatch packet points to.
+//! AMDGPUUsage, "Kernel Descriptor": 64 bytes at the address in a dispatch packet.
 
 use crate::arch::{DescriptorFacts, DescriptorWords, Generation};
 use crate::integers::{u16_at, u32_at, u64_at};
 
-/// A kernel descriptor, field by field as it stands in the file.
+/// The fields of a kernel descriptor in the file's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelDescriptor {
-    /// Bytes of LDS that a work-group needs, known when compiled.
+    /// LDS bytes of a work-group, as far as known when compiled.
     pub group_segment_fixed_size: u32,
-    /// Bytes of private memory that a work-item needs, known when compiled.
+    /// Private bytes of a work-item, as far as known when compiled.
     pub private_segment_fixed_size: u32,
     /// Bytes of kernel arguments; 0 if the compiler gave no size.
     pub kernarg_size: u32,
-    /// Distance of the first instruction from the descriptor, in bytes. 0 in a relocatable file: a relocation has it.
+    /// Distance of the first instruction from the descriptor, in bytes. 0 in a relocatable file, where a relocation
+    /// gives it.
     pub entry_byte_offset: i64,
     /// COMPUTE_PGM_RSRC1.
     pub compute_pgm_rsrc1: u32,
@@ -22,14 +23,14 @@ pub struct KernelDescriptor {
     pub compute_pgm_rsrc2: u32,
     /// COMPUTE_PGM_RSRC3; reserved before gfx90a and gfx10.
     pub compute_pgm_rsrc3: u32,
-    /// Which user SGPRs are set up, and the wave size.
+    /// The enabled user SGPRs, and the wave size.
     pub kernel_code_properties: u16,
-    /// Length and offset, in dwords, of kernel arguments that are put into SGPRs.
+    /// Length and offset, in dwords, of kernel arguments preloaded into SGPRs.
     pub kernarg_preload: u16,
 }
 
 impl KernelDescriptor {
-    /// Reads the 64 bytes of a descriptor.
+    /// Reads a descriptor of 64 bytes.
     #[must_use]
     pub fn read(bytes: &[u8; 64]) -> Self {
         let half = |at| u16_at(bytes, at).unwrap_or_default();
@@ -47,7 +48,7 @@ impl KernelDescriptor {
         }
     }
 
-    /// The meaning of its bits on GPUs of a generation.
+    /// Interprets its bits for GPUs of a generation.
     #[must_use]
     pub fn facts(&self, generation: Generation) -> DescriptorFacts {
         let words = DescriptorWords {

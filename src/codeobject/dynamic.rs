@@ -1,7 +1,7 @@
-//! Symbols of a code object that has no section headers: an image taken from memory, or a file stripped of them.
+//! Symbols of a code object without section headers: an image from memory, or a stripped file.
 //!
-//! gABI, "Dynamic Section" and "Hash Table": `PT_DYNAMIC` locates symbols and their names, and only the hash table
-//! counts them. GNU's hash table counts them less directly: by the end of its last chain.
+//! gABI, "Dynamic Section" and "Hash Table": `PT_DYNAMIC` locates the symbols and their names; only the hash table
+//! gives their number. In a GNU hash table the end of the last chain gives it.
 
 use super::bytes::Bytes;
 use super::section::{Section, Segment};
@@ -12,18 +12,18 @@ use crate::elf::{
     HashHeader, LE, PT_DYNAMIC, SHF_ALLOC, SHT_DYNSYM, SHT_STRTAB, SectionHeader, Word, write,
 };
 
-/// Entries of a dynamic section that are read; linkers write some twenty.
+/// Maximum entries read from a dynamic section; linkers write about twenty.
 const MAX_ENTRIES: usize = 1024;
 
-/// `.dynsym` and `.dynstr` as section headers would describe them, after the empty section 0; none where `PT_DYNAMIC` does
-/// not lead to them.
+/// Builds section headers for `.dynsym` and `.dynstr`, after the empty section 0; none if `PT_DYNAMIC` does not lead to
+/// them.
 pub(super) fn sections(file: &Bytes, segments: &[Segment]) -> Vec<Section> {
     find(file, segments).unwrap_or_default()
 }
 
 fn find(file: &Bytes, segments: &[Segment]) -> Option<Vec<Section>> {
     let dynamic = segments.iter().find(|segment| segment.segment_type == PT_DYNAMIC.0)?;
-    // A table that is cut off still has its first entries.
+    // A truncated table still has its first entries.
     let have = (file.len() as u64).saturating_sub(dynamic.offset).min(dynamic.file_size);
     let entries = range(file, "PT_DYNAMIC", dynamic.offset, have).ok()?;
     let entries = || {
@@ -57,8 +57,8 @@ fn find(file: &Bytes, segments: &[Segment]) -> Option<Vec<Section>> {
     Some(sections.iter().map(|(name, header)| Section::new(name, header)).collect())
 }
 
-/// The number of symbols by a `DT_GNU_HASH` table: buckets hold the first symbol of each chain, and the last hash of a chain is
-/// odd. `object` has no count where all buckets are empty; the symbols before the hashed ones count here.
+/// Counts the symbols of a `DT_GNU_HASH` table, unhashed ones included. Buckets hold the first symbol of each chain,
+/// and the last hash of a chain is odd. `object` gives no count if all buckets are empty.
 fn gnu_count(table: &[u8]) -> Option<u64> {
     let header: &GnuHashHeader = record(table, 0)?;
     let first = header.symbol_base.get(LE);
@@ -69,7 +69,7 @@ fn gnu_count(table: &[u8]) -> Option<u64> {
     if last < first {
         return Some(u64::from(first));
     }
-    // The table ends with the file, so the walk does.
+    // The end of the table bounds the loop.
     let chain = table.get(end.checked_add(usize::try_from(last - first).ok()?.checked_mul(4)?)?..)?;
     let length = records::<Word>(chain).iter().position(|hash| hash.get(LE) & 1 == 1)?;
     Some(u64::from(last) + length as u64 + 1)

@@ -1,15 +1,15 @@
-//! Errors in a code object, always with the place in the file.
+//! Errors in a code object, with their file offsets.
 
 use thiserror::Error;
 
 use super::metadata::MsgpackError;
 use crate::elf::read::ElfError;
 
-/// Why bytes are not an AMDGPU code object, or which part of one cannot be used.
+/// An error in a code object, or in one of its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CodeObjectError {
-    /// Not a code object for this machine: found and expected value.
+    /// Not an AMDGPU code object: found and expected value.
     #[error("not an AMDGPU code object: {what} at file offset {offset:#x} is {found}, expected {expected}")]
     Identity {
         /// The field that differs: `ELF magic`, `e_machine` ...
@@ -18,22 +18,22 @@ pub enum CodeObjectError {
         offset: u64,
         /// The value found.
         found: String,
-        /// The value of a code object.
+        /// The expected value.
         expected: &'static str,
     },
-    /// The file ends before something that its headers promise.
+    /// The file ends before a part that its headers announce.
     #[error("{what} at file offset {offset:#x} needs {needed} bytes, the file has {have} there")]
     Truncated {
         /// The part that is cut off.
         what: String,
         /// Its file offset in bytes.
         offset: u64,
-        /// How many bytes it has by its header.
+        /// Its size according to its header, in bytes.
         needed: u64,
-        /// How many bytes of them the file holds.
+        /// The bytes of it that the file has.
         have: u64,
     },
-    /// A field with a value that the format does not allow.
+    /// A field has an invalid value.
     #[error("{what} at file offset {offset:#x}: {why}")]
     Malformed {
         /// The part that is wrong.
@@ -43,7 +43,7 @@ pub enum CodeObjectError {
         /// The error.
         why: String,
     },
-    /// A compressed section that does not unpack.
+    /// A compressed section does not unpack.
     #[error("compressed section {section} at file offset {offset:#x}: {why}")]
     Compression {
         /// The section's name.
@@ -53,7 +53,7 @@ pub enum CodeObjectError {
         /// The error.
         why: UnpackError,
     },
-    /// A note of metadata that is unreadable.
+    /// A metadata note is unreadable.
     #[error("{what} at file offset {offset:#x}: {why}")]
     Metadata {
         /// The note.
@@ -63,41 +63,41 @@ pub enum CodeObjectError {
         /// The error.
         why: MetadataError,
     },
-    /// A relocation of a debug section that cannot be applied; its field was left as it was.
+    /// A relocation of a debug section is not applicable; its field stays unchanged.
     #[error("{name} at offset {offset:#x} of section {section}: {why}")]
     Relocation {
-        /// The section whose field it is for.
+        /// The section with the field.
         section: String,
         /// Offset of the field in the section, in bytes.
         offset: u64,
         /// The relocation type's name.
         name: String,
-        /// The obstacle.
+        /// The cause.
         why: RelocationError,
     },
 }
 
-/// The reason that compressed contents do not unpack.
+/// The cause of a failed decompression.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum UnpackError {
-    /// The contents claim more bytes than the bound on all unpacked parts of a file leaves.
+    /// The contents announce more bytes than the limit for all unpacked parts of a file leaves.
     #[error(
         "claims {claimed} bytes; the bound leaves {left} for all unpacked parts of the file (unpack it with other tools)"
     )]
     Limit {
-        /// Bytes that they claim to have unpacked.
+        /// The announced size in bytes.
         claimed: u64,
-        /// Bytes that the bound leaves.
+        /// Bytes left of the limit.
         left: u64,
     },
-    /// The section is too short for the header of compressed contents.
+    /// The section is too short for its compression header.
     #[error("{0} bytes, too few for the compression header")]
     Header(usize),
     /// `ch_type` is unknown.
     #[error("unknown compression type {0}, expected 1 (zlib) or 2 (zstd)")]
     Type(u32),
-    /// A `.zdebug_` section without its header.
+    /// A `.zdebug_` section lacks its header.
     #[error("it does not begin with ZLIB and a size")]
     NoSize,
     /// The decompressor's error.
@@ -105,28 +105,28 @@ pub enum UnpackError {
     Data(String),
 }
 
-/// The reason that a relocation cannot be applied.
+/// The reason for a failed relocation.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RelocationError {
     /// The type is unknown.
     #[error("not a relocation type of AMDGPU")]
     Type,
-    /// The type makes no sense in a debug section.
+    /// The type is invalid in a debug section.
     #[error("{0}")]
     Elsewhere(&'static str),
-    /// The value needs more bits than the field has.
+    /// The value does not fit the field.
     #[error("the value {0:#x} does not fit 32 bits")]
     Fit(u64),
     /// The field lies outside of the section.
     #[error("its field of {width} bytes leaves the section, which has {length}")]
     Outside {
-        /// Bytes of the field.
+        /// Size of the field in bytes.
         width: usize,
-        /// Bytes of the section.
+        /// Size of the section in bytes.
         length: usize,
     },
-    /// The table has no such symbol.
+    /// The symbol table is shorter.
     #[error("symbol {index} does not exist, the table has {count}")]
     NoSymbol {
         /// The symbol's index.
@@ -140,39 +140,39 @@ pub enum RelocationError {
     /// The symbol is a variable in LDS.
     #[error("symbol `{0}` has no address in LDS before the linker gives it one")]
     Lds(String),
-    /// Problems that are not listed.
+    /// Number of further problems, which are not listed.
     #[error("{0} further relocations cannot be applied")]
     More(usize),
 }
 
-/// The reason that a note of metadata is unreadable.
+/// The error in a metadata note.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MetadataError {
     /// The MessagePack of code objects since version 3.
     #[error(transparent)]
     Msgpack(#[from] MsgpackError),
-    /// The YAML of version 2 has too many bytes.
+    /// The YAML of version 2 is too long.
     #[error("YAML of {size} bytes, expected at most {limit}")]
     TooLong {
         /// Its size in bytes.
         size: usize,
-        /// The bound.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The YAML is no UTF-8 text.
+    /// The YAML is not UTF-8.
     #[error("not UTF-8 at byte {0}")]
     Utf8(usize),
     /// The YAML parser's error.
     #[error("YAML: {0}")]
     Yaml(String),
-    /// An alias, which AMD's producers never write.
+    /// An alias, which AMD's tools never write.
     #[error("YAML: an alias at line {0}, which metadata never has")]
     Alias(usize),
-    /// Too many levels.
+    /// The nesting is too deep.
     #[error("YAML nests deeper than {limit} at line {line}")]
     Depth {
-        /// The bound.
+        /// The maximum depth.
         limit: usize,
         /// The line.
         line: usize,

@@ -1,8 +1,8 @@
-//! Files that hold several code objects: offload bundles, compressed or not, and host programs with bundles in them.
+//! Containers of several code objects: offload bundles, compressed or not, and host programs with bundles.
 //!
 //! Clang Offload Bundler, "Bundled Binary File Layout" and "Compression and Decompression". A host ELF has bundles in
-//! section `.hip_fatbin` (one after the other, padded with zeros, when several objects were linked) or, as a compiler's
-//! intermediate file, one section `__CLANG_OFFLOAD_BUNDLE__ID` for each entry.
+//! section `.hip_fatbin`, one per linked object, padded with zeros between them. A compiler's intermediate file has one
+//! section `__CLANG_OFFLOAD_BUNDLE__ID` for each entry.
 
 use super::bytes::Bytes;
 use super::error::{CodeObjectError, Result};
@@ -13,25 +13,25 @@ use crate::elf::read::{self, ElfError, machine, range};
 use crate::elf::{CompressionFormat, ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_AMDGPU, LE};
 use crate::integers::{u16_at, u32_at, u64_at};
 
-/// The section of a host program in which HIP keeps its bundles.
+/// Section of a host program with HIP's bundles.
 const FATBIN_SECTION: &str = ".hip_fatbin";
-/// Entries of all bundles of a file; ROCm's largest libraries have a few hundred.
+/// Maximum entries of all bundles of a file; ROCm's largest libraries have a few hundred.
 pub const MAX_ENTRIES: usize = 65_536;
-/// Candidate ends that are tried for a compressed bundle of version 1, which has no size.
+/// Maximum candidate ends tried for a compressed bundle of version 1, which has no size field.
 const MAX_ENDS: usize = 8;
-/// The longest entry ID.
+/// Maximum length of an entry ID in bytes.
 const MAX_ID: u64 = 1024;
 
 /// One code object of a file.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its place among all entries of the file, from 0.
+    /// Its index among all entries of the file, from 0.
     pub index: usize,
     /// The bundle entry ID, `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-`; `None`: the file is the code object.
     pub id: Option<String>,
-    /// Offset of its first byte: in the file, or in the unpacked bundle where that was compressed.
+    /// Offset of its first byte: in the file, or in the unpacked bundle if that was compressed.
     pub offset: u64,
-    /// Offset in the file of the compressed bundle that it is in.
+    /// File offset of the compressed bundle that contains it.
     pub compressed_at: Option<u64>,
     /// Its bytes: an ELF file, LLVM bitcode, nothing for most host entries.
     pub bytes: Bytes,
@@ -44,11 +44,11 @@ impl Entry {
         self.id.as_deref()?.split('-').next()
     }
 
-    /// The target ID: `gfx90a:sramecc+:xnack-`; `None` for the host and where the ID has none.
+    /// The target ID: `gfx90a:sramecc+:xnack-`; `None` for the host and for an ID without one.
     #[must_use]
     pub fn target_id(&self) -> Option<&str> {
         let id = self.id.as_deref()?;
-        // KIND-ARCH-VENDOR-OS-ENV-TARGET; a target may hold hyphens itself (gfx9-4-generic), its name begins with gfx.
+        // KIND-ARCH-VENDOR-OS-ENV-TARGET. A target may contain hyphens (gfx9-4-generic); its name begins with gfx.
         let at = id.rfind("-gfx").map(|at| at + 1)?;
         id.get(at..)
     }
@@ -59,7 +59,7 @@ impl Entry {
         self.target_id()?.split(':').next()
     }
 
-    /// Whether `asked` names it: its index, its ID, its target ID, or its ID without the offload kind.
+    /// Whether `asked` is its index, its ID, its target ID, or its ID without the offload kind.
     #[must_use]
     pub fn is(&self, asked: &str) -> bool {
         let Some(id) = self.id.as_deref() else { return asked.parse() == Ok(self.index) };
@@ -70,17 +70,17 @@ impl Entry {
     }
 }
 
-/// The code objects that a file holds.
+/// The code objects of a file.
 #[derive(Debug, Default)]
 pub struct FatFile {
-    /// All entries, host entries among them, in the file's order.
+    /// All entries in the file's order, host entries included.
     pub entries: Vec<Entry>,
-    /// The unreadable parts, which are left out.
+    /// The unreadable parts, which are omitted.
     pub problems: Vec<CodeObjectError>,
 }
 
 impl FatFile {
-    /// Whether bytes begin as a bundle does.
+    /// Whether the bytes begin with a bundle.
     #[must_use]
     pub fn is_bundle(file: &[u8]) -> bool {
         file.starts_with(BUNDLE_MAGIC) || file.starts_with(COMPRESSED_BUNDLE_MAGIC)
@@ -89,7 +89,7 @@ impl FatFile {
     /// Finds the code objects of a file: a code object, an offload bundle or several, a host program with bundles.
     ///
     /// # Errors
-    /// [`CodeObjectError::Identity`] when it is none of these, or a host ELF without code objects.
+    /// [`CodeObjectError::Identity`] if it is none of these, or a host ELF without code objects.
     pub fn read(file: &Bytes) -> Result<Self> {
         let mut found = Self::default();
         let unpack_limit = UnpackLimit::of(file);
@@ -104,13 +104,13 @@ impl FatFile {
         Ok(found)
     }
 
-    /// The entry that `asked` names.
+    /// Returns the entry that `asked` names.
     #[must_use]
     pub fn entry(&self, asked: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.is(asked))
     }
 
-    /// The first entry that holds a code object for a processor.
+    /// Returns the first entry with a code object for a processor.
     #[must_use]
     pub fn for_processor(&self, processor: &str) -> Option<&Entry> {
         let code = self.entries.iter().filter(|entry| machine(&entry.bytes) == Some(EM_AMDGPU));
@@ -123,7 +123,7 @@ impl FatFile {
         self.entries.push(Entry { index, id, offset, compressed_at, bytes });
     }
 
-    /// The bundles of a host ELF.
+    /// Reads the bundles of a host ELF.
     fn host(&mut self, file: &Bytes, unpack_limit: &UnpackLimit) -> Result<()> {
         let header = read::file_header(file)?;
         let (class, data) = (header.e_ident.class, header.e_ident.data);
@@ -159,7 +159,7 @@ impl FatFile {
         })
     }
 
-    /// All bundles of `bytes`, which lie at `base` of the file; what lies between them is skipped.
+    /// Reads all bundles of `bytes`, which begin at offset `base` of the file; skips the bytes between them.
     fn bundles(&mut self, bytes: &Bytes, base: u64, compressed_at: Option<u64>, unpack_limit: &UnpackLimit) {
         let mut at = 0;
         while let Some(start) = next_bundle(bytes, at) {
@@ -170,11 +170,11 @@ impl FatFile {
             } else if compressed_at.is_none() {
                 self.compressed(&rest, place, unpack_limit)
             } else {
-                // clang never nests; hostile files would, without end.
+                // clang never nests compressed bundles; hostile files could nest without end.
                 let why = "a compressed bundle in a compressed bundle".to_owned();
                 Err(CodeObjectError::Malformed { what: "offload bundle".to_owned(), offset: place, why })
             };
-            // A bundle's own size leads to the next one, so that code that contains a magic is not taken for one.
+            // The bundle's size leads to the next one, so a magic within code is ignored.
             at = start.saturating_add(match done {
                 Ok(size) => size.max(1),
                 Err(problem) => {
@@ -191,7 +191,7 @@ impl FatFile {
         }
     }
 
-    /// An uncompressed bundle; its size in bytes.
+    /// Reads an uncompressed bundle; returns its size in bytes.
     fn plain(&mut self, bundle: &Bytes, base: u64, compressed_at: Option<u64>) -> Result<usize> {
         let at = |offset: usize| base.saturating_add(offset as u64);
         let table = |offset: usize, length: u64| {
@@ -227,7 +227,7 @@ impl FatFile {
         Ok(end)
     }
 
-    /// A compressed bundle; its size in bytes.
+    /// Reads a compressed bundle; returns its size in bytes.
     fn compressed(&mut self, bundle: &Bytes, base: u64, unpack_limit: &UnpackLimit) -> Result<usize> {
         let malformed = |why: String| {
             let what = "compressed offload bundle".to_owned();
@@ -264,7 +264,7 @@ impl FatFile {
                 return Err(malformed(format!("a size of {total} bytes, less than its header")));
             }
             Some(total) => (total, unpack(total)?),
-            // Version 1 has no size: the bundle ends where the next one begins, unless that is part of its data.
+            // Version 1 has no size: the bundle ends at the next magic, unless that is part of its data.
             None => {
                 let mut ends = Vec::new();
                 let mut at = length as usize;
@@ -289,7 +289,7 @@ impl FatFile {
     }
 }
 
-/// An error whose file offset counts from `base` on.
+/// Converts an error whose offset is relative to `base`.
 fn moved(mut error: ElfError, base: u64) -> CodeObjectError {
     if let ElfError::Truncated { offset, .. } = &mut error {
         *offset = base.saturating_add(*offset);
@@ -297,10 +297,10 @@ fn moved(mut error: ElfError, base: u64) -> CodeObjectError {
     error.into()
 }
 
-/// Where the next bundle starts, from `at` on.
+/// Returns the start of the next bundle at or after `at`.
 fn next_bundle(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
-    // The letters CCOB may be data: a header has a version and a method after them.
+    // CCOB may be data: a header has a version and a method after it.
     let is_compressed = |window: &[u8]| {
         let half = |at| u16_at(window, at);
         window.starts_with(COMPRESSED_BUNDLE_MAGIC)

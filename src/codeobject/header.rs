@@ -1,47 +1,47 @@
-//! The identity of a code object: machine, ABI and processor by its ELF header.
+//! Identity of a code object from its ELF header: machine, ABI and processor.
 //!
 //! AMDGPUUsage, "ELF Code Object": tables "AMDGPU ELF Header", "ELF Header e_flags".
 
 use super::error::{CodeObjectError, Result};
 use crate::elf::{ELFCLASS64, ELFDATA2LSB, ELFMAG, ELFOSABI_AMDGPU_HSA, EM_AMDGPU, ET_REL, LE, read};
 
-/// The first `EF_AMDGPU_MACH` value of a GCN processor.
+/// The lowest `EF_AMDGPU_MACH` value of a GCN processor.
 const FIRST_AMDGCN: u8 = 0x20;
 /// `EF_AMDGPU_FEATURE_XNACK_V2`.
 const EF_AMDGPU_FEATURE_XNACK_V2: u32 = 1;
-/// The magic of offload bundles; they hold code objects and are none.
+/// The magic of offload bundles, which contain code objects.
 pub(super) const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 pub(super) const COMPRESSED_BUNDLE_MAGIC: &[u8] = b"CCOB";
 
-/// The version of the code object ABI, `e_ident[EI_ABIVERSION]` as it stands in the file.
+/// The version of the code object ABI: the raw `e_ident[EI_ABIVERSION]`.
 ///
-/// AMDGPUUsage counts code object versions from 2, so version 5 has 3 here.
+/// Code object versions count from 2: version 5 has the value 3 here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AbiVersion(pub u8);
 
 impl AbiVersion {
-    /// The code object version as the compiler's `-mcode-object-version` names it: 2 for 0, 6 for 4.
+    /// Returns the code object version in terms of the compiler's `-mcode-object-version`: 2 for 0, 6 for 4.
     #[must_use]
     pub fn code_object_version(self) -> u16 {
         u16::from(self.0) + 2
     }
 }
 
-/// The setting in `e_flags` of a feature that is optional on some processors.
+/// The setting in `e_flags` of an optional feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Feature {
-    /// The processor has no such choice.
+    /// The processor has no such feature setting.
     Unsupported,
     /// The code runs with either setting.
     Any,
-    /// The code needs it off.
+    /// The code requires it off.
     Off,
-    /// The code needs it on.
+    /// The code requires it on.
     On,
 }
 
 impl Feature {
-    /// Two bits of a version 4 to 6 flags word.
+    /// Decodes the two-bit field of versions 4 to 6.
     fn from_bits(bits: u32) -> Self {
         match bits & 3 {
             1 => Self::Any,
@@ -52,7 +52,7 @@ impl Feature {
     }
 }
 
-/// The ELF header of a code object, checked.
+/// A validated ELF header of a code object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The ABI version.
@@ -61,48 +61,48 @@ pub struct Header {
     pub file_type: u16,
     /// `e_entry`.
     pub entry: u64,
-    /// `e_flags` as it stands in the file.
+    /// `e_flags`, raw.
     pub flags: u32,
 }
 
 impl Header {
-    /// Bits `EF_AMDGPU_MACH` of the flags: the processor's number, 0x4c for gfx942; 0 where the flags have none.
+    /// Returns the processor number, bits `EF_AMDGPU_MACH` of the flags: 0x4c for gfx942; 0 if the flags have none.
     ///
-    /// Files of version 2 that were written before `EF_AMDGPU_MACH` existed have features in these bits, and name their
-    /// processor in a note: see [`CodeObject::processor`](super::CodeObject::processor).
+    /// Version 2 files from before `EF_AMDGPU_MACH` have features in these bits, and the processor in a note: see
+    /// [`CodeObject::processor`](super::CodeObject::processor).
     #[must_use]
     pub fn mach(&self) -> u8 {
         let mach = (self.flags & 0xff) as u8;
         if self.abi_version.0 == 0 && mach < FIRST_AMDGCN { 0 } else { mach }
     }
 
-    /// Whether the code needs XNACK on, off, or does not care.
+    /// Returns the XNACK setting.
     #[must_use]
     pub fn xnack(&self) -> Feature {
         self.feature(0x100, 8)
     }
 
-    /// Whether the code needs SRAM ECC on, off, or does not care.
+    /// Returns the SRAM ECC setting.
     #[must_use]
     pub fn sramecc(&self) -> Feature {
         self.feature(0x200, 10)
     }
 
-    /// The version of a generic processor (`gfx11-generic`), 0 for others; bits 31:24, code object version 6.
+    /// Returns the version of a generic processor (`gfx11-generic`), 0 for others; bits 31:24, code object version 6.
     #[must_use]
     pub fn generic_version(&self) -> u8 {
         if self.abi_version.0 >= 4 { (self.flags >> 24) as u8 } else { 0 }
     }
 
-    /// Whether this is a relocatable file, whose addresses are not final.
+    /// Whether this is a relocatable file, without final addresses.
     #[must_use]
     pub fn is_relocatable(&self) -> bool {
         self.file_type == ET_REL.0
     }
 
-    /// The target ID of a processor with the features of the flags: `gfx90a:sramecc+:xnack-`.
+    /// Formats the target ID of a processor with the features of the flags: `gfx90a:sramecc+:xnack-`.
     ///
-    /// AMDGPUUsage, "Target ID": features in alphabetical order, left out where the code runs with either setting.
+    /// AMDGPUUsage, "Target ID": features in alphabetical order; a feature with setting "any" is omitted.
     #[must_use]
     pub fn target_id(&self, processor: &str) -> String {
         let mut id = processor.to_owned();
@@ -117,9 +117,9 @@ impl Header {
         id
     }
 
-    /// Versions 2 and 3 have one bit per feature; versions 4 to 6 have a two-bit field.
+    /// Versions 2 and 3 have one bit per feature, versions 4 to 6 a two-bit field.
     ///
-    /// Files of version 2 that were written before `EF_AMDGPU_MACH` existed have XNACK in bit 0.
+    /// Version 2 files from before `EF_AMDGPU_MACH` have XNACK in bit 0.
     fn feature(&self, version_3_bit: u32, shift: u32) -> Feature {
         let bit = |mask: u32| if self.flags & mask != 0 { Feature::On } else { Feature::Off };
         match self.abi_version.0 {
@@ -135,7 +135,7 @@ impl Header {
     /// Reads the ELF header of a code object.
     ///
     /// # Errors
-    /// [`CodeObjectError::Identity`] when it is something else, [`CodeObjectError::Truncated`] when it ends early.
+    /// [`CodeObjectError::Identity`] for another kind of file, [`CodeObjectError::Truncated`] if it ends early.
     pub fn read(file: &[u8]) -> Result<Self> {
         magic(file)?;
         let header = read::file_header(file)?;

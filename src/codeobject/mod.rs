@@ -1,14 +1,12 @@
-//! An AMDGPU ELF as bytes: identity, segments, sections, symbols, notes.
+//! AMDGPU ELF files: identity, segments, sections, symbols, notes.
 //!
-//! *You give* the bytes of one code object, mapped or in memory, at any alignment.
-//! *You get* its parts by name and by address, each as a slice of what you gave.
-//! *Not for* DWARF (that is `debuginfo`) and not for the GPU's facts: a processor is a number here, and a kernel
-//! descriptor a few words; `arch` says what their bits mean.
+//! Parts of a code object are found by name or address; each is a slice of the input, at any alignment. The processor
+//! is a number, and a kernel descriptor raw words: `arch` interprets them. DWARF is parsed in `debuginfo`.
 //!
-//! [`FatFile`] finds the code objects of bundles and host programs, [`Uri`] names one of them.
+//! [`FatFile`] finds the code objects in bundles and host programs; [`Uri`] locates one of them.
 //!
-//! [`CodeObject::parse`] reads headers only; symbols, metadata and compressed sections are read when first asked for and
-//! kept. A code object that is cut short still gives what it has: see [`CodeObject::problems`].
+//! [`CodeObject::parse`] reads only headers; symbols, metadata and compressed sections are read on first use and kept.
+//! A truncated code object still gives its remaining parts: see [`CodeObject::problems`].
 //!
 //! Specifications: System V gABI; LLVM's AMDGPUUsage, "Code Object".
 
@@ -60,23 +58,24 @@ use crate::elf::{
 };
 use crate::integers::u64_at;
 
-/// Symbols that are read to find a few of them.
+/// Number of symbols above which only the exported ones are read.
 const MANY_SYMBOLS: usize = 1 << 16;
-/// Notes of a file that are listed.
+/// Maximum listed notes of a file.
 const MAX_NOTES: usize = 4096;
 
-/// A kernel by its symbols.
+/// A kernel according to its symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSymbol {
     /// Name without `.kd`.
     pub name: String,
     /// ELF address of the 64-byte descriptor.
     pub descriptor: ElfAddress,
-    /// ELF address of the first instruction, by the descriptor; `None` when the file lacks the descriptor's bytes.
+    /// ELF address of the first instruction according to the descriptor; `None` if the file lacks the descriptor's
+    /// bytes.
     pub entry: Option<ElfAddress>,
 }
 
-/// One AMDGPU code object. Shared by threads as it is; every lazy part is computed once.
+/// One AMDGPU code object. Threads share it; every lazy part is computed once.
 #[derive(Debug)]
 pub struct CodeObject {
     file: Bytes,
@@ -86,7 +85,7 @@ pub struct CodeObject {
     problems: Vec<CodeObjectError>,
     symbols: OnceLock<Symbols>,
     metadata: OnceLock<Result<Option<Metadata>>>,
-    /// The budget left for unpacking its compressed sections.
+    /// The remaining limit on unpacked bytes of its compressed sections.
     unpack_limit: UnpackLimit,
 }
 
@@ -94,9 +93,9 @@ impl CodeObject {
     /// Reads the headers of a code object.
     ///
     /// # Errors
-    /// [`CodeObjectError::Identity`] when it is something else; an error with its file offset when the program headers
-    /// cannot be read. A section table that cannot be read is a [problem](Self::problems), not an error: an image taken
-    /// from memory has none.
+    /// [`CodeObjectError::Identity`] for another kind of file; an error with its file offset if the program headers are
+    /// unreadable. An unreadable section table is a [problem](Self::problems), not an error: an image from memory has
+    /// none.
     pub fn parse(file: impl Into<Bytes>) -> Result<Self> {
         let file = file.into();
         let (header, tables) = (Header::read(&file)?, read::file_header(&file)?);
@@ -111,12 +110,12 @@ impl CodeObject {
         Ok(Self { file, header, segments, sections, problems, symbols, metadata, unpack_limit })
     }
 
-    /// Reads a code object's image as the loader laid it out: byte 0 is the ELF header, and what a segment holds lies at
-    /// its ELF address instead of its file offset. File offsets of the result count in the image. There are no sections but
-    /// those of the dynamic symbols, since nothing else is loaded.
+    /// Reads a loaded image of a code object: byte 0 is the ELF header, and segments lie at their ELF addresses instead
+    /// of their file offsets. File offsets in the result are offsets in the image. The only sections are those of the
+    /// dynamic symbols, because nothing else is loaded.
     ///
     /// # Errors
-    /// As [`Self::parse`]; [`CodeObjectError::Malformed`] where no segment loads the header.
+    /// The errors of [`Self::parse`]; [`CodeObjectError::Malformed`] if no segment loads the header.
     pub fn parse_image(image: impl Into<Bytes>) -> Result<Self> {
         let file = image.into();
         let header = Header::read(&file)?;
@@ -127,7 +126,7 @@ impl CodeObject {
             CodeObjectError::Malformed { what: "program headers".to_owned(), offset: 32, why }
         })?;
         for segment in &mut segments {
-            // An unloaded section has no file range: an offset past every end reads as truncated.
+            // An unloaded section has no file range: an offset past the end reads as truncated.
             segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
         }
         let sections = dynamic::sections(&file, &segments);
@@ -147,7 +146,7 @@ impl CodeObject {
         &self.header
     }
 
-    /// The unreadable parts, which are left out.
+    /// The unreadable parts, which are omitted.
     #[must_use]
     pub fn problems(&self) -> &[CodeObjectError] {
         &self.problems
@@ -159,7 +158,7 @@ impl CodeObject {
         &self.segments
     }
 
-    /// ELF addresses from the first to the last loaded byte; `None` when nothing is loaded.
+    /// Returns the ELF addresses from the first to the last loaded byte; `None` if nothing is loaded.
     #[must_use]
     pub fn image(&self) -> Option<Range<ElfAddress>> {
         let loaded = || self.segments.iter().filter(|segment| segment.is_loaded());
@@ -168,7 +167,7 @@ impl CodeObject {
         Some(ElfAddress(start)..ElfAddress(end))
     }
 
-    /// ELF addresses of the code: section `.text`, or the executable segments where there are no sections.
+    /// Returns the ELF addresses of the code: section `.text`, or the executable segments in a file without sections.
     #[must_use]
     pub fn text(&self) -> Option<Range<ElfAddress>> {
         if let Some(text) = self.section(".text") {
@@ -184,17 +183,17 @@ impl CodeObject {
         &self.sections
     }
 
-    /// The first section of that name.
+    /// Returns the first section of that name.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// The bytes of the first section of that name: a slice of the file, or unpacked and relocated once and kept.
+    /// Returns the bytes of the first section of that name: a slice of the file, or a cached unpacked and relocated
+    /// copy.
     ///
-    /// `.debug_NAME` also finds `.zdebug_NAME`. Unloaded sections of a relocatable file, its debug sections, come
-    /// with their relocations applied; [`Self::relocation_problems`] lists the failed ones. `Ok(None)` when there is
-    /// no such section.
+    /// `.debug_NAME` also finds `.zdebug_NAME`. Unloaded sections of a relocatable file, its debug sections, have their
+    /// relocations applied; [`Self::relocation_problems`] lists the failed ones. `Ok(None)` if no section has the name.
     ///
     /// # Errors
     /// The section reaches past the file's end, or does not unpack.
@@ -202,7 +201,7 @@ impl CodeObject {
         self.found(name).map(|(index, section)| self.relocated(index, section).0.clone()).transpose()
     }
 
-    /// The relocations of a section that could not be applied, each with section, offset and type.
+    /// Returns the failed relocations of a section, each with section, offset and type.
     #[must_use]
     pub fn relocation_problems(&self, name: &str) -> &[CodeObjectError] {
         self.found(name).map_or(&[], |(index, section)| &self.relocated(index, section).1)
@@ -238,7 +237,7 @@ impl CodeObject {
                 return (Err(fail(why.to_string())), Vec::new());
             }
             let (mut bytes, mut problems) = (bytes.to_vec(), Vec::new());
-            // Tables that are apart from one another have no more records than the file has bytes.
+            // Disjoint tables have together no more records than the file has bytes.
             let mut left = self.file.len() as u64;
             for table in tables {
                 let Some(rest) = left.checked_sub(table.size) else {
@@ -258,10 +257,10 @@ impl CodeObject {
         })
     }
 
-    /// The relocation records, section by section; records of a section that cannot be read are left out.
+    /// Iterates over the relocation records by section; unreadable sections are skipped.
     pub fn relocations(&self) -> impl Iterator<Item = Relocation> {
         let tables = self.sections.iter().filter(|table| table.section_type == SHT_RELA.0);
-        // Tables that are apart from one another have no more.
+        // Disjoint tables have together no more.
         let most = self.file.len() / size_of::<Rela>();
         let records = tables.flat_map(|table| {
             let bytes = table.contents(&self.file, &self.unpack_limit).unwrap_or_else(|_| Bytes::empty());
@@ -270,7 +269,7 @@ impl CodeObject {
         records.take(most)
     }
 
-    /// The relocations that could not be applied, of all sections, each with section, offset and type.
+    /// Returns the failed relocations of all sections, each with section, offset and type.
     #[must_use]
     pub fn all_relocation_problems(&self) -> Vec<&CodeObjectError> {
         let debug = self.sections.iter().enumerate().filter(|(_, section)| !section.is_loaded());
@@ -281,7 +280,7 @@ impl CodeObject {
         table.section_type == SHT_RELA.0 && table.info as usize == index
     }
 
-    /// The file's bytes that are loaded at an ELF address; `None` where the file has none (zero-initialised data too).
+    /// Returns the file's bytes for an ELF address; `None` if the file has none (zero-initialised data too).
     #[must_use]
     pub fn bytes_at(&self, address: ElfAddress, length: u64) -> Option<Bytes> {
         let loaded = self.segments.iter().filter(|segment| segment.is_loaded());
@@ -293,14 +292,14 @@ impl CodeObject {
         })
     }
 
-    /// All symbols but the empty first, in the file's order: `.symtab`, or `.dynsym` of a stripped file.
+    /// Returns all symbols except the empty first, in the file's order: `.symtab`, or `.dynsym` of a stripped file.
     #[must_use]
     pub fn symbols(&self) -> &[Symbol] {
         self.symbol_table().all()
     }
 
-    /// All symbols, or where there are more than so many those that other code objects can see (`.dynsym`): a linked
-    /// library has millions of labels, and reading them takes half a second and as many megabytes.
+    /// Returns all symbols, or the exported ones (`.dynsym`) of a file with more than `most`. A linked library has
+    /// millions of labels; reading them takes half a second and much memory.
     #[must_use]
     pub fn symbols_up_to(&self, most: usize) -> Cow<'_, [Symbol]> {
         let count = |section: &&Section| section.size / symbol::SYMBOL_SIZE;
@@ -322,20 +321,20 @@ impl CodeObject {
         Some(Symbols::read(&table, &names))
     }
 
-    /// The function, descriptor or object whose bytes hold the address, and how far into it the address is.
+    /// Returns the function, descriptor or object that contains the address, and the offset in it.
     #[must_use]
     pub fn symbol_at(&self, address: ElfAddress) -> Option<(&Symbol, u64)> {
         let symbol = self.symbol_table().at(address.0)?;
         Some((symbol, address.0 - symbol.value))
     }
 
-    /// The first symbol of that name.
+    /// Returns the first symbol of that name.
     #[must_use]
     pub fn symbol(&self, name: &str) -> Option<&Symbol> {
         self.symbols().iter().find(|symbol| symbol.name == name)
     }
 
-    /// The kernels that the symbols name, in the file's order.
+    /// Iterates over the kernels that the symbols name, in the file's order.
     pub fn kernels(&self) -> impl Iterator<Item = KernelSymbol> {
         self.symbols().iter().filter_map(|symbol| {
             let descriptor = ElfAddress(symbol.value);
@@ -344,8 +343,8 @@ impl CodeObject {
         })
     }
 
-    /// Whether a kernel begins at that ELF address. Of a file with many symbols the exported ones count: the runtime finds a
-    /// kernel by its exported descriptor, and reading a million others takes seconds.
+    /// Whether a kernel begins at that ELF address. In a file with many symbols only the exported ones count: the
+    /// runtime finds a kernel by its exported descriptor, and reading a million others takes seconds.
     #[must_use]
     pub fn is_kernel_entry(&self, entry: ElfAddress) -> bool {
         let symbols = self.symbols_up_to(MANY_SYMBOLS);
@@ -353,17 +352,17 @@ impl CodeObject {
         kernels.any(|kernel| self.kernel_entry(ElfAddress(kernel.value)) == Some(entry))
     }
 
-    /// The first instruction of the kernel with that descriptor: AMDGPUUsage, "Kernel Descriptor", bytes 16 to 23 hold
-    /// its signed distance from the descriptor.
+    /// Returns the first instruction of the kernel with that descriptor: bytes 16 to 23 hold its signed distance from
+    /// the descriptor (AMDGPUUsage, "Kernel Descriptor").
     #[must_use]
     pub fn kernel_entry(&self, descriptor: ElfAddress) -> Option<ElfAddress> {
         let bytes = self.bytes_at(descriptor, symbol::DESCRIPTOR_SIZE)?;
         Some(ElfAddress(descriptor.0.wrapping_add(u64_at(&bytes, 16)?)))
     }
 
-    /// A kernel's descriptor.
+    /// Returns a kernel's descriptor.
     ///
-    /// `None`: there is no such symbol, or the file lacks its bytes.
+    /// `None` if the symbol does not exist, or the file lacks its bytes.
     #[must_use]
     pub fn kernel_descriptor(&self, kernel: &str) -> Option<KernelDescriptor> {
         let mut descriptors = self.symbols().iter().filter(|symbol| symbol.kernel_name() == Some(kernel));
@@ -383,17 +382,17 @@ impl CodeObject {
         bytes.first_chunk().map(KernelDescriptor::read)
     }
 
-    /// The build id (`NT_GNU_BUILD_ID`), usually 20 bytes.
+    /// Returns the build ID (`NT_GNU_BUILD_ID`), usually 20 bytes.
     #[must_use]
     pub fn build_id(&self) -> Option<Bytes> {
         self.note("GNU", NT_GNU_BUILD_ID.0).map(|note| note.bytes)
     }
 
-    /// AMD's metadata; `Ok(None)` when the file has no such note. A file that was linked of several has a note of each, whose
-    /// kernels follow each other.
+    /// Returns AMD's metadata; `Ok(None)` without such a note. A file linked from several has a note of each; their
+    /// kernels are concatenated.
     ///
     /// # Errors
-    /// A note is there and is not MessagePack (YAML for code object version 2).
+    /// A note is not MessagePack (YAML for code object version 2).
     pub fn metadata(&self) -> Result<Option<&Metadata>> {
         let metadata = self.metadata.get_or_init(|| {
             let notes = self.notes();
@@ -406,7 +405,7 @@ impl CodeObject {
             let mut all: Option<Metadata> = None;
             let mut end = 0;
             for note in each {
-                // Segments that overlap hold the same note again.
+                // Overlapping segments contain the same note again.
                 if note.offset < end {
                     continue;
                 }
@@ -442,7 +441,8 @@ impl CodeObject {
         records.take(MAX_NOTES).collect()
     }
 
-    /// The processor that the code is for: by the header, or where that has no number (version 2) by the note of the ISA version.
+    /// Returns the target processor from the header, or from the ISA version note if the header has no number (version
+    /// 2).
     #[must_use]
     pub fn processor(&self) -> Option<Processor> {
         if let number @ 1.. = self.header.mach() {
@@ -451,7 +451,7 @@ impl CodeObject {
         Processor::of_isa(self.notes().iter().find_map(NoteRecord::isa_version)?)
     }
 
-    /// The first note of a vendor and type.
+    /// Returns the first note of a vendor and type.
     fn note(&self, vendor: &str, note_type: u32) -> Option<NoteRecord> {
         self.notes().into_iter().find(|note| note.vendor == vendor && note.note_type == note_type)
     }

@@ -2,16 +2,16 @@
 
 use crate::clean::clean;
 
-/// Bytes of names that are read out of a string table, as a multiple of the table. Linkers let names share their ends; a
-/// hostile file lets all of them share one that is long.
+/// Maximum bytes of names read from a string table, as a multiple of the table. Linkers share suffixes; a hostile file
+/// can share one long name among all symbols.
 const MAX_SHARING: usize = 16;
-/// Bytes of a name past that bound.
+/// Maximum bytes of a name beyond that limit.
 const SHORT_NAME: usize = 64;
 
 /// The names in a string table.
 pub(super) struct Names<'a> {
     table: &'a [u8],
-    /// Bytes that may still be read.
+    /// Remaining bytes of the limit.
     left: usize,
 }
 
@@ -20,8 +20,8 @@ impl<'a> Names<'a> {
         Self { table, left: table.len().saturating_mul(MAX_SHARING) }
     }
 
-    /// The NUL-terminated string at an offset, cleaned; not UTF-8 or not terminated reads as what there is. A name past the bound of all
-    /// names together is cut, with `...` at its end.
+    /// Returns the cleaned NUL-terminated string at an offset; invalid UTF-8 is replaced, and an unterminated string
+    /// ends with the table. Beyond the limit for all names a name is cut and ends with `...`.
     pub(super) fn at(&mut self, offset: u32) -> String {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.table.get(offset..)).unwrap_or(&[]);
         let most = self.left.max(SHORT_NAME);

@@ -1,7 +1,7 @@
 //! ELF notes: the build id and AMD's metadata.
 //!
-//! gABI "Note Section"; AMDGPUUsage, "Note Records": vendor `AMDGPU`, type 32 (`NT_AMDGPU_METADATA`); of version 2 files
-//! vendor `AMD`, types 1 to 11.
+//! gABI "Note Section"; AMDGPUUsage, "Note Records": vendor `AMDGPU`, type 32 (`NT_AMDGPU_METADATA`); in version 2
+//! files vendor `AMD`, types 1 to 11.
 
 use super::Bytes;
 use crate::clean::clean;
@@ -20,10 +20,10 @@ pub(super) const NT_AMD_HSA_METADATA: u32 = 10;
 /// `NT_AMD_HSA_ISA_NAME` of vendor `AMD`.
 pub(super) const NT_AMD_HSA_ISA_NAME: u32 = 11;
 
-/// Bytes of a text that are read: segments may all hold one note, whose texts are as long as the file.
+/// Maximum bytes of a text: segments may all contain one note, whose text may be as long as the file.
 const MAX_TEXT: usize = 256;
 
-/// Names of the note types that code objects have.
+/// Names of the note types in code objects.
 const TYPES: &[(&str, u32, &str)] = &[
     ("GNU", NT_GNU_BUILD_ID.0, "NT_GNU_BUILD_ID"),
     ("AMD", NT_AMD_HSA_CODE_OBJECT_VERSION, "NT_AMD_HSA_CODE_OBJECT_VERSION"),
@@ -38,7 +38,7 @@ const TYPES: &[(&str, u32, &str)] = &[
 /// A note of a code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteRecord {
-    /// Who defines the type: `GNU`, `AMD`, `AMDGPU`.
+    /// The owner of the type: `GNU`, `AMD`, `AMDGPU`.
     pub vendor: String,
     /// `n_type`.
     pub note_type: u32,
@@ -49,7 +49,7 @@ pub struct NoteRecord {
 }
 
 impl NoteRecord {
-    /// The notes of a range of the file; none where it leaves the file.
+    /// Iterates over the notes in a range of the file; none if the range leaves the file.
     pub(super) fn all(file: &Bytes, offset: u64, size: u64) -> impl Iterator<Item = Self> {
         let range = read::range(file, "notes", offset, size).unwrap_or(&[]);
         read::notes(range).filter_map(|note| {
@@ -72,14 +72,14 @@ impl NoteRecord {
             .map(|(.., name)| *name)
     }
 
-    /// The version of the instruction set that a note of code object version 2 names: 9, 0, 6.
+    /// Returns the instruction set version in a note of code object version 2: 9, 0, 6.
     pub(super) fn isa_version(&self) -> Option<[u32; 3]> {
         let is_version = self.vendor == "AMD" && self.note_type == NT_AMD_HSA_ISA_VERSION;
         let word = |at| u32_at(&self.bytes, at).filter(|_| is_version);
         Some([word(4)?, word(8)?, word(12)?])
     }
 
-    /// The text of a version 2 note about version or processor: `2.1`, `AMD AMDGPU 9.0.6`,
+    /// Returns the text of a version 2 note on version or processor: `2.1`, `AMD AMDGPU 9.0.6`,
     /// `amdgcn-amd-amdhsa--gfx906`.
     #[must_use]
     pub fn text(&self) -> Option<String> {

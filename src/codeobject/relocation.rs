@@ -1,43 +1,43 @@
 //! Relocations of a relocatable code object's debug sections.
 //!
-//! AMDGPUUsage, "Relocation Records". The compiler's own output (`ET_REL`) has zeros or addends where a linker would
-//! put addresses and section offsets, so its DWARF needs the relocations applied. Sections of such a file have no
-//! addresses: S is the symbol's offset in its section and P the place's, as `llvm-dwarfdump` counts them. Relocations
-//! that need a loaded image (a global offset table, a base address, instructions) are a problem in a debug section.
+//! AMDGPUUsage, "Relocation Records". The compiler's output (`ET_REL`) has zeros or addends in place of addresses and
+//! section offsets, so its DWARF needs the relocations. Sections of such a file have no addresses: S is the symbol's
+//! offset in its section and P the field's offset, as in `llvm-dwarfdump`. A relocation that needs a loaded image
+//! (global offset table, base address, instruction) is a problem in a debug section.
 
 use super::error::{CodeObjectError, RelocationError};
 use super::symbol::{Symbol, SymbolKind};
 use crate::elf::{LE, Rela, read};
 
-/// Relocations of one section that are reported one by one; further ones are counted.
+/// Maximum relocation problems listed for one section; further ones are counted.
 pub(super) const MAX_PROBLEMS: usize = 20;
 
 /// A record of a relocation section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// The index of the section whose bytes it changes; 0 if it refers to addresses of the loaded image.
+    /// Index of the section that it changes; 0 if it refers to addresses of the loaded image.
     pub section: u32,
     /// Offset in that section, or ELF address.
     pub offset: u64,
     /// Its type.
     pub number: u32,
-    /// Index of its symbol in the file's table, whose symbol 0 is none.
+    /// Index of its symbol in the symbol table; 0: none.
     pub symbol: u32,
-    /// The table that the symbol is of, by the index of its section.
+    /// Section index of the symbol table.
     pub symbols: u32,
     /// The addend.
     pub addend: i64,
 }
 
 impl Relocation {
-    /// The name of its type, `R_AMDGPU_REL32_LO`; `None` for one that AMDGPU does not have.
+    /// Returns the name of its type, `R_AMDGPU_REL32_LO`; `None` for a type that AMDGPU lacks.
     #[must_use]
     pub fn type_name(&self) -> Option<&'static str> {
         type_name(self.number)
     }
 }
 
-/// The records of a section of them.
+/// Reads the records of a relocation section.
 pub(super) fn records(bytes: &[u8], section: u32, symbols: u32) -> impl Iterator<Item = Relocation> {
     read::records::<Rela>(bytes).iter().map(move |record| Relocation {
         section,
@@ -53,7 +53,7 @@ pub(super) fn records(bytes: &[u8], section: u32, symbols: u32) -> impl Iterator
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     Nothing,
-    /// S + A, in so many bytes, from that bit on; `fits`: a value that is too wide is an error.
+    /// S + A, `bytes` wide, from bit `shift` on; `fits`: a value that is too wide is an error.
     Absolute {
         bytes: usize,
         shift: u32,
@@ -65,13 +65,13 @@ enum Rule {
         shift: u32,
         fits: bool,
     },
-    /// Not in a debug section, and why.
+    /// Not valid in a debug section, with the reason.
     Elsewhere(&'static str),
 }
 
 const GOT: Rule = Rule::Elsewhere("a debug section has no place for a global offset table's entry");
 
-/// AMDGPUUsage, "AMDGPU ELF Relocation Records", in its order; `R_AMDGPU_REL16` came after the 2020 edition.
+/// AMDGPUUsage, "AMDGPU ELF Relocation Records", in its order; `R_AMDGPU_REL16` is newer than the 2020 edition.
 const TYPES: [(u32, &str, Rule); 14] = [
     (0, "R_AMDGPU_NONE", Rule::Nothing),
     (1, "R_AMDGPU_ABS32_LO", Rule::Absolute { bytes: 4, shift: 0, fits: false }),
@@ -89,14 +89,14 @@ const TYPES: [(u32, &str, Rule); 14] = [
     (14, "R_AMDGPU_REL16", Rule::Elsewhere("it is a branch's distance, and debug sections hold no code")),
 ];
 
-/// The name of a relocation type.
+/// Returns the name of a relocation type.
 pub(super) fn type_name(number: u32) -> Option<&'static str> {
     TYPES.iter().find(|(known, ..)| *known == number).map(|(_, name, _)| *name)
 }
 
 /// Applies `records` (`Elf64_Rela`) to a section's bytes; `symbols` begins with symbol 1.
 ///
-/// A record that cannot be applied leaves its field as it was and is a problem that names section, offset and type.
+/// A failed record leaves its field unchanged and adds a problem with section, offset and type.
 pub(super) fn apply(
     section: &str,
     bytes: &mut [u8],
@@ -141,7 +141,7 @@ fn one(
         Rule::Relative { bytes, shift, fits } => (bytes, shift, fits, offset),
     };
     let value = value(symbol, symbols)?.wrapping_add_signed(addend).wrapping_sub(place);
-    // ABS32 may be meant signed or unsigned.
+    // ABS32 may be signed or unsigned.
     if fits && u32::try_from(value).is_err() && i32::try_from(value as i64).is_err() {
         return Err(RelocationError::Fit(value));
     }
@@ -154,7 +154,7 @@ fn one(
     Ok(())
 }
 
-/// S. Symbol 0 (`STN_UNDEF`) is a relocation without a symbol: 0.
+/// Returns S; 0 for symbol 0 (`STN_UNDEF`), which means no symbol.
 fn value(index: usize, symbols: &[Symbol]) -> Result<u64, RelocationError> {
     let Some(index) = index.checked_sub(1) else { return Ok(0) };
     let symbol =

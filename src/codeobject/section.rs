@@ -1,4 +1,4 @@
-//! Sections by name, unpacked when compressed, and the segments of the loaded image.
+//! Sections by name, unpacked if compressed, and the segments of the loaded image.
 //!
 //! gABI "Sections" with "Section Compression" (`SHF_COMPRESSED`), and "Program Loading".
 
@@ -15,17 +15,17 @@ use crate::elf::{
     PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_COMPRESSED, SHT_NOBITS, SectionHeader,
 };
 
-/// The magic of a `.zdebug_` section; its size in 8 bytes, big-endian, and a zlib stream follow.
+/// The magic of a `.zdebug_` section, followed by the unpacked size in 8 bytes, big-endian, and a zlib stream.
 const GNU_MAGIC: &[u8] = b"ZLIB";
-/// Maximum unpacked size of all compressed parts of a file, as a multiple of the file: debug sections stay below 20,
-/// and bundles of similar code objects below 60.
+/// Maximum unpacked size of all compressed parts of a file, as a multiple of the file's size. Debug sections stay below
+/// 20, bundles of similar code objects below 60.
 const MAX_RATIO: u64 = 64;
 /// Minimum of that limit for a small file, in bytes.
 const MIN_UNPACKED: u64 = 1 << 20;
 /// Maximum of that limit for any file, in bytes.
 pub const MAX_UNPACKED: u64 = 768 << 20;
 
-/// Bytes that the compressed parts of one file may still unpack to.
+/// Remaining bytes that the compressed parts of one file may unpack to.
 #[derive(Debug)]
 pub(super) struct UnpackLimit(AtomicU64);
 
@@ -35,12 +35,12 @@ impl UnpackLimit {
         Self(AtomicU64::new(most.min(MAX_UNPACKED)))
     }
 
-    /// Gives back what was taken for bytes that did not come.
+    /// Returns unused bytes to the limit.
     fn give_back(&self, bytes: u64) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Takes the place of so many bytes, before memory is reserved for them.
+    /// Deducts bytes from the limit, before memory is reserved for them.
     pub(super) fn take(&self, bytes: u64) -> Result<(), UnpackError> {
         let less = |left: u64| left.checked_sub(bytes);
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
@@ -48,31 +48,31 @@ impl UnpackLimit {
     }
 }
 
-/// A section's header, and its contents once asked for.
+/// A section's header, and its contents once read.
 #[derive(Debug)]
 pub struct Section {
-    /// Name, `.debug_info`.
+    /// Name: `.debug_info`.
     pub name: String,
     /// `sh_type`.
     pub section_type: u32,
     /// `sh_flags`.
     pub flags: u64,
-    /// ELF address, 0 for sections that are not loaded.
+    /// ELF address, 0 for unloaded sections.
     pub address: u64,
     /// File offset in bytes.
     pub offset: u64,
     /// Size in bytes: in the file, or in memory for a section without bits.
     pub size: u64,
-    /// `sh_link`: index of a section that belongs to this one.
+    /// `sh_link`: index of an associated section.
     pub link: u32,
-    /// `sh_info`: for relocations, the index of the section that they are for.
+    /// `sh_info`: for relocations, the index of the target section.
     pub info: u32,
     contents: OnceLock<Result<Bytes>>,
     pub(super) relocated: OnceLock<(Result<Bytes>, Vec<CodeObjectError>)>,
 }
 
 impl Section {
-    /// A section with a name.
+    /// Creates a section with a name.
     pub(super) fn new(name: &str, header: &SectionHeader) -> Self {
         Self { name: name.to_owned(), ..Self::unnamed(header) }
     }
@@ -108,7 +108,7 @@ impl Section {
         self.flags & SHF_ALLOC.0 != 0
     }
 
-    /// The section's bytes: a slice of the file, or unpacked on the first call and kept.
+    /// Returns the section's bytes: a slice of the file, or an unpacked copy, cached after the first call.
     pub(super) fn contents(&self, file: &Bytes, unpack_limit: &UnpackLimit) -> Result<Bytes> {
         self.contents.get_or_init(|| self.read(file, unpack_limit)).clone()
     }
@@ -147,7 +147,7 @@ fn gnu_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), UnpackError
     Ok((CompressionFormat::Zlib, u64::from_be_bytes(*size), data))
 }
 
-/// Unpacks zlib or zstd data to the size that it claims, if the file has unpack_limit for that.
+/// Unpacks zlib or zstd data to the announced size, within the limit.
 pub(super) fn unpack(
     format: CompressionFormat,
     data: &[u8],
@@ -162,7 +162,7 @@ pub(super) fn unpack(
         .inspect_err(|_| unpack_limit.give_back(size))
 }
 
-/// All sections, in the file's order; section 0 included.
+/// Reads all sections in the file's order; section 0 included.
 pub(super) fn read_all(
     file: &Bytes,
     header: &FileHeader,
@@ -192,7 +192,7 @@ pub struct Segment {
     pub offset: u64,
     /// Bytes in the file.
     pub file_size: u64,
-    /// ELF addresses that it occupies in memory; the part past `file_size` is zero at load.
+    /// ELF addresses in memory; the part past `file_size` is zero at load.
     pub addresses: Range<u64>,
 }
 
@@ -216,7 +216,7 @@ impl Segment {
     }
 }
 
-/// All program headers, in the file's order.
+/// Reads all program headers in the file's order.
 pub(super) fn segments(file: &[u8], header: &FileHeader) -> Result<Vec<Segment>> {
     let headers = read::program_headers(file, header)?.iter();
     let segments = headers.map(|header| {

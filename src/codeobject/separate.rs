@@ -1,12 +1,10 @@
-//! Debug information in a file of its own: named by build id, by `.gnu_debuglink`, or shared through `.gnu_debugaltlink`.
+//! Separate debug information files, found by build ID, `.gnu_debuglink` or `.gnu_debugaltlink`.
 //!
-//! *You give* a code object and folders that the user chose.
-//! *You get* the file of those folders that belongs to it: one with the same build id, or with the checksum that the link
-//! says.
-//! *Not for* searching anywhere else: a dump comes from a stranger, so that nothing in it may lead out of those folders.
+//! The search covers only the user's folders: a dump is untrusted, and its names must not lead outside of them. A file
+//! matches if it has the same build ID, or the checksum of the link.
 //!
-//! The layout is gdb's, "Debugging Information in Separate Files": `DIR/.build-id/ab/cdef.debug`, `DIR/NAME` and
-//! `DIR/.debug/NAME`; or that of debuginfod's cache, `DIR/abcdef/debuginfo`.
+//! The layout follows gdb, "Debugging Information in Separate Files" (`DIR/.build-id/ab/cdef.debug`, `DIR/NAME`,
+//! `DIR/.debug/NAME`), or debuginfod's cache (`DIR/abcdef/debuginfo`).
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -29,19 +27,19 @@ pub struct DebugLink {
 /// The result of a search for separate debug information.
 #[derive(Debug, Default)]
 pub struct Separate {
-    /// The file and what is in it.
+    /// The file and its contents.
     pub found: Option<(PathBuf, CodeObject)>,
-    /// Files that had the right name and are not used, with the reason.
+    /// Rejected files with a matching name, each with the reason.
     pub problems: Vec<SeparateError>,
 }
 
-/// The reason that a file is not a code object's separate debug information.
+/// The reason for rejecting a debug information file.
 #[derive(Debug, thiserror::Error)]
 pub enum SeparateError {
     /// The code object's link is malformed.
     #[error(transparent)]
     Link(#[from] CodeObjectError),
-    /// The file is unreadable or another one.
+    /// The file is unreadable or does not match.
     #[error("{}: {cause}", path.display())]
     File {
         /// The file.
@@ -57,7 +55,7 @@ pub enum FileCause {
     /// The operating system's error.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The code object chooses the name: the message has none of the file's bytes.
+    /// The code object chooses the file name: the message contains none of the file's bytes.
     #[error("it is no AMDGPU code object")]
     NoCodeObject,
     /// Its build id differs.
@@ -72,7 +70,7 @@ impl CodeObject {
     /// `.gnu_debuglink`: a name, padded to 4 bytes, and a checksum.
     ///
     /// # Errors
-    /// The section is there and is not that, or its name leads into other folders.
+    /// The section is malformed, or its name leads into other folders.
     pub fn debug_link(&self) -> Result<Option<DebugLink>> {
         let Some(section) = self.section_bytes(".gnu_debuglink")? else { return Ok(None) };
         let offset = self.section(".gnu_debuglink").map_or(0, |section| section.offset);
@@ -90,7 +88,7 @@ impl CodeObject {
         Ok(Some(DebugLink { file, crc }))
     }
 
-    /// The file that `.gnu_debugaltlink` names: debug information that several files share, taken out by `dwz`.
+    /// Returns the file name in `.gnu_debugaltlink`: debug information shared by several files, extracted by `dwz`.
     #[must_use]
     pub fn debug_alt_link(&self) -> Option<String> {
         let section = self.section_bytes(".gnu_debugaltlink").ok().flatten()?;
@@ -98,7 +96,7 @@ impl CodeObject {
         Some(clean(String::from_utf8_lossy(name)).into_owned())
     }
 
-    /// Looks for the code object's debug information in folders, first by build id, then by link.
+    /// Searches folders for the code object's debug information, first by build ID, then by link.
     #[must_use]
     pub fn separate_debug_file(&self, folders: &[PathBuf]) -> Separate {
         let mut search = Separate::default();
@@ -143,7 +141,7 @@ impl Separate {
         }
     }
 
-    /// Takes a file if it is there and the right one.
+    /// Takes a file if it exists and matches.
     fn take(&mut self, path: &Path, is_right: impl Fn(&[u8], &CodeObject) -> Result<(), FileCause>) -> bool {
         if !path.is_file() {
             return false;
@@ -170,7 +168,7 @@ fn open(path: &Path) -> Result<(Bytes, CodeObject), FileCause> {
     Ok((bytes, object))
 }
 
-/// Whether a name stays in the folder that it is looked for in.
+/// Whether a name stays in its search folder.
 fn is_plain(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '\\'])
 }

@@ -1,22 +1,22 @@
 //! Symbols: functions, kernel descriptors, variables, LDS.
 //!
-//! gABI "Symbol Table"; AMDGPUUsage, "Symbols": a kernel is a function `name` and an object `name.kd`; variables in LDS
-//! have the section index `SHN_AMDGPU_LDS` and, like common symbols, an alignment where others have an address.
+//! gABI "Symbol Table"; AMDGPUUsage, "Symbols": a kernel is a function `name` and an object `name.kd`. Variables in LDS
+//! have the section index `SHN_AMDGPU_LDS`; like common symbols, their value is an alignment instead of an address.
 
 use super::names::Names;
 use crate::elf::{
     LE, SHN_ABS, SHN_UNDEF, STB_LOCAL, STT_FUNC, STT_OBJECT, Sym, SymbolSection, SymbolType, read,
 };
 
-/// The symbol's value is the alignment that its variable needs.
+/// Section index of an LDS variable; the symbol's value is its alignment.
 const SHN_AMDGPU_LDS: SymbolSection = SymbolSection(0xff00);
-/// A kernel of code object version 2, an `amd_kernel_code_t` with its code after it.
+/// A kernel of code object version 2: an `amd_kernel_code_t` followed by its code.
 const STT_AMDGPU_HSA_KERNEL: SymbolType = SymbolType(10);
 /// The suffix of a kernel descriptor's name.
 const DESCRIPTOR_SUFFIX: &str = ".kd";
-/// Bytes of an entry of a symbol table.
+/// Size of a symbol table entry in bytes.
 pub(super) const SYMBOL_SIZE: u64 = size_of::<Sym>() as u64;
-/// Bytes of a kernel descriptor.
+/// Size of a kernel descriptor in bytes.
 pub(super) const DESCRIPTOR_SIZE: u64 = 64;
 
 /// Symbol kinds.
@@ -28,17 +28,17 @@ pub enum SymbolKind {
     KernelDescriptor,
     /// Global data.
     Object,
-    /// A variable in LDS; its value is the alignment that it needs, since the linker places it later.
+    /// A variable in LDS; its value is its alignment, because the linker places it later.
     Lds,
-    /// A number without a place, such as `name.num_vgpr`.
+    /// A number without an address, such as `name.num_vgpr`.
     Absolute,
-    /// Named here, defined elsewhere.
+    /// A reference to a symbol defined elsewhere.
     Undefined,
     /// Anything else: sections, files, labels.
     Other,
 }
 
-/// A symbol of `.symtab`, or of `.dynsym` where that is missing.
+/// A symbol of `.symtab`, or of `.dynsym` in a file without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     /// Name as in the file (mangled for HIP).
@@ -49,14 +49,14 @@ pub struct Symbol {
     pub value: u64,
     /// Size in bytes; 0 if absent.
     pub size: u64,
-    /// Whether other code objects can see it (binding is not local).
+    /// Whether other code objects see it (its binding is not local).
     pub global: bool,
-    /// `st_shndx`: index of its section; 0xff00 and more have meanings of their own.
+    /// `st_shndx`: index of its section; values from 0xff00 on are special.
     pub section: u16,
 }
 
 impl Symbol {
-    /// The kernel's name, if this is a kernel descriptor: `saxpy` of `saxpy.kd`.
+    /// Returns the kernel's name if this is a kernel descriptor: `saxpy` of `saxpy.kd`.
     #[must_use]
     pub fn kernel_name(&self) -> Option<&str> {
         match self.kind {
@@ -66,11 +66,11 @@ impl Symbol {
     }
 }
 
-/// Symbols with the functions and objects ordered by address.
+/// Symbols, with an index of functions and objects by address.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     all: Vec<Symbol>,
-    /// Indexes into `all` of symbols with an ELF address, by address, then larger ones first.
+    /// Indexes into `all` of symbols with an ELF address, by address, then by descending size.
     by_address: Vec<usize>,
 }
 
@@ -102,13 +102,13 @@ impl Symbols {
         &self.all
     }
 
-    /// The innermost symbol whose bytes hold the address; one without a size holds its own address only.
+    /// Returns the innermost symbol that contains the address; a symbol without a size contains only its own address.
     pub(super) fn at(&self, address: u64) -> Option<&Symbol> {
         let after = self.by_address.partition_point(|index| self.value(*index) <= address);
         let candidates = self.by_address.get(..after)?.iter().rev();
         candidates
             .filter_map(|index| self.all.get(*index))
-            // Overlapping symbols (aliases) are rare and adjacent: a few steps back find the one around the address.
+            // Overlapping symbols (aliases) are rare and adjacent: a few steps back find the containing one.
             .take(8)
             .find(|symbol| address - symbol.value < symbol.size.max(1))
     }

@@ -1,7 +1,7 @@
-//! Where a loader had a code object from: `file:///tmp/a.out#offset=4096&size=8192`, `memory://1234#offset=0x7f00&size=64`.
+//! Code object URIs of a loader: `file:///tmp/a.out#offset=4096&size=8192`, `memory://1234#offset=0x7f00&size=64`.
 //!
 //! AMD's debugger API, "code object URI": the path is percent-encoded; a range follows `#` or `?`; numbers are decimal,
-//! hexadecimal after `0x`, or octal after `0`. `file` without a range is the whole file.
+//! hexadecimal after `0x`, or octal after `0`. A `file` URI without a range means the whole file.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use thiserror::Error;
 
 use crate::clean::clean;
 
-/// The longest URI that is read; a path has at most 4096 bytes, three characters each when encoded.
+/// Maximum length of a URI; a path has at most 4096 bytes, three characters each when encoded.
 const MAX_LENGTH: usize = 16 * 1024;
 
-/// A code object URI, decoded.
+/// A decoded code object URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uri {
     /// The container of the bytes.
@@ -26,16 +26,16 @@ pub struct Uri {
 /// The target of a URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UriPlace {
-    /// A file: its path, decoded; bytes, since a path need not be UTF-8.
+    /// The decoded path of a file; bytes, because a path may be other than UTF-8.
     File(Vec<u8>),
-    /// The memory of a process of the host.
+    /// The memory of a host process.
     Memory {
         /// The process's id.
         pid: u64,
     },
 }
 
-/// Why text is no code object URI; positions are bytes of the text.
+/// A syntax error in a code object URI; positions are byte offsets in the text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum UriError {
@@ -45,15 +45,15 @@ pub enum UriError {
     /// Longer than any path can be.
     #[error("a URI of {0} bytes, expected at most {MAX_LENGTH}")]
     TooLong(usize),
-    /// A `%` that two hex digits do not follow.
+    /// A `%` without two hex digits.
     #[error("`%` at byte {0} of the URI is not followed by two hex digits")]
     Escape(usize),
-    /// Something that should be a number.
+    /// Not a number.
     #[error("{what} at byte {at} of the URI is `{found}`, expected a number of 64 bits")]
     Number {
         /// `offset`, `size` or `process id`.
         what: &'static str,
-        /// Where it stands.
+        /// Its position.
         at: usize,
         /// The text found.
         found: String,
@@ -61,25 +61,25 @@ pub enum UriError {
     /// A range that is not `offset=N&size=N`.
     #[error("`{found}` at byte {at} of the URI, expected offset=N or size=N")]
     Range {
-        /// Where it stands.
+        /// Its position.
         at: usize,
         /// The text found.
         found: String,
     },
-    /// A range of memory needs both numbers.
+    /// A range of memory lacks one of its two numbers.
     #[error("a memory:// URI needs offset and size")]
     MemoryRange,
 }
 
 impl Uri {
-    /// Whether text claims to be a code object URI.
+    /// Whether text begins like a code object URI.
     #[must_use]
     pub fn is_uri(text: &str) -> bool {
         text.starts_with("file://") || text.starts_with("memory://")
     }
 
-    /// The file name for the code object of that path or URI: the last part of its path, and for a process's memory
-    /// the address there. The process's id would be the same for all of them.
+    /// Returns a file name for the code object of a path or URI: the last component of the path, or the address in a
+    /// process's memory. The process ID is the same for all of them.
     #[must_use]
     pub fn file_name(name: &str) -> String {
         if let Ok(Self { place: UriPlace::Memory { .. }, offset: Some(offset), .. }) = Self::parse(name) {
@@ -94,7 +94,7 @@ impl Uri {
         Path::new(path).file_name().map(|last| last.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Reads a URI.
+    /// Parses a URI.
     ///
     /// # Errors
     /// [`UriError`] with the position.
@@ -134,7 +134,7 @@ fn number(what: &'static str, text: &str, at: usize) -> Result<u64, UriError> {
         None if text.len() > 1 && text.starts_with('0') => (text, 8),
         None => (text, 10),
     };
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` accepts a sign.
     let plain = digits.chars().all(|digit| digit.is_digit(radix));
     let value = u64::from_str_radix(digits, radix).ok().filter(|_| plain);
     value.ok_or_else(|| UriError::Number { what, at, found: text.to_owned() })

@@ -1,4 +1,4 @@
-//! The choice of waves: the user's, or the ones worth a first look.
+//! The choice of waves: by the user, or representative ones.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

@@ -1,9 +1,8 @@
-//! A small dump of a large capture: chosen waves with all data that their queries need.
+//! Small dumps of large captures: chosen waves with all data that their queries need.
 //!
-//! *You give* an opened dump and [`Options`].
-//! *You get* a lanescope dump in which the chosen waves give the same answers: stack, lanes and the variables of every
-//! frame; and a [`Report`] of its contents and omissions.
-//! *Not for* making captures: it reads only data in the capture.
+//! Input: an opened dump and [`Options`]. Output: a lanescope dump in which the chosen waves give the same answers
+//! (stack, lanes, the variables of every frame), and a [`Report`] of its contents and omissions. Only data in the
+//! capture is read.
 //!
 //! The needed memory is not guessed: a reader that records its reads answers the queries ([`crate::session::reach`]).
 
@@ -246,9 +245,9 @@ fn objects(
         .collect()
 }
 
-/// The parts of a code object's image that the program cannot have written: the ELF header, the program headers and
-/// the unwritable segments. The rest is zero: writable segments, which are global memory at the time of the crash,
-/// and the gaps between segments, whose memory is arbitrary. The dynamic section, which leads to the symbols, stays.
+/// The parts of a code object's image that the program cannot write: the ELF header, the program headers and the
+/// read-only segments. The rest is zero: writable segments, which are global memory at the time of the crash, and the
+/// gaps between segments. The dynamic section, which leads to the symbols, stays.
 fn unwritten(object: &CodeObject) -> Vec<u8> {
     let captured: &[u8] = object.bytes();
     let mut image = vec![0; captured.len()];

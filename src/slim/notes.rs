@@ -33,7 +33,7 @@ pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
         }
     }
     if more > 0 {
-        // The last of so many problems counts the others.
+        // The last problem counts the others.
         let least = if dump.problems().len() > MAX_PROBLEMS { "at least " } else { "" };
         let more = counted(more, "more note");
         carried.push(format!("{least}{more} on {}, which `lanescope info` of it lists", capture.name));

@@ -1,7 +1,7 @@
-//! AMD's metadata of a code object: the kernels, what they need and what arguments they take.
+//! AMD's metadata of a code object: kernels with their resources and arguments.
 //!
-//! AMDGPUUsage, "Code Object V2 Metadata" to "V5 Metadata" (version 6 has those of 5). Unknown keys are ignored, missing
-//! ones are `None`. Names are those of versions 3 and later; [`v2`] maps the older ones.
+//! AMDGPUUsage, "Code Object V2 Metadata" to "V5 Metadata" (version 6 has those of 5). Unknown keys are ignored,
+//! missing ones are `None`. Field names follow versions 3 and later; [`v2`] maps the older ones.
 
 pub(super) mod msgpack;
 mod v2;
@@ -12,14 +12,14 @@ use msgpack::{Value, decode};
 
 use super::MetadataError;
 
-/// The metadata note, decoded.
+/// A decoded metadata note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// `amdhsa.version`: major and minor.
     pub version: Option<(u64, u64)>,
     /// `amdhsa.target`: `amdgcn-amd-amdhsa--gfx90a:xnack-`.
     pub target: Option<String>,
-    /// `amdhsa.printf`: `ID:N:SIZE..:FORMAT` of each `printf`.
+    /// `amdhsa.printf`: an `ID:N:SIZE..:FORMAT` for each `printf`.
     pub printf: Vec<String>,
     /// `amdhsa.kernels`, in the file's order.
     pub kernels: Vec<Kernel>,
@@ -42,9 +42,9 @@ pub struct Kernel {
     pub kernarg_segment_size: Option<u64>,
     /// `.kernarg_segment_align` in bytes.
     pub kernarg_segment_align: Option<u64>,
-    /// `.group_segment_fixed_size`: bytes of LDS known when compiled.
+    /// `.group_segment_fixed_size`: LDS bytes known when compiled.
     pub group_segment_fixed_size: Option<u64>,
-    /// `.private_segment_fixed_size`: bytes of private memory per lane known when compiled.
+    /// `.private_segment_fixed_size`: private bytes per lane known when compiled.
     pub private_segment_fixed_size: Option<u64>,
     /// `.uses_dynamic_stack`: private memory may exceed the fixed size.
     pub uses_dynamic_stack: Option<bool>,
@@ -56,9 +56,9 @@ pub struct Kernel {
     pub vgpr_count: Option<u64>,
     /// `.agpr_count`.
     pub agpr_count: Option<u64>,
-    /// `.sgpr_spill_count`: stores of SGPRs.
+    /// `.sgpr_spill_count`: number of SGPR stores.
     pub sgpr_spill_count: Option<u64>,
-    /// `.vgpr_spill_count`: stores of VGPRs.
+    /// `.vgpr_spill_count`: number of VGPR stores.
     pub vgpr_spill_count: Option<u64>,
     /// `.max_flat_workgroup_size` in work-items.
     pub max_flat_workgroup_size: Option<u64>,
@@ -97,7 +97,7 @@ pub struct Argument {
     pub pointee_align: Option<u64>,
     /// `.access` of an image or pipe: `read_only` ...
     pub access: Option<String>,
-    /// `.actual_access`: what the kernel does.
+    /// `.actual_access`: the kernel's access.
     pub actual_access: Option<String>,
     /// `.is_const`.
     pub is_const: bool,
@@ -110,7 +110,7 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// Whether the runtime adds it and no source line declares it.
+    /// Whether the runtime adds it, without a declaration in the source.
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         self.value_kind.starts_with("hidden_")
@@ -118,12 +118,12 @@ impl Argument {
 }
 
 impl Metadata {
-    /// The note of version 2.
+    /// Decodes the note of version 2.
     pub(super) fn from_yaml(bytes: &[u8]) -> Result<Self, MetadataError> {
         v2::decode(bytes)
     }
 
-    /// The note of versions 3 to 6.
+    /// Decodes the note of versions 3 to 6.
     pub(super) fn from_msgpack(bytes: &[u8]) -> Result<Self, MetadataError> {
         let root = decode(bytes)?;
         let version = root.get("amdhsa.version").map(Value::elements).and_then(|version| match version {

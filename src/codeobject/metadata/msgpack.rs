@@ -1,15 +1,15 @@
-//! MessagePack, as much as AMD's metadata needs: maps, arrays, strings, integers, booleans.
+//! MessagePack subset of AMD's metadata: maps, arrays, strings, integers, booleans.
 //!
-//! A borrowed tree with bounded depth; every container element takes at least one byte of input, so a tree never has
-//! more nodes than the note has bytes. Specification: MessagePack "Formats".
+//! The tree borrows from the note and has bounded depth. Every element takes at least one byte of input, so a tree
+//! never has more nodes than the note has bytes. Specification: MessagePack "Formats".
 
 use thiserror::Error;
 
 use crate::bounds::MAX_DEPTH;
 use crate::clean::clean;
 
-/// Values that are read of one note; a value takes 32 bytes of memory and may take one of input. Thousands of kernels have some
-/// hundred thousand.
+/// Maximum values of one note; a value takes 32 bytes of memory and may take one byte of input. Thousands of kernels
+/// have some hundred thousand.
 const MAX_VALUES: usize = 1 << 22;
 
 /// A decoded value that borrows its strings.
@@ -23,12 +23,12 @@ pub(in crate::codeobject) enum Value<'a> {
     String(&'a [u8]),
     Array(Vec<Value<'a>>),
     Map(Vec<(Value<'a>, Value<'a>)>),
-    /// Binary and extension types; metadata has none.
+    /// Binary and extension types, which metadata does not use.
     Opaque,
 }
 
 impl<'a> Value<'a> {
-    /// The map's value of a string key.
+    /// Returns the map's value for a string key.
     pub(in crate::codeobject) fn get(&self, key: &str) -> Option<&Value<'a>> {
         match self {
             Value::Map(pairs) => {
@@ -38,7 +38,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The elements of an array; none for anything else.
+    /// Returns the elements of an array; none for other values.
     pub(in crate::codeobject) fn elements(&self) -> &[Value<'a>] {
         match self {
             Value::Array(elements) => elements,
@@ -61,7 +61,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A boolean; producers also write it as a number.
+    /// Returns a boolean; some writers use a number instead.
     pub(in crate::codeobject) fn truth(&self) -> Option<bool> {
         match self {
             Value::Bool(truth) => Some(*truth),
@@ -71,24 +71,24 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Where and why the bytes are not MessagePack.
+/// A MessagePack error with its byte offset.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MsgpackError {
     /// The note ends within a value.
     #[error("MessagePack ends early at byte {0} of the note")]
     Truncated(usize),
-    /// Too many levels.
+    /// The nesting is too deep.
     #[error("MessagePack nests deeper than {MAX_DEPTH} at byte {0} of the note")]
     TooDeep(usize),
     /// Too many values.
     #[error("MessagePack has more than {MAX_VALUES} values at byte {0} of the note")]
     TooMany(usize),
-    /// A type that MessagePack never uses.
+    /// A type code that MessagePack reserves.
     #[error("MessagePack type 0xc1 at byte {0} of the note is never used")]
     Reserved(usize),
 }
 
-/// The first value of the bytes.
+/// Decodes the first value of the bytes.
 pub(in crate::codeobject) fn decode(bytes: &[u8]) -> Result<Value<'_>, MsgpackError> {
     Decoder { bytes, at: 0, left: MAX_VALUES }.value(0)
 }
@@ -96,7 +96,7 @@ pub(in crate::codeobject) fn decode(bytes: &[u8]) -> Result<Value<'_>, MsgpackEr
 struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Values that may follow.
+    /// Number of values that may follow.
     left: usize,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Decoder<'a> {
         self.take(N)?.first_chunk().copied().ok_or(MsgpackError::Truncated(at))
     }
 
-    /// A big-endian unsigned number of 1, 2, 4 or 8 bytes.
+    /// Reads a big-endian unsigned number of 1, 2, 4 or 8 bytes.
     fn number(&mut self, size: usize) -> Result<u64, MsgpackError> {
         Ok(self.take(size)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
@@ -171,7 +171,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Grows element by element: a length that the bytes cannot hold fails before memory is reserved for it.
+    /// Reads element by element: a length beyond the bytes fails without a reservation of memory.
     fn elements(&mut self, length: usize, depth: usize) -> Result<Value<'a>, MsgpackError> {
         let mut elements = Vec::new();
         for _ in 0..length {

@@ -1,7 +1,7 @@
-//! Metadata of code object version 2: YAML with other keys, mapped to those of version 3.
+//! Metadata of code object version 2: YAML, mapped to the keys of version 3.
 //!
-//! AMDGPUUsage, "Code Object V2 Metadata". Arguments have sizes and alignments and no offsets: each lies at the next
-//! multiple of its alignment, as the HSA kernarg segment is laid out.
+//! AMDGPUUsage, "Code Object V2 Metadata". Arguments have sizes and alignments without offsets: each lies at the next
+//! multiple of its alignment, the layout of the HSA kernarg segment.
 
 use super::yaml::{Yaml, parse};
 use super::{Argument, Kernel, Metadata};
@@ -86,7 +86,7 @@ fn arguments(nodes: &[Yaml]) -> Vec<Argument> {
     arguments.collect()
 }
 
-/// `HiddenGlobalOffsetX` as versions 3 and later write it: `hidden_global_offset_x`.
+/// Converts `HiddenGlobalOffsetX` to the form of later versions, `hidden_global_offset_x`.
 fn snake(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 8);
     for letter in name.chars() {

@@ -1,7 +1,7 @@
-//! YAML, as much as the metadata of code object version 2 needs: a bounded tree of maps, lists and scalars.
+//! YAML subset of code object version 2: a bounded tree of maps, lists and scalars.
 //!
-//! Built from a parser's events, so that what a hostile note can cost is decided here: text, depth and nodes are bounded,
-//! and aliases, which multiply what they name, are refused (AMD's producers never write them).
+//! The tree is built from a parser's events, which bounds the cost of a hostile note: text, depth and nodes are
+//! limited. Aliases multiply their target and are rejected; AMD's tools never write them.
 
 use saphyr_parser::{Event, Parser};
 
@@ -9,15 +9,15 @@ use crate::bounds::MAX_DEPTH;
 use crate::clean::clean;
 use crate::codeobject::MetadataError;
 
-/// The longest text that is read; thousands of kernels take one or two MiB.
+/// Maximum length of the text in bytes; thousands of kernels take one or two MiB.
 pub(in crate::codeobject) const MAX_TEXT: usize = 16 << 20;
 
-/// A node.
+/// A YAML node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::codeobject) enum Yaml {
     Scalar(String),
     List(Vec<Yaml>),
-    /// Pairs in the text's order; of two with one key the first counts.
+    /// Pairs in the text's order; the first one of a key counts.
     Map(Vec<(Yaml, Yaml)>),
 }
 
@@ -58,18 +58,18 @@ impl Yaml {
     }
 }
 
-/// A container that is not complete; a map with the key that waits for its value.
+/// An incomplete container; a map also has the key of the pending value.
 enum Open {
     List(Vec<Yaml>),
     Map(Vec<(Yaml, Yaml)>, Option<Yaml>),
 }
 
-/// The first document of a text; an empty one is an empty map.
+/// Parses the first document of a text; an empty text is an empty map.
 pub(in crate::codeobject) fn parse(text: &[u8]) -> Result<Yaml, MetadataError> {
     if text.len() > MAX_TEXT {
         return Err(MetadataError::TooLong { size: text.len(), limit: MAX_TEXT });
     }
-    // Producers end the text with a NUL or pad it.
+    // Some writers end or pad the text with NUL bytes.
     let text = text.split(|byte| *byte == 0).next().unwrap_or(&[]);
     let text = std::str::from_utf8(text).map_err(|error| MetadataError::Utf8(error.valid_up_to()))?;
     let mut open: Vec<Open> = Vec::new();

@@ -1,4 +1,4 @@
-//! Files that are no code objects, and truncated or damaged code objects.
+//! Files other than code objects; truncated and damaged code objects.
 
 use super::{objects, parse};
 use crate::codeobject::{CodeObject, CodeObjectError, ElfAddress};
@@ -34,7 +34,7 @@ fn a_cut_file_keeps_what_it_has() {
     let whole = sound();
     let sections = u64::from_le_bytes(whole[40..48].try_into().expect("e_shoff")) as usize;
     let object = CodeObject::parse(whole[..sections].to_vec()).expect("headers are there");
-    // Only the sections that the dynamic linker would find are left.
+    // Only the sections of the dynamic linker are left.
     let left: Vec<&str> = object.sections().iter().map(|section| section.name.as_str()).collect();
     assert_eq!(left, ["", ".dynsym", ".dynstr"]);
     let expected = CodeObjectError::Truncated {

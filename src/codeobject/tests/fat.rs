@@ -1,4 +1,4 @@
-//! Offload bundles by Clang's own bundler, and by the format's documentation where it cannot write one.
+//! Offload bundles from Clang's bundler, and hand-made ones for variants that it cannot write.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ fn inputs() -> [PathBuf; 2] {
     [fixture("saxpy-gfx90a-O0.hsaco"), fixture("saxpy-gfx1100-O2.hsaco")]
 }
 
-/// A bundle of two fixtures; `version` of a compressed one.
+/// A bundle of two fixtures, compressed in the format `version` if given.
 fn bundle(name: &str, version: Option<&str>) -> Vec<u8> {
     let folder = std::env::temp_dir().join(format!("lanescope-fat-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -47,7 +47,7 @@ fn read(bytes: Vec<u8>) -> FatFile {
     FatFile::read(&Bytes::from(bytes)).expect("a bundle")
 }
 
-/// The three entries of [`bundle`], from `first` on.
+/// Checks the three entries of [`bundle`], from `first` on.
 fn is_whole(fat: &FatFile, first: usize) {
     assert_eq!(fat.problems, []);
     let entries = &fat.entries[first..first + 3];
@@ -82,7 +82,7 @@ fn stored(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A header by "Compression and Decompression" of the bundler's documentation.
+/// A compressed bundle with a header by "Compression and Decompression" of the bundler's documentation.
 fn packed(version: u16, method: u16, size: u64, data: &[u8]) -> Vec<u8> {
     let mut out = b"CCOB".to_vec();
     out.extend(version.to_le_bytes());
@@ -164,19 +164,19 @@ fn what_is_damaged_is_a_problem_with_its_place() {
     assert_eq!(problems(named), [expected]);
     assert!(problems(packed(4, 0, 1, &[]))[0].contains("version 4, expected 1, 2 or 3"));
     assert!(problems(packed(2, 7, 1, &[]))[0].contains("method 7, expected 0 (zlib) or 1 (zstd)"));
-    // Of a small file 1 MiB and 64 times its size: 96 bytes here.
+    // The limit of a small file is 1 MiB and 64 times its size: 96 bytes here.
     let bomb = packed(3, 1, MAX_UNPACKED, &[0; 64]);
     assert!(problems(bomb)[0].contains("claims 805306368 bytes; the bound leaves 1054720"));
     assert!(problems(packed(3, 1, (1 << 20) + 64 * 96 + 1, &[0; 64]))[0].contains("claims 1054721 bytes"));
     assert!(!problems(packed(3, 1, (1 << 20) + 64 * 96, &[0; 64]))[0].contains("claims"));
-    // Counts and lengths of the attacker's choice cost nothing.
+    // Hostile counts and lengths cost nothing.
     let mut many = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
     many.extend(u64::MAX.to_le_bytes());
     many.extend([0; 24]);
     assert!(problems(many.clone())[0].contains("offload bundle's table"));
     many[48..56].copy_from_slice(&u64::MAX.to_le_bytes());
     assert!(problems(many)[0].contains("expected at most 1024"));
-    // A bundle that holds itself compressed is read one level deep.
+    // A bundle that contains itself compressed is read one level deep.
     let nested = packed(2, 0, whole.len() as u64, &stored(&whole));
     let mut table = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
     table.extend([0; 8]);

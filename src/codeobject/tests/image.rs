@@ -1,5 +1,4 @@
-//! Images as a loader lays them out, and files without section headers: symbols, notes and descriptors are those of the
-//! file that they come from.
+//! Loaded images, and files without section headers: same symbols, notes and descriptors as the original file.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +6,7 @@ use std::process::Command;
 use super::{newest_llvm, objects, parse};
 use crate::codeobject::{CodeObject, ElfAddress};
 
-/// The loads of a file as llvm-readelf prints them: offset, address, size in the file, size in memory.
+/// The loads of a file in llvm-readelf's output: offset, address, size in the file, size in memory.
 fn loads(path: &Path) -> Vec<[usize; 4]> {
     let output = Command::new(newest_llvm("llvm-readelf")).args(["-l", "--wide"]).arg(path).output();
     let text = String::from_utf8(output.expect("llvm-readelf runs").stdout).expect("text");
@@ -17,7 +16,7 @@ fn loads(path: &Path) -> Vec<[usize; 4]> {
     rows.map(|row| [0, 1, 3, 4].map(|column| number(&row[column]))).collect()
 }
 
-/// The bytes that a loader would put into memory.
+/// The memory contents after loading.
 fn load(path: &Path) -> Vec<u8> {
     let file = std::fs::read(path).expect("a file");
     let loads = loads(path);
@@ -29,7 +28,7 @@ fn load(path: &Path) -> Vec<u8> {
     image
 }
 
-/// Names and addresses as llvm-readelf prints `.dynsym`.
+/// Names and addresses of `.dynsym` in llvm-readelf's output.
 fn dynamic_symbols(path: &Path) -> Vec<(String, u64)> {
     let arguments = ["--dyn-syms", "--wide"];
     let output = Command::new(newest_llvm("llvm-readelf")).args(arguments).arg(path).output();
@@ -98,7 +97,7 @@ fn symbols_are_counted_by_either_hash_table() {
             }
             tags.push(tag);
             if tag == lost {
-                // DT_DEBUG, which means nothing here.
+                // DT_DEBUG, which is meaningless here.
                 image[at..at + 8].copy_from_slice(&21u64.to_le_bytes());
             }
         }
@@ -108,7 +107,7 @@ fn symbols_are_counted_by_either_hash_table() {
     }
 }
 
-/// The address of the first program header of a type, read from the image's own headers.
+/// The address of the first program header of a type, from the image's headers.
 fn loads_of_type(image: &[u8], wanted: u32) -> usize {
     let word = |at: usize| u64::from_le_bytes(image[at..at + 8].try_into().expect("8 bytes"));
     let headers = (0..usize::from(image[56])).map(|index| word(32) as usize + index * 56);
@@ -133,7 +132,7 @@ fn cut_and_broken_images_do_no_harm() {
             let _ = object.symbol_at(ElfAddress(0x1a00));
         }
     }
-    // A header that no segment loads: where anything lies in memory is not to be known.
+    // Without a segment that loads the header the load address is unknown.
     let mut image = image;
     for index in 0..usize::from(image[56]) {
         let at = 64 + index * 56;

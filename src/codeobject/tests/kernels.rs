@@ -1,4 +1,4 @@
-//! Which functions are kernels.
+//! Recognition of kernels.
 
 use std::fmt::Write as _;
 
@@ -32,13 +32,13 @@ called:
     CodeObject::parse(assembled(&text)).unwrap()
 }
 
-/// Of a library with many symbols only the exported ones are read.
+/// Only the exported symbols of a large library are read.
 #[test]
 fn a_kernel_is_known_without_reading_all_symbols_of_a_large_library() {
     for (labels, reads_all) in [(10, true), (MANY_SYMBOLS, false)] {
         let object = library(labels);
         let address = |name: &str| {
-            // Of the table of another object, so that this one reads what it needs itself.
+            // Looks up the address in another object, so that this one stays unread.
             ElfAddress(library(labels).symbol(name).unwrap().value)
         };
         assert!(object.is_kernel_entry(address("kernel")));

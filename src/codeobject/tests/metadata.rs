@@ -12,7 +12,7 @@ fn old(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codeobject/tests/objects").join(name)
 }
 
-/// The metadata of v2.s, which llvm-mc put into the note; offsets follow from sizes and alignments.
+/// The metadata of v2.s, encoded by llvm-mc; offsets follow from sizes and alignments.
 #[test]
 fn version_2_has_the_same_facts_under_other_names() {
     let object = parse(&old("v2.o"));
@@ -39,7 +39,7 @@ fn version_2_has_the_same_facts_under_other_names() {
     assert!(kernel.arguments[2].is_hidden());
 }
 
-/// As llvm-readelf --notes prints them.
+/// Texts in the form of llvm-readelf --notes.
 #[test]
 fn version_2_notes_name_version_and_processor() {
     let object = parse(&old("kernel-v2.o"));
@@ -59,8 +59,8 @@ fn version_2_notes_name_version_and_processor() {
     assert_eq!(metadata.kernels[0].kernarg_segment_size, Some(12));
 }
 
-/// AMDGPUUsage, "Header" and "Code Object V2 Note Records": the first files of version 2 have XNACK and trap handler in bits 0 and 1
-/// of `e_flags`, and their processor in a note, where code for XNACK had a number of its own.
+/// AMDGPUUsage, "Header" and "Code Object V2 Note Records": the first files of version 2 have XNACK and trap handler in
+/// bits 0 and 1 of `e_flags`, and their processor in a note. Code for XNACK had a separate processor number there.
 #[test]
 fn the_first_files_of_version_2_name_their_processor_in_a_note() {
     let with = |name: &str, flags: u32| {
@@ -83,11 +83,11 @@ fn the_first_files_of_version_2_name_their_processor_in_a_note() {
             "{name} {flags}"
         );
     }
-    // Later ones have a number.
+    // Later files have a number.
     assert_eq!(with("v2.o", 0x2f).processor().map(|processor| processor.name), Some("gfx906"));
 }
 
-/// Numbers that the runtime's loader knew for version 2.
+/// Processor numbers of version 2 in the runtime's loader.
 #[test]
 fn isa_versions_name_processors() {
     for (version, name) in [

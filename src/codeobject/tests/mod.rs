@@ -1,4 +1,4 @@
-//! Code objects compared with llvm-readelf's output, and damaged ones.
+//! Code objects against llvm-readelf's output, and damaged ones.
 
 mod damaged;
 mod fat;
@@ -15,7 +15,7 @@ use std::process::Command;
 
 use super::CodeObject;
 
-/// The newest of an LLVM tool's versions on the PATH, `llvm-readelf-22`; a missing tool fails the test.
+/// Finds the newest version of an LLVM tool on the PATH, `llvm-readelf-22`; a missing tool fails the test.
 pub(crate) fn newest_llvm(tool: &str) -> PathBuf {
     let path = std::env::var_os("PATH").expect("a PATH");
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -25,7 +25,7 @@ pub(crate) fn newest_llvm(tool: &str) -> PathBuf {
     names.find_map(|name| find(&name)).unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
 }
 
-/// A code object for gfx90a of assembly text.
+/// Assembles text to a code object for gfx90a.
 pub(crate) fn assembled(text: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let [source, output] = ["source.s", "code.hsaco"].map(|name| folder.path().join(name));
@@ -37,7 +37,7 @@ pub(crate) fn assembled(text: &str) -> Vec<u8> {
     std::fs::read(&output).expect("an object")
 }
 
-/// Code objects of both modules' tests and of the shared fixtures.
+/// Code objects of this module's tests and of the shared fixtures.
 fn objects() -> Vec<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let folders = ["src/debuginfo/tests/objects", "src/debuginfo/tests/values", "tests/fixtures/code"];

@@ -1,4 +1,4 @@
-//! Every part of every object as llvm-readelf prints it.
+//! Every part of every object, against llvm-readelf's output.
 
 use std::path::Path;
 use std::process::Command;
@@ -134,7 +134,7 @@ fn notes_are_readelfs() {
     }
 }
 
-/// A kernel's line of facts: name, symbol, sizes, and arguments as `offset/size/kind/space`.
+/// Formats a kernel's facts in a line: name, symbol, sizes, and arguments as `offset/size/kind/space`.
 fn yaml(metadata: &Metadata) -> Vec<String> {
     let number = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     let kernels = metadata.kernels.iter().map(|kernel| {
@@ -158,7 +158,7 @@ fn yaml(metadata: &Metadata) -> Vec<String> {
     kernels.chain(version).chain(metadata.target.clone()).collect()
 }
 
-/// The same out of readelf's YAML: kernels are at indentation 2, arguments at 6.
+/// Formats the same facts from readelf's YAML: kernels have indentation 2, arguments 6.
 fn read_yaml(text: &str) -> Vec<String> {
     let get = |entry: &str, indent: usize, key: &str| {
         let wanted = format!("{:indent$}{key}:", "");
@@ -168,13 +168,13 @@ fn read_yaml(text: &str) -> Vec<String> {
     };
     let blank = |entry: &str, dash: &str| entry.replacen(dash, &" ".repeat(dash.len()), 1);
     let mut lines = Vec::new();
-    // A file that was linked of several has a note of each.
+    // A file linked from several has a note of each.
     let lists = text.split("amdhsa.kernels:").skip(1).filter_map(|list| list.split("\namdhsa.").next());
     let kernels: String = lists.map(|kernels| format!("\n{}", kernels.trim_matches('\n'))).collect();
     for kernel in kernels.split("\n  - ").skip(1) {
         let kernel = format!("    {kernel}");
         let value = |key| get(&kernel, 4, key).unwrap_or_else(|| "-".to_owned());
-        // The list of arguments ends where the next key of the kernel begins.
+        // The list of arguments ends at the next key of the kernel.
         let list =
             kernel.split_once(".args:").map_or("", |(_, list)| list.split("\n    .").next().unwrap_or(""));
         let arguments = list.split("\n      - ").skip(1).map(|argument| {

@@ -1,4 +1,4 @@
-//! Relocations: each type by the table of AMDGPUUsage, a compiler's file against llvm-dwarfdump and llvm-readelf.
+//! Relocations: each type against the table of AMDGPUUsage; compiler output against llvm-dwarfdump and llvm-readelf.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::newest_llvm;
 use crate::codeobject::{CodeObject, SymbolKind};
 
-/// A tool's output for text, through a file that is removed afterwards.
+/// Returns a tool's output for a text.
 fn built(name: &str, tool: &str, arguments: &[&str], text: &str) -> (Vec<u8>, PathBuf) {
     let output = std::env::temp_dir().join(format!("lanescope-{}-{name}.o", std::process::id()));
     let mut command = Command::new(newest_llvm(tool));
@@ -64,7 +64,7 @@ fn each_type_is_computed_as_the_table_says() {
     let bytes = object.section_bytes(".debug_test").expect("sound").expect("there");
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let wide = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    // S = 8, A as written, P the field's offset.
+    // S = 8, A from the source, P the field's offset.
     assert_eq!(wide(0), 0xeeee_eeee_eeee_eeee, "NONE");
     assert_eq!(word(8), 8 + 2, "ABS32_LO");
     assert_eq!(word(16), 7, "ABS32_HI");
@@ -151,7 +151,7 @@ fn a_compilers_own_output_has_the_dwarf_that_dwarfdump_reads() {
     assert!(line.is_some_and(|row| (2..=4).contains(&row.place.line)));
 }
 
-/// Compressed or not, a section is the same once unpacked and relocated.
+/// A section has the same contents compressed or not, after unpacking and relocation.
 #[test]
 fn compressed_sections_are_relocated_too() {
     let (plain, path) = compiled("plain", &[]);

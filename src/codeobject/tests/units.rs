@@ -1,4 +1,4 @@
-//! Small parts by themselves: shared bytes, addresses, MessagePack.
+//! Unit tests: shared bytes, addresses, MessagePack.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn messagepack_is_bounded() {
     assert_eq!(elements, [Value::Unsigned(1), Value::Signed(-1), Value::Unsigned(256)]);
     assert_eq!(value.get("b").expect("b").elements(), [Value::Bool(true), Value::Nil]);
     assert_eq!(value.get("c"), None);
-    // Lengths that the bytes cannot hold, nesting without end, the one byte without meaning.
+    // Lengths beyond the bytes, endless nesting, the one reserved byte.
     assert_eq!(decode(b"\xdd\xff\xff\xff\xff\x01"), Err(MsgpackError::Truncated(6)));
     assert_eq!(decode(b"\xdb\xff\xff\xff\xff"), Err(MsgpackError::Truncated(5)));
     assert_eq!(decode(&[0x91; 600]), Err(MsgpackError::TooDeep(513)));

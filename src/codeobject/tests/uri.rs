@@ -1,4 +1,4 @@
-//! Code object URIs, by the grammar of AMD's debugger API.
+//! Code object URIs, after the grammar of AMD's debugger API.
 
 use crate::codeobject::{Uri, UriPlace};
 

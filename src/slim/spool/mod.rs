@@ -1,9 +1,9 @@
 //! A core from a stream, stored in a file for reads by range: as much as fits, the needed parts first.
 //!
 //! The file is in the user's folder, has no name, is readable by its owner alone, and disappears at the end. Pages of
-//! zeros need no storage in it. Parts beyond the limit are dropped, the least valuable first ([`ranks`]); program
-//! headers of the file's own describe only the stored parts, which keeps a reader from taking dropped parts for zeros
-//! ([`keeper`]). The total waiting time for a writer is bounded ([`wait`]).
+//! zeros need no storage in it. Parts beyond the limit are dropped, the least valuable first ([`ranks`]). New program
+//! headers describe only the stored parts, so that a reader does not take dropped parts for zeros ([`keeper`]). The
+//! total waiting time for a writer is bounded ([`wait`]).
 
 mod keeper;
 mod ranks;
@@ -220,7 +220,7 @@ pub fn spool(
     let mut first: Vec<u8> = Vec::new();
     let layout = match begin(&mut source, &mut first, &mut came.stalled) {
         Ok(layout) => layout,
-        // It comes once: what cannot be understood now may be later.
+        // The stream is read once: bytes that are not understood now may be useful later.
         Err(why) if first.starts_with(&ELFMAG) => {
             let file = raw(file, first, &mut source, &mut came).map_err(io)?;
             return Ok(Spooled { file, came, broken: Some(why), kept: None });

@@ -438,7 +438,7 @@ fn segments_that_their_headers_call_code_come_first() {
     let large = (0x90_0000, vec![8; 0x2000]);
     let mut stream = core_of(&[(0x10_0000, vec![5; 0x1000]), (0x20_0000, vec![5; 0x1000]), large]);
     let flags = 64 + 2 * 56 + 4;
-    // ROCr's SHF_EXECINSTR in a core of a GPU; PF_X, which ROCr uses for what may be written, in one of the host.
+    // ROCr's SHF_EXECINSTR in a GPU core; PF_X in a host core, where ROCr sets it for writable memory.
     let kept = |stream: &[u8]| places(stream.to_vec(), 0x3000).0;
     let plain = vec![(0x10_0000, 0x1000), (0x20_0000, 0x1000)];
     for header in 0..3 {

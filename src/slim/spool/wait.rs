@@ -46,7 +46,7 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(60);
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// The time until the limit ends a writer that sends so many bytes after each pause.
+    /// The time until the limit ends a writer that sends `bytes` after each pause.
     fn borne(pause: Duration, bytes: u64) -> Option<Duration> {
         let (mut waiting, mut time) = (Waiting::new(LIMIT), Duration::ZERO);
         for _ in 0..1_000_000 {
