@@ -1,5 +1,5 @@
-//! Hostile names through everything that prints: every command, every monitor command, every packet of our own, the view's
-//! file and the dump that `slim` writes. No character that a terminal obeys or a reader does not see comes out.
+//! Hostile names in all output: every command, every monitor command, every packet of our own, the view's file and the
+//! dump of `slim`. No output has a terminal control or an invisible character.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,8 +20,8 @@ use crate::view::ask;
 
 const NAME: &str = "call-gfx90a-O0";
 
-/// Characters of hostile names: colours, a title, CR, LF with the begin of a forged line, BEL, C1's CSI,
-/// bidirectional controls, characters without width.
+/// Characters of hostile names: colours, a title, CR, LF with the start of a forged line, BEL, C1's CSI, bidirectional
+/// controls, zero-width characters.
 const UNITS: [&str; 12] = [
     "\x1b[31m",
     "\x1b]0;t\x07",
@@ -37,7 +37,7 @@ const UNITS: [&str; 12] = [
     "\x08",
 ];
 
-/// The same name for the same name, as long as that was: its first byte, and what is hostile.
+/// A hostile name of the same length, the same for equal names: its first byte, then hostile characters.
 fn hostile(name: &[u8]) -> Vec<u8> {
     let (stem, suffix) = match name.strip_suffix(b".kd") {
         Some(stem) => (stem, &b".kd"[..]),
@@ -56,7 +56,7 @@ fn hostile(name: &[u8]) -> Vec<u8> {
     made
 }
 
-/// A code object whose strings in debug information, symbol tables and metadata are hostile.
+/// A code object with hostile strings in debug information, symbol tables and metadata.
 fn hostile_code(mut bytes: Vec<u8>) -> Vec<u8> {
     let object = CodeObject::parse(bytes.clone()).unwrap();
     let mut words: Vec<Vec<u8>> = Vec::new();
@@ -93,7 +93,7 @@ fn hostile_code(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A folder with the hostile dump, which goes away.
+/// A temporary folder with the hostile dump.
 struct Hostile(tempfile::TempDir);
 
 impl Hostile {
@@ -103,7 +103,7 @@ impl Hostile {
         copy_dump(NAME, &dump);
         let code = dump.join(format!("{NAME}.hsaco"));
         fs::write(&code, hostile_code(fs::read(&code).unwrap())).unwrap();
-        // TOML writes the same characters with escapes.
+        // TOML escapes of the same characters.
         let all: String = UNITS.concat().chars().map(|char| format!("\\U{:08X}", u32::from(char))).collect();
         let manifest = dump.join("manifest.toml");
         let mut changed = 0;
@@ -140,9 +140,9 @@ impl Hostile {
     }
 }
 
-/// Fails for a character that a terminal obeys or that nobody sees, and for a forged line.
+/// Fails for a terminal control, an invisible character, or a forged line.
 fn check(what: &str, text: &str) {
-    // By Unicode's data (categories Cc, Cf, Zl, Zp), apart from the code under test.
+    // By Unicode's data (categories Cc, Cf, Zl, Zp), independent of the code under test.
     let bad = text.char_indices().find(|(_, char)| {
         char.is_control() && *char != '\n'
             || matches!(*char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}')
@@ -155,7 +155,7 @@ fn check(what: &str, text: &str) {
     assert!(!text.lines().any(|line| line.trim_start().starts_with("#!")), "{what}: a forged line: {text}");
 }
 
-/// The strings of a JSON document without their escapes.
+/// The strings of a JSON document, unescaped.
 fn check_json(what: &str, value: &Value) {
     match value {
         Value::String(text) => {
@@ -175,7 +175,7 @@ fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).env("RUST_LOG", "debug").output().unwrap()
 }
 
-/// Runs a command; its output and its errors as one text.
+/// Runs a command; returns output and errors as one text.
 fn checked(arguments: &[&str]) -> String {
     let what = arguments.join(" ").escape_debug().to_string();
     let output = run(arguments);
@@ -189,7 +189,7 @@ fn checked(arguments: &[&str]) -> String {
     out + &err
 }
 
-/// Variables of the dump's first wave by the names that are printed.
+/// Printed names of the variables of the dump's first wave.
 fn variables(dump: &str) -> Vec<String> {
     let text = String::from_utf8(run(&["locals", dump, "--json"]).stdout).unwrap();
     let locals: Value = serde_json::from_str(&text).unwrap();
@@ -212,7 +212,7 @@ fn every_command_prints_clean_names() {
     let mut count = 0;
     for command in commands.map(|line| line.split_whitespace().next().unwrap()) {
         count += 1;
-        // Arguments, and whether names have to be seen.
+        // Arguments, and whether the output must have names.
         let rows: Vec<(Vec<&str>, bool)> = match command {
             // Its output goes to clients: see the packets below.
             "serve" => vec![(vec!["--tcp", "nonsense", dump], false)],
@@ -241,7 +241,7 @@ fn every_command_prints_clean_names() {
                 !has_names || text.contains("\\u{1b}") || text.contains("\\u{202e}"),
                 "{command}: {text}"
             );
-            // A command without JSON refuses the option, in clean text.
+            // A command without JSON rejects the option, in clean text.
             checked(&[&[command], &arguments[..], &["--json"]].concat());
         }
     }
@@ -249,10 +249,10 @@ fn every_command_prints_clean_names() {
     for all in [["locals", "-l", "all", "--json"], ["backtrace", "-l", "all", "--json"]] {
         checked(&[&all[..], &[dump]].concat());
     }
-    // A file that is not there, and one that is no dump.
+    // A missing file, and a file that is not a dump.
     checked(&["info", "/nowhere/\x1b[31m\u{202e}"]);
     checked(&["info", code]);
-    // A dump written by slim passes its names on.
+    // A dump of slim keeps its names.
     for file in fs::read_dir(&slim).unwrap().map(|file| file.unwrap().path()) {
         if file.extension().is_some_and(|extension| extension == "json" || extension == "toml") {
             let text = fs::read_to_string(&file).unwrap();
@@ -287,7 +287,7 @@ fn logs_of_other_programs_print_clean_names() {
     assert!(count > 0);
 }
 
-/// Every text of a reply: the packets of a console are hex.
+/// Every text of a reply: console packets are hex.
 fn texts(out: &[u8]) -> Vec<String> {
     let (mut texts, mut console) = (Vec::new(), Vec::new());
     for packet in out.split(|byte| *byte == b'$').skip(1) {
@@ -305,7 +305,7 @@ fn texts(out: &[u8]) -> Vec<String> {
         let pairs: Option<Vec<u8>> = (hex.len() % 2 == 0).then(|| hex.chunks(2)).and_then(|pairs| {
             pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
         });
-        // A long text comes in several packets.
+        // A long text has several packets.
         match pairs {
             Some(pairs) if plain.starts_with(b"O") => console.extend(pairs),
             pairs => {
@@ -421,7 +421,7 @@ fn every_monitor_command_and_packet_answers_clean_names() {
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// The file that a debugger loads, read by gimli and object and not by lanescope.
+/// The debugger's file, read by gimli and object instead of lanescope.
 #[test]
 fn the_views_names_are_clean() {
     let hostile = Hostile::new();
@@ -472,7 +472,7 @@ fn the_views_names_are_clean() {
     }
 }
 
-/// The error of a packet that leads nowhere is clean text, too.
+/// The error of an unknown packet is clean text, too.
 #[test]
 fn names_of_clients_reach_no_terminal() {
     let dump = open(&fixtures().join("dumps").join(NAME));
@@ -488,7 +488,7 @@ fn names_of_clients_reach_no_terminal() {
     }
 }
 
-/// Files that turn foreign bytes into text without cleaning it there, how often, and why that is no way out.
+/// Files that turn foreign bytes into text without cleaning: number of places, and the reason why the text is clean.
 const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("server/packets/vendor.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/xfer.rs", 1, "words of a client, cleaned by Fault::new"),

@@ -1,4 +1,4 @@
-//! The program as a user starts it.
+//! The program from a user's command line.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Ends the server however the test ends.
+/// Kills the server on drop.
 struct Ending(Child);
 
 impl Drop for Ending {
@@ -42,7 +42,7 @@ fn every_client_can_be_chosen() {
     assert!(text(&refused.stderr).contains("amdgcn-lldb"), "{}", text(&refused.stderr));
 }
 
-/// A file that is no socket, at the path of a unix socket, belongs to somebody.
+/// A regular file at the path of a unix socket is kept: it belongs to another program.
 #[test]
 fn a_file_is_not_taken_for_an_abandoned_socket() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("precious.toml");
@@ -53,7 +53,7 @@ fn a_file_is_not_taken_for_an_abandoned_socket() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "format = 1\n");
 }
 
-/// Only what was asked for, and the dump is not taken for a register.
+/// Prints only the requested parts, and does not take the dump for a register.
 #[test]
 fn registers_are_chosen_by_name_and_range() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
@@ -75,7 +75,7 @@ fn a_dump_that_is_not_there_is_said_so() {
     }
 }
 
-/// A name with control characters costs neither the terminal nor the list of threads.
+/// A name with control characters affects neither the terminal nor the list of threads.
 #[test]
 fn control_characters_are_shown_escaped() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("control.toml");
@@ -95,7 +95,7 @@ wave = [{ id = 1, workgroup = 1 }]
     assert!(text(&output.stderr).contains("without control characters"), "{}", text(&output.stderr));
 }
 
-/// An address that names its lane is that lane's: the model's `i` of lane 17 is 1017 (tests/fixtures/expected/demo.json).
+/// An address with a lane is of that lane: the model's `i` of lane 17 is 1017 (tests/fixtures/expected/demo.json).
 #[test]
 fn an_address_that_names_its_lane_keeps_it() {
     let address = format!("{:#x}", 5u64 << 56 | 1 << 39 | 17 << 32 | 0xa8);
@@ -106,7 +106,7 @@ fn an_address_that_names_its_lane_keeps_it() {
     assert_eq!(run(&["memory", "--at", "private_lane#0", "--lane", "all"]).status.code(), Some(1));
 }
 
-/// A filter that leaves several kinds leaves all of them.
+/// A filter that matches several kinds keeps all of them.
 #[test]
 fn a_kind_may_be_a_gpu_alone() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/mixed-kinds");
@@ -115,10 +115,10 @@ fn a_kind_may_be_a_gpu_alone() {
     assert!(!all.contains("gfx90a"), "{all}");
 }
 
-/// Packets are counted by queue; a dump's own numbers stand in where no packet has them.
+/// Packets are counted by queue; the dump's own numbers stand for missing packets.
 #[test]
 fn an_export_names_a_dispatch_by_one_number_everywhere() {
-    // Queue, id, packet, and the number that is to be read.
+    // Queue, id, packet, and the expected number.
     let dispatches = [
         (2, 5, Some(9), Some(9)),
         (2, 6, None, Some(6)),
@@ -150,7 +150,7 @@ fn an_export_names_a_dispatch_by_one_number_everywhere() {
     }
 }
 
-/// A dump whose work-group has 512 MiB of LDS, in a file without blocks: its digits are written as they are read.
+/// A dump whose work-group has 512 MiB of LDS, in a sparse file: its digits are streamed.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_export_holds_no_memory_as_a_whole() {
@@ -171,7 +171,7 @@ fn an_export_holds_no_memory_as_a_whole() {
     assert!(peak < 200 << 10, "{peak} kB");
 }
 
-/// docs/export-format.md: 262,144 packets are those of four rings that hold 65,536 each.
+/// docs/export-format.md: the limit of 262,144 packets is reached by four rings of 65,536 each.
 #[test]
 fn an_export_bounds_packets_and_counts_those_that_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
@@ -197,7 +197,8 @@ fn an_export_bounds_packets_and_counts_those_that_are_left_out() {
         })
         .collect();
     let (ring, all) = (65536 * 64, Some(65535 * 64));
-    // One packet is left after the fourth queue: too few for the fifth one. The last index is wrong: the ring has no such room.
+    // One packet is left after the fourth queue: too few for the fifth. The last index is wrong: the ring has no such
+    // slot.
     let few = [(None, Some(2)), (Some(64), None), (None, Some(1)), (None, None)];
     assert_eq!(told[..4], [(Some(ring), None), (Some(ring), None), (Some(ring), None), (all, None)]);
     assert_eq!(told[4..], few);
@@ -234,7 +235,8 @@ SGPRS:
     assert_eq!(json(&["export"])["waves"][0]["registers"]["vcc"], expected["vcc"]);
 }
 
-/// saxpy-gfx90a-O0: the kernel's variable `first` is the work-item's id in the grid, `lane_item` that in its work-group of 128.
+/// saxpy-gfx90a-O0: the kernel's variable `first` is the work-item's id in the grid, `lane_item` the id in its
+/// work-group of 128.
 #[test]
 fn a_work_item_chooses_wave_and_lane() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
@@ -243,7 +245,7 @@ fn a_work_item_chooses_wave_and_lane() {
         (&["--work-item", "70"][..], 70, 70),
         (&["--work-item", "130,0,0"], 130, 2),
         (&["--workgroup", "1", "--work-item", "3"], 131, 3),
-        // The first lane that is active in both of these waves is lane 0.
+        // The first active lane of both waves is lane 0.
         (&["--workgroup", "2,0,0"], 256, 0),
         (&["--workgroup", "2,0,0/1"], 320, 64),
     ] {
@@ -287,7 +289,7 @@ fn a_work_item_chooses_wave_and_lane() {
     }
 }
 
-/// Lists write places with parentheses: every option and command takes them with and without.
+/// Lists print positions with parentheses: every option and command accepts them with and without.
 #[test]
 fn places_are_taken_as_lists_write_them() {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
@@ -314,14 +316,14 @@ fn places_are_taken_as_lists_write_them() {
     );
 }
 
-/// docs/export-format.md: a listed wave of which no register was captured has no list of them.
+/// docs/export-format.md: a listed wave without captured registers has no list of them.
 #[test]
 fn a_wave_without_registers_has_no_list_of_them() {
     let log = std::fs::read_to_string(crate::fixtures::fixtures().join("logs/umr-columns.txt")).unwrap();
     let scratch = crate::slim::Scratch::new("cli-no-registers");
     let dump = scratch.path("waves.txt");
     let start: Vec<&str> = log.lines().take(5).collect();
-    // The place of a wave, and nothing else.
+    // Only the position of a wave.
     std::fs::write(&dump, start.join("\n") + "\n0 0 2 0 0\n").unwrap();
     let export = run(&["export", "--processor", "gfx90a", dump.to_str().unwrap()]).stdout;
     let export: serde_json::Value = serde_json::from_slice(&export).unwrap();
@@ -330,7 +332,8 @@ fn a_wave_without_registers_has_no_list_of_them() {
     assert_eq!((registers(1), &export["waves"][2]), (&serde_json::Value::Null, &serde_json::Value::Null));
 }
 
-/// `info` lists the source files of a dump, and `view` writes what the server hands to debuggers: views, lldb's stub, source files.
+/// `info` lists a dump's source files. `view` writes the files that the server provides to debuggers: views, lldb's
+/// stub, source files.
 #[test]
 fn source_files_are_listed_and_written_beside_the_views() {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
@@ -348,7 +351,7 @@ fn source_files_are_listed_and_written_beside_the_views() {
     assert!(written.status.success(), "{}", text(&written.stderr));
     let path = folder.join("sources/tests/fixtures/kernels/saxpy.hip");
     assert_eq!(std::fs::read(&path).unwrap(), source);
-    // The unit of the view begins there.
+    // First address of the view's unit.
     let dwarf = crate::dwarf::ran(
         Command::new(crate::dwarf::newest("llvm-dwarfdump"))
             .arg("--debug-info")
@@ -356,7 +359,7 @@ fn source_files_are_listed_and_written_beside_the_views() {
     );
     let there = format!("DW_AT_comp_dir\t(\"{}\")", folder.join("sources").display());
     assert!(dwarf.contains(&there), "{there}: {dwarf:.2000}");
-    // An ELF file for lldb, without sections of code.
+    // An ELF file for lldb, without code sections.
     assert!(std::fs::read(folder.join("lanescope")).unwrap().starts_with(b"\x7fELF"));
     let words = text(&written.stdout);
     for command in ["set substitute-path ", "settings set target.source-map "] {
@@ -365,7 +368,7 @@ fn source_files_are_listed_and_written_beside_the_views() {
     for taken in ["sources", "lanescope", "saxpy.hsaco"] {
         let folder = scratch.path(taken);
         std::fs::create_dir_all(folder.join(taken)).unwrap();
-        // Nothing is written, and a second try fails for the same reason.
+        // No output is written, and a second try fails for the same reason.
         for _ in 0..2 {
             let refused = run(&["view", demo, "-o", folder.to_str().unwrap()]);
             let why = format!("{taken} exists; choose another folder");
@@ -375,7 +378,8 @@ fn source_files_are_listed_and_written_beside_the_views() {
     }
 }
 
-/// A code object named as the folder of source files has another name, and a source file that cannot be written is reported.
+/// A code object with the name of the folder of source files gets another name. A source file that cannot be written is
+/// reported.
 #[test]
 fn a_view_named_sources_is_written_and_missing_source_files_are_reported() {
     let scratch = crate::slim::Scratch::new("cli-view-names");
@@ -383,7 +387,7 @@ fn a_view_named_sources_is_written_and_missing_source_files_are_reported() {
     crate::fixtures::copy_dump("calls-gfx90a", &dump);
     let manifest = std::fs::read_to_string(dump.join("manifest.toml")).unwrap();
     let mut manifest = manifest.replace("[[code_object]]", "[[code_object]]\nname = \"sources\"");
-    // No folder has a file and a folder of one name.
+    // No folder can have a file and a folder of one name.
     for path in ["a", "a/b", "c"] {
         manifest.push_str(&format!("\n[[source]]\npath = {path:?}\nhex = \"0a\"\n"));
     }
@@ -404,7 +408,7 @@ fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A list of waves gives the answers about its waves in the dump's order, as an array; one id gives one answer.
+/// A list of waves returns an array of answers in the dump's order; one id returns one answer.
 #[test]
 fn several_waves_are_answered_one_after_the_other() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
@@ -430,7 +434,7 @@ fn several_waves_are_answered_one_after_the_other() {
         let words = text(&of(&["--wave", "1-2"]).stdout);
         let (first, second) = (text(&of(&["--wave", "1"]).stdout), text(&of(&["--wave", "2"]).stdout));
         let mut at = 0;
-        // A heading with the wave's name stands above each answer.
+        // A heading with the wave's name precedes each answer.
         for part in ["AMDGPU Wave 1:1:1:1 (0,0,0)/0: ", &first, "\nAMDGPU Wave 1:1:1:2 (0,0,0)/1: ", &second]
         {
             at +=
@@ -450,7 +454,7 @@ fn several_waves_are_answered_one_after_the_other() {
     }
 }
 
-/// A wave without an answer has the reason in its place, and the status says so.
+/// A wave without an answer has the reason in its place, and the exit status is 1.
 #[test]
 fn a_wave_without_an_answer_has_the_reason_in_its_place() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/calls-gfx90a");
@@ -476,7 +480,7 @@ fn a_wave_without_an_answer_has_the_reason_in_its_place() {
     assert_eq!(reasons, depths.iter().filter(|depth| **depth < most).count());
 }
 
-/// Lists are of the chosen waves; `lanes` of the chosen lanes.
+/// Lists are of the selected waves; `lanes` of the selected lanes.
 #[test]
 fn lists_are_of_the_chosen_waves_and_lanes() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
@@ -516,7 +520,7 @@ fn lists_are_of_the_chosen_waves_and_lanes() {
     assert_eq!(lanes.as_array().unwrap().len(), all.0.len(), "waves of every kind are answered");
 }
 
-/// A dump alone is listed; a subcommand's name is the subcommand, and with `./` before it the file.
+/// A dump without a subcommand is listed. A subcommand's name is the subcommand, and with `./` before it the file.
 #[test]
 fn a_dump_without_a_subcommand_is_listed() {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
@@ -540,7 +544,7 @@ fn a_dump_without_a_subcommand_is_listed() {
     assert!(text(&refused.stderr).contains("unrecognized subcommand 'wavs'"), "{}", text(&refused.stderr));
 }
 
-/// Help lists the command's own options, then those of the dump, then those of all commands.
+/// Help lists the command's own options, then the dump's, then the common ones.
 #[test]
 fn help_describes_each_question() {
     let all = text(&run(&["--help"]).stdout);

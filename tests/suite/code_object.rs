@@ -1,4 +1,4 @@
-//! `lanescope code-object` and `lanescope arguments` against LLVM's tools and the fixtures' models.
+//! `lanescope code-object` and `lanescope arguments`, compared with LLVM's tools and the fixtures' models.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +32,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Every processor that readelf names, and no other.
+/// Exactly the processors of readelf.
 #[test]
 fn processors_are_readelfs() {
     let path = folder("processors").join("any.elf");
@@ -50,7 +50,7 @@ fn processors_are_readelfs() {
     }
 }
 
-/// `.amdhsa_` directives and remarks as llvm-objdump takes a descriptor apart.
+/// `.amdhsa_` directives and remarks from llvm-objdump's text of a descriptor.
 fn directives(object: &Path, kernel: &str) -> BTreeMap<String, String> {
     let mut command = Command::new(newest("llvm-objdump"));
     let listing = ran(command.arg("-D").arg(format!("--disassemble-symbols={kernel}.kd")).arg(object));
@@ -63,7 +63,7 @@ fn directives(object: &Path, kernel: &str) -> BTreeMap<String, String> {
     lines.collect()
 }
 
-/// Compares all that objdump prints of a descriptor; returns the number of facts.
+/// Compares all of objdump's text of a descriptor; returns the number of facts.
 fn same_descriptor(object: &Path, kernel: &Value) -> usize {
     let name = kernel["name"].as_str().unwrap();
     let descriptor = &kernel["descriptor"];
@@ -80,7 +80,7 @@ fn same_descriptor(object: &Path, kernel: &Value) -> usize {
                 &descriptor[fact]
             }
             "next_free_vgpr" => &descriptor["vgprs"],
-            // objdump multiplies a field that GFX10 and later ignore.
+            // objdump scales a field that GFX10 and later ignore.
             "next_free_sgpr" if descriptor["sgprs"].is_null() => continue,
             "next_free_sgpr" => &descriptor["sgprs"],
             fact => &descriptor["fields"][fact],
@@ -106,7 +106,7 @@ fn descriptors_of_all_fixtures_are_objdumps() {
     assert!(compared > 1000, "only {compared}");
 }
 
-/// One processor of each generation that objdump disassembles, with every field set that its assembler lets one set.
+/// One processor of each generation that objdump disassembles, with every field that its assembler supports.
 #[test]
 fn descriptors_of_all_generations_are_objdumps() {
     const COMMON: &str = "next_free_vgpr 20|next_free_sgpr 30|group_segment_fixed_size 512|private_segment_fixed_size 64|\
@@ -168,7 +168,7 @@ fn descriptors_of_all_generations_are_objdumps() {
     }
 }
 
-/// GFX6 and GFX7, which objdump does not decode: the assembler's input, granules by AMDGPUUsage.
+/// GFX6 and GFX7, which objdump does not decode: compared with the assembler's input; granules by AMDGPUUsage.
 #[test]
 fn descriptors_before_gfx8_say_what_the_assembler_was_told() {
     let folder = folder("old-descriptors");
@@ -188,7 +188,7 @@ fn descriptors_before_gfx8_say_what_the_assembler_was_told() {
         assembler.args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj", &format!("-mcpu={gpu}"), "-o"]);
         ran(assembler.arg(&object).arg(&input));
         let descriptor = &described(object.to_str().unwrap(), &[])["kernels"][0]["descriptor"];
-        // GFX6's assembler adds four SGPRs that nobody can take away: 34 in eights.
+        // GFX6's assembler always adds four SGPRs: 34 in granules of eight.
         let sgprs = if gpu == "gfx600" { 40 } else { 32 };
         assert_eq!((&descriptor["vgprs"], &descriptor["sgprs"]), (&24.into(), &sgprs.into()), "{gpu}");
         assert_eq!(descriptor["wave_size"], 64);
@@ -198,7 +198,7 @@ fn descriptors_before_gfx8_say_what_the_assembler_was_told() {
     }
 }
 
-/// The metadata note as readelf prints it holds every kernel and argument that is shown.
+/// readelf's text of the metadata note has every printed kernel and argument.
 #[test]
 fn metadata_is_readelfs() {
     let mut arguments = 0;
@@ -236,7 +236,7 @@ fn metadata_is_readelfs() {
     assert!(arguments > 500, "only {arguments}");
 }
 
-/// A host program as clang and a linker make it, with bundles of two GPUs in `.hip_fatbin`.
+/// A host program of clang and a linker, with bundles of two GPUs in `.hip_fatbin`.
 #[test]
 fn host_programs_and_ranges_are_opened() {
     let folder = folder("host");
@@ -270,7 +270,7 @@ fn host_programs_and_ranges_are_opened() {
     let targets: Vec<_> = entries.iter().map(|entry| entry["target_id"].as_str().unwrap_or("-")).collect();
     assert_eq!(targets, ["-", "gfx90a", "gfx1100"]);
     assert_eq!(entries[1]["what"], "code object version 6 for gfx90a");
-    // The entry, the same by the loader's URI, and the file that was put in.
+    // The entry, the same by the loader's URI, and the original file.
     let whole = described(gpus[1].to_str().unwrap(), &[]);
     assert_eq!(described(host, &["--entry", "gfx1100"]), whole);
     assert_eq!(described(host, &["--entry", "2"]), whole);
@@ -302,7 +302,7 @@ fn host_programs_and_ranges_are_opened() {
     dumps(&folder, &path("bundle"), entries);
 }
 
-/// The dump of gfx90a with a bundle in its code object's place shows the same variables.
+/// A gfx90a dump with a bundle as its code object prints the same variables.
 fn dumps(folder: &Path, bundle: &Path, entries: &[Value]) {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/saxpy-gfx90a-O0");
     let expected = program(&["locals", fixture.to_str().unwrap(), "--json"]).stdout;
@@ -320,7 +320,7 @@ fn dumps(folder: &Path, bundle: &Path, entries: &[Value]) {
         program(&["locals", copy.to_str().unwrap(), "--json"])
     };
     let uri = format!("uri = \"file:///b#offset={}&size={}\"", entries[1]["offset"], entries[1]["size"]);
-    // The agent's processor chooses, or the entry by name; the host file's offsets are not the bundle's.
+    // The agent's processor selects the entry, or the user by name; the host file's offsets are not the bundle's.
     for more in
         ["", "entry = \"1\"", "entry = \"gfx90a\"", "entry = \"hipv4-amdgcn-amd-amdhsa--gfx90a\"", &*uri]
     {
@@ -332,7 +332,7 @@ fn dumps(folder: &Path, bundle: &Path, entries: &[Value]) {
     assert!(info.contains("no entry gfx942; it has 0: host-x86_64"), "{info}");
 }
 
-/// Each argument's bytes are what the model passed; names and types are the source's.
+/// Each argument has the bytes that the model passed, and the source's name and type.
 #[test]
 fn arguments_are_what_the_models_passed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -374,7 +374,7 @@ fn arguments_are_what_the_models_passed() {
 fn arguments_that_were_not_captured_have_no_value() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps");
     let manifest = fs::read_to_string(root.join("inline.toml")).unwrap();
-    // The dispatch points to where nothing was captured; to nowhere at all.
+    // The dispatch points to memory that was not captured; to an unmapped address.
     let elsewhere = manifest.replace("\nkernarg = \"0x7f0000400000\"", "\nkernarg = \"0x7f0000999000\"");
     let nowhere = manifest.replace("\nkernarg = \"0x7f0000400000\"", "");
     assert_ne!(elsewhere, manifest);
@@ -424,7 +424,7 @@ table:
 .long 0
 "#;
 
-/// Symbols with their sections and relocations as readelf has them.
+/// Symbols with their sections and relocations, compared with readelf.
 #[test]
 fn relocatable_files_are_readelfs() {
     let path = folder("relocatable").join("file.o");
@@ -470,7 +470,7 @@ fn relocatable_files_are_readelfs() {
     assert!(shown.contains("R_AMDGPU_REL32_HI") && shown.contains("1 more"), "{shown}");
 }
 
-/// HIP's metadata have no types of arguments; the source has, and with it the debug information.
+/// HIP's metadata lacks argument types; the source and the debug information have them.
 #[test]
 fn types_of_arguments_are_the_sources() {
     for (name, types) in [

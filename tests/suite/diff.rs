@@ -1,4 +1,4 @@
-//! `lanescope diff`: two dumps that differ in known values, word for word; what only one has; exit status.
+//! `lanescope diff`: two dumps that differ in known values, as exact text; data of only one dump; exit status.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::cores::{SAMPLES, core, expected, part};
 use crate::fixtures::fixtures;
 use crate::slim::{Scratch, lanescope};
 
-/// The fixture that has all its values in the manifest, and a second one in which some are others.
+/// The fixture with all values in the manifest, and a copy with changed values.
 struct Pair {
     scratch: Scratch,
     a: PathBuf,
@@ -37,7 +37,7 @@ impl Pair {
         diff(&self.a, &self.b, more)
     }
 
-    /// The two first lines of text.
+    /// The first two lines of text.
     fn head(&self) -> String {
         format!("--- {}\n+++ {}\n", self.a.display(), self.b.display())
     }
@@ -51,8 +51,8 @@ fn diff(a: &Path, b: &Path, more: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// The changes are the manifest's: the first wave's stop, a register of the second (where the debug information has
-/// `value`), and a missing one of the third.
+/// Changes in the manifest: the first wave's stop, a register of the second (`value` in the debug information), and a
+/// missing one of the third.
 const CHANGES: &[(&str, &str)] = &[
     ("stop = [\"breakpoint\"]", "stop = [\"memory_violation\"]"),
     ("v2 = [32, 39, 46, 53, 60, 3,", "v2 = [33, 40, 46, 54, 61, 4,"),
@@ -119,7 +119,7 @@ fn json_has_all_of_it() {
 
 #[test]
 fn waves_are_paired_by_place_and_by_hand() {
-    // Ids are others; work-groups and places in them are not.
+    // Ids differ; work-groups and the positions in them are equal.
     let pair = Pair::new("diff-pairs", &[("[[wave]]\nid = 1\n", "[[wave]]\nid = 11\n")]);
     assert_eq!(pair.diff(&[]).0, Some(0));
     let (status, text) = pair.diff(&["--wave", "1:11"]);
@@ -150,12 +150,12 @@ fn what_only_one_dump_has_is_said() {
     );
     assert!(status == Some(1) && text.contains(&lost), "{text}");
     assert!(text.ends_with("0 of 7 pairs compared differ.\n"), "{text}");
-    // Two builds of one kernel: inlined there, and not here.
+    // Two builds of one kernel: inlined in one, not in the other.
     let dumps = fixtures().join("dumps");
     let (status, text) = diff(&dumps.join("lds-gfx90a-O0"), &dumps.join("lds-gfx90a-O2"), &[]);
     assert_eq!((status, text.matches("2 waves of ").count()), (Some(1), 2), "{text}");
     assert_eq!(text.matches("with a stack that the other dump lacks (waves 1-2)").count(), 2, "{text}");
-    // Two GPUs have no waves in common.
+    // Two GPUs have no common waves.
     let (a, b) = (dumps.join("lds-gfx90a-O0"), dumps.join("lds-gfx1100-O0"));
     let (status, text) = diff(&a, &b, &[]);
     let words = format!(
@@ -168,7 +168,7 @@ fn what_only_one_dump_has_is_said() {
     assert_eq!(diff(&a, &b, &["--wave", "1:1"]).0, Some(1));
 }
 
-/// Lines and PCs of waves differ, and their functions do not: statements about all of them hold for each.
+/// Lines and PCs of waves differ, but not their functions: statements about all of them hold for each.
 #[test]
 fn waves_at_several_places_are_headed_by_none_of_them() {
     let folder = Scratch::new("diff-places");
@@ -200,7 +200,7 @@ fn waves_at_several_places_are_headed_by_none_of_them() {
     assert!(!text.contains(&format!("{pc:#x}")) && !text.contains(&format!("{other_pc:#x}")), "{text}");
 }
 
-/// A sample's copy in which every dword of private memory is another.
+/// A sample's copy with every dword of private memory changed.
 fn other_memory(name: &str, folder: &Scratch) -> PathBuf {
     let mut bytes = fs::read(core(name)).unwrap();
     let segments = expected(name)["segments"].as_array().unwrap().clone();
@@ -212,7 +212,7 @@ fn other_memory(name: &str, folder: &Scratch) -> PathBuf {
     path
 }
 
-/// The variables that differ, of all pairs: their frames name them.
+/// Differing variables of all pairs, with the names of their frames.
 fn variables(text: &str) -> Vec<Value> {
     let answer: Value = serde_json::from_str(
         text.lines()
@@ -272,7 +272,7 @@ fn each_core_may_have_a_host_core() {
     }
 }
 
-/// A dump of a core knows less of the places of waves: each is still its own counterpart.
+/// A dump of a core has less data about positions of waves: each wave still matches itself.
 #[test]
 fn a_core_and_its_own_dump_are_paired_wave_by_wave() {
     for name in SAMPLES {

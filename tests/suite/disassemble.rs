@@ -1,4 +1,5 @@
-//! Listings of instructions for every wave of every fixture, against llvm-objdump of the code object's file and the models.
+//! Instruction listings for every wave of every fixture, compared with llvm-objdump of the code object's file and the
+//! models.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use serde_json::Value;
 
 use crate::fixtures::{each_wave, expected, fixtures, open, session};
 
-/// The newest of an LLVM tool's versions on the PATH; a missing tool fails the test.
+/// The newest version of an LLVM tool on the PATH; a missing tool fails the test.
 fn newest_llvm(tool: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -23,7 +24,7 @@ fn newest_llvm(tool: &str) -> PathBuf {
     files.find(|file| file.is_file()).unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
 }
 
-/// An instruction by llvm-objdump of a file: text, branch target, and the file name and line that its debug information gives.
+/// An instruction from llvm-objdump of a file: text, branch target, and file name and line of the debug information.
 #[derive(Clone, Debug, PartialEq)]
 struct Told {
     text: String,
@@ -31,7 +32,7 @@ struct Told {
     place: Option<(String, u64)>,
 }
 
-/// The instructions of a code object by ELF address, and its functions: name, first address, first one after it.
+/// Instructions of a code object by ELF address, and its functions: name, first address, end address.
 type Listing = (BTreeMap<u64, Told>, Vec<(String, u64, u64)>);
 
 fn objdump(file: &Path, wave_size: u64) -> Listing {
@@ -89,7 +90,7 @@ fn told(file: &Path, wave_size: u64) -> Listing {
     (listing, functions)
 }
 
-/// The code object of a dump that holds an address: where it is loaded, and its file.
+/// The dump's code object at an address: load address and file.
 fn object(session: &Session, folder: &Path, pc: u64) -> Option<(u64, PathBuf)> {
     let objects = session.code_objects();
     let holds = |start: u64, size: u64| start <= pc && pc - start < size;
@@ -107,7 +108,7 @@ fn differs(one: &ListedInstruction, load: u64, told: &Told) -> bool {
     one.text != told.text || target != told.target || place.is_some() && place != told.place
 }
 
-/// Text, targets, lines and the bounds of the function, of the innermost frame of every wave.
+/// Text, targets, lines and bounds of the innermost frame's function of every wave.
 #[test]
 fn functions_are_as_llvm_objdump_lists_them() {
     let (mut seen, mut lines) = (0, 0);
@@ -190,7 +191,7 @@ fn lanes_stand_where_the_models_say() {
     assert!(active > 1000 && waiting > 10 && elsewhere > 10, "{active} {waiting} {elsewhere}");
 }
 
-/// The innermost frame and its callers: each is listed in its function, at its return address.
+/// Innermost frame and callers: each is listed in its function, at its return address.
 #[test]
 fn callers_are_listed_at_their_return_addresses() {
     let seen = std::cell::Cell::new(0);
@@ -281,7 +282,7 @@ fn odd_questions_have_short_answers() {
     assert!((got.len() as u64) < MAX_LISTED_BYTES / 4 && !problems.is_empty(), "{problems:?}");
     let (got, _) = addresses(&session, wave, Instructions { around: Some(usize::MAX), ..none.clone() });
     assert!(got.contains(&pc));
-    // In the middle of an instruction, which those before it show.
+    // An address inside an instruction, which the earlier instructions reveal.
     let long = session.disassemble(wave, &none).unwrap();
     let long =
         long.instructions.iter().find(|one| one.bytes.len() == 8 && one.address.0 > pc).unwrap().address.0;
@@ -291,7 +292,7 @@ fn odd_questions_have_short_answers() {
     assert!(problems.iter().any(|problem| problem.contains("inside of an instruction")), "{problems:?}");
 }
 
-/// A client's writes are seen, by that client alone, before and after anything was decoded.
+/// A client's writes are visible to that client only, before and after any decoding.
 #[test]
 fn what_if_writes_are_seen_at_once() {
     let dump = open(&fixtures().join("dumps/saxpy-gfx90a-O0"));
@@ -305,7 +306,7 @@ fn what_if_writes_are_seen_at_once() {
     let before = text(&other, 2);
     assert_eq!(text(&changed, 2), before);
     let place = MemoryAddress { space: AddressSpace(0), address: Address(pc), wave: None, lane: None };
-    // s_nop 7, and a dword that is no instruction (LLVM's own words).
+    // s_nop 7, and a dword that is not an instruction (LLVM's text).
     changed.write(place, &[7, 0, 0x80, 0xbf, 0xff, 0xff, 0xff, 0xff]).unwrap();
     assert_eq!(text(&changed, 2), ["s_nop 7", ".long 0xffffffff"]);
     assert_eq!(text(&other, 2), before);
@@ -320,7 +321,7 @@ fn what_if_writes_are_seen_at_once() {
 fn lanescope(arguments: &[&str], path: Option<&str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     if let Some(path) = path {
-        // ROCm has tools that no PATH leads to.
+        // ROCm's tools are not on a PATH.
         command.env("PATH", path).env("ROCM_PATH", "/nowhere");
     }
     command.args(arguments).stdin(Stdio::null()).output().unwrap()
@@ -364,7 +365,7 @@ fn the_command_lists_marks_and_refuses() {
     }
 }
 
-/// Without LLVM all else works, and the message names the package to install.
+/// Without LLVM everything else works, and the message names the package to install.
 #[test]
 fn without_a_tool_the_user_reads_what_to_install() {
     let dump = fixtures().join("dumps/saxpy-gfx90a-O0");
@@ -377,7 +378,7 @@ fn without_a_tool_the_user_reads_what_to_install() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// Both tools are good for a whole listing.
+/// Both tools list everything.
 #[test]
 fn llvm_mc_lists_the_same_instructions() {
     let (session, wave, _) = saxpy();
@@ -433,7 +434,7 @@ fn dispatches_have_the_columns_of_amds_gdb() {
     assert_eq!(json["dispatches"][0]["threads"], serde_json::json!([[1, 1]]));
 }
 
-/// gdb's `x/10i` asks for one instruction after the other, and `disassemble` for a function's: the tool starts once.
+/// gdb's `x/10i` requests single instructions, `disassemble` a whole function: the tool starts once.
 #[test]
 fn one_instruction_after_the_other_starts_the_tool_once() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -463,7 +464,7 @@ fn one_instruction_after_the_other_starts_the_tool_once() {
         at += found.instructions[0].bytes.len() as u64;
     }
     assert_eq!(std::fs::read_to_string(&count).unwrap().lines().count(), 1);
-    // Another client of the same dump asks for the whole function, which begins before that; then it is kept as a whole.
+    // Another client of the same dump requests the whole function, which begins earlier; it is then cached as a whole.
     let other = Session::new(std::sync::Arc::clone(&dump), None).unwrap();
     for _ in 0..3 {
         other.disassemble(wave, &Instructions::default()).unwrap();

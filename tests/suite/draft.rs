@@ -12,7 +12,7 @@ use crate::variables::compare;
 
 const DUMP: &str = "draft-ops-gfx1100";
 
-/// A folder that goes away.
+/// A temporary folder.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -63,7 +63,7 @@ fn expected() -> Vec<Value> {
     expected["waves"].as_array().unwrap().clone()
 }
 
-/// The variables of all waves against the model, with those options.
+/// Compares the variables of all waves with the model, with these options.
 fn agrees(options: &[&str], dump: &Path) {
     let mut wrong = Vec::new();
     for wave in expected() {
@@ -74,7 +74,7 @@ fn agrees(options: &[&str], dump: &Path) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// No variable of any lane has a value, and each error has the operation's code.
+/// Requires that no variable of any lane has a value, and that each error has the operation's code.
 fn has_no_values(options: &[&str], dump: &Path, codes: std::ops::RangeInclusive<u8>) {
     let mut count = 0;
     for wave in expected() {
@@ -101,7 +101,7 @@ fn other_numbers_give_the_same_values_where_a_file_says_them() {
     let numbers = numbers();
     agrees(&["--draft", numbers.to_str().unwrap()], &folder.dump());
     has_no_values(&[], &folder.dump(), 0xb0..=0xbe);
-    // And the other way round: a file of numbers replaces the built-in ones.
+    // Conversely, a file of numbers replaces the built-in ones.
     let own = fixtures().join("dumps").join(DUMP);
     has_no_values(&["--draft", numbers.to_str().unwrap()], &own, 0xe1..=0xf1);
 }
@@ -130,7 +130,7 @@ fn the_server_takes_the_numbers_too() {
         server.stdin.take().unwrap().write_all(format!("+${packet}#{sum:02x}+").as_bytes()).unwrap();
         let reply = String::from_utf8(server.wait_with_output().unwrap().stdout).unwrap();
         let reply = reply[reply.find('$').unwrap() + 1..reply.rfind('#').unwrap()].to_owned();
-        // `}` escapes itself and what follows it.
+        // `}` escapes itself and the next byte.
         let mut text = Vec::new();
         let mut bytes = reply.bytes();
         while let Some(byte) = bytes.next() {
@@ -149,12 +149,12 @@ fn the_listing_names_what_the_drafts_have() {
         let output = run(&[&["dwarf"], args].concat(), &fixtures().join("code").join(object));
         String::from_utf8(output.stdout).unwrap()
     };
-    // Without the bytes, which the numbers are part of.
+    // Without the bytes, which include the numbers.
     let words = |text: String| -> Vec<String> {
         text.lines().map(|line| line.split("  # ").next().unwrap().to_owned()).collect()
     };
     let own = listing(&[], "draft_ops-gfx1100.hsaco");
-    // As tests/fixtures/kernels/draft_ops.s has it.
+    // As in tests/fixtures/kernels/draft_ops.s.
     for words in [
         "DW_TAG_object_map <unnamed>, DW_AT_mem_location\n",
         "DW_TAG_object_map <unnamed>, DW_AT_cntl_ordinal\n",
@@ -183,7 +183,7 @@ fn the_listing_names_what_the_drafts_have() {
 fn an_expression_in_a_wave_takes_the_numbers_too() {
     let folder = Folder::with("evaluated", &renumbered());
     let numbers = numbers();
-    // Element 8 of `dst` while chunk 1 is loaded: 100 of lane 0 by the model; with the map's offset as the listing has it.
+    // Element 8 of `dst` with chunk 1 loaded: 100 in lane 0 by the model; with the listing's offset of the map.
     let listing = run(&["dwarf"], &fixtures().join("code/draft_ops-gfx1100.hsaco"));
     let listing = String::from_utf8(listing.stdout).unwrap();
     let (_, map) = listing.split_once("DW_OP_push_lane; DW_OP_object_map ").unwrap();

@@ -1,4 +1,4 @@
-//! Expressions of the fixtures against llvm-dwarfdump.
+//! Expressions of the fixtures, compared with llvm-dwarfdump.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every code object among the fixtures that LLVM's tools can read; they know nothing of the draft dialect.
+/// Every fixture code object that LLVM's tools can read; they do not support the draft dialect.
 pub(crate) fn objects() -> Vec<PathBuf> {
     let folders = ["tests/fixtures/code", "src/debuginfo/tests/objects", "src/debuginfo/tests/values"];
     let files = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
@@ -26,7 +26,7 @@ pub(crate) fn objects() -> Vec<PathBuf> {
     paths
 }
 
-/// The newest of LLVM's tools of that name.
+/// The newest LLVM tool of that name.
 pub(crate) fn newest(tool: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
@@ -69,11 +69,11 @@ fn ours(object: &Path) -> Expressions {
     all
 }
 
-/// The names of operations in llvm-dwarfdump's words for an expression.
+/// Names of operations in llvm-dwarfdump's text of an expression.
 fn names(words: &str) -> Vec<String> {
     let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let words = words.split(|char| !is_name(char)).filter(|word| word.starts_with("DW_OP_"));
-    // The escape is a word of its own; what it escapes to follows.
+    // The escape is a separate word; the escaped operation follows.
     words.filter(|word| *word != "DW_OP_LLVM_user").map(str::to_owned).collect()
 }
 
@@ -93,7 +93,8 @@ fn theirs(tool: &Path, object: &Path) -> Expressions {
             // DW_AT_location [DW_FORM_exprloc] (DW_OP_fbreg +4)
             let (name, rest) = inner.split_once('[').unwrap();
             let (form, value) = rest.split_once(']').unwrap();
-            // LLVM has since given the number of DW_AT_LLVM_active_lane to an attribute that is no expression.
+            // LLVM has meanwhile assigned the number of DW_AT_LLVM_active_lane to an attribute that is not an
+            // expression.
             attribute = name.trim().replace("LLVM_ptrauth_isa_pointer", "LLVM_active_lane");
             let is_list = matches!(form.trim(), "DW_FORM_loclistx" | "DW_FORM_sec_offset");
             in_list = is_list && !attribute.contains("_base") && attribute != "DW_AT_ranges";
@@ -117,7 +118,7 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     let (mut expressions, mut operations, mut extended) = (0, 0, 0);
     for object in objects() {
         let (mut ours, theirs) = (ours(&object), theirs(&tool, &object));
-        // It shows the lists of attributes that it knows to have them, and those of lanes are none of these.
+        // It prints lists only for attributes that it knows as lists; those of lanes are not.
         let of_lanes =
             |place: &str| ["_lane_pc", "_active_lane", "_lanes"].iter().any(|name| place.ends_with(name));
         ours.retain(|(place, pcs, _)| pcs == "all" || !of_lanes(place));
@@ -138,7 +139,7 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     assert!(expressions > 500 && operations > 1000 && extended > 20, "{expressions} {operations} {extended}");
 }
 
-/// Expressions of call frames: place, instruction and names of operations, `None` where one cannot be decoded.
+/// Expressions of call frames: place, instruction and names of operations; `None` for undecodable ones.
 type FrameExpressions = Vec<(String, String, Option<Vec<String>>)>;
 
 fn our_frames(object: &Path) -> FrameExpressions {
@@ -214,7 +215,7 @@ fn a_function_and_a_dialect_can_be_asked_for() {
         command.arg("dwarf").arg(&object).args(args).output().unwrap()
     };
     let all = String::from_utf8(run(&[]).stdout).unwrap();
-    // As the assembler source of the fixture has it, and llvm-dwarfdump with AMD's names of the registers.
+    // As in the fixture's assembler source, and in llvm-dwarfdump with AMD's register names.
     assert!(all.contains("DW_OP_regx VGPR1; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset"));
     assert!(all.contains("0x1500-0x1530    DW_OP_LLVM_undefined  # e9 08"), "{all}");
     let name = listed(&object)["units"][0]["expressions"][0]["function"].as_str().unwrap().to_owned();
@@ -222,7 +223,7 @@ fn a_function_and_a_dialect_can_be_asked_for() {
     assert!(one.lines().count() > 2 && one.lines().count() < all.lines().count(), "{one}");
     let none = run(&["--function", "nobody"]);
     assert!(!none.status.success() && String::from_utf8_lossy(&none.stderr).contains("no function `nobody`"));
-    // Read in another dialect, the same bytes are other operations or none.
+    // In another dialect the same bytes are other operations or invalid.
     let seed = String::from_utf8(run(&["--dialect", "amdgpu-usage-2020"]).stdout).unwrap();
     assert!(seed.contains("amdgpu-usage-2020") && seed.contains("error: "), "{seed}");
     assert!(!run(&["--dialect", "klingon"]).status.success());

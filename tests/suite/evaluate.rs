@@ -1,7 +1,7 @@
-//! `lanescope eval` over the fixtures: what a user's expression finds in a wave, against the models.
+//! `lanescope eval` over the fixtures: a user's expressions in a wave, compared with the models.
 //!
-//! The expressions come from the expected files: from llvm-dwarfdump's text of a location, or from the addresses of
-//! memory that the model wrote. The expected bytes are the model's.
+//! The expressions come from the expected files: llvm-dwarfdump's text of a location, or addresses of memory that the
+//! model wrote. The expected bytes are the model's.
 
 use std::process::{Command, Output};
 
@@ -23,7 +23,7 @@ fn ask(session: &Session, wave: WaveId, text: &str, want: Want) -> Evaluation {
     session.evaluate(wave, lanes, &question).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// An expression with LLVM's operations as the wave's code has them: the drafts' names leave `LLVM_` out.
+/// An expression with LLVM's operations in the dialect of the wave's code: the drafts' names omit `LLVM_`.
 fn spelt(text: &str, wave: &Value) -> String {
     match wave["locals"][0]["form"] == "draft" {
         true => text.replace("LLVM_", ""),
@@ -37,13 +37,13 @@ const fn location(size: Option<u64>) -> Want {
 
 const IDIOM: Want = Want::Location { size: None, legacy: true };
 
-/// Each lane's `bytes` in the JSON; null where there are none.
+/// `bytes` of each lane in the JSON; null if missing.
 fn bytes(evaluation: &Evaluation) -> Vec<Value> {
     let json = evaluation::json(evaluation);
     json["lanes"].as_array().unwrap().iter().map(|lane| lane["bytes"].clone()).collect()
 }
 
-/// The variables of a wave that have bytes, each with its lanes.
+/// The variables of a wave with bytes, each with its lanes.
 fn variables(expected: &Value) -> impl Iterator<Item = (&Value, Vec<(usize, &str)>)> {
     let lanes: Vec<usize> = expected["lanes"].as_array().into_iter().flatten().map(index).collect();
     expected["locals"].as_array().into_iter().flatten().filter_map(move |variable| {
@@ -57,7 +57,7 @@ fn index(value: &Value) -> usize {
     usize::try_from(value.as_u64().unwrap()).unwrap()
 }
 
-/// llvm-dwarfdump's text of an expression as ours: semicolons, no plus signs, offsets of types without their names.
+/// llvm-dwarfdump's text of an expression in our notation: semicolons, no plus signs, type offsets without names.
 fn ours(text: &str) -> String {
     let operations = text.split(", ").map(|operation| {
         let operation = operation.split(" \"").next().unwrap().replace(['(', ')'], "");
@@ -66,12 +66,12 @@ fn ours(text: &str) -> String {
     operations.collect::<Vec<_>>().join("; ")
 }
 
-/// The register that an expression begins with: `VGPR6`, or a number.
+/// The first register of an expression: `VGPR6`, or a number.
 fn register(text: &str) -> &str {
     text.strip_prefix("DW_OP_bregx ").unwrap().split(['+', ' ']).next().unwrap()
 }
 
-/// A variable in a register is the lane's slot of it, found by an expression that the idiom has no part in.
+/// A variable in a register is the lane's slot of it, by an expression independent of the idiom.
 #[test]
 fn registers_hold_the_variables_of_the_models() {
     let count = std::cell::Cell::new(0);
@@ -95,7 +95,7 @@ fn registers_hold_the_variables_of_the_models() {
     assert!(count.get() > 1000, "only {} lanes were compared", count.get());
 }
 
-/// Every location as clang wrote it, read as clang meant it.
+/// Every location that clang wrote, with clang's meaning.
 #[test]
 fn locations_as_written_hold_the_variables_of_the_models() {
     let count = std::cell::Cell::new(0);
@@ -117,7 +117,7 @@ fn locations_as_written_hold_the_variables_of_the_models() {
     assert!(count.get() > 10_000, "only {} lanes were compared", count.get());
 }
 
-/// Memory of each space by its address, the lane's own through the lane in focus and through the space that names it.
+/// Memory of each space by its address: the lane's own through the focused lane, and through the space with a lane.
 #[test]
 fn memory_of_every_space_is_what_the_models_wrote() {
     let count = std::cell::Cell::new(0);
@@ -156,7 +156,7 @@ fn memory_of_every_space_is_what_the_models_wrote() {
     assert!(count.get() > 50, "only {} pieces were compared", count.get());
 }
 
-/// Operations of the extensions as values: the lane, and the PC that the model stopped at.
+/// Operations of the extensions as values: the lane, and the PC of the model's stop.
 #[test]
 fn values_are_the_lane_and_the_pc() {
     each_wave(|session, wave, expected, wrong| {
@@ -185,8 +185,8 @@ fn values_are_the_lane_and_the_pc() {
     });
 }
 
-/// Wave 5 of absent-gfx90a has no PC: registers and memory are there, and answers that need debug information have
-/// the reason.
+/// Wave 5 of absent-gfx90a has no PC: registers and memory exist, and answers that need debug information have the
+/// reason.
 #[test]
 fn without_a_pc_only_what_needs_it_is_missing() {
     let dump = open(&fixtures().join("dumps/absent-gfx90a"));
@@ -208,7 +208,7 @@ fn without_a_pc_only_what_needs_it_is_missing() {
         assert_eq!(error.at.0, 0, "{text}");
         assert!(words.ends_with(&format!(": no {lacks}: {why}")), "{text}: {words}");
     }
-    // Wave 1 has a PC in debug information, and no private memory.
+    // Wave 1 has a PC in debug information, but no private memory.
     let (session, wave) = self::session(&dump, 1);
     assert!(matches!(
         ask(&session, wave, "DW_OP_addr 0x1000", location(None)).lanes[0].found,
@@ -224,7 +224,7 @@ fn without_a_pc_only_what_needs_it_is_missing() {
     assert_eq!((error.class(), error.at.0, error.op), (Class::Unavailable, 2, "DW_OP_fbreg"));
 }
 
-/// The expression's text or the location itself determines the number of bytes.
+/// The expression's text or the location determines the number of bytes.
 #[test]
 fn sizes_come_from_the_location_or_the_user() {
     let dump = open(&fixtures().join("demo.zip"));
@@ -236,7 +236,7 @@ fn sizes_come_from_the_location_or_the_user() {
     assert_eq!(one("DW_OP_lit5; DW_OP_stack_value", location(Some(1))), "05");
     assert_eq!(one("DW_OP_lit5", location(None)), Value::Null);
     assert_eq!(one("DW_OP_LLVM_undefined", location(Some(2))), "....");
-    // Of a whole vector register the lane's slot that the location points at; more if it is asked for.
+    // Of a whole vector register the lane's slot at the location; more on request.
     let all = one("DW_OP_regx VGPR3", location(Some(256)));
     let all = all.as_str().unwrap();
     assert_eq!(all.len(), 512);
@@ -245,7 +245,7 @@ fn sizes_come_from_the_location_or_the_user() {
     let beyond = ask(&session, wave, "DW_OP_implicit_value [01]", location(Some(2)));
     let Found::Location { unread: Some(why), .. } = &beyond.lanes[0].found else { panic!("{beyond:?}") };
     assert!(why.contains("beyond") || why.contains("bits"), "{why}");
-    // The bound on what one question reads.
+    // The limit on the reads of one question.
     let asking = |size| {
         let expression = Expression::Bytes(vec![0x30]);
         let question = Question { expression, dialect: None, want: location(Some(size)), explain: false };
@@ -254,7 +254,7 @@ fn sizes_come_from_the_location_or_the_user() {
     assert_eq!(bytes(&asking(MAX_READ_BYTES).unwrap())[0], "xx".repeat(4096));
     let error = asking(MAX_READ_BYTES + 1).unwrap_err();
     assert_eq!(error, EvaluateError::TooManyBytes(4097));
-    // A location that has more shows its beginning.
+    // Of a longer location its beginning.
     let long = ask(&session, wave, "DW_OP_regx 17; DW_OP_piece 4; DW_OP_piece 5000", location(None));
     let shown = evaluation::text(&long, Default::default());
     assert!(shown.ends_with(".. (4096 of 5004 bytes)\n"), "{}", &shown[shown.len() - 80..]);
@@ -279,11 +279,11 @@ fn the_command_prints_lanes_and_bytes() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let lines = "lane 2: VGPR3 lane 2  a8 0f 00 00\nlane 16: VGPR3 lane 16  e0 0f 00 00\nlane 17: VGPR3 lane 17  e4 0f 00 00\n";
     assert_eq!(text(&output.stdout), lines);
-    // The same bytes, as they are assembled by hand from the specifications.
+    // The same bytes, assembled by hand from the specifications.
     let hex = "90 83 14 e9 03 34 1e e9 04";
     let output = run(&["eval", "--wave", "1", "--lane", "2,16,17", "--bytes", hex]);
     assert_eq!(text(&output.stdout), lines);
-    // 25 lanes are active: what they share is one line.
+    // 25 lanes are active: a common value is one line.
     let output = run(&["eval", "--lane", "active", "--value", "DW_OP_lit6; DW_OP_lit7; DW_OP_mul"]);
     assert_eq!(text(&output.stdout), "lanes 0-24: 0x2a\n");
     let output = run(&["eval", "--json", "--lane", "17", SLOT]);
@@ -306,7 +306,7 @@ fn the_command_prints_lanes_and_bytes() {
     assert_eq!(other, "lane 0: 0x0\n");
 }
 
-/// An expression that fails is an answer; one that cannot be read is pointed at; a dump that is not there is neither.
+/// A failing expression is an answer; an unreadable one is marked at its error; a missing dump is neither.
 #[test]
 fn the_command_says_what_is_wrong_and_where() {
     let fails = run(&["eval", "--lane", "all", "DW_OP_lit1; DW_OP_lit0; DW_OP_div"]);
@@ -349,7 +349,7 @@ fn the_command_says_what_is_wrong_and_where() {
     assert!(text(&active.stderr).contains("EXEC was not captured"), "{}", text(&active.stderr));
 }
 
-/// A dump's code objects are listed as the files are that it was made of.
+/// A dump's code objects are listed like its source files.
 #[test]
 fn dwarf_lists_the_code_objects_of_a_dump() {
     let folder = fixtures();
@@ -378,7 +378,7 @@ fn dwarf_lists_the_code_objects_of_a_dump() {
     assert_eq!(listed("README.md", &[]).0, Some(1));
 }
 
-/// A wave of one manifest, stopped at that PC, with what is loaded.
+/// A wave of one manifest, stopped at that PC, with the given code objects.
 fn stopped_at(name: &str, pc: &str, loaded: &str) -> std::path::PathBuf {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let manifest = format!(
@@ -389,7 +389,7 @@ fn stopped_at(name: &str, pc: &str, loaded: &str) -> std::path::PathBuf {
     path
 }
 
-/// Code that nobody captured, code without debug information, and a PC between functions.
+/// Code that was not captured, code without debug information, and a PC between functions.
 #[test]
 fn each_way_to_lack_debug_information_is_told_apart() {
     let stripped = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("stripped.hsaco");
@@ -400,7 +400,7 @@ fn each_way_to_lack_debug_information_is_told_apart() {
     let object = |name: &str| format!("[[code_object]]\npath = \"{name}\"\naddress = \"0x7f0000100000\"");
     let nowhere = stopped_at("nowhere.toml", "0x1234", "");
     let bare = stopped_at("stripped.toml", "0x7f0000102798", &object("stripped.hsaco"));
-    // The file's first page is its headers: in the image, in no function.
+    // The file's first page has its headers: in the image, but in no function.
     let between = stopped_at("between.toml", "0x7f0000100000", &object("whole.hsaco"));
     let said = |dump: &std::path::Path, expression: &str| {
         let output = run(&["eval", dump.to_str().unwrap(), expression]);
@@ -421,7 +421,7 @@ fn each_way_to_lack_debug_information_is_told_apart() {
         said(&nowhere, "DW_OP_addr 16"),
         format!("lane 0: unavailable: DW_OP_addr at 0: no load address: {why}\n")
     );
-    // A code object has a load address, whatever else it lacks.
+    // A code object always has a load address.
     let bare_base = said(&bare, "DW_OP_fbreg 0");
     assert!(
         bare_base.contains("DW_OP_fbreg at 0: no function: ") && bare_base.contains("stripped"),
@@ -435,8 +435,8 @@ fn each_way_to_lack_debug_information_is_told_apart() {
     assert_eq!(said(&between, "DW_OP_addr 16"), "lane 0: global+0x7f0000100010\n");
 }
 
-/// clang's idiom gives `first` of saxpy a vector register, of which each lane has a dword. Debug information that calls its
-/// type 8 bytes long would have the next lane's dword for the upper half.
+/// clang's idiom gives `first` of saxpy a vector register, of which each lane has a dword. With an 8-byte type the
+/// upper half would be the next lane's dword.
 #[test]
 fn an_object_larger_than_a_lanes_dword_has_no_value() {
     let code = fixtures().join("code/saxpy-gfx90a-O2.hsaco");
@@ -454,7 +454,7 @@ fn an_object_larger_than_a_lanes_dword_has_no_value() {
     };
     objcopy(format!("--dump-section=.debug_info={}", section.display()), &patched);
     let mut info = std::fs::read(&section).unwrap();
-    // An abbreviation, a name, DW_ATE_signed and the size in bytes, a byte each.
+    // Abbreviation, name, DW_ATE_signed and size in bytes, a byte each.
     assert_eq!(info[offset + 2..][..2], [5, 4]);
     info[offset + 3] = 8;
     std::fs::write(&section, info).unwrap();

@@ -1,5 +1,5 @@
-//! Every fixture dump against the model of its kernel: registers, memory of every space, and the variables of every
-//! lane of every wave. The expected files are written by tests/fixtures/models, which never ask lanescope.
+//! Every fixture dump, compared with the model of its kernel: registers, memory of every space, and the variables of
+//! every lane of every wave. tests/fixtures/models writes the expected files without lanescope.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// Copies the files of a fixture's dump into a folder, which it makes.
+/// Copies the files of a fixture's dump into a new folder.
 pub(crate) fn copy_dump(name: &str, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for file in fs::read_dir(fixtures().join("dumps").join(name)).unwrap() {
@@ -45,7 +45,7 @@ pub(crate) fn open(path: &Path) -> Arc<Dump> {
     Arc::new(Dump::new(opened.capture, opened.problems))
 }
 
-/// A session that serves the wave of that id.
+/// A session with only the wave of that id.
 pub(crate) fn session(dump: &Arc<Dump>, id: u64) -> (Session, WaveId) {
     let ordinal = dump.capture().waves.iter().position(|wave| u64::from(wave.id) == id).unwrap();
     let kind = &dump.capture().waves[ordinal].kind;
@@ -53,7 +53,7 @@ pub(crate) fn session(dump: &Arc<Dump>, id: u64) -> (Session, WaveId) {
     (Session::new(Arc::clone(dump), Some(&kind)).unwrap(), WaveId(ordinal as u32))
 }
 
-/// Runs a check for every wave of every fixture and reports all that differs.
+/// Runs a check for every wave of every fixture and reports all differences.
 pub(crate) fn each_wave(check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(String))) {
     let mut wrong = Vec::new();
     let mut checked = 0;
@@ -140,7 +140,7 @@ fn waves_are_named_and_stopped_as_the_models_say() {
     });
 }
 
-/// Hex digits of memory, `xx` for what was not captured.
+/// Hex digits of memory, `xx` for missing bytes.
 fn captured(session: &Session, place: MemoryAddress, count: usize) -> String {
     let mut text = String::new();
     while text.len() < count * 2 {
@@ -189,7 +189,7 @@ fn memory_of_every_space_agrees_with_the_models() {
             for piece in expected[key].as_array().into_iter().flatten() {
                 let lane = piece["lane"].as_u64();
                 check(space, lane, address(piece), &piece["bytes"]);
-                // The space that names the lane reads the same, whichever lane is focused.
+                // The space with a lane reads the same for any focused lane.
                 if let (5, Some(lane)) = (space, lane) {
                     check(0x20 + lane, None, address(piece), &piece["bytes"]);
                 }

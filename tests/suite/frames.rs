@@ -1,5 +1,5 @@
-//! Call stacks of every wave of every fixture: against the models where call frame information leads to callers, and
-//! against what the debug information nests where there is none.
+//! Call stacks of every wave of every fixture: compared with the models if call frame information leads to callers,
+//! otherwise with the nesting in the debug information.
 
 use std::process::Command;
 
@@ -51,7 +51,7 @@ fn callers_agree_with_the_models() {
             compare(locals, &caller, &mut |text| wrong(format!("caller {number}: {text}")));
             seen.set(seen.get() + 1);
         }
-        // One frame more is none.
+        // One frame more does not exist.
         let error = session.locals(wave, LaneSet(1), callers.len() + 1).unwrap_err().to_string();
         if !error.contains("there is no frame") {
             wrong(error);
@@ -76,7 +76,7 @@ fn lanes_are_where_the_models_say() {
             }
             seen.set(seen.get() + 1);
         }
-        // Together they are what each is alone.
+        // All together equal each one.
         let together = session.lane_stacks(wave, session.kind().wave_size.all()).unwrap();
         let all = together.iter().fold(0, |all, stack| all ^ stack.lanes.0);
         assert_eq!(all, session.kind().wave_size.all().0);
@@ -105,7 +105,7 @@ fn a_lane_that_never_entered_has_no_frame() {
     });
 }
 
-/// clang 22 writes call frame tables without instructions: nothing is known of callers, and nothing is guessed.
+/// clang 22 writes call frame tables without instructions: callers are unknown and not guessed.
 #[test]
 fn without_call_frame_information_there_are_the_inlined_frames_of_one() {
     let mut inlined = std::cell::Cell::new(0);
@@ -123,7 +123,7 @@ fn without_call_frame_information_there_are_the_inlined_frames_of_one() {
         }
         let Some(function) = expected["function"].as_str() else { return };
         let reason = stack["end"]["reason"].as_str().unwrap();
-        // user_ops.s, stopped in its kernel, has a table that marks this as the outermost frame.
+        // The table of user_ops.s marks the kernel as the outermost frame.
         let normal = function == "outer" && expected["file"] == "user_ops.hip";
         if reason != if normal { "outermost" } else { "no-unwind-information" } {
             wrong(format!("{stack}"));

@@ -22,7 +22,7 @@ pub(super) fn sample(name: &str) -> (Vec<u8>, impl Fn(u64) -> usize) {
     (std::fs::read(core(name)).unwrap(), offset)
 }
 
-/// Opens changed bytes.
+/// Opens the changed bytes.
 pub(super) fn opened(bytes: &[u8]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("core");
@@ -35,10 +35,10 @@ pub(super) fn told(export: &Value, words: &str) -> Vec<String> {
     problems.filter(|problem| problem.contains(words)).collect()
 }
 
-/// Where the samples' `_amdgpu_r_debug` is.
+/// Address of the samples' `_amdgpu_r_debug`.
 const R_DEBUG: u64 = 0x7fff_f7a0_1040;
 
-/// Memory that was never written has no version; the stop positions of waves are known all the same.
+/// Unwritten memory has no version, but the stop positions of waves are known.
 #[test]
 fn a_version_that_no_runtime_had_is_told_and_not_believed() {
     for name in ["gfx1100", "gfx90a-unified", "gfx942-multi-xcc"] {
@@ -58,7 +58,8 @@ fn a_version_that_no_runtime_had_is_told_and_not_believed() {
     }
 }
 
-/// The save area ends between hardware registers and trap temporaries of each wave in turn: where it is parked is no PC.
+/// The save area ends between hardware registers and trap temporaries of each wave in turn: the parking address is not
+/// a PC.
 #[test]
 fn a_wave_without_trap_temporaries_has_no_parking_address() {
     for (name, parks) in [("gfx1100", true), ("gfx90a-split", true), ("gfx942-multi-xcc", false)] {
@@ -78,7 +79,7 @@ fn a_wave_without_trap_temporaries_has_no_parking_address() {
             let ours = opened(&bytes);
             assert!(!told(&ours, "were not captured whole").is_empty(), "{name} {index}");
             let ours = ours["waves"].as_array().unwrap();
-            // The other XCC's area lies behind the cut in the first one's, and is lost with it.
+            // The other XCC's area is after the cut in the first one's, and is lost with it.
             assert!(
                 ours.len() == waves.len() || (!parks && ours.len() > index),
                 "{name} {index}: {}",
@@ -87,7 +88,7 @@ fn a_wave_without_trap_temporaries_has_no_parking_address() {
             let (ours, theirs) = (&ours[index], wave);
             let parked = wave["writer"]["hwreg_pc"] != wave["pc"];
             assert!(parks || !parked, "{name}");
-            // Whether the trap handler parked it is not known; GPUs that do not park have the PC in its register.
+            // Whether the trap handler parked the wave is unknown. GPUs without parking have the PC in its register.
             let pc = if parks { Value::Null } else { theirs["pc"].clone() };
             assert_eq!((&ours["pc"], &ours["stop_reasons"]), (&pc, &Value::Null), "{name} {index}");
             let status = &ours["registers"]["status"];
@@ -103,7 +104,7 @@ fn a_wave_without_trap_temporaries_has_no_parking_address() {
     }
 }
 
-/// Ends the segment that holds an offset of the file there.
+/// Ends the segment of a file offset at that offset.
 fn end_segment(file: &mut [u8], end: u64) {
     let count = usize::from(u16::from_le_bytes([file[56], file[57]]));
     for at in (0..count).map(|index| 64 + index * 56) {
@@ -115,7 +116,7 @@ fn end_segment(file: &mut [u8], end: u64) {
     }
 }
 
-/// A queue of a GPU that nobody knows has a save area, and its waves are left out for another reason.
+/// A queue of an unknown GPU has a save area; its waves are skipped for another reason.
 #[test]
 fn an_unknown_gpu_is_the_reason_that_is_told() {
     let (mut bytes, _) = sample("gfx90a-split");
@@ -151,7 +152,7 @@ fn a_host_core_of_another_process_is_told() {
     let other = path("other", part_of("gfx1100", true));
     let ours = export(&[&gpu, "--host-core", &other]);
     assert!(!told(&ours, "build id").is_empty(), "{}", ours["problems"]);
-    // It has nothing where the list should begin.
+    // No data at the list's address.
     let mut elsewhere = part_of("gfx90a-unified", true);
     let count = usize::from(u16::from_le_bytes([elsewhere[56], elsewhere[57]]));
     for at in (0..count).map(|index| 64 + index * 56 + 16) {
@@ -160,7 +161,7 @@ fn a_host_core_of_another_process_is_told() {
     let elsewhere = path("elsewhere", elsewhere);
     let ours = export(&[&gpu, "--host-core", &elsewhere]);
     assert_eq!(told(&ours, "--host-core: no memory at 0x7ffff7a01040").len(), 1, "{}", ours["problems"]);
-    // A merged core, or a GPU core: its own note of GPUs is not what is read.
+    // A merged core, or a GPU core: its own note of GPUs is not read.
     for name in SAMPLES {
         let whole = core(name);
         let ours = export(&[&gpu, "--host-core", whole.to_str().unwrap()]);
@@ -168,12 +169,12 @@ fn a_host_core_of_another_process_is_told() {
     }
 }
 
-/// A code object that is known by its image in memory alone has global variables as they were at the crash in it.
+/// A code object known only by its image in memory has global variables with the values of the crash.
 #[test]
 fn without_global_memory_images_hold_nothing_that_programs_wrote() {
     let marker = b"SECRET-OF-A-GLOBAL-VARIABLE";
     let (mut bytes, offset) = sample("gfx90a-split");
-    // In the writable segment of the first code object, behind its dynamic section.
+    // In the writable segment of the first code object, after its dynamic section.
     let at = offset(0x7f10_0000_3800);
     bytes[at..at + marker.len()].copy_from_slice(marker);
     let folder = tempfile::tempdir().unwrap();
@@ -220,7 +221,7 @@ fn a_processor_that_the_core_contradicts_is_told() {
         let wanted = format!("--processor {other} contradicts the core's {known}, which is used");
         assert!(said[0].contains(&wanted), "{said:?}");
     }
-    // gfx90b is no processor; the note has it as major, minor and stepping in decimal (kfd_ioctl.h, gfx_target_version).
+    // gfx90b does not exist; the note has it as major, minor and stepping in decimal (kfd_ioctl.h, gfx_target_version).
     let (mut bytes, _) = sample("gfx90a-unified");
     let version = 90010u32.to_le_bytes();
     let at = bytes.windows(4).position(|word| word == version).unwrap();

@@ -1,4 +1,4 @@
-//! The samples damaged: cut at the edge of every structure, and with every word of their headers flipped.
+//! Damaged samples: cut at the edge of every structure, and with every word of their headers flipped.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 
 use super::{SAMPLES, core, expected};
 
-/// How long one damaged sample may take; sound ones take a few milliseconds.
+/// Time limit of one damaged sample; intact ones take a few milliseconds.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// Little-endian numbers of the file.
@@ -19,13 +19,13 @@ fn number(file: &[u8], at: usize, bytes: usize) -> u64 {
     file[at..at + bytes].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Offsets that matter, written down apart from the importer: headers, program headers, notes, save areas.
+/// Offsets of headers, program headers, notes and save areas, computed independently of the importer.
 struct Map {
-    /// Where structures begin and end.
+    /// Bounds of structures.
     edges: BTreeSet<usize>,
     /// Dwords of headers, notes, save area headers and control stacks.
     words: BTreeSet<usize>,
-    /// Those of them that locate control stacks and waves.
+    /// The words of them that locate control stacks and waves.
     areas: BTreeSet<usize>,
 }
 
@@ -63,7 +63,7 @@ fn map(name: &str, file: &[u8]) -> Map {
     map
 }
 
-/// The reading of a damaged file: every register and some memory of each wave, and the problems.
+/// Result of reading a damaged file: every register and some memory of each wave, and the problems.
 fn read(targets: &Targets, file: &[u8], what: &str) -> Option<(BTreeSet<String>, String)> {
     let start = Instant::now();
     let opened = import::open_bytes("sample", file.to_vec(), targets);
@@ -122,7 +122,7 @@ fn truncated_samples_give_what_is_there_and_say_what_is_not() {
                 }
                 assert!(!text.starts_with("0\n"), "{what}: no problem is reported");
                 served += usize::from(text.lines().skip(1).any(|line| whole.contains(line)));
-                // Known values are the whole file's: a cut invents nothing.
+                // Known values are those of the whole file: a cut adds none.
                 for line in text.lines().skip(1) {
                     let unknown = line.contains("None") || line.ends_with("[]");
                     let sgprs_only = whole.contains(line) || unknown;
@@ -138,8 +138,8 @@ fn truncated_samples_give_what_is_there_and_say_what_is_not() {
     }
 }
 
-/// After a flip in a word that locates something, in headers of the file and of save areas, values are as before or
-/// have a problem. Another kind of word with another value (a queue's id, a wave's slot) may be as good as the first.
+/// After a flip in a word that locates something, in headers of the file and of save areas, values are unchanged or
+/// have a problem. Other words may have another plausible value (a queue's id, a wave's slot).
 #[test]
 fn flipped_words_are_told_or_change_nothing_and_take_no_long_time() {
     let targets = Targets::builtin();
@@ -173,7 +173,7 @@ fn flipped_words_are_told_or_change_nothing_and_take_no_long_time() {
     }
 }
 
-/// A damaged control stack of one XCC leaves the other's waves as they are.
+/// A damaged control stack of one XCC does not change the other XCC's waves.
 #[test]
 fn an_xcc_that_is_damaged_does_not_take_the_other_with_it() {
     let (targets, name) = (Targets::builtin(), "gfx942-multi-xcc");
@@ -185,13 +185,13 @@ fn an_xcc_that_is_damaged_does_not_take_the_other_with_it() {
     let segment = expected["segments"].as_array().unwrap().iter().find(|segment| segment["name"] == "cwsr1");
     let at = segment.unwrap()["off"].as_u64().unwrap() as usize;
     let mut damaged = file.clone();
-    // The size of the waves' area of XCC 0: its control stack ends elsewhere, and its waves too.
+    // Size of XCC 0's wave area: moves the end of its control stack and its waves.
     damaged[at + 12] ^= 0x40;
     let opened = import::open_bytes("sample", damaged, &targets).unwrap();
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
     assert!(problems.iter().any(|problem| problem.contains("queue 1, XCC 0")), "{problems:#?}");
     assert!(opened.capture.waves.len() >= second);
-    // The other's waves come last, and have all that they had; their ids count those before them.
+    // The other XCC's waves come last and are complete; their ids count those before them.
     let whole = import::open_bytes("sample", file, &targets).unwrap();
     let lost = whole.capture.waves.len() - opened.capture.waves.len();
     let (ours, theirs) = (everything(opened), everything(whole));

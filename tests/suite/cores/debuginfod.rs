@@ -1,4 +1,5 @@
-//! A GPU core alone gets its debug information from Debian's debuginfod server, by the build id in GPU memory.
+//! A GPU core without other files gets its debug information from Debian's debuginfod server, by the build id in GPU
+//! memory.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +19,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether the server has looked at its files once, by its metrics.
+/// Whether the server has scanned its files once, by its metrics.
 fn has_scanned(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     let _ = write!(stream, "GET /metrics HTTP/1.0\r\n\r\n");
@@ -39,7 +40,7 @@ fn variables_come_from_a_server_and_then_from_its_cache() {
     let (served, cache) = (folder.path().join("served"), folder.path().join("cache"));
     std::fs::create_dir(&served).unwrap();
     std::fs::copy(fixtures().join("gpucore/code/k-gfx90a-O0.hsaco"), served.join("saved.hsaco")).unwrap();
-    // Free now; the server fails to start if somebody else takes it.
+    // A free port; the server fails to start if another process takes it.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut command = Command::new("debuginfod");
     command.args(["-F", "-p", &port.to_string(), "-d"]).arg(folder.path().join("index.sqlite")).arg(&served);
@@ -75,7 +76,7 @@ fn variables_come_from_a_server_and_then_from_its_cache() {
     drop(server);
     let kept = ask(&url);
     assert_eq!(kept["code_objects"], asked["code_objects"]);
-    // Without servers nothing is looked up, and nothing in the cache is either.
+    // Without servers neither a lookup nor the cache is used.
     let none = ask("");
     assert_eq!(none["code_objects"][0]["origin"], "its image in the captured memory");
 }

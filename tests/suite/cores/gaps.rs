@@ -1,5 +1,5 @@
-//! The samples with a few bytes of a wave's save area missing from the file: what was captured stays, in the core and in a slim
-//! dump of it, and what was not is not known, never zero.
+//! Samples with a few missing bytes of a wave's save area. Captured values stay, in the core and in a slim dump of it;
+//! missing values are unknown, never zero.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use super::changed::sample;
 use super::{core, expected, export};
 
-/// The file without some of its bytes: their segment becomes two, and the headers, one more now, stand at the file's end.
+/// The file without some of its bytes: their segment becomes two, and the headers, now one more, move to the file's
+/// end.
 fn with_gap(bytes: &mut Vec<u8>, gap: Range<u64>) {
     let number = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let count = u16::from_le_bytes([bytes[56], bytes[57]]);
@@ -56,7 +57,7 @@ fn registers(export: &Value, wave: usize) -> &Map<String, Value> {
     export["waves"][wave]["registers"].as_object().unwrap()
 }
 
-/// The slim dump has the core's values of every wave's registers, and no problem of its own.
+/// The slim dump has the core's values of every wave's registers, and no additional problem.
 fn agree(core: &Value, slim: &Value, what: &str) {
     let waves = core["waves"].as_array().unwrap().len();
     for wave in 0..waves {
@@ -84,7 +85,7 @@ fn lanes_and_registers_behind_a_gap_are_kept() {
                 assert_eq!(ours, value, "{name}: {register}");
                 continue;
             }
-            // A whole vector is one text, one that lacks lanes a text for each.
+            // A whole vector is one text; a partial one has a text per lane.
             let (ours, value) = (ours.as_array().unwrap(), value.as_str().unwrap());
             assert_eq!(value.len(), ours.len() * 8);
             for (lane, ours) in ours.iter().enumerate() {
@@ -96,8 +97,8 @@ fn lanes_and_registers_behind_a_gap_are_kept() {
     }
 }
 
-/// For a wave that faulted, each dword of its position and stop reason is missing once: the answer is the same or
-/// unknown, and never that it was running.
+/// For a faulting wave, each dword of its position and stop reason is removed once: the answer is the same or unknown,
+/// but never "running".
 #[test]
 fn one_missing_word_makes_no_other_state() {
     for name in ["gfx90a-split", "gfx1100"] {
@@ -132,7 +133,7 @@ fn one_missing_word_makes_no_other_state() {
             let mut missing = 0;
             for (register, value) in theirs["registers"].as_object().unwrap() {
                 let ours = &ours["registers"][register];
-                // Of two dwords one may be known: the other digits are `x`.
+                // One of two dwords may be known: the digits of the other are `x`.
                 let agrees = |ours: &str| {
                     let value = value.as_str().unwrap();
                     ours.len() == value.len()

@@ -1,5 +1,5 @@
-//! ROCm cores: what AMD's library reads from the samples (tests/fixtures/gpucore), through `lanescope export` and over the
-//! wire; and the same files damaged.
+//! ROCm cores: values that AMD's library reads from the samples (tests/fixtures/gpucore), through `lanescope export`
+//! and over the remote protocol; and the same files damaged.
 
 mod changed;
 mod damaged;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::fixtures::fixtures;
 
-/// The samples by name.
+/// Names of the samples.
 pub(crate) const SAMPLES: [&str; 5] =
     ["gfx1030-wave32", "gfx1100", "gfx90a-split", "gfx90a-unified", "gfx942-multi-xcc"];
 
@@ -28,7 +28,7 @@ pub(crate) fn core(name: &str) -> PathBuf {
     fixtures().join("gpucore").join(format!("{name}.core"))
 }
 
-/// The values that AMD's library reads back from it.
+/// Values that AMD's library reads from it.
 pub(crate) fn expected(name: &str) -> Value {
     let path = fixtures().join("gpucore").join(format!("{name}.expected.json"));
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
@@ -39,7 +39,7 @@ fn export(arguments: &[&str]) -> Value {
     lanescope(&[&["export", "--json"], arguments].concat())
 }
 
-/// The JSON output of a command; it asks no server for files.
+/// JSON output of a command, without debuginfod servers.
 fn lanescope(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
         .args(arguments)
@@ -52,7 +52,7 @@ fn lanescope(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Compares, and keeps what differs.
+/// Collects differences.
 struct Differences {
     name: String,
     compared: usize,
@@ -79,14 +79,14 @@ impl Differences {
     }
 }
 
-/// Every pair of two lists, which have as many.
+/// Pairs of two lists, which must have equal lengths.
 fn pairs<'a>(ours: &'a Value, expected: &'a Value) -> impl Iterator<Item = (&'a Value, &'a Value)> {
     let (ours, expected) = (ours.as_array().unwrap(), expected.as_array().unwrap());
     assert_eq!(ours.len(), expected.len());
     ours.iter().zip(expected)
 }
 
-/// Hex digits of the private memory of all lanes, put together as it lies in memory: dwords of the lanes side by side.
+/// Hex digits of the private memory of all lanes in memory order: dwords of the lanes side by side.
 fn swizzled(lanes: &Value) -> Option<String> {
     let lanes: Vec<&str> = lanes.as_array()?.iter().map(|lane| lane.as_str().unwrap()).collect();
     let dwords = lanes.first()?.len() / 8;
@@ -167,7 +167,7 @@ fn wave(ours: &Value, expected: &Value, differences: &mut Differences) {
     for key in keys {
         differences.compare(&format!("wave {ordinal} {key}"), &ours[key], &expected[key]);
     }
-    // Those that the library rewrites are not among its registers; the file has their first value.
+    // Registers that the library rewrites are listed apart, with the file's value.
     let rewritten = expected["rewritten_by_oracle"].as_object().unwrap();
     let rewritten = rewritten.iter().map(|(name, values)| (name, &values["file"]));
     let registers = expected["registers"].as_object().unwrap();
@@ -181,7 +181,7 @@ fn wave(ours: &Value, expected: &Value, differences: &mut Differences) {
     let none = json!([]);
     let lanes = if expected["private_lane"].is_null() { &none } else { &expected["private_lane"] };
     differences.compare(&format!("wave {ordinal} private_lane"), &ours["private_lane"], lanes);
-    // A wave that was given none has all of it.
+    // A wave without scratch has all 0 bytes of it.
     let all = swizzled(lanes).or((expected["private_wave_bytes"] == 0).then(String::new));
     differences.compare(&format!("wave {ordinal} private_wave"), &ours["private_wave"], &json!(all));
     if let Some(all) = all.filter(|all| !all.is_empty()) {
@@ -199,7 +199,7 @@ fn bytes_of(number: u64) -> String {
     number.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The name does not count, and neither does the runtime's version if the file holds it.
+/// The file name does not matter, nor does the runtime's version if the file has it.
 #[test]
 fn the_content_tells_the_format() {
     let folder = tempfile::tempdir().unwrap();
@@ -213,7 +213,7 @@ fn the_content_tells_the_format() {
     assert!(ours["provenance"]["format"].as_str().unwrap().starts_with("ROCm core of host and GPUs"));
 }
 
-/// A core cut into the file that the host's dumper writes and the one that ROCm writes reads as the whole one does.
+/// A core split into the file of the host's dumper and that of ROCm reads as the whole one.
 #[test]
 fn a_host_core_beside_a_gpu_core_gives_what_a_merged_one_does() {
     for name in ["gfx90a-unified", "gfx1100", "gfx942-multi-xcc"] {
@@ -240,7 +240,7 @@ fn a_host_core_beside_a_gpu_core_gives_what_a_merged_one_does() {
     }
 }
 
-/// The host's part of a merged sample, or the GPU's with the notes, as a core of its own.
+/// The host's part of a merged sample, or the GPU's with the notes, as a separate core.
 pub(crate) fn part(name: &str, file: &[u8], host: bool) -> Vec<u8> {
     let segments = expected(name)["segments"].as_array().unwrap().clone();
     let is_host = |offset: u64| {
@@ -254,7 +254,7 @@ pub(crate) fn part(name: &str, file: &[u8], host: bool) -> Vec<u8> {
     })
 }
 
-/// A core with only some of its program headers; e_machine as given.
+/// A core with some of its program headers, and the given e_machine.
 fn with_segments(file: &[u8], machine: u16, keep: impl Fn(u32, u64) -> bool) -> Vec<u8> {
     let mut file = file.to_vec();
     file[18..20].copy_from_slice(&machine.to_le_bytes());
@@ -264,7 +264,7 @@ fn with_segments(file: &[u8], machine: u16, keep: impl Fn(u32, u64) -> bool) -> 
         let kind = u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
         let offset = u64::from_le_bytes(file[at + 8..at + 16].try_into().unwrap());
         if !keep(kind, offset) {
-            // PT_LOPROC: nobody's.
+            // PT_LOPROC: an unassigned type.
             file[at..at + 4].copy_from_slice(&0x7000_0000u32.to_le_bytes());
         }
     }

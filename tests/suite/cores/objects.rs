@@ -1,5 +1,5 @@
-//! Code objects of the sample cores, and through them stacks and variables: against what AMD's library lists, what the
-//! writing program loaded, and the variables that it laid down for every lane.
+//! Code objects of the sample cores, and their stacks and variables: compared with the list of AMD's library, the
+//! objects that the writing program loaded, and the variables that it stored for every lane.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use super::super::dwarf::newest;
 use super::{SAMPLES, core, expected, export, fixtures, lanescope, pairs};
 
-/// Where the samples' code objects are.
+/// Folder of the samples' code objects.
 fn code() -> PathBuf {
     fixtures().join("gpucore/code")
 }
 
-/// The code object that the program loaded, by the expected file.
+/// The program's loaded code object, by the expected file.
 fn loaded(expected: &Value) -> PathBuf {
     code().join(expected["code_object_files"][0]["file"].as_str().unwrap())
 }
@@ -23,7 +23,7 @@ fn is_split(name: &str) -> bool {
     expected(name)["code_objects"].as_array().unwrap().is_empty()
 }
 
-/// The options with which a sample has its DWARF: a GPU core alone has none.
+/// Options for a sample's DWARF: a GPU core without a host has none.
 fn with(name: &str) -> Vec<String> {
     match is_split(name) {
         true => vec!["--symbols".to_owned(), code().display().to_string()],
@@ -62,12 +62,12 @@ fn a_gpu_core_alone_has_the_code_objects_that_were_loaded() {
             assert_eq!(ours["build_id"], build_id(&loaded(&expected)), "{name}");
             assert_eq!(ours["origin"], "its image in the captured memory", "{name}");
         }
-        // Without DWARF the functions are still those of the dynamic symbols.
+        // Without DWARF the functions come from the dynamic symbols.
         for (ours, theirs) in pairs(&ours["waves"], &expected["waves"]) {
             let location = &theirs["writer"]["location"];
             let function = location["function"].as_str().unwrap_or_default();
             let words = ours["frames"][0]["function"].as_str().unwrap_or_default();
-            // `leaf` is local, and no dynamic symbol names it.
+            // `leaf` is local and has no dynamic symbol.
             let known = ["k", "__clang_ocl_kern_imp_k"].contains(&function);
             assert!(!known || words == function, "{name}: {words:?} for {location}");
         }
@@ -125,7 +125,7 @@ fn every_lanes_variables_are_those_that_were_laid_down() {
     }
 }
 
-/// ELF addresses of the block that `j` is in, as llvm-dwarfdump prints them.
+/// ELF addresses of the block of `j`, from llvm-dwarfdump.
 fn block_of_j(file: &PathBuf) -> std::ops::Range<u64> {
     let output = Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(file).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -138,7 +138,7 @@ fn block_of_j(file: &PathBuf) -> std::ops::Range<u64> {
     address("DW_AT_low_pc")..address("DW_AT_high_pc")
 }
 
-/// Whether bytes are a number of four bytes, or the struct of the kernel: int, short, char.
+/// Whether the bytes are a number of four bytes, or the struct of the kernel: int, short, char.
 fn is(value: &Value, bytes: &str) -> bool {
     let little = |range: std::ops::Range<usize>| {
         let digits = bytes.get(range.start * 2..range.end * 2)?;
@@ -173,7 +173,7 @@ fn what_does_not_match_is_refused_and_forced() {
         assert!(refusal.contains(&part), "{part}: {refusal}");
     }
     assert_eq!(ours["code_objects"][0]["origin"], "its image in the captured memory");
-    // To force one in where several are loaded takes an address, and advice to force what is forced is none.
+    // With several loaded objects, forcing one requires an address; an already forced one gets no such hint.
     let (several, wrong) = (core("gfx1100"), other.to_str().unwrap());
     let ours = export(&[several.to_str().unwrap(), "--code-object", wrong, "--force"]);
     let problems = ours["problems"].to_string();
@@ -209,7 +209,7 @@ fn info_says_where_each_came_from() {
     assert_eq!(unified.matches("has debug information").count(), 2, "{unified}");
 }
 
-/// Kernel descriptors of a code object by ELF address, as llvm-readelf prints its symbols.
+/// Kernel descriptors of a code object by ELF address, from llvm-readelf's symbols.
 fn descriptors(file: &Path) -> Vec<(u64, String)> {
     let output =
         Command::new(newest("llvm-readelf")).args(["--symbols", "--wide"]).arg(file).output().unwrap();

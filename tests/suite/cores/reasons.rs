@@ -18,7 +18,7 @@ pub(super) fn put(bytes: &mut [u8], at: usize, word: u32) {
     bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
 }
 
-/// Standard output and standard error of a command that is run on changed bytes.
+/// Standard output and standard error of a command on changed bytes.
 pub(super) fn run(bytes: &[u8], command: &str, arguments: &[&str]) -> (bool, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("core");
@@ -39,7 +39,7 @@ pub(super) fn pcs(waves: &Value) -> Vec<Value> {
     waves.as_array().unwrap().iter().map(|wave| wave["pc"].clone()).collect()
 }
 
-/// A control stack that is too long to be captured, by its header, has the waves of its area and no others.
+/// A control stack longer than its area, by its header, has only the waves of its area.
 #[test]
 fn a_damaged_size_of_a_control_stack_makes_no_waves() {
     for (name, area, size) in [("gfx942-multi-xcc", "cwsr1", None), ("gfx1100", "cwsr6", Some(0x4014u32))] {
@@ -85,7 +85,7 @@ fn the_version_in_a_core_is_not_overridden() {
     assert!(told(&known, "--r-version").is_empty(), "{}", known["problems"]);
 }
 
-/// The same file is loaded twice, and only its code locates it: neither place has its first page.
+/// The same file is loaded twice, and only its code identifies it: neither load address has its first page.
 #[test]
 fn a_file_is_placed_wherever_its_code_is() {
     let name = "gfx90a-split";
@@ -138,7 +138,7 @@ fn a_file_is_placed_wherever_its_code_is() {
     }
 }
 
-/// Each way to have no waves has its reason, in `info` too.
+/// Each cause of missing waves has its reason, also in `info`.
 #[test]
 fn that_there_are_no_waves_has_a_reason() {
     let name = "gfx90a-split";
@@ -153,7 +153,7 @@ fn that_there_are_no_waves_has_a_reason() {
         .as_u64()
         .unwrap();
     let entry = bytes.windows(8).position(|bytes| bytes == ring.to_le_bytes()).unwrap() - 8;
-    // No program header, which has the ring's address too.
+    // Not a program header, which has the ring's address too.
     let entry = match u32::from_le_bytes(bytes[entry + 52..entry + 56].try_into().unwrap()) {
         2 => entry,
         _ => {
@@ -186,16 +186,16 @@ fn that_there_are_no_waves_has_a_reason() {
     );
     let (_, text, _) = run(&empty, "info", &[]);
     assert!(text.contains("no waves: ") && text.contains(&what), "{text}");
-    // And one of them none at all.
+    // One queue has no save area at all.
     put(&mut empty, entry + 32, 0);
     put(&mut empty, entry + 36, 0);
     let ours = opened(&empty);
     assert_eq!(told(&ours, "queue 1: no save area").len(), 1, "{}", ours["problems"]);
-    // Where there are waves a queue without any is as it should be.
+    // If other queues have waves, a queue without waves is no problem.
     assert!(told(&opened(&bytes), "save area").is_empty());
 }
 
-/// Work-groups outside of their grids are reported: their number, the first of them and its grid.
+/// Work-groups outside of their grids are reported with their number, the first of them and its grid.
 #[test]
 fn work_groups_outside_of_their_grids_are_counted() {
     for name in SAMPLES {
@@ -243,7 +243,7 @@ fn work_groups_outside_of_their_grids_are_counted() {
     }
 }
 
-/// A wave with number 32 of a work-group that has fewer.
+/// A wave with number 32 of a work-group with fewer waves.
 #[test]
 fn a_place_that_a_work_group_does_not_have_is_a_line_of_its_own() {
     let (bytes, offset) = sample("gfx90a-unified");
@@ -254,7 +254,7 @@ fn a_place_that_a_work_group_does_not_have_is_a_line_of_its_own() {
     let pc = wave["writer"]["hwreg_pc"].as_u64().unwrap().to_le_bytes();
     let block = offset(bottom)..offset(bottom) + (top - bottom) as usize;
     let at = bytes[block.clone()].windows(8).rposition(|window| window == pc).unwrap();
-    // The PC is the second hardware register of 16; trap temporary 11 has the place in its bits 5:0.
+    // The PC is the second hardware register of 16; bits 5:0 of trap temporary 11 are the wave's number in the group.
     let ttmp = block.start + at - 4 + 64 + 11 * 4;
     let mut changed = bytes;
     changed[ttmp] |= 0x3f;
@@ -264,7 +264,7 @@ fn a_place_that_a_work_group_does_not_have_is_a_line_of_its_own() {
     assert_eq!(told(&ours, &what).len(), 1, "{}", ours["problems"]);
 }
 
-/// A damaged note hides neither the GPUs' note behind it nor itself.
+/// A damaged note is reported, and does not hide the GPUs' note after it.
 #[test]
 fn the_gpus_note_is_found_behind_a_damaged_one() {
     let (bytes, _) = sample("gfx1100");
@@ -281,7 +281,7 @@ fn the_gpus_note_is_found_behind_a_damaged_one() {
     }
 }
 
-/// A refusal has its reason.
+/// Each rejection has its reason.
 #[test]
 fn a_refusal_says_where_the_damage_is() {
     let (bytes, _) = sample("gfx1100");
@@ -296,7 +296,7 @@ fn a_refusal_says_where_the_damage_is() {
     assert!(!ok && told.contains("offset 0x430: segment 0: the file ends within its"), "{told}");
 }
 
-/// A wave whose queue was given no scratch has no private memory: nothing was lost.
+/// A wave of a queue without scratch has no private memory: none is missing.
 #[test]
 fn that_there_is_no_private_memory_is_no_gap() {
     let (bytes, _) = sample("gfx1100");
@@ -320,7 +320,7 @@ fn that_there_is_no_private_memory_is_no_gap() {
     let (_, text, _) = run(&bytes, "info", &[]);
     assert!(text.contains("no scratch: 1 of 7 waves"), "{text}");
     assert_eq!(opened(&bytes)["waves"][wave["ordinal"].as_u64().unwrap() as usize]["private_wave"], "");
-    // Scratch that the queue was given and that was not captured is wanted.
+    // Allocated scratch that was not captured is missing.
     let mut gone = bytes;
     let segment = expected["segments"].as_array().unwrap().iter().find(|one| one["name"] == "scratch1");
     let address = segment.unwrap()["va"].as_u64().unwrap();
@@ -334,7 +334,7 @@ fn that_there_is_no_private_memory_is_no_gap() {
     assert!(line.contains("2560 bytes from 0x7f4000"), "{line}");
 }
 
-/// Debuggers list all that is wrong, up to a bound.
+/// Debuggers list all problems, up to a limit.
 #[test]
 fn monitor_notices_lists_every_problem() {
     let bytes = std::fs::read(core("gfx1100")).unwrap();
@@ -353,7 +353,7 @@ fn monitor_notices_lists_every_problem() {
         let hex: String = "notices".bytes().map(|byte| format!("{byte:02x}")).collect();
         let answer = crate::view::ask(&mut client, format!("qRcmd,{hex}").as_bytes());
         let answer = String::from_utf8(answer).unwrap();
-        // Console packets, each with its sum, and OK.
+        // Console packets, each with its checksum, and OK.
         let parts = answer.split('$').filter_map(|packet| packet.split('#').next()?.strip_prefix('O'));
         let bytes = parts.filter(|hex| *hex != "K").flat_map(|hex| {
             (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())

@@ -1,4 +1,5 @@
-//! Values of the samples that have one source: which damage of a word nothing contradicts, and that waves name such values.
+//! Values of the samples with a single source: damage that nothing contradicts, and the marks of such values in the
+//! waves.
 
 use serde_json::Value;
 
@@ -7,7 +8,7 @@ use super::reasons::{put, run};
 use super::unconfirmed::{headers, record, word};
 use super::{SAMPLES, expected};
 
-/// The parts of a wave that the words of its marks cover.
+/// Parts of a wave by the words of its marks.
 const VALUES: [(&str, &[&str]); 4] = [
     ("wave size and register counts", &["registers", "sgpr_count"]),
     ("private memory", &["private_wave", "private_lane", "private_wave_bytes"]),
@@ -15,7 +16,7 @@ const VALUES: [(&str, &[&str]); 4] = [
     ("place in the work-group", &["wave_in_group", "name"]),
 ];
 
-/// How many waves without the mark of a damaged core differ; each names what differs among its unchecked values.
+/// Number of waves without the damage mark that differ; each must list the difference among its unchecked values.
 fn named(ours: &Value, whole: &Value, keys: &[&str], place: &str) -> usize {
     let [ours, whole] = [ours, whole].map(|export| export["waves"].as_array().unwrap());
     assert_eq!(ours.len(), whole.len(), "{place}");
@@ -32,7 +33,7 @@ fn named(ours: &Value, whole: &Value, keys: &[&str], place: &str) -> usize {
     count
 }
 
-/// A state's accumulation offset: the block keeps its size, and the samples' kernels ask for other registers.
+/// A state's accumulation offset: the block keeps its size, and the samples' kernels request other registers.
 #[test]
 fn an_accumulation_offset_that_nothing_confirms_is_named() {
     for name in ["gfx90a-split", "gfx90a-unified", "gfx942-multi-xcc"] {
@@ -41,7 +42,7 @@ fn an_accumulation_offset_that_nothing_confirms_is_named() {
         let whole = opened(&bytes);
         let area = headers(&bytes, &expected)[0];
         let (stack, size) = (word(&bytes, area) as usize, word(&bytes, area + 4) as usize);
-        // Behind two words of PM4: state records have bit 31 and not bit 30.
+        // After two words of PM4: state records have bit 31 and not bit 30.
         let mut states =
             (area + stack + 8..area + stack + size).step_by(4).filter(|at| word(&bytes, *at) >> 30 == 2);
         let at = states.next().unwrap();
@@ -52,7 +53,7 @@ fn an_accumulation_offset_that_nothing_confirms_is_named() {
     }
 }
 
-/// A record's slot of scratch memory that no other wave has: no register of the gfx90a samples holds a base.
+/// A record's slot of scratch memory, unique to the wave: no register of the gfx90a samples has a base.
 #[test]
 fn a_slot_that_nothing_confirms_is_named() {
     for name in ["gfx90a-split", "gfx90a-unified"] {
@@ -62,7 +63,7 @@ fn a_slot_that_nothing_confirms_is_named() {
         let mut differing = 0;
         for wave in 0..2 {
             let at = record(&bytes, &expected, wave);
-            // Bits 9 to 11 are the shader engine: of eight the samples use three.
+            // Bits 9 to 11 are the shader engine: the samples use three of eight.
             for bit in [10, 11] {
                 let mut damaged = bytes.clone();
                 put(&mut damaged, at, word(&bytes, at) ^ 1 << bit);
@@ -75,7 +76,8 @@ fn a_slot_that_nothing_confirms_is_named() {
     }
 }
 
-/// A sound sample has no marks. Its waves name what nothing confirms: its work-groups are not whole, its kernels ask for other registers.
+/// An intact sample has no damage marks. Its waves list unconfirmed values: its work-groups are partial, and its
+/// kernels request other registers.
 #[test]
 fn sound_samples_name_values_with_one_source() {
     for name in SAMPLES {
@@ -97,7 +99,7 @@ fn sound_samples_name_values_with_one_source() {
     }
 }
 
-/// Unchecked values are in the answers about a wave.
+/// Answers about a wave include its unchecked values.
 #[test]
 fn unchecked_values_are_wherever_a_wave_is_asked_for() {
     let (bytes, _) = sample("gfx90a-unified");
@@ -114,18 +116,18 @@ fn unchecked_values_are_wherever_a_wave_is_asked_for() {
     }
 }
 
-/// Readings of contradictory headers cost the other control stacks nothing.
+/// Contradictory headers do not affect the other control stacks.
 #[test]
 fn damaged_headers_cost_no_sound_control_stack() {
     const DAMAGED: u32 = 11;
     let (mut bytes, at) = sample("gfx90a-split");
     let whole = opened(&bytes);
     let scratch = expected("gfx90a-split")["waves"][0]["writer"]["scratch_address"].as_u64().unwrap();
-    // Three readings of 8 MiB each, of which nothing was captured: with eleven queues more than the 256 MiB that are tried.
+    // Three readings of 8 MiB each, none captured: eleven additional queues exceed the limit of 256 MiB.
     for (number, value) in (0..).zip([0x1000, 0x80_0000, 0x98_0000, 0x8_0000]) {
         put(&mut bytes, at(scratch) + 4 * number, value);
     }
-    // The note, behind all else: an entry for each queue with that header before those that there are.
+    // The note, after all else, with an entry per queue with that header before the existing ones.
     let (header, offset, size) = (0..)
         .map(|index| 64 + 56 * index)
         .find_map(|header| {
@@ -161,7 +163,7 @@ fn damaged_headers_cost_no_sound_control_stack() {
     assert_eq!(count(&ours), count(&whole), "{}", ours["problems"]);
 }
 
-/// A record that is damaged into an event hides a wave: the count of what the control stack lists is not that of the waves.
+/// A record damaged into an event hides a wave: the control stack's count differs from that of the waves.
 #[test]
 fn a_hidden_wave_is_not_counted_as_kept() {
     let (mut bytes, _) = sample("gfx90a-unified");

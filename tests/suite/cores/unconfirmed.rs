@@ -1,4 +1,4 @@
-//! Single damaged words in the save areas of the samples: what is restored, what is marked, and where users see the mark.
+//! Single damaged words in the save areas of the samples: restored values, marks, and the output with the marks.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) fn headers(bytes: &[u8], expected: &Value) -> Vec<usize> {
     offsets.filter(|at| word(bytes, at + 4) != 0).collect()
 }
 
-/// The offset of a wave's record: the control stack of the first area is searched for the word that the sample's writer names.
+/// Offset of a wave's record: searches the control stack of the first area for the word of the sample's writer.
 pub(super) fn record(bytes: &[u8], expected: &Value, wave: usize) -> usize {
     let wanted = expected["waves"][wave]["writer"]["control_stack_word"].as_u64().unwrap();
     let area = headers(bytes, expected)[0];
@@ -46,7 +46,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     one["waves"] == other["waves"] && one["workgroups"] == other["workgroups"]
 }
 
-/// The four words of a header that place control stack and waves: each follows from the others.
+/// The four words of a header that locate control stack and waves: each follows from the others.
 #[test]
 fn each_word_of_a_header_is_restored_from_the_others() {
     let mut restored = 0;
@@ -79,7 +79,7 @@ fn each_word_of_a_header_is_restored_from_the_others() {
     assert!(restored > 150, "{restored}");
 }
 
-/// A header that no reading explains has no waves.
+/// A header without a consistent reading has no waves.
 #[test]
 fn a_header_with_two_damaged_words_makes_no_waves() {
     let (bytes, _) = sample("gfx90a-split");
@@ -98,7 +98,7 @@ fn a_header_with_two_damaged_words_makes_no_waves() {
     );
 }
 
-/// With its first flag cleared a wave's LDS is missing from the sum of all blocks: setting the flag again closes the area.
+/// Without its first flag a wave's LDS is missing from the sum of all blocks: setting the flag closes the area again.
 #[test]
 fn a_cleared_first_flag_costs_no_lds_and_no_coordinates() {
     for (name, wave, flag) in
@@ -120,7 +120,7 @@ fn a_cleared_first_flag_costs_no_lds_and_no_coordinates() {
     }
 }
 
-/// The slot of one wave changed to that of another: both have the mark.
+/// The slot of one wave, changed to that of another: both have the mark.
 fn with_one_slot() -> (Vec<u8>, Value) {
     let (mut bytes, _) = sample("gfx90a-unified");
     let expected = expected("gfx90a-unified");
@@ -143,7 +143,7 @@ fn waves_with_one_slot_are_marked() {
     assert_eq!(told(&ours, "share a slot of scratch memory").len(), 1, "{}", ours["problems"]);
 }
 
-/// The position of one work-group changed to that of another of its dispatch: nothing shows which of them has it.
+/// The position of one work-group, changed to that of another of its dispatch: which one is correct is unknown.
 #[test]
 fn work_groups_with_one_position_are_marked() {
     let name = "gfx942-multi-xcc";
@@ -155,7 +155,7 @@ fn work_groups_with_one_position_are_marked() {
         (&first["queue_id"], &first["packet_id"], &first["coord"][1], &first["coord"][2]),
         (&other["queue_id"], &other["packet_id"], &other["coord"][1], &other["coord"][2])
     );
-    // TTMP8 to TTMP11 lie one after another.
+    // TTMP8 to TTMP11 are adjacent.
     let temporaries = |wave: &Value, first: u32| -> Vec<u32> {
         let word = |register: u32| wave["registers"][format!("ttmp{register}")].as_str().unwrap();
         let number = |register| u32::from_str_radix(word(register), 16).unwrap().swap_bytes();
@@ -177,7 +177,7 @@ fn work_groups_with_one_position_are_marked() {
     assert_eq!(told(&ours, "with the same position in one dispatch").len(), 1, "{}", ours["problems"]);
 }
 
-/// A PC that no instruction can have: TTMP7 of a parked wave, or its hardware register.
+/// An impossible PC: TTMP7 of a parked wave, or its hardware register.
 #[test]
 fn a_misaligned_pc_is_marked() {
     for name in SAMPLES {
@@ -199,13 +199,14 @@ fn a_misaligned_pc_is_marked() {
     }
 }
 
-/// A position beyond the work-group is shown with a mark.
+/// A position beyond the work-group is printed with a mark.
 #[test]
 fn a_place_beyond_the_work_group_is_shown_and_marked() {
     let (bytes, at) = sample("gfx90a-unified");
     let expected = expected("gfx90a-unified");
     let block = expected["waves"][0]["writer"]["block"].as_array().unwrap();
-    // From the top: 64 bytes of gap are the writer's, then LDS, then trap temporaries; TTMP11[5:0] is the place.
+    // From the top: 64 bytes of gap are the writer's, then LDS, then trap temporaries; TTMP11[5:0] is the wave's number
+    // in the group.
     let ttmp11 = expected["waves"][0]["registers"]["ttmp11"].as_str().unwrap();
     let bytes_of = |text: &str| u32::from_str_radix(text, 16).unwrap().swap_bytes();
     let value = bytes_of(ttmp11);
@@ -222,7 +223,7 @@ fn a_place_beyond_the_work_group_is_shown_and_marked() {
     );
 }
 
-/// The mark in every place that shows a wave: commands as text and JSON, monitor commands, names of threads, packets.
+/// The mark in all output about a wave: commands as text and JSON, monitor commands, names of threads, packets.
 #[test]
 fn the_mark_is_wherever_the_wave_is() {
     let (bytes, _) = with_one_slot();

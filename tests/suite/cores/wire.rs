@@ -34,7 +34,7 @@ impl Server {
         server
     }
 
-    /// Sends a packet; the reply without its frame.
+    /// Sends a packet; returns the reply without its frame.
     fn ask(&mut self, body: &str) -> String {
         let sum = body.bytes().fold(0u8, u8::wrapping_add);
         write!(self.0.stdin.as_mut().unwrap(), "${body}#{sum:02x}").unwrap();
@@ -49,7 +49,7 @@ impl Server {
         text.trim_start_matches('+').trim_start_matches('$').to_owned()
     }
 
-    /// The target description, piece by piece.
+    /// The target description, read in chunks.
     fn description(&mut self) -> String {
         let mut text = String::new();
         loop {
@@ -61,7 +61,7 @@ impl Server {
         }
     }
 
-    /// Memory at a tagged address, as many bytes as that.
+    /// `bytes` bytes of memory at a tagged address.
     fn memory(&mut self, address: u64, bytes: usize) -> String {
         let mut text = String::new();
         while text.len() < bytes * 2 {
@@ -75,7 +75,7 @@ impl Server {
     }
 }
 
-/// Numbers of registers by name: `<reg name="v0" ... regnum="5"/>`, counted on where there is no number.
+/// Numbers of registers by name: `<reg name="v0" ... regnum="5"/>`, consecutive without a number.
 fn numbers(description: &str) -> HashMap<String, u32> {
     let mut next = 0;
     let mut all = HashMap::new();
@@ -110,7 +110,7 @@ fn every_register_and_byte_of_the_samples_is_served() {
             let rewritten = wave["rewritten_by_oracle"].as_object().unwrap();
             let rewritten = rewritten.iter().map(|(name, values)| (name, &values["file"]));
             for (register, value) in wave["registers"].as_object().unwrap().iter().chain(rewritten) {
-                // To a stock gdb the wave is an x86-64 thread, whose PC has another name.
+                // In stock gdb the wave is an x86-64 thread, whose PC has another name.
                 let shown = if register == "pc" { "rip" } else { register };
                 let number = numbers.get(shown).unwrap_or_else(|| panic!("{name}: no register {shown}"));
                 let value = value.as_str().unwrap();

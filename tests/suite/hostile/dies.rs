@@ -1,4 +1,4 @@
-//! DIEs within DIEs, deeper than any compiler nests them, and calls inlined into one another.
+//! Nested DIEs, deeper than in any compiler's output, and nested inlined calls.
 
 use super::dwarf::{
     ARRAY, BLOCK, COUNT, Dies, HIGH, INLINE, INLINED, LOW, NAME, NAMESPACE, ORIGIN, POINTER, SIZE, STRUCTURE,
@@ -10,7 +10,7 @@ use super::{FRAME, SOME};
 
 const TOO_DEEP: &str = "lies deeper than 512 levels";
 
-/// Blocks within blocks in `f`, each with a variable where `has_variables`, and one in the innermost.
+/// Nested blocks in `f`, each with a variable if `has_variables`, and one in the innermost.
 fn blocks(depth: usize, has_variables: bool) -> Vec<u8> {
     let mut dies = Dies::new();
     dies.declare(5, BLOCK, true, &[]);
@@ -34,12 +34,12 @@ fn nested_blocks() {
         a_client_lives(&blocks(depth, has_variables));
         let hostile = Hostile::with_code(&blocks(depth, has_variables));
         let said = if depth > 10_000 { hostile.each(&SOME) } else { hostile.every() };
-        // Shallower DIEs are there.
+        // Less deep DIEs are read.
         said.says("info DUMP", TOO_DEEP).says("code-object", TOO_DEEP);
         said.says("locals", "7").says("print", "7").says("backtrace", FRAME);
         said.says("view", TOO_DEEP);
     }
-    // 500 levels are none too many.
+    // 500 levels are within the limit.
     let said = Hostile::with_code(&blocks(500, true)).each(&["info DUMP", "locals DUMP"]);
     said.says("locals", "innermost");
 }
@@ -60,7 +60,7 @@ fn nested_blocks_with_code() {
     said.says("info", TOO_DEEP).says("view", TOO_DEEP).says("backtrace", FRAME);
 }
 
-/// Types, namespaces and functions within one another.
+/// Nested types, namespaces and functions.
 #[test]
 fn nested_types_namespaces_and_functions() {
     for (tag, depth) in [
@@ -94,7 +94,7 @@ fn nested_types_namespaces_and_functions() {
     }
 }
 
-/// Calls inlined into one another: of the function around them all, or of one abstract instance with a variable.
+/// Nested inlined calls: of the function around them, or of one abstract instance with a variable.
 #[test]
 fn nested_inlined_calls() {
     for (depth, of_itself) in [(20_000, true), (20_000, false), (300_000, true)] {
@@ -120,7 +120,7 @@ fn nested_inlined_calls() {
     }
 }
 
-/// Calls side by side of a function of many variables, none of which they have: each has all of them.
+/// Adjacent calls of a function of many variables, all omitted in the calls: each has all of them.
 #[test]
 fn inlined_calls_of_a_large_function() {
     let mut dies = Dies::new();
@@ -142,7 +142,7 @@ fn inlined_calls_of_a_large_function() {
     said.says("info", "variables that were optimised away").says("code-object", "more than 262144 DIEs");
 }
 
-/// Types whose names need the names of others: templates over pointers to pointers to templates, and so on.
+/// Types whose names need other types' names: templates over pointers to pointers to templates, and so on.
 #[test]
 fn types_that_lead_to_types() {
     let mut dies = Dies::new();
@@ -168,7 +168,7 @@ fn types_that_lead_to_types() {
     Hostile::with_code(&object).every().says("locals", "v").says("print", "T");
 }
 
-/// A class with many types in it, each of which has the class in its name.
+/// A class with many nested types, each with the class in its name.
 #[test]
 fn types_of_a_large_class() {
     let mut dies = Dies::new();
@@ -186,7 +186,7 @@ fn types_of_a_large_class() {
     Hostile::with_code(&dies.object()).each(&SOME).says("locals", "7");
 }
 
-/// Arrays of many dimensions, whose values nest as deep.
+/// Arrays of many dimensions, with values nested as deep.
 #[test]
 fn dimensions_of_arrays() {
     for count in [60, 1_000, 100_000] {

@@ -1,4 +1,4 @@
-//! A writer of DWARF 5, byte by byte, apart from the readers: sections 7.5 (units, abbreviations), 6.2 (lines).
+//! A writer of DWARF 5, byte by byte, independent of the readers: sections 7.5 (units, abbreviations), 6.2 (lines).
 
 use super::elf::{Section, TEXT, TEXT_SIZE, code_object};
 
@@ -56,7 +56,7 @@ pub(super) fn declaration(code: u64, tag: u16, has_children: bool, attributes: &
 /// Bytes of a unit's header.
 pub(super) const HEADER: u32 = 12;
 
-/// A unit of those DIEs.
+/// A unit with these DIEs.
 pub(super) fn unit(abbreviations: u32, dies: &[u8]) -> Vec<u8> {
     let mut unit = (dies.len() as u32 + 8).to_le_bytes().to_vec();
     unit.extend([5, 0, 1, 8]);
@@ -65,7 +65,8 @@ pub(super) fn unit(abbreviations: u32, dies: &[u8]) -> Vec<u8> {
     unit
 }
 
-/// DIEs of one unit in the making, whose root and function `f` are open. Declarations 1 to 9 are those of [`Dies::table`].
+/// DIEs of one unit under construction, with an open root and function `f`. Declarations 1 to 9 are those of
+/// [`Dies::table`].
 pub(super) struct Dies {
     pub(super) bytes: Vec<u8>,
     pub(super) table: Vec<u8>,
@@ -89,7 +90,7 @@ impl Dies {
         self.table.extend(declaration(code, tag, has_children, attributes));
     }
 
-    /// Adds a DIE; its offset in the unit.
+    /// Adds a DIE; returns its offset in the unit.
     pub(super) fn die(&mut self, code: u64, parts: &[&[u8]]) -> u32 {
         let at = HEADER + self.bytes.len() as u32;
         self.bytes.extend(uleb(code));
@@ -102,22 +103,22 @@ impl Dies {
         self.bytes.extend(bytes);
     }
 
-    /// `int`; its offset.
+    /// Adds `int`; returns its offset.
     pub(super) fn int(&mut self) -> u32 {
         self.die(3, &[b"int\0", &[5, 4]])
     }
 
-    /// Opens function `f`, over all of the code; its offset.
+    /// Opens function `f` over all of the code; returns its offset.
     pub(super) fn function(&mut self) -> u32 {
         self.die(2, &[b"f\0", &place()])
     }
 
-    /// A variable that is the constant 7 (`DW_OP_lit7`, `DW_OP_stack_value`).
+    /// A variable with the constant value 7 (`DW_OP_lit7`, `DW_OP_stack_value`).
     pub(super) fn variable(&mut self, name: &str, of: u32) -> u32 {
         self.die(4, &[name.as_bytes(), &[0], &of.to_le_bytes(), &[2, 0x37, 0x9f]])
     }
 
-    /// Closes so many DIEs.
+    /// Closes `count` DIEs.
     pub(super) fn close(&mut self, count: usize) {
         self.bytes.resize(self.bytes.len() + count, 0);
     }
@@ -137,9 +138,9 @@ pub(super) fn place() -> Vec<u8> {
     [&TEXT.to_le_bytes()[..], &(TEXT_SIZE as u32).to_le_bytes()].concat()
 }
 
-/// A line table of files 0 and 1, which are one, and that program.
+/// A line table with this program, and with one file as both file 0 and file 1.
 pub(super) fn lines(program: &[u8]) -> Vec<u8> {
-    // Instructions of 4 bytes, one operation each, statements by default, lines from -5 on, 14 of them, opcodes from 13 on.
+    // Instructions of 4 bytes, one operation each, is_stmt by default, line_base -5, line_range 14, opcode_base 13.
     let mut rest = vec![4, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
     // One directory, then files with their directory: DW_LNCT_path and DW_LNCT_directory_index.
     rest.extend([1, 1, 8, 1]);

@@ -1,4 +1,4 @@
-//! A writer of small AMDGPU code objects, apart from the readers: gABI "ELF Header", "Sections", "Program Header".
+//! A writer of small AMDGPU code objects, independent of the readers: gABI "ELF Header", "Sections", "Program Header".
 
 /// ELF address and file offset of the code, and its bytes.
 pub(super) const TEXT: u64 = 0x1000;
@@ -7,7 +7,7 @@ pub(super) const TEXT_SIZE: u64 = 0x1000;
 const SHF_ALLOC: u64 = 2;
 const SHF_COMPRESSED: u64 = 0x800;
 
-/// A section to be.
+/// Contents of a section.
 pub(super) struct Section {
     name: &'static str,
     kind: u32,
@@ -15,7 +15,7 @@ pub(super) struct Section {
     bytes: Vec<u8>,
     /// `sh_link`: the number of another section, from 1.
     link: u32,
-    /// Its place in the file where it has none of its own: that of another section.
+    /// File offset of another section, if the section shares its bytes.
     at: Option<usize>,
 }
 
@@ -24,7 +24,7 @@ impl Section {
         Self { name, kind: 1, flags: 0, bytes, link: 0, at: None }
     }
 
-    /// Of zlib data with its header (gABI "Section Compression"), which claims so many bytes.
+    /// A section of zlib data with its header (gABI "Section Compression"), which claims `claims` bytes.
     pub(super) fn compressed(name: &'static str, zlib: &[u8], claims: u64) -> Self {
         let mut bytes = vec![1, 0, 0, 0, 0, 0, 0, 0];
         bytes.extend(claims.to_le_bytes());
@@ -47,23 +47,23 @@ impl Section {
         Self { kind: 7, ..Self::new(".note", bytes) }
     }
 
-    /// A symbol table, whose names are in the section of that number.
+    /// A symbol table, with its names in section number `names`.
     pub(super) fn symbols(bytes: Vec<u8>, names: u32) -> Self {
         Self { kind: 2, link: names, ..Self::new(".symtab", bytes) }
     }
 
-    /// Another section over the bytes of that one, counted from 0.
+    /// A section over the bytes of another section, counted from 0.
     pub(super) fn over(name: &'static str, other: usize, kind: u32) -> Self {
         Self { kind, at: Some(other), ..Self::new(name, Vec::new()) }
     }
 }
 
-/// A code object for gfx90a with code of `s_nop`s at [`TEXT`], and those sections from number 2 on.
+/// A code object for gfx90a with code of `s_nop`s at [`TEXT`], and these sections from number 2 on.
 pub(super) fn code_object(sections: Vec<Section>) -> Vec<u8> {
     code_object_of(&[0xbf80_0000; TEXT_SIZE as usize / 4], sections)
 }
 
-/// The same of that code.
+/// [`code_object`] with the given code.
 pub(super) fn code_object_of(code: &[u32], sections: Vec<Section>) -> Vec<u8> {
     let mut file = vec![0; TEXT as usize];
     file.extend(code.iter().flat_map(|instruction| instruction.to_le_bytes()));
@@ -124,10 +124,10 @@ pub(super) fn code_object_of(code: &[u32], sections: Vec<Section>) -> Vec<u8> {
     file
 }
 
-/// Zlib data (RFC 1950 and 1951) of `1 + 258 * matches` zeros: a byte of it stands for 1032.
+/// Zlib data (RFC 1950 and 1951) of `1 + 258 * matches` zeros: a byte of it expands to 1032.
 pub(super) fn zeros(matches: u64) -> (Vec<u8>, u64) {
     let mut bits = Bits::default();
-    // The last block, of codes that it describes: 286 literals and lengths, one distance, 18 lengths of lengths.
+    // The last block, with dynamic codes: 286 literals and lengths, one distance, 18 code lengths.
     bits.number(1, 1);
     bits.number(2, 2);
     bits.number(29, 5);
@@ -149,7 +149,7 @@ pub(super) fn zeros(matches: u64) -> (Vec<u8>, u64) {
     bits.number(28 - 11, 7);
     bits.code(one);
     bits.code(one);
-    // A zero, then 258 bytes from one byte before, again and again: both codes are one bit 0.
+    // A zero, then repeatedly 258 bytes from distance 1: both codes are one bit 0.
     bits.code("10");
     for _ in 0..matches {
         bits.code("00");
@@ -163,7 +163,7 @@ pub(super) fn zeros(matches: u64) -> (Vec<u8>, u64) {
     (zlib, size)
 }
 
-/// Bits, the lowest of a byte first.
+/// Bits, lowest of a byte first.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -183,7 +183,7 @@ impl Bits {
         (0..bits).for_each(|at| self.bit((number >> at & 1) as u8));
     }
 
-    /// A Huffman code, its first bit first.
+    /// A Huffman code, first bit first.
     fn code(&mut self, code: &str) {
         code.bytes().for_each(|bit| self.bit(bit - b'0'));
     }

@@ -1,4 +1,4 @@
-//! Memory that is kept between questions: functions, source places and names, of all code objects and dumps together.
+//! Memory kept between questions: functions, source positions and names, of all code objects and dumps together.
 
 use super::FRAME;
 use super::dwarf::{
@@ -8,10 +8,10 @@ use super::dwarf::{
 use super::elf::{Section, TEXT, code_object};
 use super::run::Hostile;
 
-/// Waves, each at an instruction of its own.
+/// Waves, each at a different instruction.
 const WAVES: u64 = 900;
 
-/// Functions of four bytes each, where waves stop, with so many calls inlined side by side into each.
+/// Functions of four bytes each, where waves stop, with `calls` adjacent inlined calls in each.
 fn functions(count: u64, calls: usize) -> Vec<u8> {
     let mut dies = Dies::new();
     dies.declare(5, INLINED, false, &[ORIGIN, LOW, HIGH]);
@@ -30,7 +30,7 @@ fn functions(count: u64, calls: usize) -> Vec<u8> {
     dies.object()
 }
 
-/// A million inlined calls: in the functions of many places, and in one.
+/// A million inlined calls: in the functions of many positions, and in one.
 #[test]
 fn inlined_calls_of_many_places() {
     for (count, calls) in [(WAVES, 1_100), (1, 1_200_000)] {
@@ -44,14 +44,14 @@ fn inlined_calls_of_many_places() {
             "slim --all-waves DUMP -o OUT",
             "export DUMP",
         ]);
-        // The variable lies after the calls, of which one function keeps a bounded number.
+        // The variable comes after the calls, of which one function keeps a limited number.
         let shown =
             if calls > 524_287 { "a function has more than 524287 scopes and variables" } else { "v = 7" };
         said.says("locals DUMP", shown).says("backtrace", FRAME).says("diff", "No differences");
     }
 }
 
-/// Functions of `bytes` of code each, where waves stop, with so many blocks in each.
+/// Functions of `bytes` of code each, where waves stop, with `blocks` blocks in each.
 fn functions_of_blocks(count: u64, bytes: u32, blocks: usize) -> Vec<u8> {
     let mut dies = Dies::new();
     dies.declare(5, BLOCK, false, &[LOW, HIGH]);
@@ -69,8 +69,8 @@ fn functions_of_blocks(count: u64, bytes: u32, blocks: usize) -> Vec<u8> {
     dies.object()
 }
 
-/// Waves that stop in large functions in turn: questions about stacks read no function again for each wave. The functions have more
-/// scopes together than the cache holds.
+/// Waves that stop in large functions in turn: questions about stacks do not read a function again per wave. The
+/// functions together have more scopes than the cache holds.
 #[test]
 fn large_functions_that_waves_stop_in_by_turns() {
     for (count, blocks, commands) in [
@@ -82,8 +82,8 @@ fn large_functions_that_waves_stop_in_by_turns() {
     }
 }
 
-/// Waves at instructions of their own, by turns in two functions that the cache does not hold together. One read of a function
-/// answers all PCs of waves in it; where variables are asked for, the reads of a question are bounded.
+/// Waves at different instructions, alternating between two functions that exceed the cache together. One read of a
+/// function answers all PCs of waves in it; for variables, the reads of a question are limited.
 #[test]
 fn large_functions_at_distinct_pcs() {
     let pcs = (0..200).map(|wave| 0x10 + 0x400 * (wave % 2) + 4 * (wave / 2));
@@ -102,7 +102,7 @@ fn large_functions_at_distinct_pcs() {
     hostile.each(&["groups DUMP", "groups --by pc DUMP"]).lacks("its bound allows");
 }
 
-/// Waves by turns in functions that overlap, and that the cache does not hold together.
+/// Waves alternating between overlapping functions that exceed the cache together.
 #[test]
 fn large_functions_that_overlap() {
     let mut dies = Dies::new();
@@ -121,7 +121,7 @@ fn large_functions_that_overlap() {
     hostile.each(&["groups DUMP", "waves DUMP", "groups --lanes DUMP", "export DUMP"]).says("groups", FRAME);
 }
 
-/// Calls inlined into one another, of a function with a long name, where each of many waves stops.
+/// Nested inlined calls of a function with a long name, where each of many waves stops.
 #[test]
 fn names_of_inlined_calls_of_many_waves() {
     let mut dies = Dies::new();
@@ -162,7 +162,7 @@ fn inlined_calls_of_many_code_objects() {
     said.says("locals DUMP", "v = 7").says("diff", "No differences");
 }
 
-/// The commands that read names.
+/// Commands that read names.
 const ALL: [&str; 17] = [
     "info DUMP",
     "backtrace DUMP",
@@ -188,14 +188,14 @@ const STRP: u16 = 0x0e;
 const SHARED_NAME: (u16, u16) = (NAME.0, STRP);
 const SHARED_LINKAGE_NAME: (u16, u16) = (LINKAGE_NAME.0, STRP);
 
-/// DIEs with `.debug_str`, which is one name of a megabyte.
+/// DIEs with `.debug_str`, one name of a megabyte.
 fn with_long_name(dies: Dies) -> Vec<u8> {
     let mut sections = dies.sections();
     sections.push(Section::new(".debug_str", [vec![b'n'; 1 << 20], vec![0]].concat()));
     code_object(sections)
 }
 
-/// DIEs of every sort whose names are one string of a megabyte: each name begins a byte later.
+/// DIEs of every kind whose names share one string of a megabyte: each name begins a byte later.
 #[test]
 fn names_that_dies_share() {
     let names = |index: u32| (index % 1_000).to_le_bytes();
@@ -229,7 +229,7 @@ fn names_that_dies_share() {
     dies.variable("last", int);
     dies.close(2);
     Hostile::with_code(&with_long_name(dies)).each(&ALL).says("locals DUMP", "last = 7");
-    // Functions, where waves stop.
+    // Functions with stopped waves.
     let mut dies = Dies::new();
     dies.declare(5, SUBPROGRAM, true, &[SHARED_NAME, SHARED_LINKAGE_NAME, LOW, HIGH]);
     let int = dies.int();
@@ -242,7 +242,7 @@ fn names_that_dies_share() {
     dies.close(1);
     let said = Hostile::with_waves(&with_long_name(dies), WAVES).each(&ALL);
     said.says("locals DUMP", "v = 7").says("backtrace DUMP", "nnn");
-    // Calls inlined into one another.
+    // Nested inlined calls.
     let mut dies = Dies::new();
     dies.declare(5, INLINED, true, &[SHARED_NAME, LOW, HIGH]);
     let int = dies.int();

@@ -1,10 +1,10 @@
-//! Manifests of many small values, which take more memory than text, and of values within values.
+//! Manifests of many small values, which take more memory than their text, and of nested values.
 
 use super::run::Hostile;
 
 const COMMANDS: [&str; 4] = ["info DUMP", "waves DUMP", "info --json DUMP", "export DUMP"];
 
-/// A manifest with `item` again and again in a list.
+/// A manifest with `item` repeated in a list.
 fn list(before: &str, item: &str, after: &str, bytes: usize) -> Vec<u8> {
     let mut text = before.as_bytes().to_vec();
     while text.len() + item.len() + after.len() < bytes {
@@ -94,10 +94,10 @@ fn manifests_in_toml() {
         of(&|number| format!("[{number:x}{}]\n", ".a".repeat(70))),
         of(&|number| format!("'{number:x}'{}=\"=.=.=\"\n", ".\"#\"".repeat(70))),
     ] {
-        // Read, as far as there is room, or refused for what it would take.
+        // Read within the limit, or rejected for its memory.
         Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&["info DUMP"]);
     }
-    // As many elements as fit are read.
+    // The elements within the limit are read.
     let text = format!("format = 1\nwave = [{}0]", "0,".repeat(1 << 20));
     let said = Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&COMMANDS);
     said.says("info DUMP", "wave[0]: 0 (expected a table)");
@@ -106,7 +106,7 @@ fn manifests_in_toml() {
     said.says("info DUMP", "its values take about");
 }
 
-/// Lists and tables within one another, in the languages of manifests.
+/// Nested lists and tables, in the manifest languages.
 #[test]
 fn values_within_values() {
     for depth in [10_000, 1_000_000] {

@@ -1,7 +1,7 @@
 //! Hostile files: every command that opens a dump ends by itself, within 1 GiB of memory and 10 s of processor time,
-//! and reports the parts that it left out. docs/security.md, "Bounds".
+//! and reports omitted parts. docs/security.md, "Bounds".
 //!
-//! The files are assembled here, apart from the readers.
+//! The files are assembled here, independent of the readers.
 
 mod dies;
 mod dwarf;
@@ -22,7 +22,7 @@ mod zips;
 /// The innermost frame of a stack, in the function [`dwarf::Dies::function`].
 const FRAME: &str = "#0  f ";
 
-/// Commands for files that are kin of others, which all commands open.
+/// Commands for variants of files that all commands open.
 const SOME: [&str; 8] = [
     "info DUMP",
     "backtrace --lane all DUMP",

@@ -1,11 +1,11 @@
-//! Names: long ones that many symbols share, and symbols that are short and demangle to what is endless.
+//! Names: long ones shared by many symbols, and short symbols with endless demangled names.
 
 use super::SOME;
 use super::dwarf::{Dies, HIGH, LINKAGE_NAME, LOW, NAME, SUBPROGRAM, place};
 use super::elf::{Section, TEXT, code_object};
 use super::run::Hostile;
 
-/// Symbols that all have one name of a megabyte, and as many sections over it.
+/// Symbols with one shared name of a megabyte, and the same number of sections over it.
 #[test]
 fn names_that_are_shared() {
     let name = [vec![0], vec![b'a'; 1 << 20], vec![0]].concat();
@@ -21,7 +21,7 @@ fn names_that_are_shared() {
     Hostile::with_code(&object).every().says("code-object", "aaa");
 }
 
-/// Itanium C++ ABI 5.1.8: a name of template arguments may name earlier parts; each step doubles what is printed.
+/// Itanium C++ ABI 5.1.8: template arguments may refer to earlier parts; each step doubles the printed text.
 #[test]
 fn names_that_double() {
     // _Z1fI1aIXX... : a template of two arguments, the second step of two of the first, and so on.
@@ -46,7 +46,7 @@ fn names_that_double() {
     Hostile::with_code(&code_object(sections)).every().says("backtrace", "#0  f");
 }
 
-/// Pointers to pointers in a symbol, as many as a symbol may have characters.
+/// Pointers to pointers in a symbol of maximum length.
 #[test]
 fn names_that_nest() {
     for deep in ["P", "A1_", "1aI", "F"] {

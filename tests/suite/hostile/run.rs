@@ -1,19 +1,19 @@
-//! Commands over hostile files, each a process of its own with bounded memory and time.
+//! Commands over hostile files, each in a process with limited memory and time.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the code object of a dump is loaded.
+/// Load address of a dump's code object.
 pub(super) const LOADED: u64 = 0x7f00_0010_0000;
 
-/// KiB of memory that a process may have: RLIMIT_DATA counts what is private and can be written, and no file that is mapped.
+/// KiB of memory per process: RLIMIT_DATA counts private writable memory, and no mapped file.
 const MEMORY: u32 = 1 << 20;
 /// Seconds of processor time.
 const TIME: u32 = 10;
 
-/// Everything that opens a dump. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
+/// All commands that open a dump. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
 const OVER_DUMPS: [&str; 22] = [
     "info DUMP",
     "info --json DUMP",
@@ -39,13 +39,13 @@ const OVER_DUMPS: [&str; 22] = [
     "view --view all DUMP -o OUT",
 ];
 
-/// Everything that opens a code object.
+/// All commands that open a code object.
 const OVER_CODE: [&str; 3] = ["code-object CODE", "code-object --json CODE", "dwarf CODE"];
 
 /// A folder with a dump.
 pub(super) struct Hostile {
     folder: tempfile::TempDir,
-    /// The dump in it; empty: the folder itself.
+    /// Name of the dump in it; empty: the folder itself.
     dump: &'static str,
 }
 
@@ -55,17 +55,17 @@ impl Hostile {
         Self::with_waves(object, 1)
     }
 
-    /// Waves in the code of a code object, each at an instruction of its own.
+    /// Waves in the code of a code object, each at a different instruction.
     pub(super) fn with_waves(object: &[u8], count: u64) -> Self {
         Self::with_waves_at(object, count, count)
     }
 
-    /// Waves in the code of a code object, at so many instructions in turn.
+    /// Waves in the code of a code object, at `instructions` instructions in turn.
     pub(super) fn with_waves_at(object: &[u8], count: u64, instructions: u64) -> Self {
         Self::with_pcs(object, (0..count).map(|wave| 0x10 + 4 * (wave % instructions)))
     }
 
-    /// Waves in the code of a code object, each at that offset in the code.
+    /// Waves in the code of a code object, at the given offsets in the code.
     pub(super) fn with_pcs(object: &[u8], pcs: impl Iterator<Item = u64>) -> Self {
         let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         fs::write(hostile.path("code.hsaco"), object).unwrap();
@@ -83,7 +83,7 @@ impl Hostile {
         hostile
     }
 
-    /// Waves in the code of each of many code objects of one file, each at an instruction of its own.
+    /// Waves in the code of each of many code objects of one file, each at a different instruction.
     pub(super) fn with_objects(object: &[u8], objects: u64, waves: u64) -> Self {
         let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         fs::write(hostile.path("code.hsaco"), object).unwrap();
@@ -112,14 +112,14 @@ impl Hostile {
         fs::write(self.path("manifest.toml"), manifest + &memory).unwrap();
     }
 
-    /// A manifest of that name alone.
+    /// A dump of only a manifest with that name.
     pub(super) fn with_manifest(name: &str, manifest: &[u8]) -> Self {
         let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         fs::write(hostile.path(name), manifest).unwrap();
         hostile
     }
 
-    /// A dump that is one file.
+    /// A dump of one file.
     pub(super) fn with_file(name: &'static str, bytes: &[u8]) -> Self {
         let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: name };
         fs::write(hostile.path(name), bytes).unwrap();
@@ -145,7 +145,7 @@ impl Hostile {
         Said(commands.iter().map(|command| (command.to_string(), self.run(command))).collect())
     }
 
-    /// A command's output and errors; it ends by itself, with one of its own statuses.
+    /// Output and errors of a command, which must end by itself with one of its own exit statuses.
     fn run(&self, command: &str) -> String {
         let out = tempfile::tempdir().unwrap();
         let words = command.split(' ').map(|word| match word {
@@ -174,7 +174,7 @@ impl Hostile {
 pub(super) struct Said(Vec<(String, String)>);
 
 impl Said {
-    /// That the command, as far as it is given, prints a text.
+    /// Requires that the commands with this prefix print a text.
     pub(super) fn says(&self, command: &str, text: &str) -> &Self {
         let said = self.0.iter().filter(|(of, _)| of.starts_with(command));
         let said: Vec<&String> = said.map(|(_, said)| said).collect();
@@ -186,7 +186,7 @@ impl Said {
         self
     }
 
-    /// That no command prints a text.
+    /// Requires that no command prints a text.
     pub(super) fn lacks(&self, text: &str) -> &Self {
         for (command, said) in &self.0 {
             assert!(!said.contains(text), "{command} prints \"{text}\"");
@@ -199,7 +199,7 @@ fn utf8(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The program with these arguments; the shell sets the bounds and becomes it.
+/// The program with these arguments; the shell sets the limits and becomes the program.
 pub(super) fn bounded(words: &[PathBuf]) -> Command {
     let script = format!("ulimit -d {MEMORY} && ulimit -t {TIME} && ulimit -c 0 && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
@@ -208,7 +208,7 @@ pub(super) fn bounded(words: &[PathBuf]) -> Command {
     command
 }
 
-/// The bounds hold: more memory or time ends a process.
+/// The limits work: more memory or time ends a process.
 #[test]
 fn a_process_past_its_bounds_is_ended() {
     let sh = |script: &str| {

@@ -1,4 +1,4 @@
-//! Sections that are small in the file, and notes of metadata.
+//! Sections that are small in the file, and metadata notes.
 
 use super::SOME;
 use super::elf::{Section, code_object, zeros};
@@ -23,14 +23,14 @@ fn sections_that_unpack_to_gigabytes() {
     let sections = DEBUG.map(|name| Section::compressed(name, &zlib, size));
     let said = Hostile::with_code(&code_object(sections.into())).every();
     said.says("code-object", "claims").says("info", "claims");
-    // As much as the bound allows, many times.
+    // The limit's size, many times.
     let (zlib, size) = zeros((100 << 20) / 258);
     let sections = DEBUG.map(|name| Section::compressed(name, &zlib, size));
     let said = Hostile::with_code(&code_object(sections.into())).each(&SOME);
     said.says("code-object", "claims");
 }
 
-/// Compressed bundles, one after the other (clang-offload-bundler, "Compression"): version 3, zlib, sizes of 64 bits.
+/// Consecutive compressed bundles (clang-offload-bundler, "Compression"): version 3, zlib, 64-bit sizes.
 #[test]
 fn bundles_that_unpack_to_gigabytes() {
     let (zlib, size) = zeros((800 << 20) / 258);
@@ -43,7 +43,7 @@ fn bundles_that_unpack_to_gigabytes() {
     hostile.each(&["code-object CODE", "code-object --json CODE", "info DUMP"]).says("code-object", "claims");
 }
 
-/// MessagePack (AMDGPUUsage, "Code Object V3+ Metadata"): arrays in arrays, and one of many values.
+/// MessagePack (AMDGPUUsage, "Code Object V3+ Metadata"): nested arrays, and an array of many values.
 #[test]
 fn metadata_in_messagepack() {
     for (contents, says) in [
@@ -63,12 +63,12 @@ fn metadata_in_messagepack() {
     }
 }
 
-/// YAML (AMDGPUUsage, "Code Object V2 Metadata"): lists in lists by indentation and by brackets, and many of them.
+/// YAML (AMDGPUUsage, "Code Object V2 Metadata"): nested lists by indentation and by brackets, and many of them.
 #[test]
 fn metadata_in_yaml() {
     for (contents, says) in [
         ("- ".repeat(1_000_000), "nests deeper than 512"),
-        // The parser's own bound.
+        // The parser's own limit.
         ("[".repeat(1_000_000), "recursion limit exceeded"),
         ("{a: ".repeat(500_000), "recursion limit exceeded"),
         (format!("[{}]", "a,".repeat(2_000_000)), ".note"),
@@ -80,7 +80,7 @@ fn metadata_in_yaml() {
     }
 }
 
-/// Many sections that all lie over one: relocations, notes.
+/// Many sections over the same bytes: relocations, notes.
 #[test]
 fn sections_that_overlap() {
     for kind in [4, 7] {

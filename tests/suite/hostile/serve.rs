@@ -1,4 +1,4 @@
-//! A client of the server: its thread has a smaller stack than a command has.
+//! A client of the server, whose thread has a smaller stack than a command.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 use super::run::{Hostile, bounded};
 
-/// The server over a dump, with the bounds of a command.
+/// The server over a dump, with the limits of a command.
 pub(super) struct Server {
     child: Child,
     client: UnixStream,
@@ -33,12 +33,12 @@ impl Server {
         Self { child, client }
     }
 
-    /// The reply to a packet, after what it prints.
+    /// The reply to a packet, with its console output.
     pub(super) fn ask(&mut self, body: &str) -> String {
         self.exchange(body).0
     }
 
-    /// The reply to a packet, and what it prints.
+    /// The reply to a packet, and its console output.
     fn exchange(&mut self, body: &str) -> (String, String) {
         let sum = body.bytes().fold(0u8, u8::wrapping_add);
         write!(self.client, "+${body}#{sum:02x}").unwrap();
@@ -66,7 +66,7 @@ impl Server {
         text.trim_start_matches('+').trim_start_matches('$').to_owned()
     }
 
-    /// One of our own documents, read to its end; or the reply that there is none.
+    /// One of our own documents, read to its end, or the error reply.
     pub(super) fn document(&mut self, object: &str, annex: &str) -> String {
         let mut document = String::new();
         loop {
@@ -84,14 +84,14 @@ impl Server {
         }
     }
 
-    /// Runs a monitor command; what it prints.
+    /// Runs a monitor command; returns its output.
     pub(super) fn command(&mut self, command: &str) -> String {
         let (reply, printed) = self.exchange(&format!("qRcmd,{}", hex(command)));
         assert_eq!(reply, "OK", "{command}");
         printed
     }
 
-    /// Asks a command that takes long, and leaves: the server is at rest soon after.
+    /// Sends a long command and disconnects: the server is idle soon after.
     pub(super) fn leave_during(mut self, command: &str) {
         let body = format!("qRcmd,{}", hex(command));
         let sum = body.bytes().fold(0u8, u8::wrapping_add);
@@ -111,7 +111,7 @@ impl Server {
         assert!(after < 10, "{after} ticks in a second, one second after the client left");
     }
 
-    /// Ends the server, which was there all the time.
+    /// Ends the server, which must still run.
     pub(super) fn end(mut self) {
         assert_eq!(self.ask("T1"), "OK");
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
@@ -132,7 +132,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Hundredths of a second that a process has worked: fields 14 and 15 of proc(5)'s stat.
+/// Processor time of a process in hundredths of a second: fields 14 and 15 of proc(5)'s stat.
 fn ticks(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -148,7 +148,7 @@ pub(super) fn a_client_lives(object: &[u8]) {
     assert!(server.ask("?").starts_with('T'));
     let name = server.ask("qXfer:exec-file:read::0,1000");
     assert!(name.starts_with('l'), "{name}");
-    // gdb asks the server for files whose names begin so.
+    // gdb asks the server for files with this prefix.
     let file = name[1..].strip_prefix("target:").unwrap();
     let opened = server.ask(&format!("vFile:open:{},0,0", hex(file)));
     assert!(opened.starts_with("F0"), "{opened}");

@@ -1,15 +1,15 @@
-//! Many waves that claim one range of a file: small dumps that would become terabytes.
+//! Many waves with one range of a file: small dumps that would expand to terabytes.
 
 use std::fs::{self, File};
 
 use super::run::Hostile;
 
-/// Bytes of the file that all claim.
+/// Bytes of the shared file.
 const SIZE: u64 = 4 << 20;
 /// Waves, and work-groups.
 const COUNT: u64 = 1000;
 
-/// A dump whose waves have this in their tables, and whose work-groups have that.
+/// A dump with these texts in the tables of its waves and of its work-groups.
 fn dump(wave: &dyn Fn(u64) -> String, group: &dyn Fn(u64) -> String) -> Hostile {
     let mut text = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\
                     [[layout]]\nname = \"all\"\nblocks = [{ registers = \"v0-v255\", offset = 0 }]\n"
@@ -23,7 +23,7 @@ fn dump(wave: &dyn Fn(u64) -> String, group: &dyn Fn(u64) -> String) -> Hostile 
     hostile
 }
 
-/// A part of the file: each a little longer than the one before it.
+/// A part of the file, a little longer for each id.
 fn part(id: u64) -> String {
     let offset = 16 * (COUNT - id);
     format!("file = \"zeros\", offset = {offset}, length = {}", SIZE - offset)
@@ -33,7 +33,7 @@ fn nothing(_: u64) -> String {
     String::new()
 }
 
-/// Waves whose vector registers, and work-groups and waves whose memory, all lie in one range.
+/// Waves whose vector registers share one range, and work-groups and waves whose memory does.
 fn dumps() -> [(&'static str, Hostile); 3] {
     [
         ("private", dump(&|id| format!("private = [{{ {} }}]", part(id)), &nothing)),

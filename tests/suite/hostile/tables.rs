@@ -1,4 +1,4 @@
-//! Tables that units share, and lists that DIEs share: what stands once in a file, and is named again and again.
+//! Tables shared by units, and lists shared by DIEs: present once in a file, and referenced repeatedly.
 
 use super::dwarf::{
     BLOCK, Dies, HIGH, LINES, LOCATIONS, LOW, NAME, RANGES, SUBPROGRAM, TYPE, UNIT, VARIABLE, declaration,
@@ -8,7 +8,8 @@ use super::elf::{Section, TEXT, code_object};
 use super::run::Hostile;
 use super::{FRAME, SOME};
 
-/// Units that share a table of so many codes, whose root is the last; the offset of each in the table is so many codes further.
+/// Units that share a table of `codes` codes, with the root as the last. With `apart` each unit's offset is further by
+/// that number of codes.
 fn sharing(units: u32, codes: u64, apart: bool) -> Vec<u8> {
     let mut table = Vec::new();
     let mut at = Vec::new();
@@ -42,7 +43,7 @@ fn tables_of_abbreviations_that_overlap() {
     said.says("info", "the tables of the file overlap by more than their size").says("backtrace", FRAME);
 }
 
-/// A declaration of many attributes that take no byte in a DIE: `DW_FORM_flag_present`.
+/// A declaration of many attributes without bytes in a DIE: `DW_FORM_flag_present`.
 #[test]
 fn dies_of_many_attributes() {
     for (attributes, is_read) in [(64, true), (65, false)] {
@@ -63,7 +64,7 @@ fn dies_of_many_attributes() {
     }
 }
 
-/// Units of a header and a root each.
+/// Units of only a header and a root.
 #[test]
 fn many_units() {
     let mut info = unit(0, &[[1].as_slice(), &place(), &[2, b'f', 0], &place(), &[0]].concat());
@@ -82,12 +83,12 @@ fn many_units() {
     Hostile::with_code(&object).each(&SOME).says("info", "more than 262144 units").says("backtrace", FRAME);
 }
 
-/// Units that name one line table of so many rows, each a byte: a special opcode that adds `step` to the address.
+/// Units with one line table of `rows` rows, a byte each: a special opcode that adds `step` to the address.
 fn rows(units: usize, rows: usize, opcode: u8) -> Vec<u8> {
     with_rows(units, &vec![opcode; rows])
 }
 
-/// Units that name one line table, whose program is these opcodes from the start of the code on.
+/// Units with one line table, whose program is these opcodes from the start of the code on.
 pub(super) fn with_rows(units: usize, opcodes: &[u8]) -> Vec<u8> {
     let mut program = vec![0, 9, 2];
     program.extend(TEXT.to_le_bytes());
@@ -110,7 +111,7 @@ pub(super) fn with_rows(units: usize, opcodes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn rows_of_a_line_table() {
-    // The line stays, and the address; or each is 4 bytes on.
+    // Line and address stay; or each row is 4 bytes on.
     for (opcode, commands) in [(18, None), (32, Some(&SOME))] {
         let hostile = Hostile::with_code(&rows(1, 60_000_000, opcode));
         let said = commands.map_or_else(|| hostile.every(), |some| hostile.each(some));
@@ -125,7 +126,7 @@ fn units_that_share_a_line_table() {
     said.says("backtrace", FRAME);
 }
 
-/// Line tables and tables of abbreviations that code objects of one file have each: all together are bounded.
+/// Line tables and abbreviation tables of the code objects of one file: all together are limited.
 #[test]
 fn tables_of_many_code_objects() {
     let commands = ["info DUMP", "groups DUMP", "backtrace DUMP", "locals DUMP", "export DUMP"];
@@ -135,7 +136,7 @@ fn tables_of_many_code_objects() {
     said.says("info", "the tables of all code objects take more than 256 MiB").says("groups", FRAME);
 }
 
-/// Line tables within one another: headers whose lengths all reach to the end of one program.
+/// Nested line tables: headers whose lengths all reach to the end of one program.
 #[test]
 fn line_tables_that_overlap() {
     let headers = 5_000u32;
@@ -170,7 +171,7 @@ fn line_tables_that_overlap() {
     Hostile::with_code(&object).each(&SOME).says("info", "overlap by more than their size");
 }
 
-/// A header of a line table with a million files, which 1,000 units name.
+/// A line table header with a million files, referenced by 1,000 units.
 #[test]
 fn files_of_a_line_table() {
     let files = 1_000_000;
@@ -197,7 +198,7 @@ fn files_of_a_line_table() {
     Hostile::with_code(&object).each(&SOME).says("backtrace", FRAME);
 }
 
-/// A list of so many ranges of 4 bytes, `DW_RLE_start_length`, in a section with its header.
+/// A list of `count` ranges of 4 bytes, `DW_RLE_start_length`, in a section with its header.
 fn ranges(count: usize) -> Vec<u8> {
     let mut list = Vec::new();
     for _ in 0..count {
@@ -212,7 +213,7 @@ fn ranges(count: usize) -> Vec<u8> {
     section
 }
 
-/// Functions, and blocks of one function, that all name one list of ranges.
+/// Functions, and blocks of one function, with one shared list of ranges.
 #[test]
 fn dies_that_share_a_list_of_ranges() {
     for tag in [SUBPROGRAM, BLOCK] {
@@ -235,7 +236,7 @@ fn dies_that_share_a_list_of_ranges() {
     }
 }
 
-/// A code object of these DIEs, with one location list, at offset 12 of its section.
+/// A code object of these DIEs, with one location list at offset 12 of its section.
 pub(super) fn with_list(dies: Dies, list: &[u8]) -> Vec<u8> {
     let mut section = ((list.len() + 8) as u32).to_le_bytes().to_vec();
     section.extend([5, 0, 8, 0, 0, 0, 0, 0]);
@@ -245,7 +246,7 @@ pub(super) fn with_list(dies: Dies, list: &[u8]) -> Vec<u8> {
     code_object(sections)
 }
 
-/// Variables that all name one long location list, no entry of which holds the PC.
+/// Variables that share one long location list without an entry for the PC.
 #[test]
 fn variables_that_share_a_location_list() {
     let mut dies = Dies::new();

@@ -1,13 +1,13 @@
-//! Logs of the debug agent and texts of umr: rows without number, and a line without end.
+//! Logs of the debug agent and texts of umr: an unlimited number of rows, and an endless line.
 
 use super::run::Hostile;
 
-/// A build without optimisation takes some 5 microseconds a row; an optimised one reads ten times as many as quickly.
+/// An unoptimised build takes about 5 microseconds per row; an optimised one is ten times as fast.
 const ROWS: usize = 200_000;
 
 const COMMANDS: [&str; 2] = ["info --processor gfx90a DUMP", "waves --processor gfx90a DUMP"];
 
-/// The first lines by which the formats are known.
+/// The first lines that identify the formats.
 fn starts() -> [(&'static str, String); 2] {
     let logs = crate::fixtures::fixtures().join("logs");
     let first = |name: &str, lines: usize| {

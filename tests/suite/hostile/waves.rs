@@ -1,4 +1,4 @@
-//! Work that each of many waves asks for: what is read of a function, a table or a list counts once, or within bounds.
+//! Work that each of many waves requests: reading a function, a table or a list counts once, or is limited.
 
 use super::FRAME;
 use super::dwarf::{
@@ -9,13 +9,13 @@ use super::elf::{Section, TEXT, TEXT_SIZE, code_object, code_object_of};
 use super::run::{Hostile, LOADED};
 use super::tables::with_rows;
 
-/// Waves, each at an instruction of its own.
+/// Waves, each at a different instruction.
 const WAVES: u64 = 900;
 
 /// `DW_AT_frame_base` as an expression.
 const FRAME_BASE: (u16, u16) = (0x40, 0x18);
 
-/// A function of so many branches, each of which may go far away, with an object in its frame.
+/// A function of `count` branches, each with a far target, with an object in its frame.
 fn branches(count: u32) -> Vec<u8> {
     // SOPP: s_cbranch_scc0 and s_cbranch_scc1, counted in dwords from the next instruction; then s_endpgm.
     let branch = |at: u32| {
@@ -39,7 +39,7 @@ fn branches(count: u32) -> Vec<u8> {
     code_object_of(&code, dies.sections())
 }
 
-/// Code of the largest function that is followed, and of one that is larger.
+/// Code of the largest function that the unwinder follows, and of a larger one.
 #[test]
 fn code_of_branches() {
     for count in [(1 << 18) - 1, 1 << 20] {
@@ -48,7 +48,7 @@ fn code_of_branches() {
     }
 }
 
-/// Functions of 1 MiB that overlap: each wave is in one of its own.
+/// Overlapping functions of 1 MiB: each wave is in another one.
 #[test]
 fn code_of_functions_that_overlap() {
     let code = vec![0xbf80_0000; 1 << 18];
@@ -70,7 +70,7 @@ fn code_of_functions_that_overlap() {
     said.says("locals DUMP", "v = 7");
 }
 
-/// Code objects of one file that is none: it is looked at once for each of them, and not again for each wave.
+/// Code objects of one invalid file: it is read once per code object, and not again per wave.
 #[test]
 fn code_objects_that_waves_look_up() {
     let objects: Vec<String> = (0..50_000u64)
@@ -99,7 +99,7 @@ fn rows_of_a_line_table_that_waves_look_up() {
     Hostile::with_waves(&object, WAVES).every().says("groups DUMP", "a.cpp").says("backtrace DUMP", "a.cpp");
 }
 
-/// Blocks side by side over all of the code, each with a variable: all are in scope at every PC.
+/// Adjacent blocks over all of the code, each with a variable: all are in scope at every PC.
 #[test]
 fn scopes_that_waves_look_up() {
     let mut dies = Dies::new();
@@ -116,7 +116,7 @@ fn scopes_that_waves_look_up() {
     said.says("locals DUMP", "v = 7").says("groups DUMP", FRAME);
 }
 
-/// A function with a list of many ranges, that of a DIE each: the PC is in the last one.
+/// A function with a list of many ranges, shared with a DIE: the PC is in the last one.
 #[test]
 fn ranges_that_waves_look_up() {
     let mut dies = Dies::new();
@@ -125,7 +125,7 @@ fn ranges_that_waves_look_up() {
     dies.die(5, &[b"f\0", &12u32.to_le_bytes()]);
     dies.variable("v", int);
     dies.close(2);
-    // DW_RLE_start_length: nowhere, and at last all of the code.
+    // DW_RLE_start_length: ranges elsewhere, and at last all of the code.
     let mut list = Vec::new();
     for at in 0..100_000u64 {
         list.push(7);
@@ -145,7 +145,7 @@ fn ranges_that_waves_look_up() {
     said.says("locals DUMP", "v = 7").says("groups DUMP", FRAME);
 }
 
-/// Functions that all claim all of the code: the one of a PC is looked for among them.
+/// Functions that all claim all of the code: the PC's function must be found among them.
 #[test]
 fn functions_that_waves_look_up() {
     let mut dies = Dies::new();
@@ -163,8 +163,8 @@ fn functions_that_waves_look_up() {
         .says("backtrace DUMP", FRAME);
 }
 
-/// Arrays in memory that was not captured, all of them together as large as a frame's may be: one that is the same for all lanes,
-/// and one that each lane has of its own. And one that was captured.
+/// Arrays in missing memory, together of a frame's maximum size: one common to all lanes, and one per lane. And a
+/// captured one.
 #[test]
 fn large_objects_of_honest_frames() {
     let mut dies = Dies::new();
@@ -181,7 +181,7 @@ fn large_objects_of_honest_frames() {
     let (small, large) = (array(1 << 18), array(1 << 19));
     let int = dies.int();
     dies.function();
-    // `DW_OP_addr` of nothing, which the load address is added to.
+    // `DW_OP_addr` of an unmapped address; the load address is added.
     let address = [&[3][..], &0x10_0000_0000u64.to_le_bytes()].concat();
     dies.die(7, &[b"common\0", &small.to_le_bytes(), &[9], &address]);
     // `DW_OP_LLVM_push_lane`, `DW_OP_const4u`, `DW_OP_mul`, `DW_OP_LLVM_offset`.
@@ -207,10 +207,10 @@ fn large_objects_of_honest_frames() {
     hostile.each(&["slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]).lacks("bytes of all objects");
 }
 
-/// The report of commands over many waves on variables beyond their bound.
+/// Message of commands over many waves for variables beyond their limit.
 const TOO_MANY: &str = "values of variables";
 
-/// Thousands of variables of each of many waves, of which commands over all waves ask.
+/// Thousands of variables in each of many waves, requested by commands over all waves.
 #[test]
 fn variables_of_many_waves() {
     let mut dies = Dies::new();
@@ -233,6 +233,6 @@ fn variables_of_many_waves() {
     ]);
     said.says("locals DUMP", "v = 7").says("diff DUMP", TOO_MANY).says("slim --all-waves DUMP", TOO_MANY);
     said.says("diff --json", "\"left_out\"").lacks("No differences");
-    // The waves of one question alone are shown whole.
+    // The waves of one question are printed whole.
     hostile.each(&["locals --lane all DUMP", "diff --wave 1:2 DUMP DUMP"]).lacks(TOO_MANY);
 }

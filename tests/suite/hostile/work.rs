@@ -1,4 +1,4 @@
-//! Work that many variables, or many waves, ask for again: each takes a bounded time, and all of them together do.
+//! Work that many variables, or many waves, request repeatedly: the time is limited for each and for all together.
 
 use super::dwarf::{
     ARRAY, COUNT, Dies, LOCATION, LOCATIONS, MEMBER, NAME, SIZE, STRUCTURE, SUBRANGE, TYPE, VARIABLE, uleb,
@@ -15,7 +15,7 @@ const SPENT: &str = "units of work of all evaluations of a question";
 /// `DW_OP_skip` to itself.
 const LOOP: [u8; 3] = [0x2f, 0xfd, 0xff];
 
-/// A function whose first and last variable is 7, and so many variables of a location between them.
+/// A function with many variables of a location between its first and last variable, which are 7.
 fn between(count: usize, location: &[u8]) -> Dies {
     let mut dies = Dies::new();
     let int = dies.int();
@@ -30,7 +30,7 @@ fn between(count: usize, location: &[u8]) -> Dies {
     dies
 }
 
-/// Variables whose expressions loop: the first ones reach the bound of an evaluation, the others that of the
+/// Variables with looping expressions: the first ones reach the limit of an evaluation, the others that of the
 /// question. Cheap variables have their values.
 #[test]
 fn variables_whose_expressions_loop() {
@@ -42,7 +42,7 @@ fn variables_whose_expressions_loop() {
     }
 }
 
-/// Variables whose expressions take more than their own share, in lanes that part: `DW_OP_LLVM_push_lane`, and a branch by it.
+/// Variables whose expressions exceed their share, in diverging lanes: `DW_OP_LLVM_push_lane`, and a branch by it.
 #[test]
 fn variables_whose_lanes_part_and_loop() {
     let location = [&[0xe9, 0x03, 0x33, 0x1a, 0x28, 0, 0][..], &LOOP].concat();
@@ -75,7 +75,8 @@ fn variables_that_share_a_long_expression() {
     said.says("dwarf", "DIEs share lists");
 }
 
-/// `.debug_frame` of DWARF 5, section 6.4.1: a CIE of that augmentation and those instructions, and an FDE of all of the code.
+/// `.debug_frame` of DWARF 5, section 6.4.1: a CIE with this augmentation and these instructions, and an FDE of all of
+/// the code.
 fn frames(augmentation: &str, initial: &[u8], instructions: &[u8]) -> Section {
     let entry = |id: u32, rest: Vec<u8>| {
         let rest = [id.to_le_bytes().to_vec(), rest].concat();
@@ -87,7 +88,7 @@ fn frames(augmentation: &str, initial: &[u8], instructions: &[u8]) -> Section {
     Section::new(".debug_frame", [entry(u32::MAX, cie), entry(0, fde)].concat())
 }
 
-/// A function with such call frame information.
+/// A function with this call frame information.
 fn with_frames(frames: Section) -> Vec<u8> {
     let mut dies = Dies::new();
     let int = dies.int();
@@ -99,23 +100,23 @@ fn with_frames(frames: Section) -> Vec<u8> {
     code_object(sections)
 }
 
-/// Waves that are asked for their stacks, by every command.
+/// Waves whose stacks every command reads.
 const WAVES: u64 = 900;
 
-/// Over waves whose stacks all commands ask for.
+/// Runs all commands that read stacks.
 fn every_stack(object: &[u8]) {
     let said = Hostile::with_waves(object, WAVES).every();
     said.says("backtrace DUMP", FRAME).says("groups DUMP", FRAME).says("locals DUMP", "v = 7");
     said.says("export DUMP", SPENT);
 }
 
-/// Rows of one FDE, whose instructions before the first row take long: each wave needs a row of its own.
+/// Rows of one FDE after a long run of instructions: each wave needs another row.
 #[test]
 fn rows_of_long_frame_instructions() {
     let pairs = [0x0a, 0x0b].repeat(2_000_000);
     let rows = vec![0x41; 1_000];
     every_stack(&with_frames(frames("", &[], &[pairs.clone(), rows.clone()].concat())));
-    // The same in the CIE, and where the dialect depends on the instructions.
+    // The same in the CIE, with a dialect that depends on the instructions.
     every_stack(&with_frames(frames("", &pairs, &rows)));
     every_stack(&with_frames(frames("[llvm:v0.0]", &[], &[vec![0; 4_000_000], rows].concat())));
 }
@@ -128,14 +129,14 @@ fn rows_that_copy_many_rules() {
     every_stack(&with_frames(frames("", &initial, &[pairs, vec![0x41; 1_000]].concat())));
 }
 
-/// Rules that loop, of each wave: `DW_CFA_def_cfa_expression`, and a return address in the frame.
+/// Looping rules of each wave: `DW_CFA_def_cfa_expression`, and a return address in the frame.
 #[test]
 fn rules_that_loop() {
     let instructions = [&[0x0f, 3][..], &LOOP, &[0x90, 1]].concat();
     every_stack(&with_frames(frames("", &instructions, &[])));
 }
 
-/// Large objects without a value: arrays of 1 MiB in memory that was not captured, in all lanes.
+/// Large objects without a value: arrays of 1 MiB in missing memory, in all lanes.
 #[test]
 fn large_arrays() {
     let mut dies = Dies::new();
@@ -158,7 +159,7 @@ fn large_arrays() {
     said.says("locals DUMP", "last = 7").says("locals DUMP", "bytes of all objects of a frame");
 }
 
-/// Large objects with values: arrays over the code, whose bytes all lanes have.
+/// Large objects with values: arrays over the code, with equal bytes in all lanes.
 #[test]
 fn long_texts() {
     let mut dies = Dies::new();
@@ -171,7 +172,7 @@ fn long_texts() {
     let int = dies.int();
     dies.function();
     for _ in 0..5_000 {
-        // `DW_OP_addr` of the code, which the code object holds.
+        // `DW_OP_addr` of the code, whose bytes the code object has.
         dies.die(4, &[b"x\0", &array.to_le_bytes(), &[9, 3], &TEXT.to_le_bytes()]);
     }
     dies.variable("last", int);
@@ -180,10 +181,10 @@ fn long_texts() {
     said.says("locals DUMP", "last = 7");
 }
 
-/// The error of a frame with more text than its bound.
+/// The error of a frame whose text exceeds its limit.
 const TEXT_SPENT: &str = "more than 33554432 bytes of text of all values of a frame";
 
-/// Variables of a type that `open` makes, over the code, and last a scalar.
+/// Variables of a type made by `record`, over the code, and a scalar at the end.
 fn over_code(count: usize, record: impl FnOnce(&mut Dies, u32) -> u32) -> Hostile {
     let mut dies = Dies::new();
     dies.declare(5, STRUCTURE, true, &[NAME, SIZE]);
@@ -200,7 +201,7 @@ fn over_code(count: usize, record: impl FnOnce(&mut Dies, u32) -> u32) -> Hostil
     Hostile::with_code(&dies.object())
 }
 
-/// Records of two records each: few bytes of many values, the same in all lanes.
+/// Records of two records each: few bytes with many values, equal in all lanes.
 #[test]
 fn texts_that_lanes_share() {
     for count in [500, 3_000] {
@@ -222,7 +223,7 @@ fn texts_that_lanes_share() {
     }
 }
 
-/// Records of 20,000 members in 64 bytes: a value ends at the bound, and those past it cost nothing. A scalar is shown.
+/// Records of 20,000 members in 64 bytes: a value ends at the limit, and later ones cost nothing. A scalar is printed.
 #[test]
 fn records_of_many_members() {
     let hostile = over_code(3_000, |dies, int| {
@@ -240,7 +241,7 @@ fn records_of_many_members() {
     said.says("locals --json", TEXT_SPENT);
 }
 
-/// One read of a debugger over the pointers of thousands of variables, each of which is looked for among all.
+/// One read of a debugger over the pointers of thousands of variables, each looked up among all.
 #[test]
 fn a_read_over_many_windows() {
     let object = between(8_000, &[0x37, 0x9f]).object();
@@ -258,7 +259,7 @@ fn a_read_over_many_windows() {
     server.end();
 }
 
-/// A client that leaves while thousands of variables are evaluated for it.
+/// A client that disconnects while the server evaluates thousands of variables for it.
 #[test]
 fn work_ends_when_its_client_leaves() {
     let hostile = Hostile::with_code(&between(50_000, &[0x37, 0x9f]).object());
@@ -286,14 +287,14 @@ fn answers_of_thousands_of_variables() {
         }
         assert!(server.ask("qlanescope.Locals:lane:all;").contains("does not fit one packet"));
         let printed = server.command("locals all");
-        // 64 values of each variable, of 524,288 of a frame.
+        // 64 values per variable, of a frame's limit of 524,288.
         let end = if count > 8_192 { "problem: variables left out: " } else { "last:\n  lanes 0-7: 7\n" };
         assert!(printed.contains(end), "{count}: {}", end_of(&printed));
         server.end();
     }
 }
 
-/// A value of many elements with long names between them: what `print` shows of it is bounded for all lanes together.
+/// A value of many elements with long names between them: the text of `print` is limited for all lanes together.
 #[test]
 fn a_printed_value_of_long_text() {
     let mut dies = Dies::new();

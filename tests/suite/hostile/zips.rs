@@ -1,4 +1,4 @@
-//! Zips whose directories have more entries than a dump has files. APPNOTE.TXT 4.3.7, 4.3.12, 4.3.14 and 4.3.16.
+//! Zips with more directory entries than a dump has files. APPNOTE.TXT 4.3.7, 4.3.12, 4.3.14 and 4.3.16.
 
 use super::run::Hostile;
 
@@ -18,7 +18,7 @@ fn local(name: &str, data: &[u8]) -> Vec<u8> {
     [&out, name.as_bytes(), data].concat()
 }
 
-/// An entry of the directory for what lies at an offset.
+/// A directory entry of the data at an offset.
 fn entry(name: &str, size: u32, at: u32) -> Vec<u8> {
     let mut out = b"PK\x01\x02".to_vec();
     words(&mut out, &[10, 10, 0, 0, 0, 0x21]);
@@ -28,14 +28,14 @@ fn entry(name: &str, size: u32, at: u32) -> Vec<u8> {
     [&out, name.as_bytes()].concat()
 }
 
-/// A zip of a manifest and a directory that names it, and so many others for the same bytes.
+/// A zip of a manifest, its directory entry, and `count` other entries for the same bytes.
 fn zip(count: u64, name: &dyn Fn(u64) -> String) -> Vec<u8> {
     let mut out = local("manifest.toml", MANIFEST);
     let start = out.len() as u64;
     out.extend(entry("manifest.toml", MANIFEST.len() as u32, 0));
     (0..count).for_each(|index| out.extend(entry(&name(index), MANIFEST.len() as u32, 0)));
     let size = out.len() as u64 - start;
-    // The zip64 end of the directory, its locator, and the old end, which leads there.
+    // The zip64 end of the directory, its locator, and the old end, which refers to it.
     let at = out.len() as u64;
     out.extend(b"PK\x06\x06");
     out.extend(44u64.to_le_bytes());
@@ -55,7 +55,7 @@ const COMMANDS: [&str; 2] = ["info DUMP", "waves DUMP"];
 
 #[test]
 fn a_directory_of_many_entries() {
-    // As many as a large dump has are read.
+    // The entries of a large dump are read.
     let said = Hostile::with_file("dump.zip", &zip(100_000, &|index| format!("{index}.bin"))).each(&COMMANDS);
     said.says("info", "1 wave").says("waves", "not captured");
     for (count, name) in [
@@ -68,7 +68,7 @@ fn a_directory_of_many_entries() {
     }
 }
 
-/// Without a directory entries are found by their own headers.
+/// Without a directory, entries are found by their local headers.
 #[test]
 fn headers_of_many_entries() {
     let mut bytes = local("manifest.toml", MANIFEST);
@@ -79,7 +79,7 @@ fn headers_of_many_entries() {
 
 #[test]
 fn a_directory_that_promises_more() {
-    // Numbers of entries and offsets that no file has.
+    // Impossible numbers of entries and offsets.
     for damage in [0xff, 0x7f] {
         let mut bytes = zip(3, &|index| index.to_string());
         let at = bytes.windows(4).position(|four| four == b"PK\x06\x06").unwrap();
