@@ -1,6 +1,6 @@
-//! Arithmetic of addresses: apertures of the generic space, and how lanes share private memory.
+//! Address arithmetic: apertures of the generic space, and the swizzle of private memory.
 //!
-//! Both are fixed by hardware and the same on every target; what differs (wave size, bases) is data.
+//! The hardware fixes both for all targets; wave size and bases are target data.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -9,14 +9,14 @@ use super::target::{Space, Target};
 use super::wave_arch::WaveArch;
 use crate::units::{Address, AddressSpace, LaneId};
 
-/// An aperture is a window of 2^32 bytes, aligned to its size (AMDGPUUsage, Address Spaces).
+/// Mask of the offset in an aperture: 2^32 bytes, aligned to its size (AMDGPUUsage, Address Spaces).
 const APERTURE_MASK: u64 = 0xffff_ffff;
 
-/// Private memory changes the lane every dword (AMDGPUUsage, private address space swizzle).
+/// Bytes of one lane before the next lane's in private memory (AMDGPUUsage, private address space swizzle).
 pub const SWIZZLE_BYTES: u64 = 4;
 
 impl Target {
-    /// Resolves a generic address: a space and an address in it; `None` only if the target has no global space.
+    /// Resolves a generic address to a space and an address in it; `None` only if the target has no global space.
     ///
     /// `apertures` are the bases from the capture's agent; the target's own replace missing ones. An address in no
     /// aperture is global, including the generic NULL and addresses without memory.
@@ -34,9 +34,9 @@ impl Target {
         }
     }
 
-    /// The generic address of an address in a space: global ones are their own, NULL becomes NULL.
+    /// Converts an address in a space to a generic address: global ones stay unchanged, NULL becomes NULL.
     ///
-    /// `None`: the space has no place in the generic one, or the address is beyond the aperture.
+    /// `None` if the generic space does not contain the space, or the address is beyond the aperture.
     #[must_use]
     pub fn to_generic<S: BuildHasher>(
         &self,
@@ -44,7 +44,7 @@ impl Target {
         address: Address,
         apertures: &HashMap<AddressSpace, Address, S>,
     ) -> Option<Address> {
-        // Spaces 0 and 1: global and generic addresses are generic as they are.
+        // Spaces 0 and 1, global and generic: the address is already generic.
         if space.id.0 <= 1 {
             return Some(address);
         }
@@ -55,23 +55,24 @@ impl Target {
         (address.0 <= APERTURE_MASK).then_some(Address(base.0 | address.0))
     }
 
-    /// The base of a space's aperture; `None` if it has none.
+    /// Returns the base of a space's aperture; `None` if it has none.
     fn aperture<S: BuildHasher>(
         &self,
         space: &Space,
         apertures: &HashMap<AddressSpace, Address, S>,
     ) -> Option<Address> {
-        // Only spaces that the target gives an aperture have one: a capture cannot invent it.
+        // Only the target decides which spaces have an aperture, not the capture.
         let own = space.aperture?;
         Some(apertures.get(&space.id).copied().unwrap_or(own))
     }
 }
 
 impl WaveArch {
-    /// Where byte `address` of a lane's private memory is in the wave's: `address / 4 * lanes * 4 + lane * 4 + address % 4`.
+    /// Converts an address in a lane's private memory to the wave's:
+    /// `address / 4 * lanes * 4 + lane * 4 + address % 4`.
     ///
-    /// The next bytes follow up to the dword's end ([`Self::private_run`]); then comes the next lane's dword. `None`
-    /// if the wave has no such lane or the result does not fit.
+    /// The result is contiguous up to the dword's end ([`Self::private_run`]), where the next lane's dword begins.
+    /// `None` if the wave has no such lane or the result does not fit.
     #[must_use]
     pub fn private_wave(&self, lane: LaneId, address: Address) -> Option<Address> {
         let row = u64::from(self.wave_size.lanes()) * SWIZZLE_BYTES;
@@ -81,7 +82,7 @@ impl WaveArch {
         self.wave_size.has(lane).then_some(Address(offset))
     }
 
-    /// Which lane's private memory byte `offset` of the wave's is, and its address there.
+    /// Returns the lane of byte `offset` of the wave's private memory, and the address in that lane.
     #[must_use]
     pub fn private_lane(&self, offset: Address) -> (LaneId, Address) {
         let lanes = u64::from(self.wave_size.lanes());
@@ -91,7 +92,7 @@ impl WaveArch {
         (lane, Address(dword / lanes * SWIZZLE_BYTES + offset.0 % SWIZZLE_BYTES))
     }
 
-    /// How many bytes of a lane's private memory from `address` on lie side by side: 1 to 4.
+    /// Number of contiguous bytes of a lane's private memory from `address` on: 1 to 4.
     #[must_use]
     pub fn private_run(&self, address: Address) -> u64 {
         SWIZZLE_BYTES - address.0 % SWIZZLE_BYTES

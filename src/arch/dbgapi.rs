@@ -1,31 +1,31 @@
-//! AMD's debugger library numbers registers too: its order is the `g` packet of a gdb that has the architecture.
+//! Register numbers of AMD's debugger library: the order of the `g` packet of a gdb with the architecture.
 //!
-//! GNU gdb built with amd-dbgapi ignores the registers that a target description lists and takes number, size and order
-//! from that library, for both wave sizes at once: a wave32 wave has numbers for the VGPRs of wave64 that it never
-//! fills. A second run of SGPR numbers ("shadow") answers for the slots that are aliases of vcc and kin.
+//! GNU gdb built with amd-dbgapi ignores the registers in a target description. It takes number, size and order from
+//! that library, for both wave sizes at once: wave32 has numbers for the VGPRs of wave64, which it never fills. A
+//! second run of SGPR numbers ("shadow") is for the slots with aliases such as vcc.
 
 use super::register::RegId;
 use super::schema::File;
 use crate::units::WaveSize;
 
-/// A run of AMD's numbers with one size.
+/// A run of consecutive numbers with one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DbgapiRun {
     /// The first number.
     pub first: u16,
-    /// How many.
+    /// Number of registers.
     pub count: u16,
-    /// Bytes of each.
+    /// Bytes of each register.
     pub bytes: u16,
-    /// Where the first one is in a full `g` packet, in bytes.
+    /// Byte offset of the first register in a full `g` packet.
     pub offset: u32,
-    /// The register of the first number, the others follow it; `None` if this kind of wave has none behind them.
+    /// The register of the first number, followed by the next ones; `None` if this kind of wave has no such registers.
     pub register: Option<RegId>,
-    /// Whether these are SGPRs under their shadow numbers.
+    /// Whether the numbers are shadow numbers of SGPRs.
     pub shadow: bool,
 }
 
-/// The runs of a file as waves of that size fill them.
+/// Returns the runs of a file for waves of that size.
 pub(super) fn runs(file: &File, here: WaveSize, blocks: &[Option<RegId>]) -> Vec<DbgapiRun> {
     let mut runs = Vec::new();
     for (index, block) in file.register.iter().enumerate() {
@@ -33,8 +33,8 @@ pub(super) fn runs(file: &File, here: WaveSize, blocks: &[Option<RegId>]) -> Vec
         let register = blocks.get(index).copied().flatten();
         let sizes = [WaveSize::W32, WaveSize::W64];
         for (size, first) in block.dbgapi.into_iter().flat_map(super::schema::PerWave::each) {
-            // A number for both sizes stands for one width; without that width check.rs refuses the block. A file of
-            // wave64 only must not take the width of wave32, so its own sizes come first.
+            // A number for both sizes has one width; check.rs rejects other blocks. A wave64-only file must not take
+            // the width of wave32, so its own sizes come first.
             let own = file.target.sizes();
             let dwords = match size {
                 Some(size) => block.dwords(size),

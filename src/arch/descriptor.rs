@@ -1,12 +1,12 @@
-//! Bits of a kernel descriptor, generation by generation.
+//! Bits of a kernel descriptor by generation.
 //!
-//! AMDGPUUsage, "Kernel Descriptor": tables `compute_pgm_rsrc1` to `compute_pgm_rsrc3` and `kernel_code_properties`. One
-//! table of bit fields with the first and the last generation that have each; counts of registers follow from granules.
+//! AMDGPUUsage, "Kernel Descriptor": tables `compute_pgm_rsrc1` to `compute_pgm_rsrc3` and `kernel_code_properties`.
+//! One table lists the bit fields with the first and last generation of each; register counts follow from granules.
 
 use super::processor::Generation;
 use Generation::{Gfx6, Gfx8, Gfx9, Gfx10, Gfx11, Gfx12, Gfx90a, Gfx125, Gfx940};
 
-/// The words of a kernel descriptor that hold bit fields.
+/// The words of a kernel descriptor with bit fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DescriptorWords {
     /// COMPUTE_PGM_RSRC1.
@@ -26,15 +26,15 @@ pub struct DescriptorWords {
 pub struct DescriptorFacts {
     /// Lanes of a wave.
     pub wave_size: u8,
-    /// VGPRs that a wave is given, accumulation VGPRs among them where they share a file.
+    /// VGPRs allocated to a wave, including accumulation VGPRs in a shared file.
     pub vgprs: u32,
-    /// The first of them that is an accumulation VGPR, where they share a file.
+    /// Index of the first accumulation VGPR in a shared file.
     pub accum_offset: Option<u32>,
     /// SGPRs allocated to a wave; `None`: all, independent of the descriptor (GFX10 and later).
     pub sgprs: Option<u32>,
-    /// Every bit field that the generation has, reserved ones left out, with its value.
+    /// All bit fields of the generation except reserved ones, with their values.
     pub fields: Vec<(&'static str, u32)>,
-    /// Words with reserved bits that are not zero, and those bits.
+    /// Words with nonzero reserved bits, and those bits.
     pub reserved: Vec<(&'static str, u32)>,
 }
 
@@ -94,7 +94,7 @@ const FIELDS: &[(Word, u32, u32, Generation, Generation, &str)] = &[
     (Rsrc1, 29, 1, Gfx10, Gfx12, "workgroup_processor_mode"),
     (Rsrc1, 30, 1, Gfx10, LAST, "memory_ordered"),
     (Rsrc1, 31, 1, Gfx10, LAST, "forward_progress"),
-    // Before the architecture addressed scratch, the same bit asked for the wave's scratch offset in an SGPR.
+    // Before architected scratch the bit requested the wave's scratch offset in an SGPR.
     (Rsrc2, 0, 1, Gfx6, Gfx90a, "system_sgpr_private_segment_wavefront_offset"),
     (Rsrc2, 0, 1, Gfx940, Gfx940, "enable_private_segment"),
     (Rsrc2, 0, 1, Gfx10, Gfx10, "system_sgpr_private_segment_wavefront_offset"),
@@ -147,13 +147,13 @@ const FIELDS: &[(Word, u32, u32, Generation, Generation, &str)] = &[
     (Preload, 7, 9, Gfx125, LAST, "user_sgpr_kernarg_preload_offset"),
 ];
 
-/// SGPRs are given in eights up to GFX9.
+/// Granule of SGPRs up to GFX9.
 const SGPR_GRANULE: u32 = 8;
-/// The accumulation offset counts in fours.
+/// Granule of the accumulation offset.
 const ACCUM_GRANULE: u32 = 4;
 
 impl DescriptorFacts {
-    /// Reads the words of a kernel descriptor as a generation means them.
+    /// Interprets the words of a kernel descriptor for a generation.
     #[must_use]
     pub fn read(generation: Generation, words: &DescriptorWords) -> Self {
         let here = FIELDS.iter().filter(|(_, _, _, first, last, _)| (*first..=*last).contains(&generation));
@@ -187,7 +187,7 @@ impl DescriptorFacts {
     }
 }
 
-/// How many VGPRs one unit of the count stands for.
+/// Returns the granule of the VGPR count.
 fn vgpr_granule(generation: Generation, is_wave32: bool) -> u32 {
     match (generation, is_wave32) {
         (Gfx90a | Gfx940, _) => 8,

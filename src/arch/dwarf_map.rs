@@ -1,7 +1,7 @@
-//! The DWARF register mapping: which register a number means, and why it means none.
+//! The DWARF register mapping: the register of a number, or the reason for none.
 //!
-//! Numbers come in long runs, so the map is a sorted list of runs. The map also names the numbers of the other wave
-//! size: a wrong wave size in the compiler's options is a common error, and "VGPR0 of wave64" points to it.
+//! The numbers form long runs, so the map is a sorted list of runs. It includes the numbers of the other wave size: a
+//! wrong wave size in the compiler's options is a common error, and "VGPR0 of wave64" indicates it.
 
 use super::error::DwarfRegError;
 use super::names::Names;
@@ -20,15 +20,15 @@ pub(super) struct DwarfRun {
 /// The meaning of a run's numbers.
 #[derive(Clone, Debug)]
 pub(super) enum Means {
-    /// Registers: their names in the mapping, their place among the file's blocks, and the wave size, if only one.
+    /// Registers: their names in the mapping, the index of their block in the file, and the wave size, if only one.
     Registers { names: Names, block: usize, wave_size: Option<WaveSize> },
-    /// Registers that the target lacks, and why.
+    /// Registers that the target lacks, with the reason.
     Absent { names: Option<Names>, why: String },
-    /// Nothing yet; what for.
+    /// Reserved numbers, with the purpose.
     Reserved { names: Option<Names>, what: String },
 }
 
-/// All runs of a file, by number. [`super::check`] reports overlaps and gaps.
+/// Returns all runs of a file, by number. [`super::check`] reports overlaps and gaps.
 pub(super) fn runs(file: &File) -> Vec<DwarfRun> {
     let mut runs = Vec::new();
     for (block, register) in file.register.iter().enumerate() {
@@ -52,16 +52,16 @@ pub(super) fn runs(file: &File) -> Vec<DwarfRun> {
     runs
 }
 
-/// A run of DWARF numbers as one kind of wave sees it, for tables.
+/// A run of DWARF numbers for one kind of wave, as a table row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DwarfRange {
     /// The first number.
     pub first: DwarfReg,
     /// The last number.
     pub last: DwarfReg,
-    /// The first and the last name in AMDGPUUsage's spelling, where the numbers mean registers.
+    /// The first and the last register name in AMDGPUUsage's spelling, if the numbers have names.
     pub names: Option<(String, String)>,
-    /// Their meaning here.
+    /// Their meaning for this kind.
     pub meaning: DwarfMeaning,
 }
 
@@ -70,21 +70,21 @@ pub struct DwarfRange {
 pub enum DwarfMeaning {
     /// Registers, from this one on.
     Registers(RegId),
-    /// Registers as waves of the other size have them.
+    /// Registers of waves of the other size.
     OtherWaveSize(WaveSize),
-    /// Registers that the target lacks, and why.
+    /// Registers that the target lacks, with the reason.
     Absent(String),
-    /// Set aside, and what for.
+    /// Reserved, with the purpose.
     Reserved(String),
 }
 
-/// The mapping of one kind of wave.
+/// The mapping for one kind of wave.
 #[derive(Debug)]
 pub(super) struct DwarfMap {
     pub(super) target: String,
     pub(super) here: WaveSize,
     pub(super) runs: Vec<DwarfRun>,
-    /// The first register of each block of the file, where the kind has it.
+    /// The first register of each block of the file, if the kind has it.
     pub(super) blocks: Vec<Option<RegId>>,
 }
 
@@ -96,7 +96,7 @@ impl DwarfMap {
         Some((run, u16::try_from(index).ok()?))
     }
 
-    /// The register of that number.
+    /// Returns the register of that number.
     pub(super) fn find(&self, number: DwarfReg) -> Result<RegId, DwarfRegError> {
         let unknown = || DwarfRegError::Unknown { number, target: self.target.clone() };
         let (run, index) = self.run(number).ok_or_else(unknown)?;
@@ -129,7 +129,7 @@ impl DwarfMap {
         }
     }
 
-    /// Every run, by number.
+    /// Iterates over all runs, by number.
     pub(super) fn ranges(&self) -> impl Iterator<Item = DwarfRange> + '_ {
         self.runs.iter().filter_map(|run| {
             let (names, meaning) = match &run.means {
@@ -148,7 +148,7 @@ impl DwarfMap {
         })
     }
 
-    /// The number of a name, the kind's own before any other.
+    /// Returns the number of a name; a number of this kind takes precedence.
     pub(super) fn named(&self, name: &str) -> Option<DwarfReg> {
         let number = |run: &DwarfRun| {
             let names = match &run.means {
@@ -163,7 +163,7 @@ impl DwarfMap {
         Some(all.find(|number| self.find(*number).is_ok()).unwrap_or(first))
     }
 
-    /// The name that AMDGPUUsage gives to that number, whether or not the kind has the register.
+    /// Returns AMDGPUUsage's name of that number, even if the kind lacks the register.
     pub(super) fn name(&self, number: DwarfReg) -> Option<String> {
         let (run, index) = self.run(number)?;
         match &run.means {

@@ -1,14 +1,14 @@
-//! Errors in a target, a register's name or number, or an address space.
+//! Errors in targets, registers and address spaces.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::units::{AddressSpace, DwarfReg, LaneId, WaveSize};
 
-/// Why there is no such target.
+/// A failure to find or load a target.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum TargetError {
-    /// No file describes it.
+    /// No file describes the target.
     #[error("there is no target {name:?}; there are {known}")]
     Unknown {
         /// The requested name.
@@ -16,7 +16,7 @@ pub enum TargetError {
         /// The known names, separated by commas.
         known: String,
     },
-    /// It does not run waves of that size.
+    /// The target does not run waves of that size.
     #[error("{target} has no {wave_size} waves")]
     WaveSize {
         /// The target.
@@ -29,54 +29,54 @@ pub enum TargetError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// Why; shared, because a failed load is remembered.
+        /// The operating system's error; shared, because a failed load is cached.
         #[source]
         error: Arc<std::io::Error>,
     },
-    /// A file is far too long to describe a processor.
+    /// A target file is too long.
     #[error("{}: {size} bytes; a target file has at most {most}", path.display())]
     TooLong {
         /// The file.
         path: PathBuf,
         /// Its size in bytes.
         size: u64,
-        /// The most bytes that are read.
+        /// The maximum size in bytes.
         most: u64,
     },
-    /// Two files of one folder describe one target.
+    /// Two files of one folder describe the same target.
     #[error("{first} and {second} both describe {name}")]
     Twice {
         /// The target.
         name: String,
-        /// The file that was read first.
+        /// The file read first.
         first: String,
         /// The other one.
         second: String,
     },
-    /// A file is not TOML or not of the schema.
+    /// A file is not TOML or violates the schema.
     #[error("{file}: {error}")]
     Syntax {
         /// The file.
         file: String,
-        /// Where and why.
+        /// The error with its position.
         #[source]
         error: Box<toml::de::Error>,
     },
-    /// A file breaks rules of the schema.
+    /// A file violates rules beyond the schema.
     #[error("{file}: {}", list(problems))]
     Invalid {
         /// The file.
         file: String,
-        /// All that is wrong, in the order of the file's blocks.
+        /// All problems, in the order of the file's blocks.
         problems: Vec<TargetFileError>,
     },
 }
 
-/// One broken rule.
+/// A violation of a rule in a target file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{block}: {key}: {what} [{check}]")]
 pub struct TargetFileError {
-    /// The rule's name, that of its function in `arch::check`.
+    /// The rule's name: its function in `arch::check`.
     pub check: &'static str,
     /// The block: `[[register]] v{0..255}`.
     pub block: String,
@@ -91,39 +91,39 @@ fn list(problems: &[TargetFileError]) -> String {
     lines.join("\n  ")
 }
 
-/// Why a DWARF register number names no register of a wave.
+/// An error in the lookup of a DWARF register number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DwarfRegError {
-    /// The mapping assigns it to nothing, or to newer GPUs.
+    /// The mapping reserves it, or assigns it to newer GPUs.
     #[error("DWARF register {number} is reserved for {what} on {target}")]
     Reserved {
         /// The number.
         number: DwarfReg,
         /// First and last number of the reserved range.
         range: (DwarfReg, DwarfReg),
-        /// The purpose it is reserved for.
+        /// The purpose of the reservation.
         what: String,
         /// The target.
         target: String,
     },
-    /// The mapping names a register that this target does not have.
+    /// The mapping names a register that the target lacks.
     #[error("DWARF register {number} is {name}, {why}")]
     Absent {
         /// The number.
         number: DwarfReg,
-        /// The register that is meant, as AMDGPUUsage spells it.
+        /// The register in AMDGPUUsage's spelling.
         name: String,
-        /// Why it is not there: "which gfx900 does not have".
+        /// The reason: "which gfx900 does not have".
         why: String,
     },
-    /// It names a register as waves of the other size have it.
+    /// It is a register of waves of the other size.
     #[error("DWARF register {number} is {name} of {meant}, this is a {here} wave")]
     OtherWaveSize {
         /// The number.
         number: DwarfReg,
-        /// The register that is meant, as AMDGPUUsage spells it.
+        /// The register in AMDGPUUsage's spelling.
         name: String,
-        /// The wave size that is meant.
+        /// The wave size of that register.
         meant: WaveSize,
         /// The wave size of the wave.
         here: WaveSize,
@@ -138,7 +138,7 @@ pub enum DwarfRegError {
     },
 }
 
-/// Why a text names no run of registers.
+/// An error in the name of a register run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     /// No register has that name.
@@ -151,13 +151,13 @@ pub enum RangeError {
         /// The wave size.
         wave_size: WaveSize,
     },
-    /// The ends are not of one numbered kind, lowest first.
+    /// The ends are not of one numbered kind in ascending order.
     #[error("{text:?} is not a run of registers of one kind, lowest first")]
     NotARun {
         /// The text.
         text: String,
     },
-    /// A register in the middle does not exist.
+    /// A register of the run does not exist.
     #[error("{text:?} has a hole: there is no {missing}")]
     Hole {
         /// The text.
@@ -167,18 +167,18 @@ pub enum RangeError {
     },
 }
 
-/// Why an address space number names no space of a wave.
+/// An error in the lookup of an address space number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpaceError {
     /// The target reserves it.
     #[error("address space {0} is reserved")]
     Reserved(AddressSpace),
-    /// It is private memory of a lane that the wave does not have.
+    /// It is private memory of a lane beyond the wave size.
     #[error("address space {space} is private memory of lane {lane}, this is a {here} wave")]
     NoSuchLane {
         /// The number.
         space: AddressSpace,
-        /// The lane that is meant.
+        /// The lane.
         lane: LaneId,
         /// The wave size of the wave.
         here: WaveSize,

@@ -1,32 +1,32 @@
-//! Instructions that reach objects of a stack frame: memory by a stack register, and the address of a lane that is made of one.
+//! Instructions that access objects of a stack frame: memory at a stack register, and lane addresses computed from one.
 
 use super::instruction::{Arithmetic, Effect, Encoding, Family, LITERAL, Operand, bits, inline};
 use crate::integers::u32_at;
 
-/// A register that takes part in an address.
+/// A register with a part of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holder {
-    /// That scalar register.
+    /// A scalar register.
     Sgpr(u8),
-    /// That vector register.
+    /// A vector register.
     Vgpr(u8),
 }
 
-/// How an instruction reaches private memory.
+/// An access to private memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// It loads or stores at a scalar register, that many bytes of a lane further on.
+    /// A load or store at a scalar register plus an offset in bytes of a lane.
     Memory { base: u8, offset: i32 },
-    /// `to` becomes a scalar register shifted right: bytes of the wave as bytes of a lane.
+    /// `to` = a scalar register shifted right: converts bytes of the wave to bytes of a lane.
     Scale { to: Holder, base: u8 },
-    /// `to` becomes a register and a number.
+    /// `to` = a register plus a number.
     Add { to: Holder, from: Holder, number: u32 },
-    /// A vector register becomes a scalar register, or an element's address behind it.
+    /// A vector register = a scalar register, or an element's address relative to it.
     Copy { base: u8 },
 }
 
 impl Encoding {
-    /// How the instruction at the start of some code reaches private memory; `None` where it does not.
+    /// Decodes the private memory access of the first instruction; `None` for other instructions.
     pub(super) fn access(self, code: &[u8]) -> Option<Access> {
         let dword = |index: usize| u32_at(code, index * 4);
         let first = dword(0)?;
@@ -42,7 +42,7 @@ impl Encoding {
         let memory = |base: u32, offset: i32| Some(Access::Memory { base: scalar(base)?, offset });
         let signed = |number: u32, width: u32| (number << (32 - width)).cast_signed() >> (32 - width);
         let vector = |number: u32| Holder::Vgpr(number as u8);
-        // An object's offset has no bits in common with an aligned address, so that compilers write a disjunction, too.
+        // An object's offset has no bits in common with an aligned address: compilers also use a disjunction.
         let (or, shift, shift_vector, add_vector) = match self.family() {
             Family::Gfx9 => (14, Some(30), 0x110, [0x34, 0x14]),
             Family::Gfx10 => (16, Some(32), 0x116, [0x25, 0x1c]),
@@ -106,7 +106,7 @@ impl Encoding {
         }
     }
 
-    /// Whether an instruction has a register among its 32-bit operands.
+    /// Whether an instruction reads a register as a 32-bit operand.
     pub(super) fn reads(self, code: &[u8], register: Holder) -> bool {
         let dword = |index: usize| u32_at(code, index * 4);
         let Some(first) = dword(0) else { return false };
@@ -138,8 +138,8 @@ impl Encoding {
         }
     }
 
-    /// Whether an instruction takes an operand as it is: moves, comparisons, and the address of an array's element, in the
-    /// processors that count bytes of the wave.
+    /// Whether an instruction uses an operand unchanged: moves, comparisons, and array element addresses on processors
+    /// that count bytes of the wave.
     pub(super) fn takes_address(self, code: &[u8]) -> bool {
         let Some(first) = u32_at(code, 0) else { return false };
         match (first >> 30, first >> 26) {
@@ -177,7 +177,7 @@ impl Encoding {
             (0b10, _) => false,
             // VOP3, VOP3P.
             (0b11, 0b11_0011..=0b11_0101) => bits(first, 7, 0) == register,
-            // Memory: the result is one of these.
+            // Memory: the result is one of these operands.
             (0b11, _) => dword(1).is_some_and(|second| second.to_le_bytes().contains(&(register as u8))),
             // VOPC.
             _ if first >> 25 == 0b011_1110 => false,

@@ -1,62 +1,62 @@
-//! Where the stack frame of a function begins, at each of its instructions.
+//! Start of a function's stack frame at each of its instructions.
 //!
-//! Debug information names one register for the whole function. That register holds the frame's start only from the prologue
-//! to the epilogue; before and after it is the caller's. The code itself shows it: this module follows the stack pointer, the
-//! frame pointer and the base pointer along every path from the function's first instruction, through all parts of its code.
+//! Debug information names one frame register for the whole function. It holds the frame's start only between prologue
+//! and epilogue; outside it is the caller's. The code itself shows the start: this module tracks the stack, frame and
+//! base pointers along every path from the function's first instruction.
 //!
-//! Source: LLVM's AMDGPUUsage, "Non-Kernel Functions" and "Kernel Prolog"; frames as clang and flang 22 set them up.
+//! Source: LLVM's AMDGPUUsage, "Non-Kernel Functions" and "Kernel Prolog"; frame setup of clang and flang 22.
 
 use super::frame_objects::FrameObjects;
 use super::frame_paths::{BASE, FRAME, Layout, Paths, STACK, State, Value};
 use super::instruction::Encoding;
 use super::processor::{Generation, Processor};
 
-/// Code of a function that is followed, in bytes: a state for each of its dwords is kept meanwhile.
+/// Maximum size of a function's code in bytes; the analysis keeps a state for each dword.
 pub const MAX_FUNCTION_CODE: usize = 1 << 20;
 
-/// The stack pointer of the calling convention, by its number among the scalar registers.
+/// Number of the scalar register with the stack pointer (calling convention).
 pub const STACK_POINTER: u8 = STACK;
-/// The frame pointer of the calling convention.
+/// Number of the scalar register with the frame pointer (calling convention).
 pub const FRAME_POINTER: u8 = FRAME;
 
-/// Where the frame begins, in the units of the stack pointer.
+/// Start of the frame, in the units of the stack pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameStart {
-    /// At 0: the frame of a kernel.
+    /// 0: the frame of a kernel.
     Zero,
-    /// At the contents of that scalar register.
+    /// The contents of a scalar register.
     Register(u8),
-    /// At the contents of a scalar register, moved and rounded: `(register + add) & mask`.
+    /// The contents of a scalar register, moved and rounded: `(register + add) & mask`.
     Rounded {
         /// The number of the scalar register.
         register: u8,
         /// The addend, modulo 2^32.
         add: u32,
-        /// The bits that are kept.
+        /// The kept bits.
         mask: u32,
     },
-    /// Not known here, and why.
+    /// Unknown, with the reason.
     Unknown(&'static str),
 }
 
-/// Where the frame of one function begins.
+/// The start of the frame throughout one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameCode {
     /// Start and end of each part of the code, ascending.
     parts: Vec<(u64, u64)>,
-    /// From each address on, ascending. Each part begins one.
+    /// Spans by start address, ascending. Each part begins one.
     spans: Vec<(u64, Span)>,
-    /// Where the frame pointer is rounded up: arguments on the stack are counted from the stack pointer at entry.
+    /// Objects of a realigned frame, whose stack arguments are relative to the stack pointer at entry.
     objects: Option<FrameObjects>,
 }
 
-/// The state for a run of addresses.
+/// The state in a run of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     start: FrameStart,
-    /// Whether the frame register holds it.
+    /// Whether the frame register holds the frame's start.
     is_held: bool,
-    /// Where the stack pointer of the function's entry leads; `None`: no register shows it.
+    /// The stack pointer at the function's entry; `None`: no register gives it.
     entry: Option<FrameStart>,
 }
 
@@ -69,32 +69,32 @@ pub struct CodePart<'c> {
     pub bytes: &'c [u8],
 }
 
-/// A function's code and what is known of its frame.
+/// A function's code, and known facts of its frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionCode<'c> {
-    /// The processor that it is for.
+    /// The target processor.
     pub processor: Processor,
     /// Address of its first instruction.
     pub entry: u64,
     /// Its code, in any order.
     pub parts: &'c [CodePart<'c>],
-    /// The scalar register that debug information names as frame base, by its number.
+    /// Number of the scalar register that debug information names as frame base.
     pub frame_register: u8,
     /// Whether it is a kernel.
     pub is_kernel: bool,
 }
 
 impl FrameCode {
-    /// Whether a scalar register is one whose contents are followed.
+    /// Whether the analysis tracks a scalar register.
     #[must_use]
     pub fn follows(register: u8) -> bool {
         matches!(register, STACK | FRAME)
     }
 
-    /// Follows a function's code.
+    /// Analyses a function's code.
     ///
     /// # Errors
-    /// The code cannot be followed, and why.
+    /// The reason that the analysis is impossible.
     pub fn read(function: FunctionCode<'_>) -> Result<Self, &'static str> {
         if !Self::follows(function.frame_register) {
             return Err("the frame register is none of the calling convention's");
@@ -114,7 +114,7 @@ impl FrameCode {
         let parts: Vec<(u64, u64)> = layout.ranges().collect();
         let mut spans: Vec<(u64, Span)> = Vec::new();
         for (index, state) in paths.before.iter().enumerate() {
-            // The dwords within an instruction are no place where a wave can be.
+            // A wave's PC is never at a dword within an instruction.
             let Some((address, _)) = layout.code(index).filter(|_| !paths.is_inside(index)) else { continue };
             let span = match function.is_kernel {
                 true => of_kernel(&paths, function.frame_register, address, *state),
@@ -134,26 +134,26 @@ impl FrameCode {
         Ok(Self { parts, spans, objects })
     }
 
-    /// The spans of addresses that are kept of it, each of some 40 bytes.
+    /// Number of kept spans, each about 40 bytes.
     #[must_use]
     pub fn spans(&self) -> usize {
         self.spans.len()
     }
 
-    /// Where the frame begins when the instruction at an address is the next one.
+    /// Returns the start of the frame before the instruction at an address.
     #[must_use]
     pub fn at(&self, address: u64) -> FrameStart {
         let outside = FrameStart::Unknown("the address is outside of the function");
         self.span(address).map_or(outside, |span| span.start)
     }
 
-    /// Whether the register that debug information names leads to the frame there.
+    /// Whether the frame register of the debug information is valid at an address.
     #[must_use]
     pub fn is_held(&self, address: u64) -> bool {
         self.span(address).is_some_and(|span| span.is_held)
     }
 
-    /// Of a function that rounds its frame pointer up: its objects, and where arguments on the stack begin at an address.
+    /// Returns the objects of a realigned frame, and the start of the stack arguments at an address.
     #[must_use]
     pub fn objects(&self, address: u64) -> Option<(FrameObjects, FrameStart)> {
         let unknown = FrameStart::Unknown("no register shows the stack pointer of the function's entry");
@@ -168,7 +168,7 @@ impl FrameCode {
     }
 }
 
-/// The span of one instruction of a function other than a kernel. `frame`: its frame pointer's value in the body.
+/// The span of one instruction of a function other than a kernel. `frame`: the frame pointer's value in the body.
 fn of_function(register: u8, frame: Option<Value>, state: Option<State>) -> Span {
     let unknown = |why| Span { start: FrameStart::Unknown(why), is_held: false, entry: None };
     let Some(state) = state else {
@@ -218,18 +218,18 @@ fn of_kernel(paths: &Paths, register: u8, address: u64, state: Option<State>) ->
     let at = |start, is_held| Span { start, is_held, entry: None };
     match paths.frame_set.filter(|_| register == FRAME) {
         None => at(FrameStart::Zero, state.is_some_and(|state| state.of(register) == Value::Constant(0))),
-        // The trap handler has memory below the kernel's frame: dynamic VGPRs.
+        // The trap handler uses memory below the kernel's frame: dynamic VGPRs.
         Some(last) if address > last => at(FrameStart::Register(FRAME), true),
         Some(_) => at(FrameStart::Unknown("the kernel has not set its frame register s33 yet"), false),
     }
 }
 
-/// Whether code ends with a call, so that the address behind it can be a return address; `None` where the processor's calls are
-/// not known here.
+/// Whether code ends with a call, so that the address past it may be a return address; `None` if the processor's calls
+/// are unknown.
 #[must_use]
 pub fn ends_with_call(processor: Processor, code: &[u8]) -> Option<bool> {
     let encoding = match processor.generation {
-        // Calls of gfx1250 have the codes of gfx12.
+        // gfx1250 encodes calls like gfx12.
         Generation::Gfx125 => Processor::named("gfx1200").and_then(Encoding::of)?,
         _ => Encoding::of(processor)?,
     };

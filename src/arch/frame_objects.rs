@@ -1,12 +1,12 @@
-//! Objects of a realigned frame: arguments on the stack, or the function's own.
+//! Objects of a realigned frame: stack arguments and the function's own objects.
 //!
-//! *Situation.* Arguments that find no register lie at the stack pointer of the function's entry. A function with an over-aligned
-//! object rounds its frame pointer up, and reaches such arguments by the base pointer s34. Clang 22 (-O0 to -O2) describes both
-//! kinds of objects by offsets to the frame pointer, as if it had not been rounded. LLVM lays out the arguments first and the
-//! function's own objects behind them, so that the offset distinguishes them.
+//! Situation: arguments without a register lie at the stack pointer of the function's entry. A function with an
+//! over-aligned object rounds its frame pointer up and accesses such arguments by the base pointer s34. Clang 22 (-O0
+//! to -O2) describes both kinds of objects by offsets from the frame pointer, as if it were not rounded. LLVM lays out
+//! the arguments first and the function's own objects after them, so the offset distinguishes them.
 //!
-//! *What it needs.* The code itself names the register of each object that it reaches. The highest offset to the stack pointer of
-//! the entry belongs to an argument, the lowest offset to the frame pointer to an own object.
+//! Consequence: the code must show the register of each accessed object. The highest offset from the stack pointer at
+//! entry belongs to an argument, the lowest offset from the frame pointer to an own object.
 
 use super::frame_access::{Access, Holder};
 use super::frame_paths::{BASE, FRAME, Layout, Paths, STACK, State, Value};
@@ -15,13 +15,13 @@ use super::instruction::{Effect, Encoding, Operand};
 /// Offsets of a realigned frame's objects, in bytes of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameObjects {
-    /// The highest offset at which the code reaches an argument.
+    /// The highest offset at which the code accesses an argument.
     pub last_argument: Option<u32>,
-    /// The lowest offset at which the code reaches an object of the function's own.
+    /// The lowest offset at which the code accesses an object of the function.
     pub first_own: Option<u32>,
 }
 
-/// From which of the two an object is counted.
+/// The origin of an object's offset.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Entry,
@@ -37,7 +37,8 @@ fn origin(state: State, register: u8, frame: Value) -> Option<Origin> {
 }
 
 impl FrameObjects {
-    /// `frame`: what the frame pointer holds in the function's body. `by_lane`: whether stack registers count bytes of a lane.
+    /// `frame`: the frame pointer's value in the function's body. `by_lane`: whether stack registers count bytes of a
+    /// lane.
     pub(super) fn read(
         encoding: Encoding,
         layout: &Layout<'_>,
@@ -46,7 +47,7 @@ impl FrameObjects {
         by_lane: bool,
     ) -> Self {
         let mut found = Self::default();
-        // Registers that hold the address of a lane's frame, until a number is added.
+        // Registers with the address of a lane's frame, before an addition.
         let mut holders: Vec<(Holder, Origin)> = Vec::new();
         for (index, state) in paths.before.iter().enumerate() {
             if paths.is_inside(index) {
@@ -69,8 +70,8 @@ impl FrameObjects {
             let held = held.map(|at| holders.swap_remove(at).1);
             holders.retain(|(holder, origin)| {
                 let is_read = encoding.reads(code, *holder);
-                // Where the first instruction that reads it does not add, the object's offset is 0. A sum of registers may get the
-                // offset afterwards.
+                // If the first reading instruction does not add, the object's offset is 0. A sum of registers may get
+                // the offset later.
                 if is_read && encoding.takes_address(code) {
                     found.note(*origin, 0);
                 }

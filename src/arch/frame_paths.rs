@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::frame_code::{CodePart, FunctionCode};
 use super::instruction::{Arithmetic, Effect, Encoding, Operand};
 
-/// Instructions have dwords.
+/// Size of an instruction unit in bytes.
 const DWORD: u64 = 4;
 
 pub(super) const STACK: u8 = 32;
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// The values that both states share.
+    /// Returns the values common to both states.
     fn merged(self, other: Self) -> Self {
         let mut merged = self;
         for (one, other) in merged.0.iter_mut().zip(other.0) {
@@ -104,14 +104,14 @@ fn moved(value: Value, by: u32) -> Value {
 /// A function's code with an index for each of its dwords.
 #[derive(Debug)]
 pub(super) struct Layout<'c> {
-    /// By address, apart from one another, each with the index of its first dword.
+    /// By address, without overlaps, each with the index of its first dword.
     parts: Vec<(CodePart<'c>, usize)>,
-    /// Dwords of all parts.
+    /// Number of dwords of all parts.
     pub(super) count: usize,
 }
 
 impl<'c> Layout<'c> {
-    /// Of parts that overlap the first counts.
+    /// The first one of overlapping parts counts.
     pub(super) fn new(parts: &[CodePart<'c>]) -> Self {
         let mut sorted: Vec<CodePart<'c>> = parts.to_vec();
         sorted.sort_by_key(|part| part.start);
@@ -126,7 +126,7 @@ impl<'c> Layout<'c> {
         layout
     }
 
-    /// The part that holds an address.
+    /// Returns the part that contains an address.
     fn part(&self, address: u64) -> Option<&(CodePart<'c>, usize)> {
         let after = self.parts.partition_point(|(part, _)| part.start <= address);
         let found = self.parts.get(after.checked_sub(1)?)?;
@@ -143,7 +143,7 @@ impl<'c> Layout<'c> {
         Some(first + usize::try_from(offset / DWORD).ok()?)
     }
 
-    /// The address of a dword and the code from it on.
+    /// Returns the address of a dword and the code from it on.
     pub(super) fn code(&self, index: usize) -> Option<(u64, &'c [u8])> {
         let after = self.parts.partition_point(|(_, first)| *first <= index);
         let (part, first) = self.parts.get(after.checked_sub(1)?)?;
@@ -151,7 +151,7 @@ impl<'c> Layout<'c> {
         Some((part.start + offset as u64, part.bytes.get(offset..)?))
     }
 
-    /// The first and the last address of each part, the last one not included.
+    /// Iterates over the address ranges of the parts, ends excluded.
     pub(super) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
         self.parts.iter().map(|(part, _)| (part.start, part.start + part.bytes.len() as u64))
     }
@@ -160,11 +160,11 @@ impl<'c> Layout<'c> {
 /// States before each dword of a function.
 pub(super) struct Paths {
     pub(super) before: Vec<Option<State>>,
-    /// Whether a branch leads to a dword.
+    /// Whether a branch targets a dword.
     pub(super) is_target: Vec<bool>,
-    /// Dwords within instructions that a path leads through.
+    /// Whether a dword lies within an instruction on some path.
     inside: Vec<bool>,
-    /// Addresses of instructions that set the frame pointer to anything but 0: the last one.
+    /// Address of the last instruction that sets the frame pointer to anything but 0.
     pub(super) frame_set: Option<u64>,
 }
 
@@ -191,13 +191,13 @@ impl Paths {
             Some(at)
         };
         meet(&mut paths.before, &mut work, function.entry, first);
-        // A state changes four times at the most: three values can become unknown.
+        // A state changes at most four times: three values can become unknown.
         while let Some(at) = work.pop_first() {
             let Some(mut state) = paths.before.get(at).copied().flatten() else { continue };
             let Some((address, code)) = layout.code(at) else { continue };
             let Some(instruction) = encoding.decode(code) else { continue };
             state.run(instruction.effect);
-            // 0 is where the frame of a kernel begins.
+            // 0 is the start of a kernel's frame.
             if sets_frame(instruction.effect) && state.of(FRAME) != Value::Constant(0) {
                 paths.frame_set = paths.frame_set.max(Some(address));
             }
@@ -230,7 +230,7 @@ impl Paths {
         self.before.get(index).is_some_and(Option::is_none) && self.inside.get(index) == Some(&true)
     }
 
-    /// The frame pointer's value in the function's body: the rounded stack pointer where it is rounded anywhere.
+    /// Returns the frame pointer's value in the function's body; a rounded stack pointer anywhere takes precedence.
     pub(super) fn frame(&self, register: u8) -> Option<Value> {
         let values = self.before.iter().flatten().map(|state| state.of(register));
         let mut rounded = None;

@@ -1,23 +1,23 @@
-//! Sizes of machine instructions, and what they do to scalar registers and to the flow of control.
+//! Sizes of machine instructions, and their effects on scalar registers and control flow.
 //!
-//! This is no disassembler: it knows as much as `frame_code` needs to follow the stack registers of a function, and `is_call`
-//! to check a return address. Anything else that writes a scalar register is [`Effect::Writes`].
+//! The module knows the instructions with which `frame_code` tracks the stack registers, and `is_call` checks a return
+//! address. Any other write to a scalar register is [`Effect::Writes`].
 //!
 //! Sources: the microcode formats of AMD's ISA documents (Vega, CDNA 3, RDNA 1 to 4), checked against LLVM's disassembler.
 
 use super::processor::{Generation, Processor};
 use crate::integers::u32_at;
 
-/// Number of an operand that stands for a 32-bit literal behind the instruction.
+/// Operand number of a 32-bit literal after the instruction.
 pub(super) const LITERAL: u32 = 255;
-/// Operands that stand for a dword of sub-dword addressing or data-parallel primitives.
+/// Operand number of a dword for sub-dword addressing or data-parallel primitives.
 const SDWA: u32 = 249;
 const DPP: u32 = 250;
 const DPP8: [u32; 2] = [233, 234];
-/// Operands below this are scalar registers.
+/// Operand numbers below this are scalar registers.
 const SGPRS: u32 = 106;
 
-/// Formats of instructions.
+/// Families of instruction formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     Gfx9,
@@ -26,14 +26,14 @@ pub(super) enum Family {
     Gfx12,
 }
 
-/// How a processor encodes instructions.
+/// The instruction encoding of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Encoding(Family);
 
 /// A 32-bit operand of a scalar instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
-    /// That scalar register.
+    /// A scalar register.
     Sgpr(u8),
     /// A number.
     Constant(u32),
@@ -41,7 +41,7 @@ pub(super) enum Operand {
     Other,
 }
 
-/// Two-operand instructions that stack frames are set up with.
+/// Two-operand instructions of stack frame setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     /// `s_add_u32`, `s_add_i32`.
@@ -57,17 +57,17 @@ pub(super) enum Arithmetic {
 pub(super) enum Effect {
     /// Nothing.
     None,
-    /// `to` becomes the operand.
+    /// `to` = the operand.
     Move { to: u8, from: Operand },
-    /// `to` becomes a sum, a difference or a conjunction.
+    /// `to` = a sum, a difference or a conjunction.
     Compute { to: u8, how: Arithmetic, left: Operand, right: Operand },
-    /// `count` registers from `first` on become something unknown.
+    /// `count` registers from `first` on become unknown.
     Writes { first: u8, count: u8 },
-    /// A branch, to that many bytes past its end.
+    /// A branch by that many bytes, relative to its end.
     Branch { by: i32, conditional: bool },
-    /// Control does not go on behind it.
+    /// The end of control flow.
     End,
-    /// A branch whose targets are not known.
+    /// A branch with unknown targets.
     Unknown,
 }
 
@@ -80,13 +80,13 @@ pub(super) struct Instruction {
     pub(super) effect: Effect,
 }
 
-/// Bits of a dword, both ends included.
+/// Extracts bits of a dword, both ends included.
 pub(super) fn bits(dword: u32, high: u32, low: u32) -> u32 {
     dword >> low & (u32::MAX >> (31 - (high - low)))
 }
 
 impl Encoding {
-    /// The encoding of a processor; `None` where this module does not know it.
+    /// Returns the encoding of a processor; `None` if it is not supported here.
     pub(super) fn of(processor: Processor) -> Option<Self> {
         Some(Self(match processor.generation {
             Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx940 => Family::Gfx9,
@@ -101,7 +101,7 @@ impl Encoding {
         }))
     }
 
-    /// The instruction at the start of some code; `None` where the code ends within it.
+    /// Decodes the first instruction; `None` if the code ends within it.
     pub(super) fn decode(self, code: &[u8]) -> Option<Instruction> {
         let dword = |index: usize| u32_at(code, index * 4);
         let first = dword(0)?;
@@ -121,7 +121,7 @@ impl Encoding {
         matches!(self.0, Family::Gfx11 | Family::Gfx12)
     }
 
-    /// SOP1, SOP2, SOPC, SOPK, SOPP. `None`: the literal is missing.
+    /// SOP1, SOP2, SOPC, SOPK, SOPP. `None` if the literal is missing.
     fn scalar(self, first: u32, next: Option<u32>) -> Option<(u8, Effect)> {
         let to = bits(first, 22, 16);
         let (low, high) = (bits(first, 7, 0), bits(first, 15, 8));
@@ -149,7 +149,7 @@ impl Encoding {
     fn program(self, code: u32, operand: u32) -> Effect {
         let by = i32::from(operand as u16 as i16) * 4;
         let branch = |conditional| Effect::Branch { by, conditional };
-        // s_endpgm; s_branch; the first and last of s_cbranch_*; other ends of a program.
+        // s_endpgm; s_branch; the first and last of s_cbranch_*; other program ends.
         let (end, always, conditional, ends): (u32, u32, _, &[u32]) = match self.0 {
             Family::Gfx9 | Family::Gfx10 => (1, 2, [4..=9, 23..=26], &[27, 30]),
             Family::Gfx11 | Family::Gfx12 => (48, 32, [33..=38, 39..=42], &[49, 50]),
@@ -171,7 +171,7 @@ impl Encoding {
         match code {
             code if code == mov && to < SGPRS => Effect::Move { to: to as u8, from },
             code if code == set_pc || code == rfe => Effect::End,
-            // The callee keeps the stack registers; the return address is written.
+            // The callee preserves the stack registers; the return address is written.
             code if code == swap_pc => writes_pair(to),
             // s_cbranch_join.
             46 if self.0 == Family::Gfx9 => Effect::Unknown,
@@ -231,7 +231,7 @@ impl Encoding {
             0b011_1111 if bits(first, 16, 9) == 2 => (size(extra), writes(bits(first, 24, 17), 1)),
             0b011_1111 => (size(extra), Effect::None),
             0b011_1110 => {
-                // Sub-dword addressing may name a scalar register for the result.
+                // The result of sub-dword addressing may be a scalar register.
                 let to = next.filter(|dword| source == SDWA && bits(*dword, 15, 15) == 1);
                 (size(extra), to.map_or(Effect::None, |dword| writes_pair(bits(dword, 14, 8))))
             }
@@ -248,7 +248,7 @@ impl Encoding {
         }
     }
 
-    /// Formats of two dwords and more. `None`: the second is missing.
+    /// Formats of two or more dwords. `None` if the second is missing.
     fn long(self, first: u32, next: Option<u32>) -> Option<(u8, Effect)> {
         let format = first >> 26;
         let none = |size| Some((size, Effect::None));
@@ -269,7 +269,7 @@ impl Encoding {
             (Family::Gfx9, 0b11_0000) | (Family::Gfx10 | Family::Gfx11 | Family::Gfx12, 0b11_1101) => {
                 Some((8, self.scalar_memory(first)))
             }
-            // Addresses of images that are not in consecutive registers.
+            // Image addresses in non-consecutive registers.
             (Family::Gfx10, 0b11_1100) => none(8 + 4 * bits(first, 2, 1) as u8),
             (Family::Gfx11, 0b11_1100) => none(8 + 4 * bits(first, 0, 0) as u8),
             // VBUFFER, VIMAGE, VSAMPLE, VFLAT, VSCRATCH, VGLOBAL.
@@ -288,7 +288,7 @@ impl Encoding {
         if is_dpp || is_literal { 12 } else { 8 }
     }
 
-    /// The scalar register that a VOP3 instruction writes, if it does.
+    /// Returns the scalar register that a VOP3 instruction writes, if any.
     fn vop3(self, first: u32) -> Effect {
         let code = bits(first, 25, 16);
         let is_scalar = match self.0 {
@@ -301,7 +301,7 @@ impl Encoding {
         if is_scalar {
             return writes(bits(first, 7, 0), 1);
         }
-        // Comparisons have their result where others have the vector register.
+        // The result operand of comparisons is in place of the vector register.
         if code < 0x100 {
             return writes_pair(bits(first, 7, 0));
         }
@@ -336,7 +336,7 @@ impl Encoding {
         writes(to & !(u32::from(count) - 1).min(3), count)
     }
 
-    /// Whether the last instruction of some code is a call: `s_swappc_b64`, `s_call_b64`. Both have one dword.
+    /// Whether the last instruction is a call: `s_swappc_b64` or `s_call_b64`, both one dword.
     pub(super) fn ends_with_call(self, code: &[u8]) -> bool {
         let Some(last) = code.last_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)) else { return false };
         let (swap_pc, call) = match self.0 {
@@ -350,7 +350,7 @@ impl Encoding {
     }
 }
 
-/// An operand that is no literal.
+/// Decodes an operand other than a literal.
 pub(super) fn inline(number: u32) -> Operand {
     match number {
         ..SGPRS => Operand::Sgpr(number as u8),

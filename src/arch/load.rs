@@ -1,8 +1,7 @@
-//! Finding target files, built in and the user's own, and reading those that are asked for.
+//! Search and loading of target files, built-in and the user's.
 //!
-//! The built-in files travel inside the program, so that a capture can be served from any folder. A session deals with
-//! one or two processors: a file is parsed when it is first asked for and then kept, built-in ones for the life of the
-//! process.
+//! The built-in files are embedded in the program. A session uses one or two processors, so a file is parsed on first
+//! use and cached; built-in ones for the life of the process.
 
 use std::borrow::Cow;
 use std::fs;
@@ -28,7 +27,7 @@ pub(super) const BUILT_IN: &[(&str, &str)] = built_in![
     "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1200",
 ];
 
-/// Built-in processors that [`Targets::names`] lists, each with its file, in AMD's order.
+/// Built-in processors in [`Targets::names`], each with its file, in AMD's order.
 ///
 /// This table and [`UNLISTED`] name steppings without parsing a file; a test compares them with the files.
 pub(super) const LISTED: &[(&str, &str)] = &[
@@ -48,7 +47,7 @@ pub(super) const LISTED: &[(&str, &str)] = &[
     ("gfx1201", "gfx1200"),
 ];
 
-/// Built-in steppings that lists leave out to stay short, each with its file.
+/// Built-in steppings omitted from short lists, each with its file.
 pub(super) const UNLISTED: &[(&str, &str)] = &[
     ("gfx902", "gfx900"),
     ("gfx904", "gfx900"),
@@ -71,7 +70,7 @@ pub(super) const UNLISTED: &[(&str, &str)] = &[
     ("gfx1153", "gfx1100"),
 ];
 
-/// Maximum size of a target file in bytes; the longest built-in file has a fiftieth of it.
+/// Maximum size of a target file in bytes, fifty times the longest built-in one.
 const MAX_BYTES: u64 = 1 << 20;
 
 static SHARED: LazyLock<Vec<Arc<Entry>>> = LazyLock::new(|| {
@@ -97,7 +96,7 @@ struct Source {
     is_built_in: bool,
 }
 
-/// One processor of a target file, parsed when first asked for.
+/// One processor of a target file, parsed on first use.
 #[derive(Debug)]
 struct Entry {
     name: String,
@@ -148,7 +147,7 @@ impl Loaded {
     }
 }
 
-/// Parses a file and applies every check to it.
+/// Parses a file and runs all checks.
 pub(super) fn parse(origin: &str, text: &str) -> Result<File, TargetError> {
     let file: File = toml::from_str(text)
         .map_err(|error| TargetError::Syntax { file: origin.to_owned(), error: Box::new(error) })?;
@@ -160,22 +159,21 @@ pub(super) fn parse(origin: &str, text: &str) -> Result<File, TargetError> {
     }
 }
 
-/// Every processor that can be asked for.
+/// The known processors.
 #[derive(Clone, Debug)]
 pub struct Targets {
     entries: Vec<Arc<Entry>>,
 }
 
 impl Targets {
-    /// The built-in targets. Cheap: nothing is parsed yet, and what was parsed before is shared.
+    /// Returns the built-in targets. Cheap: nothing is parsed yet, and parsed files are shared.
     #[must_use]
     pub fn builtin() -> Self {
         Self { entries: SHARED.clone() }
     }
 
-    /// The space of a pointer by its `DW_AT_address_class` in units of that augmentation, where no wave determines
-    /// the target: a test holds that all built-in targets have the same table. `None`: the class has no meaning
-    /// there.
+    /// Returns the space of a pointer by its `DW_AT_address_class`, in units of that augmentation, without a target.
+    /// All built-in targets have the same table, which a test verifies. `None`: the class has no meaning there.
     #[must_use]
     pub fn address_class(augmentation: &str, class: Option<u64>) -> Option<AddressSpace> {
         let targets = Self::builtin();
@@ -183,13 +181,13 @@ impl Targets {
         Some(target.address_class(Some(augmentation), class)?.id)
     }
 
-    /// Adds the processors of a folder's `.toml` files, steppings included; each replaces the known one of its name.
+    /// Adds the processors of a folder's `.toml` files, steppings included; each replaces a known one of the same name.
     ///
-    /// Parses and checks every file at once: a mistake shows when the folder is named, not when a dump is opened.
+    /// Parses and checks every file at once: errors appear when the folder is named, not when a dump is opened.
     ///
     /// # Errors
-    /// The folder or a file cannot be read, a file breaks the schema (the error lists all its problems), or two files describe
-    /// one processor.
+    /// The folder or a file is unreadable, a file violates the schema (the error lists all problems), or two files
+    /// describe one processor.
     pub fn with_dir(mut self, dir: &Path) -> Result<Self, TargetError> {
         let read_error = |path: &Path, error: std::io::Error| TargetError::Read {
             path: path.to_owned(),
@@ -202,7 +200,7 @@ impl Targets {
                 paths.push(path);
             }
         }
-        // Folders have no order of their own, and which of two mistakes is reported must not depend on the disk.
+        // Folders have no order; the reported error must not depend on the disk.
         paths.sort();
         let mut added: Vec<Arc<Entry>> = Vec::new();
         for path in paths {
@@ -234,17 +232,17 @@ impl Targets {
         Ok(self)
     }
 
-    /// The names of the targets that lists show: built-in ones in AMD's order, then the user's own.
+    /// Iterates over the names for lists: built-in targets in AMD's order, then the user's.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|entry| entry.is_listed).map(|entry| entry.name.as_str())
     }
 
-    /// The names of all targets: those of [`Self::names`], and the built-in steppings that lists leave out.
+    /// Iterates over the names of all targets: those of [`Self::names`], and the built-in steppings omitted there.
     pub fn all_names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.name.as_str())
     }
 
-    /// The file that describes a target: a path, or `targets/NAME.toml` for a built-in one.
+    /// Returns the file of a target: a path, or `targets/NAME.toml` for a built-in one.
     #[must_use]
     pub fn origin(&self, name: &str) -> Option<&str> {
         self.entry(name).map(|entry| entry.source.origin.as_str())
@@ -256,27 +254,28 @@ impl Targets {
         self.entry(name).is_some_and(|entry| entry.source.is_built_in)
     }
 
-    /// The target of that name; the same one each time.
+    /// Returns the target of that name; always the same instance.
     ///
     /// # Errors
-    /// There is no such target (the error lists what there is), or its file is wrong.
+    /// The target does not exist (the error lists the known names), or its file is invalid.
     pub fn target(&self, name: &str) -> Result<Arc<Target>, TargetError> {
         Ok(Arc::clone(&self.loaded(name)?.target))
     }
 
-    /// The target of that name at that wave size; the same one each time.
+    /// Returns the target of that name at that wave size; always the same instance.
     ///
     /// # Errors
-    /// As [`Self::target`], and if the target has no such waves.
+    /// The errors of [`Self::target`], and a wave size that the target lacks.
     pub fn kind(&self, name: &str, wave_size: WaveSize) -> Result<Arc<WaveArch>, TargetError> {
         self.loaded(name)?
             .kind(wave_size)
             .ok_or_else(|| TargetError::WaveSize { target: name.to_owned(), wave_size })
     }
 
-    /// The target of an EF_AMDGPU_MACH value: the low byte of a code object's `e_flags`; higher bits are ignored.
+    /// Returns the target of an EF_AMDGPU_MACH value: the low byte of a code object's `e_flags`; higher bits are
+    /// ignored.
     ///
-    /// The user's own targets come first. A built-in file that is wrong is passed over.
+    /// The user's targets come first. An invalid built-in file is skipped.
     #[must_use]
     pub fn by_elf_machine(&self, e_flags: u32) -> Option<Arc<Target>> {
         let machine = e_flags & 0xff;
@@ -305,7 +304,7 @@ fn read_text(path: &Path) -> Result<String, TargetError> {
     let file = fs::File::open(path).map_err(fail)?;
     let size = file.metadata().map_err(fail)?.len();
     let mut text = String::new();
-    // A pipe or a device has no size, so the limit is kept while reading as well.
+    // A pipe or a device has no size, so the limit also applies while reading.
     let read = file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(fail)?;
     if size > MAX_BYTES || read as u64 > MAX_BYTES {
         return Err(TargetError::TooLong {

@@ -1,9 +1,9 @@
 //! GPU models: `targets/*.toml` read into registers, widths, aliases, bit fields, address spaces and stop reasons.
 //!
-//! Facts are data: no register number stands outside `targets/` and this module. A [`Target`] is one processor; a
-//! [`WaveArch`] is a target at one wave size, the unit in which registers have a fixed set, order and width. [`Targets`]
-//! finds both by name. A [`Processor`] is less: a processor that an ELF header can name, also without a target file,
-//! with the layout of its kernel descriptors.
+//! Facts are data: register numbers occur only in `targets/` and this module. A [`Target`] is one processor; a
+//! [`WaveArch`] is a target at one wave size, with a fixed set of registers. [`Targets`] finds both by name. A
+//! [`Processor`] is any processor of an ELF header, with or without a target file, with the layout of its kernel
+//! descriptors.
 
 mod address;
 mod check;

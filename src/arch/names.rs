@@ -4,26 +4,26 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// More than any GPU has of one kind of register, and far below what could hurt.
+/// Maximum length of a run: more than any GPU has of one register kind.
 const MOST: u16 = 1024;
 
 /// One name, or a stem with consecutive numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Names {
-    /// The name, or what stands before the number.
+    /// The name, or its part before the number.
     pub(super) stem: String,
-    /// The first number and how many there are, for a run.
+    /// First number and count of a run.
     pub(super) run: Option<(u16, u16)>,
 }
 
 impl Names {
-    /// How many names these are.
+    /// Number of names.
     pub(super) fn count(&self) -> u16 {
         self.run.map_or(1, |(_, count)| count)
     }
 
-    /// The name at `index`, from 0.
+    /// Returns the name at `index`, from 0.
     pub(super) fn at(&self, index: u16) -> String {
         match self.run {
             Some((first, _)) => format!("{}{}", self.stem, u32::from(first) + u32::from(index)),
@@ -31,7 +31,7 @@ impl Names {
         }
     }
 
-    /// Which of the names it is.
+    /// Returns the index of a name.
     pub(super) fn index(&self, name: &str) -> Option<u16> {
         let number = name.strip_prefix(&self.stem)?;
         let index = match self.run {
@@ -43,7 +43,7 @@ impl Names {
         (self.at(index) == name).then_some(index)
     }
 
-    /// All names.
+    /// Iterates over all names.
     pub(super) fn iter(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.count()).map(|index| self.at(index))
     }

@@ -1,11 +1,11 @@
-//! Every processor that an ELF header can name, in one small table: also those that have no file in `targets/`.
+//! Table of every processor that an ELF header can name, including those without a file in `targets/`.
 //!
-//! AMDGPUUsage, "ELF Header", table `EF_AMDGPU_MACH`, of LLVM 22. A processor has a name and a generation: enough to
-//! identify the target of a code object and to read its kernel descriptors.
+//! AMDGPUUsage, "ELF Header", table `EF_AMDGPU_MACH`, of LLVM 22. Name and generation identify the target of a code
+//! object and the layout of its kernel descriptors.
 
 use super::target::Target;
 
-/// How a processor's kernel descriptors are laid out; later ones are greater.
+/// The layout of a processor's kernel descriptors, in chronological order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generation {
     /// R600 family: no kernel descriptors.
@@ -18,9 +18,9 @@ pub enum Generation {
     Gfx8,
     /// GFX9 up to gfx908, and gfx90c.
     Gfx9,
-    /// gfx90a: one file of VGPRs and accumulation VGPRs.
+    /// gfx90a: VGPRs and accumulation VGPRs in one file.
     Gfx90a,
-    /// gfx942 and gfx950: as gfx90a, and scratch addressed by the architecture.
+    /// gfx942 and gfx950: like gfx90a, with architected scratch.
     Gfx940,
     /// GFX10: wave32.
     Gfx10,
@@ -68,15 +68,15 @@ const PROCESSORS: &[(u8, &str, Generation)] = &[
 ];
 
 impl Processor {
-    /// The processor that a code object's `e_flags` name in their low byte.
+    /// Returns the processor in the low byte of a code object's `e_flags`.
     #[must_use]
     pub fn of_mach(mach: u8) -> Option<Self> {
         Self::all().find(|processor| processor.mach == mach)
     }
 
-    /// The processor of an ISA version, as notes of code object version 2 name it: 9, 0, 6 for gfx906.
+    /// Returns the processor of an ISA version in the notes of code object version 2: 9, 0, 6 for gfx906.
     ///
-    /// AMDGPUUsage, "Code Object V2 Note Records": some processors had a second number, for code that needs XNACK.
+    /// AMDGPUUsage, "Code Object V2 Note Records": some processors had a second number for code that requires XNACK.
     #[must_use]
     pub fn of_isa(version: [u32; 3]) -> Option<Self> {
         let [major, minor, stepping] = match version {
@@ -88,18 +88,18 @@ impl Processor {
         Self::named(&format!("gfx{major}{minor}{stepping:x}"))
     }
 
-    /// The processor of that name.
+    /// Returns the processor of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|processor| processor.name == name)
     }
 
-    /// All processors, by `EF_AMDGPU_MACH`.
+    /// Iterates over all processors, by `EF_AMDGPU_MACH`.
     pub fn all() -> impl Iterator<Item = Self> {
         PROCESSORS.iter().map(|(mach, name, generation)| Self { mach: *mach, name, generation: *generation })
     }
 
-    /// Whether code for `self`, a generic processor, runs on `other`, or they are the same.
+    /// Whether code for `self` runs on `other`: the same processor, or one that a generic processor covers.
     ///
     /// AMDGPUUsage, "Generic Processors".
     #[must_use]
@@ -120,7 +120,7 @@ impl Processor {
         members.contains(&other)
     }
 
-    /// Whether code for `self` runs on a target, by its name or by its number: a user's file may give it another name.
+    /// Whether code for `self` runs on a target, by name or number: a user's file may use another name.
     #[must_use]
     pub fn runs_on_target(self, target: &Target) -> bool {
         let real = u8::try_from(target.elf_machine).ok().and_then(Self::of_mach);

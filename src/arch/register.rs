@@ -1,4 +1,4 @@
-//! One register, and a register's value with what is known of it.
+//! Registers, and register values with partly known contents.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::units::{DwarfReg, LaneId, LaneSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegId(pub u16);
 
-/// The register classes that AMD's debugger library sorts registers into.
+/// The register classes of AMD's debugger library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RegClass {
@@ -27,7 +27,7 @@ pub enum RegClass {
 }
 
 impl RegClass {
-    /// Each class with its name, the group of debuggers.
+    /// Each class with its group name for debuggers.
     pub const NAMES: [(Self, &str); 6] = [
         (Self::General, "general"),
         (Self::Scalar, "scalar"),
@@ -37,7 +37,7 @@ impl RegClass {
         (Self::Trap, "trap"),
     ];
 
-    /// The class of that name.
+    /// Returns the class of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(_, known)| *known == name).map(|(class, _)| *class)
@@ -50,7 +50,7 @@ impl RegClass {
     }
 }
 
-/// How a register's bits are meant.
+/// The type of a register's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueType {
@@ -66,15 +66,15 @@ pub enum ValueType {
     Lanes,
 }
 
-/// A register that lives in the last allocated SGPRs: `vcc` on every GPU, `flat_scratch` on the gfx9 family.
+/// A register in the last allocated SGPRs: `vcc` on every GPU, `flat_scratch` on the gfx9 family.
 ///
-/// With N allocated slots it starts at `min(limit, N) - back` and takes `count` slots, where `limit` is
+/// With N allocated slots it occupies `count` slots from `min(limit, N) - back` on; `limit` is
 /// [`super::Target::sgpr_alias_limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SgprAlias {
-    /// Slots from the end of the allocation.
+    /// Distance in slots from the end of the allocation.
     pub back: u16,
-    /// Slots taken.
+    /// Number of slots.
     pub count: u16,
 }
 
@@ -89,22 +89,22 @@ pub struct Register {
     pub class: RegClass,
     /// Dwords: 1 or 2 for scalars, the number of lanes for vectors.
     pub dwords: u16,
-    /// How its bits are meant.
+    /// The type of its contents.
     pub value_type: ValueType,
-    /// Its number in the DWARF register mapping, where it has one.
+    /// Its number in the DWARF register mapping, if any.
     pub dwarf: Option<DwarfReg>,
-    /// Its place in the last allocated SGPRs, where it is such an alias.
+    /// Its position in the last allocated SGPRs, if it is such an alias.
     pub alias: Option<SgprAlias>,
     /// Its named bits, an index for [`super::WaveArch::fields`].
     pub fields: Option<usize>,
-    /// Its number in AMD's debugger library, which is the packet number in a gdb that has the architecture.
+    /// Its number in AMD's debugger library, the packet number in a gdb with the architecture.
     pub dbgapi: Option<u16>,
-    /// The second number that AMD's library gives to an SGPR: it answers under this one while the slot is an alias.
+    /// The second number of an SGPR in AMD's library, used while the slot is an alias.
     pub dbgapi_shadow: Option<u16>,
 }
 
 impl SgprAlias {
-    /// The first slot with that many slots allocated and that limit; `None` if the allocation is too small.
+    /// Returns the first slot for a number of allocated slots and a limit; `None` if the allocation is too small.
     #[must_use]
     pub fn first(self, limit: u16, allocated: u16) -> Option<u16> {
         limit.min(allocated).checked_sub(self.back)
@@ -134,14 +134,14 @@ impl Register {
 /// The named bits of a register such as `status`.
 #[derive(Clone, Debug)]
 pub struct BitFields {
-    /// Name of the type that clients see: `status_flags`.
+    /// Name of the type in clients: `status_flags`.
     pub name: String,
     /// The fields, lowest bit first.
     pub fields: Vec<BitField>,
 }
 
 impl BitFields {
-    /// The fields with their values in a register of that value.
+    /// Iterates over the fields with their values in the given register value.
     pub fn values(&self, register: u64) -> impl Iterator<Item = (&BitField, u64)> {
         self.fields.iter().map(move |field| (field, field.value(register)))
     }
@@ -150,7 +150,7 @@ impl BitFields {
 /// One named bit or run of bits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BitField {
-    /// AMD's name for it: `EXECZ`.
+    /// AMD's name: `EXECZ`.
     pub name: String,
     /// Lowest bit.
     pub low: u8,
@@ -165,7 +165,7 @@ impl BitField {
         self.high.saturating_sub(self.low).saturating_add(1)
     }
 
-    /// Its value in a register of that value.
+    /// Returns its value in the given register value.
     #[must_use]
     pub fn value(&self, register: u64) -> u64 {
         let shifted = register.checked_shr(u32::from(self.low)).unwrap_or(0);
@@ -174,12 +174,12 @@ impl BitField {
     }
 }
 
-/// The most dwords that any register has: 64 lanes.
+/// Maximum dwords of a register: 64 lanes.
 const MAX_DWORDS: usize = 64;
 
-/// A register's bytes, lowest address first (vectors lane 0 first), and which of its dwords are known.
+/// A register's bytes, lowest address first (vectors lane 0 first), with a mask of the known dwords.
 ///
-/// Unknown dwords hold no meaning; every reader asks [`RegisterValue::knows`] first.
+/// Unknown dwords are meaningless; check [`RegisterValue::knows`] first.
 #[derive(Clone)]
 pub struct RegisterValue {
     words: [[u8; 4]; MAX_DWORDS],
@@ -188,30 +188,30 @@ pub struct RegisterValue {
 }
 
 impl RegisterValue {
-    /// A register of that many dwords (1 to 64) of which nothing is known.
+    /// Creates a value of that many dwords (1 to 64), all unknown.
     #[must_use]
     pub fn unknown(dwords: u16) -> Self {
         Self { words: [[0; 4]; MAX_DWORDS], dwords: dwords.min(MAX_DWORDS as u16), known: 0 }
     }
 
-    /// All bytes; those of unknown dwords mean nothing.
+    /// Returns all bytes; those of unknown dwords are meaningless.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.words.get(..usize::from(self.dwords)).unwrap_or_default().as_flattened()
     }
 
-    /// The byte buffer; the caller marks the dwords that it filled with [`Self::set_known`].
+    /// Returns the byte buffer; mark the written dwords with [`Self::set_known`].
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.words.get_mut(..usize::from(self.dwords)).unwrap_or_default().as_flattened_mut()
     }
 
-    /// How many dwords the register has.
+    /// Number of dwords.
     #[must_use]
     pub fn dwords(&self) -> u16 {
         self.dwords
     }
 
-    /// Bit N: dword N is known.
+    /// Mask of the known dwords; bit N is dword N.
     #[must_use]
     pub fn known(&self) -> u64 {
         self.known
@@ -234,14 +234,14 @@ impl RegisterValue {
         self.known == self.all()
     }
 
-    /// Dword `index`, if known.
+    /// Returns dword `index`, if known.
     #[must_use]
     pub fn dword(&self, index: u16) -> Option<u32> {
         let word = self.words.get(usize::from(index)).filter(|_| self.knows(index))?;
         Some(u32::from_le_bytes(*word))
     }
 
-    /// Stores dword `index` as known; beyond the register nothing happens.
+    /// Stores dword `index` as known; ignored beyond the register.
     pub fn set_dword(&mut self, index: u16, value: u32) {
         if index < self.dwords
             && let Some(word) = self.words.get_mut(usize::from(index))
@@ -251,19 +251,19 @@ impl RegisterValue {
         }
     }
 
-    /// The lane's dword of a vector register, if known.
+    /// Returns a lane's dword of a vector register, if known.
     #[must_use]
     pub fn lane(&self, lane: LaneId) -> Option<u32> {
         self.dword(u16::from(lane.0))
     }
 
-    /// The lanes whose dword is known (of a vector register).
+    /// Returns the lanes with a known dword (of a vector register).
     #[must_use]
     pub fn known_lanes(&self) -> LaneSet {
         LaneSet(self.known)
     }
 
-    /// The value of a scalar of one or two dwords, if all of it is known.
+    /// Returns the value of a scalar of one or two dwords, if fully known.
     #[must_use]
     pub fn scalar(&self) -> Option<u64> {
         match self.dwords {

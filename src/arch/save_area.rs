@@ -1,5 +1,5 @@
-//! Save areas of the trap handler: bits of the control stack, order and sizes of the blocks, and fields of the trap
-//! temporaries. Facts of `[save_area]` in a target's file; `import` reads save areas with them.
+//! Save areas of the trap handler: control stack bits, order and sizes of the blocks, fields of the trap temporaries.
+//! The facts come from `[save_area]` in a target's file; `import` reads save areas with them.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde::Deserialize;
 use super::schema::Bits;
 use crate::units::WaveSize;
 
-/// Bits of a dword.
+/// A run of bits in a dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "Bits")]
 pub struct BitRange {
-    /// The lowest one.
+    /// The lowest bit.
     pub low: u8,
-    /// The highest one.
+    /// The highest bit.
     pub high: u8,
 }
 
@@ -25,7 +25,7 @@ impl From<Bits> for BitRange {
 }
 
 impl BitRange {
-    /// Their value in a dword.
+    /// Extracts their value from a dword.
     #[must_use]
     pub fn of(self, word: u32) -> u32 {
         let width = u32::from(self.high.saturating_sub(self.low)).saturating_add(1);
@@ -33,7 +33,7 @@ impl BitRange {
         word.checked_shr(u32::from(self.low)).unwrap_or(0) & mask
     }
 
-    /// The dword with `value` in them.
+    /// Returns the dword with `value` in these bits.
     #[must_use]
     pub fn with(self, word: u32, value: u32) -> u32 {
         let mask = 1u32.checked_shl(self.width().into()).map_or(u32::MAX, |bit| bit - 1);
@@ -41,7 +41,7 @@ impl BitRange {
         word & !shift(mask) | shift(value & mask)
     }
 
-    /// How many they are.
+    /// Number of bits.
     #[must_use]
     pub fn width(self) -> u8 {
         self.high.saturating_sub(self.low).saturating_add(1)
@@ -56,9 +56,9 @@ pub enum BySize {
     Same(u32),
     /// One for each.
     Each {
-        /// Of 32 lanes.
+        /// For waves of 32 lanes.
         wave32: u32,
-        /// Of 64 lanes.
+        /// For waves of 64 lanes.
         wave64: u32,
     },
 }
@@ -77,20 +77,20 @@ impl BySize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
-    /// The bits of the state's dword.
+    /// The bits in the state's dword.
     pub bits: BitRange,
-    /// Added first: 1 where the field is one less than the number of granules.
+    /// Added first: 1 if the field is the number of granules minus one.
     #[serde(default)]
     pub plus: u32,
     /// Units in a granule.
     pub times: BySize,
-    /// The item that is counted here and stored elsewhere.
+    /// Units counted here and stored elsewhere.
     #[serde(default)]
     pub less: u32,
 }
 
 impl Count {
-    /// The count in a state's dword; bits and granules are few, so that it cannot overflow.
+    /// Computes the count from a state's dword. It cannot overflow: bits and granules are bounded.
     #[must_use]
     pub fn of(&self, word: u32, size: WaveSize) -> u32 {
         let granules = self.bits.of(word).saturating_add(self.plus);
@@ -104,7 +104,7 @@ impl Count {
 pub struct TtmpBits {
     /// Number of the register.
     pub ttmp: u8,
-    /// Which bits; left out: all.
+    /// The bits; absent: all.
     #[serde(default = "all_bits")]
     pub bits: BitRange,
 }
@@ -113,7 +113,7 @@ fn all_bits() -> BitRange {
     BitRange { low: 0, high: 31 }
 }
 
-/// One bit of a register that has a name.
+/// One bit of a named register.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterBit {
@@ -123,7 +123,7 @@ pub struct RegisterBit {
     pub bit: u8,
 }
 
-/// Bits that are cleared in what the user sees of a register.
+/// Bits of a register that read as zero for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hidden {
@@ -133,34 +133,34 @@ pub struct Hidden {
     pub bits: Vec<u8>,
 }
 
-/// All that is known of a processor's save areas.
+/// Layout of a processor's save areas.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SaveArea {
-    /// Bytes below the end of the wave above that stay unused.
+    /// Unused bytes below the end of the wave above.
     pub gap: u32,
-    /// Dwords of a state record of the control stack: 1 or 2.
+    /// Size of a control stack state record in dwords: 1 or 2.
     pub state_words: u8,
     /// SGPR slots of every wave, if the state has no count.
     pub sgpr_slots: Option<u32>,
-    /// First dword of a state record.
+    /// The first dword of a state record.
     pub state: State,
     /// The dword of a wave.
     pub wave: WaveWord,
-    /// Hardware registers by name: their slot of 16.
+    /// Hardware registers by name, with their slot of 16.
     pub hwregs: BTreeMap<String, u8>,
-    /// SGPR slots near the end of the allocation whose saved values are stale: a hardware register has them.
+    /// SGPR slots near the end of the allocation with stale saved values: a hardware register has the current ones.
     pub stale_sgprs: Option<Stale>,
     /// Fields of the trap temporaries.
     pub ttmps: Ttmps,
-    /// Where the PC of a parked wave is; left out: waves are not parked.
+    /// Location of a parked wave's PC; absent: waves are not parked.
     pub parked: Option<Parked>,
-    /// Bits that the trap handler owns.
+    /// Bits owned by the trap handler.
     #[serde(default)]
     pub hidden: Vec<Hidden>,
-    /// The bit that the trap handler overwrites with its own halt; what it was is saved in a trap temporary.
+    /// The bit that the trap handler overwrites with its own halt; a trap temporary has the original value.
     pub halt: RegisterBit,
-    /// A wave with this bit set has given its VGPRs back: what was saved of them means nothing.
+    /// This bit marks a wave that has released its VGPRs: their saved values are meaningless.
     pub no_vgprs: Option<RegisterBit>,
     /// Private memory.
     pub scratch: ScratchRing,
@@ -169,40 +169,40 @@ pub struct SaveArea {
     pub source: String,
 }
 
-/// SGPR slots that a hardware register stands for.
+/// SGPR slots replaced by a hardware register.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stale {
-    /// Slots before the end of the aliases.
+    /// Distance in slots from the end of the aliases.
     pub from_end: u16,
     /// The register.
     pub register: String,
 }
 
-/// Fields of the first dword of a state record, which describe the waves that follow.
+/// Fields of the first dword of a state record, which describes the following waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// VGPRs; where there is `accum_offset`, with the accumulation VGPRs.
+    /// VGPRs; with `accum_offset`, including the accumulation VGPRs.
     pub vgprs: Count,
-    /// VGPRs of the one file before the accumulation VGPRs begin.
+    /// VGPRs of a shared file before the first accumulation VGPR.
     pub accum_offset: Option<Count>,
-    /// There are as many accumulation VGPRs as VGPRs.
+    /// Whether there are as many accumulation VGPRs as VGPRs.
     #[serde(default)]
     pub accum_as_vgprs: bool,
     /// SGPRs.
     pub sgprs: Option<Count>,
     /// Bytes of LDS.
     pub lds: Count,
-    /// With this bit set the work-group has all of the LDS, and how many bytes that is.
+    /// This bit means that the work-group has all of the LDS; with its size.
     pub lds_whole: Option<Whole>,
-    /// Waves have 32 lanes; left out: they have 64.
+    /// Waves have 32 lanes; absent: all have 64.
     pub wave32: Option<BitRange>,
-    /// VGPRs that the halves of a wave share, 32 lanes each.
+    /// VGPRs shared by the halves of a wave, 32 lanes each.
     pub shared_vgprs: Option<Count>,
 }
 
-/// A bit that stands for a size.
+/// A bit that means a fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Whole {
@@ -216,7 +216,7 @@ pub struct Whole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaveWord {
-    /// Slot of private memory.
+    /// Private memory slot.
     pub scoreboard: BitRange,
     /// Shader engine within the XCC.
     pub engine: BitRange,
@@ -228,53 +228,53 @@ pub struct WaveWord {
     pub last: BitRange,
 }
 
-/// Where the trap temporaries hold what.
+/// Fields of the trap temporaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ttmps {
-    /// Work-group ids.
+    /// Work-group ID in x.
     pub x: TtmpBits,
-    /// As `x`.
+    /// Work-group ID in y.
     pub y: TtmpBits,
-    /// As `x`.
+    /// Work-group ID in z.
     pub z: TtmpBits,
     /// Without this bit `y` and `z` are 0.
     pub has_yz: Option<TtmpBits>,
-    /// Place in the work-group.
+    /// Index of the wave in its work-group.
     pub wave_in_group: TtmpBits,
     /// Index of the dispatch's packet, modulo the ring's size.
     pub packet: TtmpBits,
-    /// The wave was stopped by the trap handler.
+    /// Whether the trap handler stopped the wave.
     pub stopped: TtmpBits,
-    /// Its HALT before that.
+    /// The wave's HALT bit before that.
     pub halt: TtmpBits,
-    /// The id of the trap that it raised.
+    /// The ID of the raised trap.
     pub trap_id: TtmpBits,
-    /// Dispatch facts are there whatever the runtime was asked for.
+    /// Whether dispatch facts are present with any runtime option.
     #[serde(default)]
     pub always: bool,
-    /// Set: this wave has no dispatch facts. Runtimes since interface version 10.
+    /// Set if this wave has no dispatch facts. Runtimes since interface version 10.
     pub absent: Option<TtmpBits>,
-    /// The bit that validates the trap handler's fields; absent: they are valid wherever dispatch facts are.
+    /// The bit that validates the trap handler's fields; absent: they are valid together with dispatch facts.
     pub mark: Option<TtmpBits>,
-    /// SKIP_EXPORT, a bit of STATUS that marks it as well, for runtimes since interface version 10.
+    /// SKIP_EXPORT in STATUS, an additional validity bit of runtimes since interface version 10.
     pub skip_export: Option<u8>,
 }
 
-/// Where a wave was launched, as its trap temporaries have it.
+/// A wave's launch position, from its trap temporaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Launch {
     /// The work-group's position in the grid, in work-groups.
     pub group: [u32; 3],
-    /// The wave's place in the work-group.
+    /// Index of the wave in its work-group.
     pub wave_in_group: u32,
-    /// Index of the dispatch's packet, modulo the ring's size; `None`: its trap temporary is not known.
+    /// Index of the dispatch's packet, modulo the ring's size; `None`: its trap temporary is unknown.
     pub packet: Option<u32>,
 }
 
 impl Ttmps {
-    /// The trap temporaries that hold a wave's launch position and are unknown, in order. Without the one that gives
-    /// the number of dimensions, those of `y` and `z` may be unused: the list omits them.
+    /// Returns the unknown trap temporaries of the launch position, in order. While the number of dimensions is
+    /// unknown, those of `y` and `z` may be unused: the list omits them.
     pub fn missing(&self, read: impl Fn(u8) -> Option<u32>) -> Vec<u8> {
         let has_yz = self.has_yz.map(|has| read(has.ttmp).map(|word| has.bits.of(word) != 0));
         let yz = matches!(has_yz, None | Some(Some(true))).then_some([self.y, self.z]);
@@ -287,9 +287,9 @@ impl Ttmps {
         missing
     }
 
-    /// Where a wave was launched; `read` gives a trap temporary by its number. `None`: one that it takes is not known.
+    /// Computes the launch position; `read` returns a trap temporary by number. `None` if a required one is unknown.
     ///
-    /// Whether trap temporaries hold this at all is for the caller to know.
+    /// The caller checks whether the trap temporaries are valid.
     pub fn launch(&self, read: impl Fn(u8) -> Option<u32>) -> Option<Launch> {
         let bits = |bits: TtmpBits| Some(bits.bits.of(read(bits.ttmp)?));
         let yz = match self.has_yz {
@@ -305,27 +305,28 @@ impl Ttmps {
     }
 }
 
-/// Where the PC of a wave is that the trap handler has parked.
+/// Location of a parked wave's PC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parked {
     /// Its low 32 bits.
     pub low: TtmpBits,
-    /// The rest.
+    /// Its high bits.
     pub high: TtmpBits,
-    /// The runtime's interface version since which waves are parked; 0: always.
+    /// The first interface version of runtimes that park waves; 0: all.
     #[serde(default)]
     pub since: u32,
 }
 
-/// Bytes from s0 to the buffer descriptor of private memory in `s[0:3]`, where the compiler addresses it by buffers (AMDGPUUsage,
-/// "Non-Kernel Functions").
+/// Offset in bytes from s0 to the buffer descriptor of private memory: `s[0:3]`, for private memory accessed through
+/// buffers (AMDGPUUsage, "Non-Kernel Functions").
 pub const SCRATCH_BUFFER: u64 = 0;
 
-/// The base among the first 64 bits of a buffer descriptor (GCN and RDNA ISA documents, "Buffer Resource Descriptor").
+/// Mask of the base in the first 64 bits of a buffer descriptor (GCN and RDNA ISA documents, "Buffer Resource
+/// Descriptor").
 pub const BUFFER_BASE: u64 = (1 << 48) - 1;
 
-/// How a wave's private memory is found.
+/// Location of a wave's private memory.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScratchRing {
@@ -333,10 +334,10 @@ pub struct ScratchRing {
     pub waves: BitRange,
     /// Bits of COMPUTE_TMPRING_SIZE: granules of one wave.
     pub size: BitRange,
-    /// Bytes of a granule.
+    /// Size of a granule in bytes.
     pub granule: u32,
-    /// `waves` counts those of one shader engine, not of all.
+    /// Whether `waves` counts the waves of one shader engine instead of all.
     pub per_engine: bool,
-    /// The register that holds the wave's base by architecture.
+    /// The register with the wave's base in architected scratch.
     pub base: Option<String>,
 }

@@ -1,56 +1,56 @@
-//! One processor as its file in `targets/` describes it.
+//! One processor according to its file in `targets/`.
 
 use super::save_area::SaveArea;
 use super::schema::{File, ScopeName, Scratch};
 use super::wave_words::WaveWords;
 use crate::units::{Address, AddressSpace, LaneId, WaveSize};
 
-/// One processor: everything but registers, which depend on the wave size (see [`super::WaveArch`]).
+/// One processor without its registers, which depend on the wave size (see [`super::WaveArch`]).
 #[derive(Debug)]
 pub struct Target {
     /// The processor's name: `gfx90a`.
     pub name: String,
     /// EF_AMDGPU_MACH, the low byte of a code object's `e_flags`.
     pub elf_machine: u32,
-    /// The processor that GNU gdb 16 with amdgcn knows and that has these registers: itself or another one. `None`: it knows
+    /// The processor name for GNU gdb 16 with amdgcn: itself, or another one with the same registers. `None`: gdb knows
     /// none.
     pub gdb: Option<String>,
-    /// The wave sizes it can run, the default one first.
+    /// The supported wave sizes, the default one first.
     pub wave_sizes: Vec<WaveSize>,
-    /// Whether private memory is reached through buffers: the frame base then counts bytes of the whole wave.
+    /// Whether private memory is accessed through buffers: the frame base then counts bytes of the whole wave.
     pub buffer_scratch: bool,
     /// The product name.
     pub products: String,
-    /// Target features that a code object may switch: `xnack`, `sramecc`.
+    /// Target features that a code object may set: `xnack`, `sramecc`.
     pub features: Vec<String>,
-    /// The most SGPR slots that a wave can have, aliases among them.
+    /// Maximum SGPR slots of a wave, aliases included.
     pub sgpr_count: u16,
-    /// Aliases of `vcc` and kin end at this slot, or at the end of a smaller allocation.
+    /// The slot at which aliases such as `vcc` end, if the allocation is not smaller.
     pub sgpr_alias_limit: u16,
-    /// Every address space, by number.
+    /// All address spaces, by number.
     pub spaces: Vec<Space>,
-    /// Ranges of address space numbers, both ends included, that mean nothing.
+    /// Reserved ranges of address space numbers, both ends included.
     pub reserved_spaces: Vec<(AddressSpace, AddressSpace)>,
     /// The meaning of `DW_AT_address_class`, by augmentation.
     pub address_classes: Vec<AddressClasses>,
-    /// Its save areas; `None`: unknown, so that its cores cannot be read.
+    /// Layout of its save areas; `None`: unknown, so its cores are unreadable.
     pub save_area: Option<SaveArea>,
-    /// Words of a wave's status beyond its registers; `None`: unknown.
+    /// Status words of a wave beyond its registers; `None`: unknown.
     pub wave_words: Option<WaveWords>,
-    /// The stop reasons, with their words and signals.
+    /// The stop reasons, with their texts and signals.
     pub stop_reasons: Vec<StopReason>,
-    /// Register bits from which stop reasons follow.
+    /// Register bits that give stop reasons.
     pub fault_bits: Vec<FaultBits>,
-    /// The meaning of trap ids: the id (`None`: every other one but 0) and an index into `stop_reasons`.
+    /// Trap IDs (`None`: all others except 0), each with an index into `stop_reasons`.
     pub trap_ids: Vec<(Option<u8>, usize)>,
 }
 
-/// The owner of an address space, which determines the data needed to read it.
+/// The owner of an address space: the data needed to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceScope {
     /// One for the process: global memory.
     Global,
-    /// Addresses that name other spaces through apertures.
+    /// Addresses of other spaces through apertures.
     Generic,
     /// One for the GPU: region (GDS).
     Agent,
@@ -58,9 +58,9 @@ pub enum SpaceScope {
     WorkGroup,
     /// One for each wave: private memory in its backing layout.
     Wave,
-    /// One for each lane: private memory, swizzled by 4 bytes; the focused lane.
+    /// One for each lane: private memory, swizzled by 4 bytes, of the focused lane.
     Lane,
-    /// Private memory of that lane, whichever is focused.
+    /// Private memory of a fixed lane, independent of the focus.
     LaneN(LaneId),
 }
 
@@ -73,7 +73,7 @@ pub struct Space {
     pub name: String,
     /// 32 or 64.
     pub address_bits: u8,
-    /// The address that points to nothing.
+    /// The null address.
     pub null: Address,
     /// Its owner.
     pub scope: SpaceScope,
@@ -81,12 +81,12 @@ pub struct Space {
     pub aperture: Option<Address>,
 }
 
-/// A reason for which a wave stopped.
+/// A reason for a wave's stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopReason {
     /// Its name in dumps: `memory_violation`.
     pub name: String,
-    /// The text for a person: "memory violation (page fault)".
+    /// The text for messages: "memory violation (page fault)".
     pub words: String,
     /// The signal in gdb's numbering: 11 for SIGSEGV.
     pub signal: u8,
@@ -95,11 +95,11 @@ pub struct StopReason {
 /// The meaning of address classes in units of one augmentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressClasses {
-    /// The unit's augmentation (`[amd:v0.0]`); `None`: every unit that no other table claims.
+    /// The unit's augmentation (`[amd:v0.0]`); `None`: all units without another table.
     pub augmentation: Option<String>,
     /// The space of a pointer without an address class.
     pub absent: AddressSpace,
-    /// Whether class N is simply space N.
+    /// Whether class N is space N.
     pub classes_are_spaces: bool,
     /// Number, name and space of each class.
     pub classes: Vec<AddressClass>,
@@ -112,11 +112,11 @@ pub struct AddressClass {
     pub number: u64,
     /// Its name in the DWARF extension.
     pub name: String,
-    /// The space that it stands for.
+    /// Its space.
     pub space: AddressSpace,
 }
 
-/// A register bit that gives the reason of a stop.
+/// A register bit that gives a stop reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultBits {
     /// Name of the register: `trapsts`.
@@ -125,16 +125,16 @@ pub struct FaultBits {
     pub bit: u8,
     /// An index into [`Target::stop_reasons`].
     pub reason: usize,
-    /// The register and bit without which this one means nothing: flags stay up when nobody traps on them.
+    /// The register and bit that enable this one: flags stay set while traps on them are disabled.
     pub enabled_by: Option<(String, u8)>,
-    /// A bit of the same register that overrules this one.
+    /// A bit of the same register that overrides this one.
     pub unless: Option<u8>,
     /// Whether AMD's debugger library draws the same conclusion.
     pub dbgapi: bool,
 }
 
 impl Target {
-    /// Takes over a checked file; references that a check would have refused are dropped.
+    /// Converts a checked file; invalid references are dropped.
     pub(super) fn new(file: &File) -> Self {
         let mut target = Self {
             name: file.target.name.clone(),
@@ -177,35 +177,35 @@ impl Target {
         target
     }
 
-    /// The name of the processor that a gdb with amdgcn gets for it.
+    /// The processor name for a gdb with amdgcn.
     #[must_use]
     pub fn gdb_name(&self) -> &str {
         self.gdb.as_deref().unwrap_or(&self.name)
     }
 
-    /// The address space of that number; `None` if the target reserves or lacks it.
+    /// Returns the address space of that number; `None` if the target reserves or lacks it.
     ///
-    /// For a wave ask [`super::WaveArch::space`]: it knows which lanes there are and why a number is refused.
+    /// For a wave use [`super::WaveArch::space`], which checks lanes and returns the reason for an error.
     #[must_use]
     pub fn space(&self, id: AddressSpace) -> Option<&Space> {
         self.spaces.binary_search_by_key(&id, |space| space.id).ok().and_then(|at| self.spaces.get(at))
     }
 
-    /// The address space of that name.
+    /// Returns the address space of that name.
     #[must_use]
     pub fn space_named(&self, name: &str) -> Option<&Space> {
         self.spaces.iter().find(|space| space.name == name)
     }
 
-    /// Whether that number is set aside and means nothing.
+    /// Whether that number is reserved.
     #[must_use]
     pub fn reserves_space(&self, id: AddressSpace) -> bool {
         self.reserved_spaces.iter().any(|(first, last)| (*first..=*last).contains(&id))
     }
 
-    /// The space of a pointer, from its `DW_AT_address_class` (if it has one) and its unit's augmentation.
+    /// Returns the space of a pointer from its `DW_AT_address_class`, if any, and its unit's augmentation.
     ///
-    /// `None`: the class means nothing under that augmentation.
+    /// `None`: the class has no meaning under that augmentation.
     #[must_use]
     pub fn address_class(&self, augmentation: Option<&str>, class: Option<u64>) -> Option<&Space> {
         let own = self
@@ -221,19 +221,19 @@ impl Target {
         self.space(space)
     }
 
-    /// The stop reason of that name.
+    /// Returns the stop reason of that name.
     #[must_use]
     pub fn stop_reason(&self, name: &str) -> Option<&StopReason> {
         self.stop_reasons.iter().find(|reason| reason.name == name)
     }
 
-    /// The index of the stop reason of that name.
+    /// Returns the index of the stop reason of that name.
     #[must_use]
     pub fn reason_index(&self, name: &str) -> Option<usize> {
         self.stop_reasons.iter().position(|reason| reason.name == name)
     }
 
-    /// The stop reason of a saved trap id, an index; `None` for 0, which is no trap.
+    /// Returns the index of the stop reason of a saved trap ID; `None` for 0, which means no trap.
     #[must_use]
     pub fn trap_reason(&self, id: u8) -> Option<usize> {
         let exact = self.trap_ids.iter().find(|(known, _)| *known == Some(id));
@@ -241,10 +241,10 @@ impl Target {
         exact.or_else(other).map(|(_, reason)| *reason)
     }
 
-    /// The stop reasons that follow from register values, indexes without repeats in the target's order.
+    /// Derives stop reasons from register values: indexes without repeats, in the target's order.
     ///
-    /// `read` gives a register's value if it was captured; a bit of a register that was not, or whose enabling bit was
-    /// not, counts as clear. `as_dbgapi` leaves out what AMD's debugger library does not conclude.
+    /// `read` returns a captured register's value. A bit counts as clear if its register, or its enabling bit, was not
+    /// captured. `as_dbgapi` omits conclusions that AMD's debugger library does not draw.
     #[must_use]
     pub fn faults(&self, as_dbgapi: bool, read: impl Fn(&str) -> Option<u64>) -> Vec<usize> {
         let is_set =

@@ -1,4 +1,4 @@
-//! A target at one wave size: the unit in which registers have a fixed set, order and width.
+//! A target at one wave size: a fixed set, order and width of registers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::units::{AddressSpace, DwarfReg, WaveSize};
 
 /// A target at one wave size.
 ///
-/// Its table of registers is what clients see, in the target file's order: general registers, SGPRs, VGPRs, AGPRs, then
-/// the system's and the trap handler's.
+/// The table of registers has the target file's order, which clients see: general registers, SGPRs, VGPRs, AGPRs,
+/// system registers, trap handler registers.
 #[derive(Debug)]
 pub struct WaveArch {
     /// The processor.
@@ -29,12 +29,12 @@ pub struct WaveArch {
 }
 
 impl WaveArch {
-    /// Spreads the blocks of a checked file into registers.
+    /// Expands the blocks of a checked file into registers.
     pub(super) fn new(target: Arc<Target>, file: &File, wave_size: WaveSize) -> Self {
         let mut registers = Vec::new();
         let mut blocks = Vec::with_capacity(file.register.len());
         for block in &file.register {
-            // The check of the count has made sure that every index fits.
+            // The checked count guarantees that every index fits.
             let first = u16::try_from(registers.len()).ok().map(RegId);
             let (Some(first), Some(dwords)) = (first, block.dwords(wave_size)) else {
                 blocks.push(None);
@@ -68,67 +68,66 @@ impl WaveArch {
         Self { target, wave_size, registers, by_name, dwarf, fields, dbgapi }
     }
 
-    /// Every register, in the target file's order.
+    /// Returns all registers, in the target file's order.
     #[must_use]
     pub fn registers(&self) -> &[Register] {
         &self.registers
     }
 
-    /// The register of that index; `None` for an index of another kind that has more registers.
+    /// Returns the register of that index; `None` for an index of another kind with more registers.
     #[must_use]
     pub fn register(&self, id: RegId) -> Option<&Register> {
         self.registers.get(usize::from(id.0))
     }
 
-    /// The register of that user-visible name.
+    /// Returns the register of that user-visible name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Register> {
         self.by_name.get(name).and_then(|id| self.register(*id))
     }
 
-    /// The scalar register of that number.
+    /// Returns the scalar register of that number.
     #[must_use]
     pub fn sgpr(&self, number: u8) -> Option<&Register> {
         self.named(&format!("s{number}"))
     }
 
-    /// The number of a scalar register, by its DWARF number.
+    /// Returns the number of a scalar register by its DWARF number.
     #[must_use]
     pub fn sgpr_number(&self, number: DwarfReg) -> Option<u8> {
         self.dwarf(number).ok()?.name.strip_prefix('s')?.parse().ok()
     }
 
-    /// The named bits of a register.
+    /// Returns the named bits of a register.
     #[must_use]
     pub fn fields(&self, register: &Register) -> Option<&BitFields> {
         register.fields.and_then(|index| self.fields.get(index))
     }
 
-    /// The register of that DWARF number.
+    /// Returns the register of that DWARF number.
     ///
     /// # Errors
-    /// The number is reserved, beyond the mapping, or names a register that this kind of wave does not have; the
-    /// error names that register.
+    /// The number is reserved, beyond the mapping, or names a register that this kind of wave lacks; the error names
+    /// that register.
     pub fn dwarf(&self, number: DwarfReg) -> Result<&Register, DwarfRegError> {
         let id = self.dwarf.find(number)?;
         let unknown = || DwarfRegError::Unknown { number, target: self.target.name.clone() };
         self.registers.get(usize::from(id.0)).ok_or_else(unknown)
     }
 
-    /// The name that AMDGPUUsage gives to a DWARF number (`VGPR4`, `PC_64`), even where this kind lacks the register.
+    /// Returns AMDGPUUsage's name of a DWARF number (`VGPR4`, `PC_64`), even if this kind lacks the register.
     #[must_use]
     pub fn dwarf_name(&self, number: DwarfReg) -> Option<String> {
         self.dwarf.name(number)
     }
 
-    /// The DWARF number of a name that AMDGPUUsage gives: the kind's own where waves of the other size have one of the
-    /// same name.
+    /// Returns the DWARF number of AMDGPUUsage's name; if both wave sizes have the name, this kind's number.
     #[must_use]
     pub fn dwarf_named(&self, name: &str) -> Option<DwarfReg> {
         self.dwarf.named(name)
     }
 
-    /// The first DWARF number of a register, where one means it to this kind.
+    /// Returns the first DWARF number of a register in this kind, if any.
     #[must_use]
     pub fn dwarf_of(&self, register: RegId) -> Option<DwarfReg> {
         self.dwarf.ranges().find_map(|range| {
@@ -138,15 +137,15 @@ impl WaveArch {
         })
     }
 
-    /// The whole DWARF register mapping as this kind sees it, by number.
+    /// Iterates over the whole DWARF register mapping of this kind, by number.
     pub fn dwarf_ranges(&self) -> impl Iterator<Item = DwarfRange> + '_ {
         self.dwarf.ranges()
     }
 
-    /// The registers that `s0-s105` or `v17` names: the first one and how many.
+    /// Returns first register and count of a run such as `s0-s105` or `v17`.
     ///
     /// # Errors
-    /// A name is unknown, the ends are not of one numbered kind with the lower first, or one in between is missing.
+    /// A name is unknown, the ends are not of one numbered kind in ascending order, or one in between is missing.
     pub fn range(&self, text: &str) -> Result<(RegId, u16), RangeError> {
         let find = |name: &str| {
             self.named(name).ok_or_else(|| RangeError::Unknown {
@@ -161,7 +160,7 @@ impl WaveArch {
             (stem == other && first.class == last.class).then_some((stem, low, high.checked_sub(low)?))
         });
         let Some((stem, low, more)) = run else { return Err(RangeError::NotARun { text: text.to_owned() }) };
-        // Kinds have registers that differ in number only side by side, so a hole is the one thing left to find.
+        // The ends differ only in their number, so a hole is the only remaining error.
         for index in 0..=more {
             let name = format!("{stem}{}", low + index);
             let found = self.named(&name).map(|register| register.id);
@@ -172,10 +171,10 @@ impl WaveArch {
         Ok((first.id, more.saturating_add(1)))
     }
 
-    /// The address space of that number, as a wave of this size has it.
+    /// Returns the address space of that number for waves of this size.
     ///
     /// # Errors
-    /// The number is reserved or means nothing, or names private memory of a lane that such a wave does not have.
+    /// The number is reserved or meaningless, or names private memory of a lane beyond the wave size.
     pub fn space(&self, id: AddressSpace) -> Result<&Space, SpaceError> {
         match self.target.space(id) {
             Some(Space { scope: SpaceScope::LaneN(lane), .. }) if !self.wave_size.has(*lane) => {
@@ -187,13 +186,13 @@ impl WaveArch {
         }
     }
 
-    /// AMD's register numbers and the `g` packet of a gdb that has the architecture, in order and without a gap.
+    /// Returns AMD's register numbers in order and without gaps: the `g` packet of a gdb with the architecture.
     #[must_use]
     pub fn dbgapi(&self) -> &[DbgapiRun] {
         &self.dbgapi
     }
 
-    /// Every block of named bits that some register has.
+    /// Returns all blocks of named bits in use.
     #[must_use]
     pub fn bit_fields(&self) -> &[BitFields] {
         &self.fields

@@ -1,26 +1,26 @@
-//! Words of a wave's status that debuggers do not show as registers: `[wave_words]` of a target's file. Tools that
-//! read the hardware have them (umr); `import` reads waves with them.
+//! Status words of a wave beyond the debuggers' registers: `[wave_words]` of a target's file. Hardware tools (umr)
+//! capture them; `import` reads waves with them.
 
 use serde::Deserialize;
 
 use super::save_area::{Count, RegisterBit};
 
-/// Facts of status words, by the hardware's names in small letters.
+/// Facts about status words, by their hardware names in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaveWords {
-    /// The bit is set in waves of 64 lanes; left out: all waves have one size.
+    /// Set in waves of 64 lanes; absent: all waves have one size.
     pub wave64: Option<RegisterBit>,
-    /// How many SGPRs were allocated; left out: every wave has all.
+    /// The number of allocated SGPRs; absent: every wave has all.
     pub sgprs: Option<WordCount>,
-    /// With this bit set the trap handler's own SGPRs may be among those that `sgprs` counts.
+    /// This bit means that the trap handler's SGPRs may be among those that `sgprs` counts.
     pub trap_handler: Option<RegisterBit>,
     /// Sources of these facts.
     #[serde(default)]
     pub source: String,
 }
 
-/// A count in a word that has a name.
+/// A count in a named word.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WordCount {

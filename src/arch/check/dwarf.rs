@@ -57,7 +57,7 @@ pub(super) fn reject_overlapping_dwarf_numbers(file: &File, report: &mut Report)
     }
 }
 
-/// A missing number would read as "unknown", although it is "reserved".
+/// A missing number would read as "unknown" instead of "reserved".
 pub(super) fn dwarf_numbers_leave_no_gap(file: &File, report: &mut Report) {
     let mut next = 0;
     for run in dwarf_map::runs(file) {

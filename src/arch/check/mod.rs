@@ -1,7 +1,7 @@
-//! Rules for a target file beyond its shape: one named check for each rule.
+//! Rules for a target file beyond the schema: one named check for each rule.
 //!
-//! A user's file goes through the same checks as the built-in ones, when its folder is named. All that is wrong is
-//! reported at once, each with block, key and the check's name.
+//! A user's file passes the same checks as the built-in ones, when its folder is loaded. All problems are reported at
+//! once, each with block, key and the check's name.
 
 mod dwarf;
 mod registers;
@@ -61,13 +61,13 @@ const RULES: &[(&str, Check)] = &[
     ("wave_words_are_possible", save_area::wave_words_are_possible),
 ];
 
-/// The names of all checks, in the order in which they run.
+/// Returns the names of all checks, in the order of execution.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FIRST.iter().chain(RULES).map(|(name, _)| *name)
 }
 
-/// Everything that is wrong with a file, at most fifty problems.
+/// Returns all problems of a file, at most fifty.
 pub(super) fn all(file: &File) -> Vec<TargetFileError> {
     let mut report = Report { check: "", problems: Vec::new() };
     for checks in [FIRST, RULES] {
@@ -82,7 +82,7 @@ pub(super) fn all(file: &File) -> Vec<TargetFileError> {
     report.problems
 }
 
-/// Where checks write what they find.
+/// Collects the problems of the checks.
 struct Report {
     check: &'static str,
     problems: Vec<TargetFileError>,
@@ -97,7 +97,7 @@ impl Report {
     }
 }
 
-/// Every block as a person finds it in the file, with its `source` and the names that it gives.
+/// Iterates over all blocks: the heading for messages, the `source`, and the names that the block defines.
 fn blocks(file: &File) -> impl Iterator<Item = (String, &str)> {
     let head = [
         ("[target]".to_owned(), file.target.source.as_str()),
@@ -153,7 +153,7 @@ fn counts_are_bounded(file: &File, report: &mut Report) {
     }
 }
 
-/// Names travel in packets, XML and command lines, so that anything but words would need quoting somewhere.
+/// Names appear in packets, XML and command lines: any other character would need quoting.
 fn names_are_plain(file: &File, report: &mut Report) {
     let word = |name: &str| {
         !name.is_empty()
@@ -186,7 +186,7 @@ fn names_are_plain(file: &File, report: &mut Report) {
     }
 }
 
-/// gdb finds the registers by the number that belongs to the name.
+/// gdb derives the registers from the number that belongs to the name.
 fn gdb_names_are_processors(file: &File, report: &mut Report) {
     let steppings = file.stepping.iter().map(|one| (one.block(), one.gdb.as_deref()));
     for (block, name) in [("[target]".to_owned(), file.target.gdb.as_deref())].into_iter().chain(steppings) {

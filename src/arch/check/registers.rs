@@ -50,7 +50,7 @@ pub(super) fn widths_are_possible(file: &File, report: &mut Report) {
     }
 }
 
-/// The registers that every session reads: a wave's position, its active lanes, and its general registers.
+/// The registers of every session: a wave's position, its active lanes, and its general registers.
 pub(super) fn required_registers_present(file: &File, report: &mut Report) {
     for size in file.target.sizes() {
         let lanes = u16::from(size.lanes());
@@ -92,7 +92,7 @@ pub(super) fn aliases_fit_the_sgprs(file: &File, report: &mut Report) {
                 let what = format!("{back} is not within {dwords}, its width, and {}", sgprs.alias_limit);
                 report.add(block.block(), key, what);
             }
-            // Slots are counted from the end: this one takes back, back - 1 ... back - dwords + 1.
+            // Slots count from the end: this alias takes back, back - 1 ... back - dwords + 1.
             let low = back.saturating_sub(dwords.saturating_sub(1));
             if let Some((.., other)) = taken.iter().find(|(first, last, _)| low <= *last && *first <= back) {
                 report.add(block.block(), key, format!("shares slots with {other}"));
@@ -142,7 +142,7 @@ pub(super) fn fields_fit_their_register(file: &File, report: &mut Report) {
     }
 }
 
-/// The numbers are a packet's layout: they start at 0, leave no gap and are used once. A file may have none at all.
+/// The numbers define a packet's layout: they start at 0, without gaps or repeats. A file may have none.
 pub(super) fn dbgapi_numbers_match_layout(file: &File, report: &mut Report) {
     for block in &file.register {
         let Some(dbgapi) = block.dbgapi else {

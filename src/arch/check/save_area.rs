@@ -6,13 +6,13 @@ use super::Report;
 use crate::arch::save_area::{BitRange, BySize, Count, RegisterBit, SaveArea, TtmpBits};
 use crate::arch::schema::File;
 
-/// Slots of hardware registers, and trap temporaries.
+/// Number of hardware register slots, and of trap temporaries.
 const SLOTS: u8 = 16;
 
-/// The widest field of a count: more would be a count that no processor has.
+/// Maximum width of a count field in bits; no processor has a wider one.
 const WIDEST: u8 = 10;
 
-/// The largest granule of a count: all LDS there is.
+/// Maximum granule of a count: the largest LDS.
 const LARGEST: u32 = 1 << 17;
 
 pub(super) fn steppings_are_other_processors(file: &File, report: &mut Report) {
@@ -131,7 +131,7 @@ pub(super) fn save_area_names_known_registers(file: &File, report: &mut Report) 
     if let Some((name, slot)) = area.hwregs.iter().find(|(_, slot)| **slot >= SLOTS) {
         report.add(block, "hwregs", format!("{name}: slot {slot} of {SLOTS}"));
     }
-    // A field that is rewritten for the user must be read from a slot first.
+    // A field rewritten for the user must be read from a slot first.
     let bits = [Some(&area.halt), area.no_vgprs.as_ref()].into_iter().flatten();
     let bits = bits.map(|RegisterBit { register, bit }| (register, *bit));
     let hidden = area.hidden.iter().flat_map(|one| one.bits.iter().map(move |bit| (&one.register, *bit)));

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use super::Report;
 use crate::arch::schema::{File, ScopeName};
 
-/// The numbers that every target has, with their names in AMD's documents.
+/// Address space numbers of every target, with AMD's names.
 const STANDARD: [(u16, &str); 6] =
     [(0, "global"), (1, "generic"), (2, "region"), (3, "local"), (5, "private_lane"), (6, "private_wave")];
 
-/// Private memory of lane N is space `FIRST_LANE` + N.
+/// Private memory of lane N has the number `FIRST_LANE` + N.
 const FIRST_LANE: u16 = 0x20;
 
-/// Every run of numbers: first, one past the last, and the block.
+/// Returns every run of numbers: first, one past the last, and the block.
 fn runs(file: &File) -> Vec<(u32, u32, String)> {
     let spaces = file.space.iter().map(|block| {
         let first = u32::from(block.number);

@@ -1,11 +1,11 @@
-//! Checks of stop reasons and of what they follow from.
+//! Checks of stop reasons and their causes.
 
 use std::collections::HashSet;
 
 use super::Report;
 use crate::arch::schema::File;
 
-/// The stop reasons of AMD's library, in the order of its bits; dumps name them, so that every target has them all.
+/// The stop reasons of AMD's library, in bit order. Dumps name them, so every target must define all.
 const STOP_REASONS: [&str; 18] = [
     "breakpoint",
     "watchpoint",
@@ -27,7 +27,7 @@ const STOP_REASONS: [&str; 18] = [
     "fatal_halt",
 ];
 
-/// The last of gdb's signal numbers with a name.
+/// The last named signal number of gdb.
 const LAST_SIGNAL: u8 = 151;
 
 pub(super) fn all_stop_reasons_present(file: &File, report: &mut Report) {
@@ -51,7 +51,7 @@ pub(super) fn signals_are_gdbs(file: &File, report: &mut Report) {
 }
 
 pub(super) fn faults_name_known_bits_and_reasons(file: &File, report: &mut Report) {
-    // A register without the bit in one of the wave sizes would make the fault mean nothing there.
+    // In a wave size whose register lacks the bit the fault would be meaningless.
     let has = |name: &str, bit: u8| {
         let block = file.register.iter().find(|block| block.name.run.is_none() && block.name.stem == name);
         block.is_some_and(|block| {

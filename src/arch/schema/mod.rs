@@ -1,6 +1,6 @@
-//! The schema of a file in `targets/`; [`super::check`] holds the further rules.
+//! The schema of files in `targets/`; [`super::check`] has the further rules.
 //!
-//! A file is flat: a reader compares it with AMDGPUUsage from top to bottom. Processors without a fact of their own are
+//! A file is flat, for comparison with AMDGPUUsage from top to bottom. Processors without facts of their own are
 //! steppings of one file. Unknown keys are errors: a misspelt key would lose its fact.
 
 mod registers;
@@ -49,7 +49,7 @@ pub(super) struct File {
     pub(super) trap_id: Vec<TrapId>,
 }
 
-/// `[target]`: what the processor is.
+/// `[target]`: the processor.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Head {
@@ -77,7 +77,8 @@ pub(super) struct Stepping {
 }
 
 impl File {
-    /// The file of the stepping of that name: the base's facts under the stepping's name, products, number and name for gdb.
+    /// Returns the file of the named stepping: the base's facts with the stepping's name, products, number and name for
+    /// gdb.
     pub(super) fn stepping(mut self, name: &str) -> Option<Self> {
         let own = self.stepping.iter().find(|stepping| stepping.name == name)?.clone();
         let base = std::mem::replace(&mut self.target.name, own.name.clone());
@@ -92,30 +93,30 @@ impl File {
 }
 
 impl Stepping {
-    /// The block's heading in a problem.
+    /// The block's heading in messages.
     pub(super) fn block(&self) -> String {
         format!("[[stepping]] {}", self.name)
     }
 }
 
-/// How private memory is reached.
+/// The access method of private memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scratch {
     /// Through buffers: stack and frame pointers count bytes of the whole wave.
     Buffer,
-    /// By flat instructions: they count bytes of a lane.
+    /// By flat instructions: stack and frame pointers count bytes of a lane.
     Flat,
 }
 
 impl Head {
-    /// The wave sizes, in the file's order.
+    /// Iterates over the wave sizes in the file's order.
     pub(super) fn sizes(&self) -> impl Iterator<Item = WaveSize> + '_ {
         self.wave_sizes.iter().filter_map(|lanes| WaveSize::from_lanes(*lanes))
     }
 }
 
-/// `[sgprs]`: how a wave's allocation ends in aliases.
+/// `[sgprs]`: the aliases at the end of a wave's allocation.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sgprs {

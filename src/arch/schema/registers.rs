@@ -16,7 +16,7 @@ pub(in crate::arch) enum PerWave {
     Each(Each),
 }
 
-/// A number for each wave size that has one.
+/// A number for each wave size, if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct Each {
@@ -33,7 +33,7 @@ impl PerWave {
         }
     }
 
-    /// The numbers with the wave size to which each belongs; `None`: to both.
+    /// Iterates over the numbers with their wave size; `None`: both sizes.
     pub(in crate::arch) fn each(self) -> impl Iterator<Item = (Option<WaveSize>, u16)> {
         let pairs = match self {
             Self::Same(number) => [Some((None, number)), None],
@@ -46,7 +46,7 @@ impl PerWave {
     }
 }
 
-/// `[[register]]`: a register or a run of them, in the order in which clients see them.
+/// `[[register]]`: a register or a run of them, in the order of the clients.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct RegisterBlock {
@@ -54,10 +54,10 @@ pub(in crate::arch) struct RegisterBlock {
     pub(in crate::arch) class: RegClass,
     #[serde(rename = "type")]
     pub(in crate::arch) value_type: ValueType,
-    /// Left out for `lanes`; a wave size without a number does not have the register.
+    /// Absent for `lanes`; a wave size without a number lacks the register.
     pub(in crate::arch) bits: Option<PerWave>,
     pub(in crate::arch) dwarf: Option<PerWave>,
-    /// AMDGPUUsage's spelling, where it differs by wave size each of them.
+    /// AMDGPUUsage's spelling, by wave size if it differs.
     pub(in crate::arch) dwarf_name: Option<DwarfNames>,
     pub(in crate::arch) dbgapi: Option<PerWave>,
     pub(in crate::arch) dbgapi_shadow: Option<u16>,
@@ -68,12 +68,12 @@ pub(in crate::arch) struct RegisterBlock {
 }
 
 impl RegisterBlock {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self) -> String {
         format!("[[register]] {}", self.name)
     }
 
-    /// Dwords of each of its registers in such a wave; `None` if that has none of them.
+    /// Returns the dwords of each register in waves of that size; `None` if they have none of them.
     pub(in crate::arch) fn dwords(&self, size: WaveSize) -> Option<u16> {
         match (self.value_type, self.bits) {
             (ValueType::Lanes, _) => Some(u16::from(size.lanes())),
@@ -109,7 +109,7 @@ impl DwarfNames {
     }
 }
 
-/// `[[dbgapi_only]]`: a number of AMD's debugger library behind which this processor has no register.
+/// `[[dbgapi_only]]`: a number of AMD's debugger library without a register on this processor.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct DbgapiOnly {
@@ -131,13 +131,13 @@ pub(in crate::arch) struct Fields {
 }
 
 impl Fields {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self) -> String {
         format!("[[fields]] {}", self.name)
     }
 }
 
-/// One bit, or a run as hardware manuals write it: high, low.
+/// One bit, or a run in the order of hardware manuals: high, low.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a bit or [HIGH, LOW]")]
 pub(in crate::arch) enum Bits {
@@ -161,13 +161,13 @@ impl Bits {
     }
 }
 
-/// `[[dwarf_reserved]]` and `[[dwarf_absent]]`: DWARF numbers without a register here.
+/// `[[dwarf_reserved]]` and `[[dwarf_absent]]`: DWARF numbers without a register on this processor.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct DwarfGap {
     pub(in crate::arch) first: u16,
     pub(in crate::arch) last: u16,
-    /// The registers that the numbers mean, where they mean any.
+    /// The registers of the numbers, if they have any.
     pub(in crate::arch) names: Option<Names>,
     /// Completes "register N is reserved …" or "register N is NAME, …".
     pub(in crate::arch) what: String,
@@ -176,7 +176,7 @@ pub(in crate::arch) struct DwarfGap {
 }
 
 impl DwarfGap {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self, table: &str) -> String {
         format!("[[{table}]] {}-{}", self.first, self.last)
     }

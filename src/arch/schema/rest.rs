@@ -20,7 +20,7 @@ pub(in crate::arch) struct SpaceBlock {
 }
 
 impl SpaceBlock {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self) -> String {
         format!("[[space]] {}", self.name)
     }
@@ -52,7 +52,7 @@ impl ScopeName {
     }
 }
 
-/// `[[space_reserved]]`: numbers that mean nothing.
+/// `[[space_reserved]]`: numbers without a meaning.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct SpaceGap {
@@ -63,7 +63,7 @@ pub(in crate::arch) struct SpaceGap {
 }
 
 impl SpaceGap {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self) -> String {
         format!("[[space_reserved]] {:#x}-{:#x}", self.first, self.last)
     }
@@ -73,7 +73,7 @@ impl SpaceGap {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct ClassTable {
-    /// Absent: in all units that no other table claims.
+    /// Absent: for all units without another table.
     pub(in crate::arch) augmentation: Option<String>,
     /// The space of a pointer without the attribute.
     pub(in crate::arch) absent: String,
@@ -87,7 +87,7 @@ pub(in crate::arch) struct ClassTable {
 }
 
 impl ClassTable {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self) -> String {
         format!("[[address_classes]] {}", self.augmentation.as_deref().unwrap_or("of all other units"))
     }
@@ -114,20 +114,20 @@ pub(in crate::arch) struct Reason {
 }
 
 impl Reason {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self) -> String {
         format!("[[stop_reason]] {}", self.name)
     }
 }
 
-/// `[[faults]]`: bits of a register that give the reason of a stop.
+/// `[[faults]]`: register bits that give a stop reason.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct Faults {
     pub(in crate::arch) register: String,
     /// The register with the enabling bits.
     pub(in crate::arch) enabled_by: Option<String>,
-    /// Whether AMD's library concludes so too.
+    /// Whether AMD's library draws the same conclusion.
     pub(in crate::arch) dbgapi: bool,
     pub(in crate::arch) bits: Vec<FaultBit>,
     #[serde(default)]
@@ -135,13 +135,13 @@ pub(in crate::arch) struct Faults {
 }
 
 impl Faults {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self) -> String {
         format!("[[faults]] {}", self.register)
     }
 }
 
-/// One such bit.
+/// A bit that gives a stop reason.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct FaultBit {
@@ -149,15 +149,15 @@ pub(in crate::arch) struct FaultBit {
     pub(in crate::arch) reason: String,
     /// The bit of `enabled_by`.
     pub(in crate::arch) enable: Option<u8>,
-    /// A bit of the same register that overrules this one.
+    /// A bit of the same register that overrides this one.
     pub(in crate::arch) unless: Option<u8>,
 }
 
-/// `[[trap_id]]`: the meaning of the id that the trap handler saved.
+/// `[[trap_id]]`: the meaning of a trap ID saved by the trap handler.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct TrapId {
-    /// Absent: every other id but 0.
+    /// Absent: every other ID except 0.
     pub(in crate::arch) id: Option<u8>,
     pub(in crate::arch) reason: String,
     #[serde(default)]
@@ -165,7 +165,7 @@ pub(in crate::arch) struct TrapId {
 }
 
 impl TrapId {
-    /// The block as a person finds it in the file.
+    /// The block's heading in messages.
     pub(in crate::arch) fn block(&self) -> String {
         self.id.map_or_else(|| "[[trap_id]] of all others".to_owned(), |id| format!("[[trap_id]] {id}"))
     }

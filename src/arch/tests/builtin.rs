@@ -1,11 +1,11 @@
-//! Facts that every built-in file must state, next to where they come from.
+//! Facts of every built-in file, with their sources.
 
 use super::{every_kind, kind};
 use crate::arch::{RegClass, RegisterValue, SpaceScope, Targets, ValueType};
 use crate::units::{Address, AddressSpace, LaneId, WaveSize};
 
-/// Processor, EF_AMDGPU_MACH, lanes of the default wave, buffer scratch. The machines are those that `clang-22 -mcpu=`
-/// writes and `llvm-readelf-22 -h` shows.
+/// Processor, EF_AMDGPU_MACH, lanes of the default wave, buffer scratch. Source of the machines: `clang-22 -mcpu=` and
+/// `llvm-readelf-22 -h`.
 const PROCESSORS: &[(&str, u32, u8, bool)] = &[
     ("gfx900", 0x2c, 64, true),
     ("gfx906", 0x2f, 64, true),
@@ -192,10 +192,10 @@ fn stop_reasons_have_gdbs_signals() {
     }
 }
 
-/// Conclusions of AMD's library from register values; the cases are those of its `signaled_exceptions`.
+/// AMD's library: stop reasons from register values, with the cases of its `signaled_exceptions`.
 #[test]
 fn faults_follow_from_registers() {
-    /// Target, registers, whether only what the library concludes, stop reasons.
+    /// Target, registers, whether only the library's conclusions, stop reasons.
     type Case = (&'static str, &'static [(&'static str, u64)], bool, &'static [&'static str]);
     let cases: [Case; 13] = [
         ("gfx90a", &[("trapsts", 0)], true, &[]),
@@ -203,7 +203,7 @@ fn faults_follow_from_registers() {
         ("gfx90a", &[("trapsts", 1 << 8)], true, &["address_error"]),
         ("gfx90a", &[("trapsts", 1 << 28 | 1 << 8)], true, &["memory_violation"]),
         ("gfx90a", &[("trapsts", 1 << 11)], true, &["illegal_instruction"]),
-        // A flag without its enable is left over from ordinary arithmetic; one whose enable is not known too.
+        // A flag with a clear or unknown enable bit is left over from ordinary arithmetic.
         ("gfx90a", &[("trapsts", 1 << 2), ("mode", 0)], true, &[]),
         ("gfx90a", &[("trapsts", 1 << 2)], true, &[]),
         ("gfx90a", &[("trapsts", 1 << 2), ("mode", 1 << 14)], true, &["fp_divide_by_0"]),

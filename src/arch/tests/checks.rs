@@ -1,9 +1,9 @@
-//! One broken file for each check: a built-in one with one thing changed.
+//! One invalid file for each check: a built-in one with a single change.
 
 use crate::arch::TargetError;
 use crate::arch::load::{BUILT_IN, parse};
 
-/// Target, text to replace (all of it), with what, and the problem that is then reported.
+/// Target, text to replace (all occurrences), replacement, and the expected problem.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 const CASES: &[Case] = &[
@@ -281,7 +281,7 @@ fn misspelt_keys_and_wrong_shapes_are_refused_with_their_line() {
     }
 }
 
-/// A megabyte of blocks is refused before anything is built of it.
+/// A megabyte of blocks is rejected before any processing.
 #[test]
 fn a_flood_of_blocks_is_refused() {
     let block =

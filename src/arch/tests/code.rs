@@ -12,7 +12,7 @@ fn encoding(name: &str) -> Encoding {
     Encoding::of(Processor::named(name).unwrap()).unwrap()
 }
 
-/// Every instruction of every object that a compiler or assembler wrote has llvm-objdump's length.
+/// Instruction sizes in every compiled or assembled object, against llvm-objdump.
 #[test]
 fn instructions_are_as_long_as_llvm_objdump_prints_them() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -47,7 +47,7 @@ fn instructions_are_as_long_as_llvm_objdump_prints_them() {
     assert!(counts.len() >= 6 && counts.values().all(|count| *count > 800), "{counts:?}");
 }
 
-/// The effect of an instruction by its text, for those that set up frames.
+/// The effect of a frame setup instruction, from its text.
 fn said(mnemonic: &str, operands: &[&str]) -> Effect {
     let register = |text: &str| text.strip_prefix('s').and_then(|number| number.parse::<u8>().ok());
     let operand = |text: &str| match (register(text), text.strip_prefix("0x"), text.parse::<i64>()) {
@@ -71,7 +71,8 @@ fn said(mnemonic: &str, operands: &[&str]) -> Effect {
     Effect::Compute { to, how, left, right }
 }
 
-/// The instructions that move stack registers, with every register and many constants, as llvm-mc encodes them for each target.
+/// Instructions that move stack registers, with every register and many constants, in llvm-mc's encoding for each
+/// target.
 #[test]
 fn moves_of_stack_registers_have_the_codes_of_llvm_mc() {
     let mut texts = Vec::new();
@@ -123,7 +124,7 @@ fn moves_of_stack_registers_have_the_codes_of_llvm_mc() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Code by its dwords for gfx90a, from llvm-mc 22.
+/// The frame starts of code for gfx90a, given as dwords from llvm-mc 22.
 fn frame(words: &[u32], is_kernel: bool) -> Vec<FrameStart> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let processor = Processor::named("gfx90a").unwrap();
@@ -150,23 +151,23 @@ fn paths_that_disagree_leave_the_frame_unknown() {
         straight,
         [Register(32), Register(33), Register(33), Register(33), Register(33), Register(32)]
     );
-    // One path skips the instruction that restores the frame register: the stack pointer shows the frame.
+    // One path skips the instruction that restores the frame register: the stack pointer gives the frame.
     let parted = frame(&[SET, GROW, SKIP_ONE, RESTORE, NOP, RETURN], false);
     assert_eq!(parted[..4], [Register(32), Register(33), Register(33), Register(33)]);
     let moved = FrameStart::Rounded { register: 32, add: 0u32.wrapping_sub(0x400), mask: u32::MAX };
     assert_eq!(parted[4..], [moved, moved]);
-    // The stack pointer is lost, too.
+    // The stack pointer is unknown, too.
     let lost = frame(&[SET, LOSE, SKIP_ONE, RESTORE, NOP, RETURN], false);
     assert_eq!(lost[..4], [Register(32), Register(33), Register(33), Register(33)]);
     assert!(lost[4..].iter().all(|found| matches!(found, FrameStart::Unknown(_))), "{lost:?}");
-    // Behind the return is code that no path leads to.
+    // No path leads to the code after the return.
     let beyond = frame(&[SET, RETURN, NOP], false);
     assert!(matches!(beyond[2], FrameStart::Unknown(_)));
-    // A function that never sets it.
+    // A function without frame register setup.
     assert!(frame(&[NOP, RETURN], false).iter().all(|found| matches!(found, FrameStart::Unknown(_))));
 }
 
-/// Code in two parts, of which the second lies before the first and at its end falls into nothing.
+/// Code in two parts; the second has the lower address and continues past its end.
 #[test]
 fn branches_between_parts_of_a_function_are_followed() {
     use FrameStart::Register;
@@ -231,7 +232,7 @@ fn a_kernel_begins_at_zero_unless_it_sets_its_frame_register_otherwise() {
     assert_eq!((found.at(12), found.at(16)), (FrameStart::Register(33), FrameStart::Register(33)));
 }
 
-/// Bytes that are no code, and code that ends in the middle of an instruction.
+/// Random bytes, and code that ends within an instruction.
 #[test]
 fn code_that_is_damaged_is_followed_as_far_as_it_goes() {
     let mut seed = 0x1234_5678u32;
@@ -246,7 +247,7 @@ fn code_that_is_damaged_is_followed_as_far_as_it_goes() {
         for length in 0..200 {
             let bytes: Vec<u8> = (0..length).map(|_| next() as u8).collect();
             for (frame_register, is_kernel) in [(32, false), (33, false), (33, true)] {
-                // Parts that overlap, and one that leaves the address space.
+                // Overlapping parts, and a part that leaves the address space.
                 let parts = [
                     CodePart { start: u64::MAX - 100, bytes: &bytes },
                     CodePart { start: u64::MAX - 120, bytes: bytes.get(..40).unwrap_or_default() },
@@ -266,7 +267,7 @@ fn code_that_is_damaged_is_followed_as_far_as_it_goes() {
             }
         }
     }
-    // A branch to itself, and one that leaves the function.
+    // A branch to itself, and a branch out of the function.
     assert!(frame(&[0xbf82_ffff], false).iter().all(|found| matches!(found, FrameStart::Unknown(_))));
     assert!(frame(&[0xbf82_7fff, NOP], false).len() == 2);
     let processor = Processor::named("gfx1250").unwrap();
@@ -275,7 +276,7 @@ fn code_that_is_damaged_is_followed_as_far_as_it_goes() {
     assert!(FrameCode::read(code).is_err());
 }
 
-/// AMDGPUUsage, "Generic Processors": what code for each runs on.
+/// AMDGPUUsage, "Generic Processors": compatible processors.
 #[test]
 fn code_runs_on_its_own_processor_and_generic_code_on_its_family() {
     let fits = |code: &str, gpu: &str| {
@@ -299,7 +300,7 @@ fn code_runs_on_its_own_processor_and_generic_code_on_its_family() {
             assert_eq!(fits(generic, gpu), members.contains(&gpu), "{generic} on {gpu}");
         }
     }
-    // Steppings are processors of their own.
+    // Steppings are separate processors.
     assert!(!fits("gfx1036", "gfx1030") && fits("gfx1036", "gfx1036") && fits("gfx10-3-generic", "gfx1036"));
     assert!(fits("gfx9-4-generic", "gfx940") && fits("gfx9-generic", "gfx90c"));
 }

@@ -1,4 +1,4 @@
-//! The manual's tables are those of the code: run the test, and paste what it expects.
+//! The manual's tables match the code: on failure, paste the expected text.
 
 use crate::arch::load::{BUILT_IN, parse};
 use crate::arch::{Targets, check};

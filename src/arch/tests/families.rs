@@ -1,10 +1,10 @@
-//! Files repeat each other on purpose; here they are held to agree where one processor is like another.
+//! Target files repeat facts on purpose; similar processors must agree.
 
 use super::{every_kind, kind};
 use crate::arch::{Targets, WaveArch};
 use crate::units::WaveSize;
 
-/// Processors that differ in name and machine only.
+/// Processors that differ only in name and machine.
 const ALIKE: [&[&str]; 6] = [
     &["gfx900", "gfx906"],
     &["gfx908", "gfx90a"],

@@ -1,4 +1,4 @@
-//! Registers as AMD's debugger library shows them: names, sizes, numbers and the layout of a whole `g` packet.
+//! Registers of AMD's debugger library: names, sizes, numbers and the layout of a whole `g` packet.
 
 use super::kind;
 use crate::arch::{RegId, WaveArch};
@@ -116,8 +116,8 @@ fn a_number_of_the_other_wave_size_has_no_register() {
     assert_eq!(register(740), Some(kind.named("exec").unwrap().id));
 }
 
-/// The names and sizes in bytes that rocm-dbgapi 0.77 showed for waves of each GPU, with all vector registers allocated
-/// and the SGPRs that are aliases under their plain names too.
+/// Names and sizes in bytes from rocm-dbgapi 0.77 for waves of each GPU, with all vector registers allocated, and the
+/// aliased SGPRs also under their plain names.
 #[test]
 fn names_and_sizes_are_those_that_the_library_shows() {
     let gfx9 = [
@@ -171,6 +171,6 @@ fn names_and_sizes_are_those_that_the_library_shows() {
         let all: Vec<u16> = (0..kind.registers().len() as u16).collect();
         assert_eq!(shown, all, "{name}: registers that the library does not show");
     }
-    // A wave64 of gfx10 and later has none at all.
+    // wave64 of gfx10 and later has no such register.
     assert!(kind("gfx1030", WaveSize::W64).named("xnack_mask").is_none());
 }

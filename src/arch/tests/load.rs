@@ -1,4 +1,4 @@
-//! Finding files: built-in ones, the user's own, and what happens to wrong ones.
+//! Search of target files: built-in ones, the user's, and invalid ones.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::arch::load::{BUILT_IN, parse};
 use crate::arch::{TargetError, Targets};
 use crate::units::WaveSize;
 
-/// A folder that is gone when the test is.
+/// A folder that the test removes at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -66,7 +66,7 @@ fn a_folder_adds_targets_and_replaces_known_ones() {
     assert_eq!(targets.origin("gfx900"), Some("targets/gfx900.toml"));
     assert_eq!(targets.by_elf_machine(0x44).unwrap().name, "gfx1103");
     assert!(targets.by_elf_machine(0x3f).unwrap().products.contains("of ours"));
-    // The built-in ones are as they were.
+    // The built-in targets stay unchanged.
     assert!(Targets::builtin().target("gfx90a").unwrap().products.contains("MI210"));
 }
 
@@ -88,7 +88,7 @@ fn a_folder_adds_the_steppings_of_its_files() {
     assert_eq!(own.save_area, targets.target("gfx906").unwrap().save_area);
     assert_eq!(targets.by_elf_machine(0x7f).unwrap().name, "gfx907");
     assert!(targets.names().any(|name| name == "gfx907"));
-    // A file of the user's replaces a built-in processor and its steppings.
+    // A user's file replaces a built-in processor and its steppings.
     for name in ["gfx1100", "gfx1101", "gfx1153"] {
         assert!(targets.origin(name).unwrap().ends_with("b.toml"), "{name}");
         assert!(!targets.is_built_in(name));
@@ -132,7 +132,7 @@ fn a_wrong_file_is_refused_with_its_name_and_place() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A file with any bytes changed is refused or loads; it never takes the program down.
+    /// A file with random changes is rejected or loads, without a panic.
     #[test]
     fn damaged_files_never_panic(
         which in 0..BUILT_IN.len(),

@@ -1,4 +1,4 @@
-//! Tests of the module, by subject.
+//! Tests of the module by subject.
 
 mod address;
 mod builtin;

@@ -1,4 +1,4 @@
-//! Runs of registers as dumps name them.
+//! Register runs in the notation of dumps.
 
 use super::kind;
 use crate::units::WaveSize;

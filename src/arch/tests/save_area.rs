@@ -1,4 +1,4 @@
-//! Save areas and steppings, next to where the facts come from.
+//! Save areas and steppings, with the sources of the facts.
 
 use super::every_kind;
 use crate::arch::load::{BUILT_IN, LISTED, UNLISTED, parse};
@@ -26,7 +26,7 @@ fn the_list_of_processors_is_that_of_the_files() {
     assert_eq!(listed, written);
 }
 
-/// EF_AMDGPU_MACH of LLVM 22; gfx940 and gfx941 had theirs until LLVM 20.
+/// EF_AMDGPU_MACH of LLVM 22; gfx940 and gfx941 had numbers until LLVM 20.
 #[test]
 fn a_stepping_is_its_base_under_another_name_and_number() {
     let targets = Targets::builtin();
@@ -61,7 +61,7 @@ fn every_target_says_where_waves_are_saved() {
             area.parked.is_none(),
             ["gfx942", "gfx950", "gfx1030"].contains(&kind.target.name.as_str())
         );
-        // Registers that a kind shows but no part of the area holds would never be known.
+        // A register outside of the area's parts would never be known.
         for register in kind.registers() {
             let numbered = ["v", "a", "s", "ttmp"].iter().any(|stem| {
                 let number = register.name.strip_prefix(stem).unwrap_or_default();
@@ -86,7 +86,7 @@ fn bits_and_counts() {
     assert_eq!((sgprs.of(0, WaveSize::W64), sgprs.of(6 << 6, WaveSize::W64)), (0, 96));
 }
 
-/// An error in a save area carries the check's name.
+/// An error in a save area names the check.
 #[test]
 fn wrong_save_areas_are_refused() {
     let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "gfx90a").unwrap();
