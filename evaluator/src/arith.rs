@@ -1,8 +1,8 @@
-//! Arithmetic, logic, comparison and conversion of [`Number`]s, for all lanes at once.
+//! Arithmetic, logic, comparison and conversion of [`Number`]s for all lanes at once.
 //!
-//! Follows DWARF 5 sections 2.5.1.4 to 2.5.1.6. Generic values divide and compare as signed, `DW_OP_mod` and
-//! `DW_OP_shr` work on unsigned ones. Vectors work element by element. An operation is [checked](check_binary) first,
-//! and cannot fail afterwards, so that nothing is half done when only some lanes divide by zero.
+//! Follows DWARF 5 sections 2.5.1.4 to 2.5.1.6. Generic values divide and compare as signed; `DW_OP_mod` and
+//! `DW_OP_shr` treat them as unsigned. Vectors work element by element. A [check](check_binary) comes before each
+//! operation, which then cannot fail for some lanes only, for example in a division by zero.
 
 use super::error::Cause;
 use super::half;
@@ -18,12 +18,12 @@ impl Binary {
         matches!(self, Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge)
     }
 
-    /// Whether the right operand is a count and may be of another type.
+    /// Whether the right operand is a shift count, which may have another type.
     fn shifts(self) -> bool {
         matches!(self, Self::Shl | Self::Shr | Self::Shra)
     }
 
-    /// Whether operands need not be integral (DWARF 5 section 2.5.1.4).
+    /// Whether non-integral operands are allowed (DWARF 5 section 2.5.1.4).
     fn takes_any_kind(self) -> bool {
         self.compares() || matches!(self, Self::Plus | Self::Minus | Self::Mul | Self::Div)
     }
@@ -42,10 +42,10 @@ fn check_kind(ty: Type, any: bool) -> Result<(), Cause> {
     }
 }
 
-/// Whether the operands suit the operation.
+/// Checks the operands of an operation.
 ///
 /// # Errors
-/// The lanes for which they do not, and why.
+/// The lanes with invalid operands, and the reason.
 pub(super) fn check_binary(
     op: Binary,
     lanes: LaneSet,
@@ -87,7 +87,7 @@ pub(super) fn check_binary(
     Ok(())
 }
 
-/// The result, for operands that were checked.
+/// Computes the result for checked operands.
 pub(super) fn binary(op: Binary, lanes: LaneSet, left: Number, right: Number) -> Number {
     let result = if op.compares() { Type::Generic } else { left.ty };
     let (kind, bits, count) = left.ty.shape();
@@ -120,7 +120,7 @@ pub(super) fn binary(op: Binary, lanes: LaneSet, left: Number, right: Number) ->
     }
 }
 
-/// 64-bit integers: the operation is chosen outside the loop over the lanes, which then compiles to vector code.
+/// 64-bit integers: the operation is selected outside the loop over the lanes, which then compiles to vector code.
 fn full(op: Binary, kind: ValueClass, generic: bool, a: Lanes<u64>, b: Lanes<u64>) -> Lanes<u64> {
     let signed = kind == ValueClass::Signed;
     match op {
@@ -141,7 +141,7 @@ fn full(op: Binary, kind: ValueClass, generic: bool, a: Lanes<u64>, b: Lanes<u64
     }
 }
 
-/// Up to 64 bits, one element of one lane. Divisors of integers are not 0.
+/// Computes one element of one lane of up to 64 bits. Integer divisors are not 0.
 fn narrow(op: Binary, kind: ValueClass, bits: u32, a: u64, b: u64) -> u64 {
     if kind == ValueClass::Float {
         return match bits {
@@ -185,8 +185,8 @@ fn narrow(op: Binary, kind: ValueClass, bits: u32, a: u64, b: u64) -> u64 {
     result & low_mask(bits)
 }
 
-/// Floating point. Computing in `f64` and rounding once is exact for the four operations of `f16` and `f32`, whose
-/// precision is less than half of that of `f64`.
+/// Computes in floating point. `f64` arithmetic with one rounding is exact for the four operations of `f16` and `f32`,
+/// whose precision is less than half of that of `f64`.
 fn float(op: Binary, a: f64, b: f64, pack: impl Fn(f64) -> u64) -> u64 {
     match op {
         Binary::Plus => pack(a + b),
@@ -199,15 +199,15 @@ fn float(op: Binary, a: f64, b: f64, pack: impl Fn(f64) -> u64) -> u64 {
         Binary::Le => u64::from(a <= b),
         Binary::Gt => u64::from(a > b),
         Binary::Ge => u64::from(a >= b),
-        // The check lets no other operation through.
+        // The check rejects all other operations.
         Binary::And | Binary::Or | Binary::Xor | Binary::Mod | Binary::Shl | Binary::Shr | Binary::Shra => 0,
     }
 }
 
-/// One element of any width.
+/// Computes one element of any width.
 fn scalar(op: Binary, kind: ValueClass, bits: u32, a: &[u64], b: &[u64]) -> Vec<u64> {
     let low = |number: &[u64]| number.first().copied().unwrap_or(0);
-    // A shift count may have more bits than the number shifted; beyond the low limb it is too large anyway.
+    // A shift count may be wider than the shifted number; any count beyond the low limb is too large.
     let count = if b.iter().skip(1).all(|limb| *limb == 0) { low(b) } else { u64::MAX };
     if bits <= 64 {
         let right = if op.shifts() { count } else { low(b) };
@@ -253,12 +253,12 @@ fn scalar(op: Binary, kind: ValueClass, bits: u32, a: &[u64], b: &[u64]) -> Vec<
     }
 }
 
-/// Whether the operand suits the operation.
+/// Checks the operand of an operation.
 pub(super) fn check_unary(op: Unary, ty: Type) -> Result<(), Cause> {
     check_kind(ty, op != Unary::Not)
 }
 
-/// The result, for an operand that was checked.
+/// Computes the result for a checked operand.
 pub(super) fn unary(op: Unary, lanes: LaneSet, mut number: Number) -> Number {
     let (kind, bits, count) = number.ty.shape();
     if let (Limbs::Narrow(limbs), 1) = (&mut number.limbs, count) {
@@ -294,7 +294,7 @@ fn narrow_unary(op: Unary, kind: ValueClass, bits: u32, value: u64) -> u64 {
     result & low_mask(bits)
 }
 
-/// A constant of a type, for `DW_OP_plus_uconst`.
+/// Creates a constant of a type, for `DW_OP_plus_uconst`.
 pub(super) fn constant(ty: Type, value: u64) -> Number {
     let (kind, bits, count) = ty.shape();
     let element = match (kind, bits) {
@@ -306,7 +306,7 @@ pub(super) fn constant(ty: Type, value: u64) -> Number {
     Number::from_limbs(ty, &joined(bits, count, |_| element.clone()))
 }
 
-/// Whether a value converts to a type (`DW_OP_convert`): both numeric, and of as many elements.
+/// Checks a conversion (`DW_OP_convert`): both types are numeric, with the same number of elements.
 pub(super) fn check_convert(from: Type, to: Type) -> Result<(), Cause> {
     check_kind(from, true)?;
     check_kind(to, true)?;
@@ -321,7 +321,7 @@ pub(super) fn check_convert(from: Type, to: Type) -> Result<(), Cause> {
     Ok(())
 }
 
-/// The value in another type, for types that were checked.
+/// Converts a value to another type; the types are checked.
 pub(super) fn convert(lanes: LaneSet, number: &Number, to: Type) -> Number {
     let ((from_kind, from_bits, count), (to_kind, to_bits, _)) = (number.ty.shape(), to.shape());
     if let (Limbs::Narrow(limbs), true, true) = (&number.limbs, count == 1, to_bits <= 64) {
@@ -354,7 +354,7 @@ fn convert_one(value: &[u64], from: ValueClass, from_bits: u32, to: ValueClass, 
         (ValueClass::Float, ValueClass::Float, _) if from_bits == to_bits => value.to_vec(),
         (_, ValueClass::Float, 16) => vec![u64::from(half::from_f64(as_float()))],
         (ValueClass::Float, ValueClass::Float, 32) => vec![u64::from((as_float() as f32).to_bits())],
-        // An integer is rounded once, straight to the result's precision.
+        // An integer is rounded once, directly to the result's precision.
         (_, ValueClass::Float, 32) => vec![u64::from(integer_as_f32(value, from, from_bits).to_bits())],
         (_, ValueClass::Float, _) => vec![as_float().to_bits()],
         (ValueClass::Float, ValueClass::Signed, _) => {
@@ -391,7 +391,7 @@ fn sign_extended(value: u64, bits: u32) -> i64 {
     (value << unused) as i64 >> unused
 }
 
-/// Elements put together into one number's limbs.
+/// Joins elements into one number's limbs.
 fn joined(bits: u32, count: u32, element: impl Fn(u32) -> Vec<u64>) -> Vec<u64> {
     if count == 1 {
         return element(0);

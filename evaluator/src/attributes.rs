@@ -1,4 +1,4 @@
-//! Attributes of the whole wave: the PC of each lane, and the active lanes.
+//! Wave-wide attributes: the PC of each lane, and the active lanes.
 
 use super::context::Context;
 use super::error::{Cause, Error};
@@ -8,14 +8,15 @@ use super::operation::Program;
 use super::value::{Number, Type};
 use crate::units::{BitSize, LaneId, LaneSet, Pc};
 
-/// Bits of one element of `DW_AT_LLVM_lane_pc`: the generic type.
+/// Bits of one element of `DW_AT_LLVM_lane_pc`, a generic value.
 const PC_BITS: u64 = 64;
 
-/// The PC of each lane of the wave, by `DW_AT_LLVM_lane_pc`: `None` for a lane that was not active on entry to the function (its
-/// element is undefined). In a function without the attribute, active lanes are at the wave's PC and the PC of others is unknown.
+/// Returns the PC of each lane according to `DW_AT_LLVM_lane_pc`; `None` for a lane that was inactive on entry to the
+/// function (its element is undefined). Without the attribute active lanes are at the wave's PC, and the PCs of the
+/// others are unknown.
 ///
 /// # Errors
-/// As the expression has it; ill-formed if the vector is shorter than the wave or an element partly undefined;
+/// The errors of the expression; ill-formed if the vector is shorter than the wave or an element partly undefined;
 /// unavailable if an element was not captured.
 pub fn lane_pcs(
     context: &dyn Context,
@@ -33,7 +34,7 @@ pub fn lane_pcs(
             match bits.number() {
                 Some(pc) => Ok(Some(Pc(pc))),
                 None if bits.is_undefined() => Ok(None),
-                // The error names the missing one.
+                // The error names the missing element.
                 None => {
                     reader.word(&location, skip, PC_BITS as u32, lane).map(|pc| Some(Pc(pc))).map_err(at_end)
                 }
@@ -42,11 +43,12 @@ pub fn lane_pcs(
         .collect()
 }
 
-/// The mask of active lanes, by `DW_AT_LLVM_active_lane`: a value (2020 AMDGPU text), or a location that is read as an
-/// integer with a bit for each lane (LLVM's later document). Without the attribute the execution mask counts.
+/// Returns the mask of active lanes according to `DW_AT_LLVM_active_lane`: a value (2020 AMDGPU text), or a location
+/// read as an integer with a bit for each lane (LLVM's later document). Without the attribute the execution mask
+/// counts.
 ///
 /// # Errors
-/// As the expression has it, or as reading its location has it.
+/// The errors of the expression or of reading its location.
 pub fn active_lanes(context: &dyn Context, program: &Program, lane: Option<LaneId>) -> Result<Number, Error> {
     let at_end = |cause| Error { at: program.end(), op: "result", cause };
     let groups = Evaluator::new(context).stack(program, Focus::from(lane), &[]);
@@ -68,7 +70,7 @@ pub fn active_lanes(context: &dyn Context, program: &Program, lane: Option<LaneI
     }
 }
 
-/// A mask as the lanes of a wave.
+/// Converts a mask to lanes of the wave.
 #[must_use]
 pub fn mask_lanes(context: &dyn Context, mask: &Number) -> LaneSet {
     LaneSet(mask.low().get(LaneId(0))).and(context.machine().wave_size().all())

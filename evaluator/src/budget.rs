@@ -1,8 +1,9 @@
-//! The work that all evaluations of a question share.
+//! The budget of work shared by all evaluations of a question.
 //!
-//! One evaluation is bounded by [`MAX_WORK`](super::limits::MAX_WORK), which thousands of variables, or waves, may each reach. So each
-//! evaluation, and each run of call frame instructions, has a small share of its own, which is in proportion to its bytes; what it
-//! takes beyond comes out of the question's budget. A spent budget leaves each its own share: what is cheap is still evaluated.
+//! Thousands of variables or waves may each reach the bound of one evaluation, [`MAX_WORK`](super::limits::MAX_WORK).
+//! So each evaluation, and each run of call frame instructions, has a small share in proportion to its bytes; further
+//! work is charged to the question's budget. After the budget is spent each share remains: cheap expressions are still
+//! evaluated.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,14 +14,14 @@ use super::limits::{
 use super::operation::{Encoding, Program};
 use crate::units::ExprOffset;
 
-/// Units of work ([`MAX_WORK`](super::limits::MAX_WORK)) that a question may still take beyond the shares of its evaluations.
+/// Units of work ([`MAX_WORK`](super::limits::MAX_WORK)) left for a question beyond the shares of its evaluations.
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicU64,
-    /// Values of variables that it may still ask for, and those that a new question has.
+    /// Values of variables left, and their initial number.
     values: AtomicU64,
     most_values: u64,
-    /// The wave that [`WAVE_WORK`] and [`WAVE_VALUES`] were added for last.
+    /// The last wave for which [`WAVE_WORK`] and [`WAVE_VALUES`] were added.
     wave: AtomicU64,
 }
 
@@ -28,14 +29,14 @@ pub struct Budget {
 const NONE: u64 = u64::MAX;
 
 impl Default for Budget {
-    /// That of a new question.
+    /// The budget of a new question.
     fn default() -> Self {
         Self::of_values(MAX_QUESTION_VALUES)
     }
 }
 
 impl Budget {
-    /// That of a new question which may ask for so many values of variables.
+    /// Creates the budget of a new question with a limit on values of variables.
     #[must_use]
     pub fn of_values(most_values: u64) -> Self {
         Self {
@@ -46,15 +47,15 @@ impl Budget {
         }
     }
 
-    /// Begins another question.
+    /// Starts another question.
     pub fn restart(&self) {
         self.left.store(MAX_QUESTION_WORK, Ordering::Relaxed);
         self.values.store(self.most_values, Ordering::Relaxed);
         self.wave.store(NONE, Ordering::Relaxed);
     }
 
-    /// Adds the share of one wave, [`WAVE_WORK`] and [`WAVE_VALUES`], where the question goes on to another one. `wave` is any
-    /// number that the caller gives to waves.
+    /// Adds the share of one wave, [`WAVE_WORK`] and [`WAVE_VALUES`], if the wave differs from the last one. `wave` is
+    /// any number chosen by the caller.
     pub fn add_wave(&self, wave: u32) {
         let wave = u64::from(wave);
         if self.wave.swap(wave, Ordering::Relaxed) != wave {
@@ -64,16 +65,16 @@ impl Budget {
         }
     }
 
-    /// Units that are left.
+    /// Number of units left.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Takes work of the caller's own, of which the first `own` units are free.
+    /// Charges work of the caller, of which the first `own` units are free.
     ///
     /// # Errors
-    /// [`Cause::Limit`]: it is more than the question has left; nothing is taken.
+    /// [`Cause::Limit`] if more than the question has left; nothing is charged then.
     pub fn take(&self, units: u64, own: u64) -> Result<(), Cause> {
         let mut share = Share::new(Some(self), own, ("units of work", u64::MAX));
         share.take(units)?;
@@ -81,10 +82,10 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes so many values of variables.
+    /// Charges values of variables.
     ///
     /// # Errors
-    /// [`Cause::Limit`]: they are more than the question has left; nothing is taken.
+    /// [`Cause::Limit`] if more than the question has left; nothing is charged then.
     pub fn take_values(&self, count: u64) -> Result<(), Cause> {
         let (what, limit) = ("values of variables of all waves", self.most_values);
         let left = self.values.load(Ordering::Relaxed).checked_sub(count);
@@ -96,17 +97,17 @@ impl Budget {
         self.change(|left| left.saturating_sub(units));
     }
 
-    /// One thread works on a question; two that share a budget may lose a change, which costs its precision only.
+    /// One thread works on a question. Two threads with the same budget may lose a change, which costs only precision.
     fn change(&self, change: impl Fn(u64) -> u64) {
         self.left.store(change(self.left()), Ordering::Relaxed);
     }
 }
 
 impl Program {
-    /// [`Self::decode`] within the budget of a question: an expression of more bytes than [`MAX_OWN_WORK`] takes of it.
+    /// [`Self::decode`] within a question's budget: bytes beyond [`MAX_OWN_WORK`] are charged to it.
     ///
     /// # Errors
-    /// As there; class limit where the budget is spent.
+    /// The errors of [`Self::decode`]; class limit if the budget is spent.
     pub fn decode_within(budget: Option<&Budget>, bytes: &[u8], encoding: Encoding) -> Result<Self, Error> {
         let mut share = Share::new(budget, MAX_OWN_WORK, ("bytes of an expression", u64::MAX));
         let taken = share.take(bytes.len() as u64);
@@ -116,33 +117,33 @@ impl Program {
     }
 }
 
-/// The work of one evaluation, or of one run of call frame instructions.
+/// The share of one evaluation, or of one run of call frame instructions.
 #[derive(Debug)]
 pub(super) struct Share<'b> {
     budget: Option<&'b Budget>,
     own: u64,
     most: u64,
-    /// Its bound and the name of that.
+    /// Its bound, and the bound's name.
     bound: (&'static str, u64),
     used: u64,
 }
 
 impl<'b> Share<'b> {
-    /// A share of `own` units, and of what the budget has left, up to a bound.
+    /// Creates a share of `own` units plus the rest of the budget, up to a bound.
     pub(super) fn new(budget: Option<&'b Budget>, own: u64, bound: (&'static str, u64)) -> Self {
         let left = budget.map_or(u64::MAX, Budget::left);
         Self { budget, own, most: own.saturating_add(left).min(bound.1), bound, used: 0 }
     }
 
-    /// The share of a run of call frame instructions.
+    /// Creates the share of a run of call frame instructions.
     pub(super) fn of_row(budget: Option<&'b Budget>) -> Self {
         Self::new(budget, OWN_ROW_WORK, ("units of work", u64::MAX))
     }
 
-    /// Takes units.
+    /// Charges units.
     ///
     /// # Errors
-    /// [`Cause::Limit`]: they are more than its bound, or than the question has left.
+    /// [`Cause::Limit`] if more than its bound, or than the question has left.
     pub(super) fn take(&mut self, units: u64) -> Result<(), Cause> {
         self.used = self.used.saturating_add(units);
         if self.used <= self.most {
@@ -155,7 +156,7 @@ impl<'b> Share<'b> {
         Err(Cause::Limit { what, limit })
     }
 
-    /// At the end: takes what was used beyond its own out of the budget.
+    /// Charges the units beyond its own to the budget; called at the end.
     pub(super) fn spend(&mut self) {
         if let Some(budget) = self.budget {
             budget.spend(self.used.saturating_sub(self.own));
@@ -163,7 +164,7 @@ impl<'b> Share<'b> {
         self.own = self.own.max(self.used);
     }
 
-    /// Units that were taken.
+    /// Number of charged units.
     pub(super) fn used(&self) -> u64 {
         self.used
     }

@@ -1,7 +1,6 @@
-//! Composite storages: parts of other storages one after another, flattened as they are built.
+//! Composite storages: consecutive parts of other storages, flattened on construction.
 //!
-//! "Composite Location Description Operations" of the 2020 AMDGPU text; what the operations do with them is in
-//! `machine/composite.rs`.
+//! "Composite Location Description Operations" of the 2020 AMDGPU text; `machine/composite.rs` has the operations.
 
 use super::location::{ImplicitPointer, Location, Storage};
 use crate::units::{BitSize, LaneId};
@@ -9,28 +8,28 @@ use crate::units::{BitSize, LaneId};
 /// One part of a composite.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Where it is; never a composite, because composites are flattened as they are built.
+    /// Its location; never a composite, because composites are flattened.
     pub location: Location,
     /// Its size, never 0.
     pub size: BitSize,
 }
 
-/// A composite storage: flattened, without empty parts. Neighbours that continue one another are merged by
-/// [`Location::canonical`], since whether they do may depend on the lane.
+/// A composite storage: flattened, without empty parts. [`Location::canonical`] merges contiguous neighbours, because
+/// contiguity may depend on the lane.
 #[derive(Clone, Debug, Default)]
 pub struct Composite {
     parts: Vec<Part>,
-    /// Where each part ends, in bits from the start: what is at an offset is found without passing all before it.
+    /// End of each part in bits from the start, for a binary search by offset.
     ends: Vec<u64>,
-    /// Whether a part depends on the lane, and whether one is an implicit pointer: asked at every read.
+    /// Cached facts for reads: whether a part depends on the lane, and whether one is an implicit pointer.
     varying: bool,
     pointers: bool,
-    /// Whether pieces may be added although it is a whole location: made by `DW_OP_composite`.
+    /// Whether pieces may be added to a complete location: it was made by `DW_OP_composite`.
     pub(super) open: bool,
 }
 
 impl Composite {
-    /// The parts, least significant first.
+    /// Returns the parts, least significant first.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -42,19 +41,19 @@ impl Composite {
         BitSize(self.ends.last().copied().unwrap_or(0))
     }
 
-    /// An empty one that pieces may be added to.
+    /// Creates an empty composite to which pieces may be added.
     pub(super) fn open() -> Self {
         Self { open: true, ..Self::default() }
     }
 
-    /// One of these parts, none of which is a composite; `None` if 64 bits do not count the bits of all.
+    /// Creates a composite of these parts, none of which is a composite; `None` if the total exceeds 64 bits.
     #[must_use]
     pub fn of(parts: impl IntoIterator<Item = Part>) -> Option<Self> {
         let mut composite = Self::default();
         parts.into_iter().try_for_each(|part| composite.push(part)).map(|()| composite)
     }
 
-    /// Adds a part that is no composite; `None` if 64 bits do not count the bits of all then. Empty parts are dropped.
+    /// Adds a part that is not a composite; `None` if the total then exceeds 64 bits. Empty parts are dropped.
     pub(super) fn push(&mut self, part: Part) -> Option<()> {
         if part.size.0 == 0 {
             return Some(());
@@ -66,7 +65,7 @@ impl Composite {
         Some(())
     }
 
-    /// The parts that share bits with those from `from` to `until`, each with its index and its first bit.
+    /// Iterates over the parts that overlap the bits from `from` to `until`, each with its index and its first bit.
     pub(super) fn covering(&self, from: u128, until: u128) -> impl Iterator<Item = (usize, u128, &Part)> {
         let first = self.ends.partition_point(|end| u128::from(*end) <= from);
         let before = first.checked_sub(1).and_then(|before| self.ends.get(before).copied());
@@ -88,9 +87,8 @@ impl Composite {
         self.pointers
     }
 
-    /// The implicit pointer among the bits from `from` to `until` as one lane has them: `None` if there is none of it,
-    /// `Some(None)` if it is there in part, or among others. "All of its bits, from a single part": parts that
-    /// continue one another are one.
+    /// Returns the implicit pointer in the bits from `from` to `until` for one lane. `None`: no pointer. `Some(None)`:
+    /// a part of one, or one among other bits. "All of its bits, from a single part": contiguous parts count as one.
     pub(super) fn pointer(
         &self,
         from: u128,
@@ -116,7 +114,7 @@ impl Composite {
 }
 
 impl FromIterator<Part> for Composite {
-    /// Of parts that were counted before: what 64 bits cannot count is left out.
+    /// The parts were counted before; a part beyond 64 bits of total is dropped.
     fn from_iter<I: IntoIterator<Item = Part>>(parts: I) -> Self {
         let mut composite = Self::default();
         for part in parts {
@@ -128,8 +126,7 @@ impl FromIterator<Part> for Composite {
     }
 }
 
-/// Parts with neighbours that continue one another merged, as one lane has them: the first `most`, and how many parts
-/// are in none of those.
+/// Merges contiguous neighbours for one lane: returns the first `most`, and the number of unmerged parts after them.
 pub(super) fn merged(parts: &[Part], lane: LaneId, most: usize) -> (Vec<Part>, usize) {
     let mut all: Vec<Part> = Vec::new();
     let mut previous: Option<&Part> = None;
@@ -148,13 +145,13 @@ pub(super) fn merged(parts: &[Part], lane: LaneId, most: usize) -> (Vec<Part>, u
 }
 
 impl Part {
-    /// The part as one lane has it.
+    /// Returns the part for one lane.
     #[must_use]
     pub fn at(&self, lane: LaneId) -> Self {
         Self { location: self.location.at(lane), size: self.size }
     }
 
-    /// Whether another part goes on in the same storage where this one ends.
+    /// Whether another part continues this one in the same storage.
     fn is_continued_by(&self, next: &Self, lane: LaneId) -> bool {
         let same = match (&self.location.storage, &next.location.storage) {
             (Storage::Undefined(_), Storage::Undefined(_)) => return true,

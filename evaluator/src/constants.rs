@@ -1,16 +1,16 @@
-//! Operations of DWARF 5 and GNU's older ones, by gimli's constants.
+//! Operations of DWARF 5 and older GNU operations, by gimli's constants.
 
 #![allow(non_upper_case_globals, reason = "patterns are DWARF's own names")]
 
 use gimli::DwOp;
 use gimli::constants::*;
 
-/// The name of an operation of DWARF 5, section 7.7.1, table 7.9.
+/// Returns the name of an operation of DWARF 5, section 7.7.1, table 7.9.
 pub(crate) fn standard_name(code: u8) -> Option<&'static str> {
     DwOp(code).static_string().filter(|_| code <= DW_OP_reinterpret.0)
 }
 
-/// An operation of GNU's that DWARF 5 took over under another number: its name, and the operation of DWARF 5.
+/// Returns the name of a GNU operation with another number in DWARF 5, and the DWARF 5 operation.
 pub(crate) fn gnu(code: u8) -> Option<(&'static str, DwOp)> {
     let same = match DwOp(code) {
         DW_OP_GNU_push_tls_address => DW_OP_form_tls_address,

@@ -1,7 +1,8 @@
-//! The [`Context`] of an evaluation: everything that an expression depends on.
+//! The [`Context`] of an evaluation: all inputs of an expression.
 //!
-//! It is the "DWARF expression evaluation context" of the specifications without the lane: each evaluation takes a set of lanes.
-//! The evaluator may repeat a read. The implementer decides what a read returns, for example a layer of changes above a capture.
+//! The "DWARF expression evaluation context" of the specifications without the lane: each evaluation takes a set of
+//! lanes. The evaluator may repeat a read. The implementer defines the result of a read, for example with an overlay on
+//! a capture.
 
 use std::sync::Arc;
 
@@ -13,19 +14,19 @@ use super::origin::Origin;
 use super::value::BaseType;
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
 
-/// An answer of the context.
+/// A result of the context.
 pub type Answer<T> = Result<T, ContextError>;
 
 /// The dependence of an address space on the lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LaneNeed {
-    /// Nothing: the space is the same for every lane.
+    /// The space is the same for every lane.
     None,
-    /// The focused lane, at once: private memory of the lane.
+    /// The focused lane, when the location is formed: private memory of the lane.
     Now,
-    /// The focused lane, but only if it is read through a private aperture: the generic space.
+    /// The focused lane, only for reads through a private aperture: the generic space.
     WhenRead,
-    /// Nothing, because the space itself names a lane, which the wave must have.
+    /// The lane in the space's number, which the wave must have.
     Fixed(LaneId),
 }
 
@@ -38,37 +39,37 @@ pub struct SpaceInfo {
     pub lane: LaneNeed,
 }
 
-/// A buffer for a whole register and the marks of its known dwords, filled by [`Machine::read_register`].
+/// A buffer for a whole register with a mask of its known dwords, filled by [`Machine::read_register`].
 #[derive(Clone)]
 pub struct RegisterBytes {
     /// The bytes, least significant first; lane 0 first for vector registers.
     pub bytes: [u8; RegisterBytes::MAX],
-    /// Bit N: dword N of `bytes` is known. Bytes of other dwords mean nothing.
+    /// Bit N: dword N of `bytes` is known. Other dwords are meaningless.
     pub known: u64,
-    /// Bit N: dword N, which is not known, is nowhere: a caller's value that the callee did not keep.
+    /// Bit N: the unknown dword N has no location: a caller's value that the callee did not save.
     pub undefined: u64,
     /// The operation or rule that made dwords undefined, if known.
     pub origin: Option<Origin>,
 }
 
 impl RegisterBytes {
-    /// Bytes of the widest register: a dword for each of 64 lanes.
+    /// Size of the widest register in bytes: a dword for each of 64 lanes.
     pub const MAX: usize = 256;
 
-    /// Nothing known.
+    /// Creates a buffer without known dwords.
     #[must_use]
     pub fn unknown() -> Self {
         Self { bytes: [0; Self::MAX], known: 0, undefined: 0, origin: None }
     }
 
-    /// Makes every dword unknown.
+    /// Marks every dword unknown.
     #[inline]
     pub fn clear(&mut self) {
         (self.known, self.undefined, self.origin) = (0, 0, None);
     }
 
-    /// Sets the first bytes of the register and makes their dwords known, a partial last one too; returns how many bytes it
-    /// took, at most [`Self::MAX`].
+    /// Sets the first bytes of the register and marks their dwords known, a partial last one too. Returns the number of
+    /// bytes used, at most [`Self::MAX`].
     #[inline]
     pub fn fill(&mut self, bytes: &[u8]) -> usize {
         let length = bytes.len().min(Self::MAX);
@@ -94,13 +95,13 @@ impl RegisterBytes {
         }
     }
 
-    /// Up to 64 bits from a bit offset on; bits beyond the register are 0.
+    /// Returns up to 64 bits from a bit offset on; bits beyond the register are 0.
     #[inline]
     #[must_use]
     pub fn extract(&self, first_bit: u64, bits: u32) -> u64 {
         let byte = (first_bit / 8) as usize;
         let shift = (first_bit % 8) as u32;
-        // A dword of a lane is what is read most, by far.
+        // Fast path: most reads are one lane's dword.
         if let (0, 32, Some([a, b, c, d])) = (shift, bits, self.bytes.get(byte..byte.saturating_add(4))) {
             return u64::from(u32::from_le_bytes([*a, *b, *c, *d]));
         }
@@ -123,7 +124,7 @@ impl std::fmt::Debug for RegisterBytes {
 pub struct MemoryAt {
     /// The address space.
     pub space: AddressSpace,
-    /// The lane captured when the location was formed, for spaces that depend on it.
+    /// The lane of the location, captured when it was formed, for spaces that depend on it.
     pub lane: Option<LaneId>,
     /// The first byte.
     pub address: Address,
@@ -132,14 +133,14 @@ pub struct MemoryAt {
 /// A reference to a debugging information entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DieRef {
-    /// An offset within the unit that the expression belongs to.
+    /// An offset in the expression's unit.
     Unit(DieOffset),
     /// An offset in `.debug_info`.
     Section(DieOffset),
 }
 
 impl DieRef {
-    /// The offset, whatever it is relative to.
+    /// Returns the offset, relative to either.
     #[must_use]
     pub fn offset(self) -> DieOffset {
         match self {
@@ -153,15 +154,15 @@ impl DieRef {
 pub enum DieLocation {
     /// It has neither `DW_AT_location` nor `DW_AT_const_value`.
     None,
-    /// Its `DW_AT_location`, or the entry of its location list for the program location.
+    /// Its `DW_AT_location`, or the element of its location list for the program location.
     Expression(Arc<Program>),
-    /// Its location list has no entry for the program location.
+    /// Its location list has no element for the program location.
     NotHere,
     /// Its `DW_AT_const_value`.
     ConstValue(Arc<[u8]>),
 }
 
-/// A debugging information entry, as `DW_OP_call*` and implicit pointers use it.
+/// A debugging information entry, the target of `DW_OP_call*` and implicit pointers.
 #[derive(Clone, Debug)]
 pub struct Die {
     /// Whether its tag is `DW_TAG_dwarf_procedure`, which shares its caller's stack.
@@ -170,7 +171,7 @@ pub struct Die {
     pub location: DieLocation,
 }
 
-/// An attribute that is a constant or an expression.
+/// An attribute with a constant or an expression.
 #[derive(Clone, Debug)]
 pub enum Attribute {
     /// A constant.
@@ -179,73 +180,72 @@ pub enum Attribute {
     Expression(Arc<Program>),
 }
 
-/// A `DW_TAG_object_map` entry (DWARF issue 230712.4): where the elements of an array are while segments of it are in
+/// A `DW_TAG_object_map` entry (DWARF issue 230712.4): the locations of array elements while chunks of the array are in
 /// vector registers.
 #[derive(Clone, Debug)]
 pub struct ObjectMap {
-    /// Where the array is in memory.
+    /// Location of the array in memory.
     pub mem_location: Attribute,
-    /// Which chunk of the array is in registers, counted from 1 up; 0 for none.
+    /// The chunk of the array in registers, counted from 1; 0 for none.
     pub cntl_ordinal: Attribute,
     /// The vector register.
     pub vec_location: Attribute,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub element_size: Attribute,
-    /// Elements of a chunk.
+    /// Number of elements in a chunk.
     pub element_count: Attribute,
-    /// The code where the map holds, as half-open ranges, of which an empty one holds nothing; without any range it holds
-    /// everywhere.
+    /// Code ranges of the map, half-open; an empty range covers nothing. Without any range it covers all code.
     pub ranges: Vec<(Pc, Pc)>,
 }
 
-/// Where a function's frame begins, in the units of its stack pointer.
+/// Start of a function's frame, in the units of its stack pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameStart {
-    /// At 0: the frame of a kernel.
+    /// 0: the frame of a kernel.
     Zero,
-    /// At the contents of that register.
+    /// The contents of that register.
     Register(DwarfReg),
-    /// At the contents of a register of 32 bits, moved and rounded: `(register + add) & mask`.
+    /// The contents of a register of 32 bits, moved and rounded: `(register + add) & mask`.
     Rounded {
         /// The register.
         register: DwarfReg,
         /// The addend.
         add: u32,
-        /// The bits that are kept.
+        /// The kept bits.
         mask: u32,
     },
 }
 
-/// The register from which the objects of a function's frame are counted.
+/// The base register for the objects of a function's frame.
 #[derive(Clone, Debug)]
 pub struct FrameRegister {
-    /// The register that `DW_AT_frame_base` names, or the calling convention's where a kernel has no such attribute.
+    /// The register of `DW_AT_frame_base`, or the calling convention's for a kernel without that attribute.
     pub register: Option<DwarfReg>,
     /// The stack pointer of the calling convention.
     pub stack: Option<DwarfReg>,
-    /// Where the frame begins at the program location, or why that is not known.
+    /// Start of the frame at the program location, or the reason that it is unknown.
     pub start: Answer<FrameStart>,
-    /// Of a frame whose start is rounded up: how its objects are laid out.
+    /// Layout of the objects of a frame whose start is rounded up.
     pub realigned: Option<Realigned>,
 }
 
-/// Objects of a frame whose start is rounded up. Arguments on the stack are counted from the stack pointer at the function's
-/// entry, though their offsets have the form of the function's own objects, which follow them.
+/// Objects of a frame whose start is rounded up. Stack arguments are relative to the stack pointer at the function's
+/// entry, although their offsets look like those of the function's own objects, which follow them.
 #[derive(Clone, Debug)]
 pub struct Realigned {
-    /// Where the arguments begin at the program location, or why that is not known.
+    /// Start of the arguments at the program location, or the reason that it is unknown.
     pub arguments: Answer<FrameStart>,
-    /// Up to this offset objects are arguments.
+    /// Objects up to this offset are arguments.
     pub last_argument: Option<u32>,
-    /// From this offset on objects are the function's own.
+    /// Objects from this offset on are the function's own.
     pub first_own: Option<u32>,
 }
 
 impl FrameRegister {
-    /// The origin of an object at an offset.
+    /// Returns the base of an object at an offset.
     ///
     /// # Errors
-    /// It is not known; the error has the reason.
+    /// It is unknown; the error has the reason.
     pub fn origin(&self, offset: i64) -> Answer<FrameStart> {
         let Some(realigned) = &self.realigned else { return self.start.clone() };
         let is_argument = realigned.last_argument.is_some_and(|last| offset <= i64::from(last));
@@ -261,16 +261,16 @@ impl FrameRegister {
     }
 }
 
-/// Everything an expression may depend on, but for the lane, in three parts by what they belong to. A type with all three parts is
-/// a context; a decorator implements the parts that it changes, and passes on the others of another context.
+/// All inputs of an expression except the lane, in three parts. A type with all three parts is a context. A decorator
+/// implements the parts that it changes and forwards the others.
 pub trait Context {
     /// The registers and memory of the wave.
     fn machine(&self) -> &dyn Machine;
 
-    /// The call frame that the expression is evaluated in.
+    /// The call frame of the expression.
     fn call_frame(&self) -> &dyn CallFrame;
 
-    /// The unit that the expression belongs to.
+    /// The unit of the expression.
     fn unit(&self) -> &dyn Unit;
 }
 
@@ -290,45 +290,45 @@ impl<T: Machine + CallFrame + Unit> Context for T {
 
 /// The registers and memory of a wave.
 pub trait Machine {
-    /// How many lanes the wave has.
+    /// Number of lanes of the wave.
     fn wave_size(&self) -> WaveSize;
 
-    /// An address space; `None` if the target reserves or lacks the number.
+    /// Returns an address space; `None` if the target reserves or lacks the number.
     fn space(&self, space: AddressSpace) -> Option<SpaceInfo>;
 
-    /// Size of a register.
+    /// Returns the size of a register.
     ///
     /// # Errors
-    /// Why the wave has no register of this number.
+    /// The reason for an unknown register number.
     fn register_size(&self, register: DwarfReg) -> Answer<BitSize>;
 
-    /// Reads a whole register of a frame into a cleared buffer. Dwords that it marks neither as known nor as undefined were
-    /// not captured.
+    /// Reads a whole register of a frame into a cleared buffer. Dwords marked neither known nor undefined were not
+    /// captured.
     fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes);
 
-    /// Reads memory; returns how many bytes from the start on were captured and are now in `into`.
+    /// Reads memory; returns the number of captured bytes from the start on, now in `into`.
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize;
 
-    /// The length of the gap that begins with a byte that [`Self::read_memory`] cannot read, at least 1. The evaluator tries the
-    /// byte after it.
+    /// Length of the gap at a byte that [`Self::read_memory`] cannot read, at least 1. The evaluator continues after
+    /// it.
     fn missing_memory(&self, at: MemoryAt) -> u64 {
         let _ = at;
         1
     }
 
-    /// The budget that all evaluations of a question share; `None`: each evaluation has its own bounds only.
+    /// The shared budget of a question's evaluations; `None`: only the bounds of each evaluation apply.
     fn budget(&self) -> Option<&Budget> {
         None
     }
 }
 
-/// The call frame of an expression: its function, its program location and its caller. Only [`Self::pc`] has no default: the
-/// defaults answer that a frame has none of the others.
+/// The call frame of an expression: function, program location and caller. By default a frame has none of the optional
+/// parts; [`Self::pc`] has no default.
 pub trait CallFrame {
-    /// The program location.
+    /// Returns the program location.
     fn pc(&self) -> Option<Pc>;
 
-    /// The object that `DW_OP_push_object_address` pushes.
+    /// Returns the object for `DW_OP_push_object_address`.
     ///
     /// # Errors
     /// There is none.
@@ -336,7 +336,7 @@ pub trait CallFrame {
         Err(ContextError::not_captured("no object is being evaluated"))
     }
 
-    /// The `DW_AT_frame_base` of the function, for the program location.
+    /// Returns the `DW_AT_frame_base` of the function at the program location.
     ///
     /// # Errors
     /// There is none.
@@ -344,7 +344,7 @@ pub trait CallFrame {
         Err(ContextError::absent("the function has no DW_AT_frame_base"))
     }
 
-    /// The register that the objects of the function's frame are counted from; `None` where the frame base is something else.
+    /// Returns the base register of the function's frame; `None` if the frame base is not a register.
     fn frame_register(&self) -> Option<FrameRegister> {
         let program = self.frame_base().ok()?;
         match program.operations() {
@@ -358,58 +358,58 @@ pub trait CallFrame {
         }
     }
 
-    /// The canonical frame address.
+    /// Returns the canonical frame address.
     ///
     /// # Errors
-    /// It is not known; the error has the reason.
+    /// It is unknown; the error has the reason.
     fn cfa(&self) -> Answer<Location> {
         Err(ContextError::not_captured("no call frame information"))
     }
 
-    /// The function's `DW_AT_LLVM_lanes`; `None` if it has no such attribute.
+    /// Returns the function's `DW_AT_LLVM_lanes`; `None` if it has no such attribute.
     ///
     /// # Errors
-    /// It cannot be known; the error has the reason.
+    /// It is unknown; the error has the reason.
     fn lanes(&self) -> Answer<Option<Attribute>> {
         Ok(None)
     }
 
-    /// Where the caller's value of a register is: for `DW_OP_LLVM_call_frame_entry_reg`.
+    /// Returns the location of a register's value in the caller, for `DW_OP_LLVM_call_frame_entry_reg`.
     ///
     /// # Errors
-    /// It is not known; the error has the reason.
+    /// It is unknown; the error has the reason.
     fn entry_register(&self, register: DwarfReg, size: BitSize) -> Answer<Location> {
         Ok(Location::register_of(register, Frame::Caller, size))
     }
 
-    /// The address in the process of an address in the file: adds the load bias.
+    /// Converts an address in the file to one in the process: adds the load bias.
     ///
     /// # Errors
-    /// It is not known where the file was loaded.
+    /// The load address of the file is unknown.
     fn loaded(&self, address: u64) -> Answer<u64> {
         Ok(address)
     }
 }
 
-/// The unit of an expression: the entries and tables that operations refer to. The defaults answer that there are none.
+/// The unit of an expression: entries and tables that operations refer to. By default there are none.
 pub trait Unit {
-    /// A debugging information entry.
+    /// Returns a debugging information entry.
     ///
     /// # Errors
-    /// There is none, or its location cannot be chosen or decoded.
+    /// The entry does not exist, or its location cannot be selected or decoded.
     fn die(&self, die: DieRef) -> Answer<Die> {
         Err(ContextError::absent(format!("no DIE at {}", die.offset())))
     }
 
-    /// A base type of the unit.
+    /// Returns a base type of the unit.
     ///
     /// # Errors
-    /// The offset is not that of a base type.
+    /// The entry at the offset is not a base type.
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
         Err(ContextError::absent(format!("no base type at {die}")))
     }
 
-    /// The address at an index of the unit's part of `.debug_addr`, as the file has it.
+    /// Returns the address at an index of the unit's part of `.debug_addr`, not relocated.
     ///
     /// # Errors
     /// There is none.
@@ -417,7 +417,7 @@ pub trait Unit {
         Err(ContextError::absent(format!("no address {index} in .debug_addr")))
     }
 
-    /// A `DW_TAG_object_map` of the unit.
+    /// Returns a `DW_TAG_object_map` of the unit.
     ///
     /// # Errors
     /// There is none.

@@ -1,4 +1,4 @@
-//! Dialects by name, and the dialect of a unit.
+//! Names of dialects, and the dialect of a unit.
 
 use super::operation::{Dialect, Encoding, Program};
 
@@ -6,15 +6,14 @@ use super::operation::{Dialect, Encoding, Program};
 pub const AMD_AUGMENTATION: &str = "[amd:v0.0]";
 /// The augmentation string of later compilers, for both encodings of the operations.
 const LLVM_AUGMENTATION: &str = "[llvm:v0.0]";
-/// The augmentation string of units with the numbers of the draft dialect. No text names one: this is the project's own, like
-/// the numbers.
+/// The augmentation string of units in the draft dialect. No text defines one: like the numbers it is this project's.
 const DRAFT_AUGMENTATION: &str = "[draft:v0.0]";
 
 impl Dialect {
-    /// Every dialect.
+    /// All dialects.
     pub const ALL: [Self; 4] = [Self::LlvmUser, Self::LlvmDirect, Self::AmdgpuUsage2020, Self::Draft];
 
-    /// Its name in text and files: `llvm-user`.
+    /// Returns its name in text and files: `llvm-user`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -25,28 +24,29 @@ impl Dialect {
         }
     }
 
-    /// The dialect of that [name](Self::name).
+    /// Returns the dialect of that [name](Self::name).
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.name() == name)
     }
 
-    /// The dialect that an augmentation string names; `None` where it names none, or one that has two encodings.
+    /// Returns the dialect of an augmentation string; `None` if it is unknown, or if it has two encodings.
     #[must_use]
     pub fn of_augmentation(augmentation: &str) -> Option<Self> {
         let named = [(DRAFT_AUGMENTATION, Self::Draft), (AMD_AUGMENTATION, Self::AmdgpuUsage2020)];
         named.into_iter().find(|(name, _)| augmentation.contains(name)).map(|(_, dialect)| dialect)
     }
 
-    /// Whether an augmentation leaves two dialects, so that [`Self::of_unit`] looks at expressions.
+    /// Whether an augmentation allows two dialects, so that [`Self::of_unit`] checks expressions.
     #[must_use]
     pub fn needs_expressions(augmentation: &str) -> bool {
         Self::of_augmentation(augmentation).is_none() && augmentation.contains(LLVM_AUGMENTATION)
     }
 
-    /// The dialect of a unit (or of a CIE) by its augmentation string. Where that leaves two, it is the one that decodes all
-    /// expressions. Without an augmentation, as in units of all current producers, it is `llvm-user`. The draft dialect is never
-    /// tried: its numbers are provisional, so decoding by them proves nothing.
+    /// Returns the dialect of a unit (or of a CIE) by its augmentation string. If that allows two, the result is the
+    /// one that decodes all expressions. Without an augmentation, as in units of all current producers, it is
+    /// `llvm-user`. The draft dialect is never tried: its numbers are provisional, so successful decoding proves
+    /// nothing.
     pub fn of_unit<'b>(
         augmentation: Option<&str>,
         expressions: impl Iterator<Item = &'b [u8]> + Clone,
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn augmentation_first_then_what_decodes() {
-        // push_lane, then offset_uconst 4: of the user encoding and of the direct one.
+        // push_lane, then offset_uconst 4: in the user encoding and in the direct one.
         let user: [&[u8]; 1] = [&[0xe9, 3, 0xe9, 5, 4]];
         let direct: [&[u8]; 2] = [&[0xe2, 0xe4, 4], &[0xe7]];
         let of = |augmentation, expressions: &[&'static [u8]]| {
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(of(Some("[llvm:v0.0]"), &user), Dialect::LlvmUser);
         assert_eq!(of(None, &direct), Dialect::LlvmUser);
         assert_eq!(of(Some("[draft:v0.0]"), &direct), Dialect::Draft);
-        // DW_OP_object_map by the built-in numbers: nothing but the augmentation makes it that.
+        // DW_OP_object_map by the built-in numbers: only the augmentation selects it.
         assert_eq!(of(None, &[&[0x30, 0xed, 0x2a]]), Dialect::LlvmUser);
         assert_eq!(of(Some("[llvm:v0.0]"), &[&[0x30, 0xf1, 0x2a]]), Dialect::LlvmUser);
     }

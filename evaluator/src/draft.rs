@@ -1,7 +1,7 @@
-//! Numbers for operations, tags, attributes and instructions that DWARF drafts describe without any.
+//! Numbers for operations, tags, attributes and instructions that DWARF drafts describe without numbers.
 //!
-//! A [`Dialect`](super::Dialect) is a plain value, so the numbers of the draft dialect belong to the process: those of the
-//! built-in file `draft.toml`, or those that [`install`] sets before the first expression is decoded.
+//! A [`Dialect`](super::Dialect) is a plain value, so the numbers of the draft dialect belong to the process. They come
+//! from the built-in file `draft.toml`, or from [`install`] before the first expression is decoded.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ pub struct Numbers {
     call_frame_instructions: BTreeMap<String, u16>,
 }
 
-/// The tables of a file, each number with its place.
+/// The tables of a file, each number with its position.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Tables {
@@ -37,10 +37,10 @@ struct Tables {
 /// An error of a file of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumbersError {
-    /// It is not of the format; the text names and shows the line.
+    /// It violates the format; the text names and shows the line.
     #[error("{0}")]
     Syntax(String),
-    /// A name that no draft has.
+    /// No draft defines the name.
     #[error("line {line}: {table}.{name}: no draft has that name")]
     Unknown {
         /// The line, from 1.
@@ -50,7 +50,7 @@ pub enum NumbersError {
         /// The name.
         name: String,
     },
-    /// A number that already means something.
+    /// The number is already in use.
     #[error("line {line}: {table}.{name}: {number:#x} is taken by {by}")]
     Taken {
         /// The line, from 1.
@@ -64,12 +64,12 @@ pub enum NumbersError {
         /// The owner of the number.
         by: String,
     },
-    /// Numbers of the draft dialect have been used already, or installed.
+    /// Numbers of the draft dialect are already in use or installed.
     #[error("numbers for the draft dialect are in use already")]
     InUse,
 }
 
-/// Names of the other tables, as the drafts have them.
+/// Names in the other tables, in the drafts' spelling.
 const TAGS: &[&str] = &["object_map"];
 const ATTRIBUTES: &[&str] = &[
     "mem_location",
@@ -87,10 +87,10 @@ const ATTRIBUTES: &[&str] = &[
 const CALL_FRAME: &[&str] = &["def_aspace_cfa", "def_aspace_cfa_sf"];
 
 impl Numbers {
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// It is not of the format, names what no draft has, or gives a number twice or one that DWARF has given.
+    /// It violates the format, has an unknown name, or repeats a number or one of DWARF's.
     pub fn parse(text: &str) -> Result<Self, NumbersError> {
         let tables: Tables = toml::from_str(text)
             .map_err(|error| NumbersError::Syntax(error.to_string().trim_end().to_owned()))?;
@@ -107,35 +107,35 @@ impl Numbers {
         })
     }
 
-    /// The operation of a code.
+    /// Returns the operation of a code.
     pub(super) fn operation(&self, code: u8) -> Option<(&'static str, Extension)> {
         draft_named(named(&self.operations, u16::from(code))?)
     }
 
-    /// Whether a call frame instruction forms a CFA in an address space, and if so whether it is the signed, factored one.
+    /// Whether a call frame instruction forms a CFA in an address space, and whether it is the signed, factored form.
     pub(super) fn forms_cfa(&self, code: u8) -> Option<bool> {
         Some(named(&self.call_frame_instructions, u16::from(code))? == "def_aspace_cfa_sf")
     }
 
-    /// The number of a tag by its name without `DW_TAG_`.
+    /// Returns the number of a tag by its name without `DW_TAG_`.
     #[must_use]
     pub fn tag(&self, name: &str) -> Option<u16> {
         self.tags.get(name).copied()
     }
 
-    /// The name of a tag without `DW_TAG_`.
+    /// Returns the name of a tag without `DW_TAG_`.
     #[must_use]
     pub fn tag_named(&self, number: u16) -> Option<&str> {
         named(&self.tags, number)
     }
 
-    /// The number of an attribute by its name without `DW_AT_`.
+    /// Returns the number of an attribute by its name without `DW_AT_`.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<u16> {
         self.attributes.get(name).copied()
     }
 
-    /// The name of an attribute without `DW_AT_`.
+    /// Returns the name of an attribute without `DW_AT_`.
     #[must_use]
     pub fn attribute_named(&self, number: u16) -> Option<&str> {
         named(&self.attributes, number)
@@ -150,7 +150,7 @@ fn operation_taken(code: u16) -> Option<String> {
     u8::try_from(code).ok().and_then(standard_name).map(str::to_owned)
 }
 
-/// A vendor's tag may be used again: the dialect of a unit selects the numbers.
+/// A vendor's tag may be reused: the dialect of a unit selects the numbers.
 fn tag_taken(number: u16) -> Option<String> {
     DwTag(number).static_string().filter(|_| number < gimli::DW_TAG_lo_user.0).map(str::to_owned)
 }
@@ -170,7 +170,7 @@ fn instruction_taken(code: u16) -> Option<String> {
 struct Check<'t> {
     text: &'t str,
     table: &'static str,
-    /// The name that DWARF gives a number.
+    /// DWARF's name of a number.
     taken: fn(u16) -> Option<String>,
 }
 
@@ -199,14 +199,14 @@ impl Check<'_> {
     }
 }
 
-/// The built-in numbers.
+/// Returns the built-in numbers.
 #[must_use]
 pub fn builtin() -> Numbers {
-    // A test holds that the file is sound.
+    // A test checks the file.
     Numbers::parse(include_str!("draft.toml")).unwrap_or_default()
 }
 
-/// The numbers in use.
+/// Returns the numbers in use.
 pub fn numbers() -> &'static Numbers {
     INSTALLED.get_or_init(builtin)
 }

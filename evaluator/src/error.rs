@@ -1,8 +1,7 @@
-//! Errors with their place: the offset in the expression, the name of the operation, and the cause.
+//! Errors with the operation's offset and name, and the cause.
 //!
-//! Four classes, which callers show differently: bytes that cannot be read as operations, expressions that break a
-//! rule of DWARF, expressions that exceed a bound of this evaluator, and sound expressions for which the capture lacks
-//! something.
+//! Four classes, for different display: undecodable bytes, expressions that break a rule of DWARF, expressions that
+//! exceed a bound of this evaluator, and valid expressions that need missing data.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +19,7 @@ pub enum Class {
     IllFormed,
     /// The expression exceeds one of this evaluator's [bounds](super::limits); DWARF has no such rule.
     Limit,
-    /// The expression is sound, but the capture lacks what it needs.
+    /// The expression is valid, but the capture lacks required data.
     Unavailable,
 }
 
@@ -39,11 +38,11 @@ impl fmt::Display for Class {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{op} at {at}: {cause}")]
 pub struct Error {
-    /// Byte offset of the operation in the expression that the caller gave; its length when the result is at fault.
+    /// Byte offset of the operation in the caller's expression; its length if the result is invalid.
     pub at: ExprOffset,
-    /// DWARF's name of the operation, or `result` when what is left on the stack is at fault.
+    /// DWARF's name of the operation, or `result` if the final stack is invalid.
     pub op: &'static str,
-    /// Why.
+    /// The cause.
     #[source]
     pub cause: Cause,
 }
@@ -55,35 +54,35 @@ impl Error {
         self.cause.class()
     }
 
-    /// Its text with names of registers and address spaces, where `names` has them.
+    /// Formats the error with names of registers and address spaces from `names`.
     #[must_use]
     pub fn named(&self, names: &dyn Names) -> String {
         format!("{} at {}: {}", self.op, self.at, self.cause.named(names))
     }
 }
 
-/// A failed question to a [`Context`](super::Context).
+/// An error of a [`Context`](super::Context).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContextError {
-    /// The DWARF names what does not exist; the expression is ill-formed.
+    /// The DWARF refers to something nonexistent; the expression is ill-formed.
     #[error("{0}")]
     Absent(Cow<'static, str>),
-    /// The capture does not hold it.
+    /// The capture does not contain it.
     #[error("{0}")]
     NotCaptured(Cow<'static, str>),
-    /// An expression that it takes cannot be decoded or fails.
+    /// A required expression fails or is undecodable.
     #[error("{0}")]
     Failed(Box<Error>),
 }
 
 impl ContextError {
-    /// The DWARF names what does not exist.
+    /// Creates an [`Self::Absent`] error.
     #[must_use]
     pub fn absent(words: impl Into<Cow<'static, str>>) -> Self {
         Self::Absent(words.into())
     }
 
-    /// The capture does not hold it.
+    /// Creates a [`Self::NotCaptured`] error.
     #[must_use]
     pub fn not_captured(words: impl Into<Cow<'static, str>>) -> Self {
         Self::NotCaptured(words.into())
@@ -96,7 +95,7 @@ impl From<Error> for ContextError {
     }
 }
 
-/// Why an operation failed.
+/// The cause of an operation's failure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
@@ -106,7 +105,7 @@ pub enum Cause {
         /// The byte.
         code: u8,
     },
-    /// `DW_OP_LLVM_user` with a sub-operation that is not known, so that its operands cannot be skipped either.
+    /// `DW_OP_LLVM_user` with an unknown sub-operation, whose operands cannot be skipped.
     #[error("unknown sub-operation {sub:#x}")]
     UnknownSubOperation {
         /// The sub-operation.
@@ -115,7 +114,7 @@ pub enum Cause {
     /// The expression ends within an operand.
     #[error("the expression ends within its operands")]
     Truncated,
-    /// Call frame instructions end within one of them.
+    /// Call frame instructions end within an instruction.
     #[error("the instructions end within its operands")]
     InstructionTruncated,
     /// A LEB128 number beyond 64 bits.
@@ -132,20 +131,20 @@ pub enum Cause {
     /// The stack has too few entries.
     #[error("the stack has {have} of the {need} entries needed")]
     StackUnderflow {
-        /// Entries needed.
+        /// Required entries.
         need: usize,
-        /// Entries there.
+        /// Existing entries.
         have: usize,
     },
-    /// An entry is not what the operation needs and does not convert.
+    /// An entry has the wrong kind and does not convert.
     #[error("needs {need}, found {found}")]
     Kind {
-        /// The kind that the operation needs.
+        /// The required kind.
         need: &'static str,
         /// The kind of the entry.
         found: &'static str,
     },
-    /// A stack operation on an incomplete composite, or one where a whole location is needed.
+    /// An operation on an incomplete composite, which is not a whole location.
     #[error("the composite is not complete")]
     Incomplete,
     /// `DW_OP_LLVM_piece_end` without an incomplete composite on top.
@@ -154,25 +153,25 @@ pub enum Cause {
     /// Operands of different types.
     #[error("operands of different types")]
     TypesDiffer,
-    /// An operation that the operand's type does not support.
+    /// An operation for which the operand's type is invalid.
     #[error("not defined for {0}")]
     TypeUnsupported(&'static str),
-    /// A size that should equal the type's size.
+    /// A size that differs from the type's size.
     #[error("operand has {given} bits, the type has {actual}")]
     SizesDiffer {
-        /// The operand.
+        /// The size in the operand.
         given: u64,
-        /// The type.
+        /// The size of the type.
         actual: u64,
     },
-    /// A register or a value whose size is not that of the register that it stands for.
+    /// A register or a value whose size differs from the register of the rule.
     #[error("{} has {found} bits, register {register} has {size}", of.map_or_else(|| "the rule's value".to_owned(), |of| format!("register {of}")))]
     RuleSize {
-        /// The register that the rule names; `None`: an address or what an expression gives.
+        /// The register named by the rule; `None`: an address or an expression's result.
         of: Option<DwarfReg>,
         /// Its size.
         found: u64,
-        /// The register that the rule is for.
+        /// The register of the rule.
         register: DwarfReg,
         /// Its size.
         size: u64,
@@ -189,31 +188,31 @@ pub enum Cause {
     /// A displacement that leaves the storage.
     #[error("offset {offset} bits is outside the storage of {size} bits")]
     OutsideStorage {
-        /// The offset asked for; negative when before the start.
+        /// The requested offset; negative before the start.
         offset: i128,
         /// Size of the storage.
         size: u128,
     },
-    /// Bits wanted beyond the end of the storage.
+    /// Requested bits beyond the end of the storage.
     #[error("{wanted} bits at bit {offset} exceed the storage of {size} bits")]
     BeyondStorage {
         /// First bit.
         offset: u128,
-        /// How many.
+        /// Number of bits.
         wanted: u128,
         /// Size of the storage.
         size: u128,
     },
-    /// Bits of the undefined storage wanted.
+    /// A read of undefined bits.
     #[error("reads bits that are undefined{}", because(.0.as_ref()))]
     ReadsUndefined(Option<Origin>),
-    /// A part of an implicit pointer, or one used as a number.
+    /// A part of an implicit pointer, or an implicit pointer used as a number.
     #[error("an implicit pointer can only be read whole and pointed through")]
     ImplicitPointerMisused,
     /// `DW_OP_LLVM_form_aspace_address` on an implicit pointer into another space.
     #[error("the implicit pointer is into address space {expected}")]
     ImplicitPointerSpace {
-        /// Its address space.
+        /// The address space of the pointer.
         expected: AddressSpace,
     },
     /// An address space that the target reserves or lacks.
@@ -227,7 +226,7 @@ pub enum Cause {
         /// Lanes of the wave, or of `DW_AT_LLVM_lanes`.
         lanes: u64,
     },
-    /// An operation needs a lane and none is in focus.
+    /// An operation that requires a lane, without a lane in focus.
     #[error("no lane is in focus")]
     NoLane,
     /// A register outside the mapping.
@@ -235,10 +234,10 @@ pub enum Cause {
     NoRegister {
         /// The number.
         register: DwarfReg,
-        /// Why not.
+        /// The reason.
         reason: ContextError,
     },
-    /// A register that was not captured, or not all of the bits wanted.
+    /// A register that was not captured, at least not all requested bits.
     #[error("register {0} was not captured")]
     RegisterNotCaptured(DwarfReg),
     /// Memory that was not captured.
@@ -246,7 +245,7 @@ pub enum Cause {
     MemoryNotCaptured {
         /// The space.
         space: AddressSpace,
-        /// The first byte not captured.
+        /// The first missing byte.
         address: Address,
     },
     /// A register too wide for an address.
@@ -274,13 +273,13 @@ pub enum Cause {
         /// Its size.
         bits: u128,
     },
-    /// An expression that must leave exactly one entry on the stack leaves none, or several.
+    /// The number of final stack entries is not one.
     #[error("leaves {have} entries on the stack, exactly 1 is needed")]
     EntryCount {
-        /// Entries left.
+        /// Final entries.
         have: usize,
     },
-    /// A number of something that is no such number.
+    /// An invalid count.
     #[error("{what} is {value}, expected a number above 0")]
     Count {
         /// The quantity.
@@ -291,33 +290,33 @@ pub enum Cause {
     /// An overlay of a negative size.
     #[error("an overlay of {bits} bits")]
     OverlayWidth {
-        /// The size asked for.
+        /// The requested size.
         bits: i128,
     },
-    /// An index that no element can have.
+    /// An index beyond all elements.
     #[error("index {index} is no element's")]
     Index {
         /// The index.
         index: i128,
     },
-    /// A size or count that may not be zero is zero.
+    /// A size or count is zero.
     #[error("{0} is 0")]
     Zero(&'static str),
-    /// A mask with fewer bits than it selects.
+    /// A mask with fewer bits than elements.
     #[error("a mask of {bits} bits selects among {count}")]
     MaskTooShort {
-        /// Bits of the mask.
+        /// Bits in the mask.
         bits: u64,
         /// The operand.
         count: u64,
     },
-    /// The frame base is neither in memory nor a register.
+    /// The frame base is neither memory nor a register.
     #[error("the frame base is {0}, not memory")]
     FrameBase(&'static str),
-    /// An operation that is not allowed where the expression stands.
+    /// An operation that is not allowed in this expression.
     #[error("not allowed in {0}")]
     Banned(&'static str),
-    /// A debugging information entry without what is needed.
+    /// A debugging information entry without required data.
     #[error("DIE {die}: {problem}")]
     Die {
         /// The entry.
@@ -325,10 +324,10 @@ pub enum Cause {
         /// The problem.
         problem: &'static str,
     },
-    /// Something the context lacks.
+    /// An error of the context.
     #[error(transparent)]
     Context(#[from] ContextError),
-    /// A failure in an expression that this one runs.
+    /// A failure in a nested expression.
     #[error("{}", within(what, error))]
     Inside {
         /// The role of that expression.
@@ -336,19 +335,18 @@ pub enum Cause {
         /// Its failure.
         error: Box<Error>,
     },
-    /// The machine has no such thing as the operation asks for.
+    /// An operation for something that the machine lacks.
     #[error("the machine has no {0}")]
     NotOnThisMachine(&'static str),
-    /// A rule of call frame information that the instructions break.
+    /// Instructions break a rule of call frame information.
     #[error("{0}")]
     CallFrame(&'static str),
-    /// No call frame information defines it.
+    /// No call frame information defines the requested item.
     #[error("no call frame information: {0}")]
     NoCallFrame(&'static str),
 }
 
-/// The innermost of failures that are each inside of the same thing, as procedures that call one another are, and how many
-/// there are.
+/// Returns the innermost of errors nested in the same role, such as recursive procedures, and their number.
 #[must_use]
 pub(super) fn innermost<'e>(what: &str, mut error: &'e Error) -> (usize, &'e Error) {
     let mut depth = 1;
@@ -368,7 +366,7 @@ fn within(what: &str, error: &Error) -> String {
 }
 
 impl Cause {
-    /// Its text with names of registers and address spaces, where `names` has them.
+    /// Formats the cause with names of registers and address spaces from `names`.
     #[must_use]
     pub fn named(&self, names: &dyn Names) -> String {
         let register =
@@ -395,7 +393,7 @@ impl Cause {
         }
     }
 
-    /// Whether it is for want of a caller's register that the callee did not keep.
+    /// Whether the cause is a caller's register that the callee did not save.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         match self {
@@ -405,7 +403,7 @@ impl Cause {
         }
     }
 
-    /// The class of a failure with this cause.
+    /// Returns the class of an error with this cause.
     #[must_use]
     pub fn class(&self) -> Class {
         match self {

@@ -1,7 +1,8 @@
 //! Explanations of an evaluation, operation by operation, and of its result.
 //!
-//! [`Explainer`] is a [`Tracer`] that writes lines; expressions that an operation runs are indented under it. [`undefined`] and
-//! [`error`] explain where and why an object became undefined or its expression failed. All are for one lane or the wave.
+//! [`Explainer`] is a [`Tracer`] that writes lines; nested expressions are indented under their operation.
+//! [`undefined`] and [`error`] explain location and cause of an undefined object or a failed expression. All are for
+//! one lane or the wave.
 
 use std::fmt::{self, Write as _};
 
@@ -17,19 +18,20 @@ use crate::units::LaneId;
 
 /// Writes lines about the first [`MAX_EXPLAINED_FIRST`] operations and the last [`MAX_EXPLAINED_LAST`].
 ///
-/// A running evaluation does not know which operations are its last: where [`Explainer::again`] is true the caller runs it again.
+/// A running evaluation does not know its last operations: if [`Explainer::again`] returns true the caller runs it
+/// again.
 pub struct Explainer<'n> {
     names: &'n dyn Names,
-    /// Operations, until the operation that ran them takes them as its inner ones.
+    /// Operations not yet attached to the operation that ran them.
     steps: Vec<Explained>,
-    /// Operations that ran, and those of them that were left out since the last one kept.
+    /// Number of operations, and how many of them were omitted since the last kept one.
     seen: usize,
     left_out: usize,
-    /// Operations in all, known after the first run.
+    /// Total number of operations, known after the first run.
     total: Option<usize>,
 }
 
-/// One operation and those that it ran.
+/// An operation and its nested ones.
 struct Explained {
     depth: u32,
     within: Option<&'static str>,
@@ -37,7 +39,7 @@ struct Explained {
     before: String,
     inner: Vec<Explained>,
     after: String,
-    /// Operations left out before it.
+    /// Number of omitted operations before it.
     left_out: usize,
 }
 
@@ -48,14 +50,14 @@ impl std::fmt::Debug for Explainer<'_> {
 }
 
 impl<'n> Explainer<'n> {
-    /// An explainer without operations.
+    /// Creates an explainer without operations.
     #[must_use]
     pub fn new(names: &'n dyn Names) -> Self {
         Self { names, steps: Vec::new(), seen: 0, left_out: 0, total: None }
     }
 
-    /// Whether the same evaluation must run again for its last operations; if so, drops those of the first run. `false` if
-    /// nothing was left out, or after the second run.
+    /// Whether the same evaluation must run again for its last operations; drops those of the first run if so. `false`
+    /// if nothing was omitted, or after the second run.
     pub fn again(&mut self) -> bool {
         if self.left_out == 0 || self.total.is_some() {
             return false;
@@ -65,7 +67,7 @@ impl<'n> Explainer<'n> {
         true
     }
 
-    /// Counts an operation; whether it is kept.
+    /// Counts an operation; returns whether it is kept.
     fn counts(&mut self) -> bool {
         let kept = self.listens();
         self.seen += 1;
@@ -73,7 +75,7 @@ impl<'n> Explainer<'n> {
         kept
     }
 
-    /// The explanation, line by line.
+    /// Returns the explanation, line by line.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -160,12 +162,12 @@ fn left_out(count: usize) -> String {
     format!("     ... {count} operations are left out")
 }
 
-/// [`entry`] without all of what is long.
+/// [`entry`], abridged if it is long.
 fn abridged(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
     format!("{} {}", kind(entry), print::entry_up_to(entry, lane, names, MAX_PARTS_SHOWN))
 }
 
-/// An entry of the stack with what it is, as one lane has it: `value 0x3`, `location v0 lane 3`.
+/// Formats a stack entry with its kind for one lane: `value 0x3`, `location v0 lane 3`.
 #[must_use]
 pub fn entry(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
     format!("{} {}", kind(entry), print::entry(entry, lane, names))
@@ -181,7 +183,7 @@ fn kind(entry: &Entry) -> &'static str {
     }
 }
 
-/// Undefined bits of a location, and the operation that made them so.
+/// Undefined bits of a location, and the operation that made them undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined {
     /// The bits; `None`: the location is undefined as a whole.
@@ -211,8 +213,8 @@ impl fmt::Display for Undefined {
     }
 }
 
-/// The undefined bits of a location for one lane: an entry for each run of bits, or one for a location that is undefined as a
-/// whole.
+/// Returns the undefined bits of a location for one lane: an item for each run of bits, or one for an undefined
+/// location.
 #[must_use]
 pub fn undefined(location: &Location, lane: LaneId) -> Vec<Undefined> {
     let Storage::Composite(composite) = &location.storage else {
@@ -246,8 +248,7 @@ pub fn undefined(location: &Location, lane: LaneId) -> Vec<Undefined> {
     found
 }
 
-/// Where and why an expression failed: the operation of the caller's own expression, then those within it, outermost
-/// first.
+/// Explains a failed expression: the operation of the caller's expression, then the nested ones, outermost first.
 #[must_use]
 pub fn error(error: &Error, names: &dyn Names) -> Vec<String> {
     let class = match error.class() {
@@ -281,7 +282,7 @@ pub fn error(error: &Error, names: &dyn Names) -> Vec<String> {
     }
 }
 
-/// The effect of an operation, in a few words.
+/// Describes the effect of an operation in a few words.
 #[must_use]
 #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
 pub fn meaning(operation: &Operation) -> &'static str {

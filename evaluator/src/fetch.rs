@@ -1,7 +1,7 @@
-//! Locations to bits, each with its state: known, not captured or undefined.
+//! Reading of locations: bits with their state (known, not captured or undefined).
 //!
-//! Bits that were not captured are marked, never filled with zeros. Bits that are undefined by the DWARF have a mark of their own,
-//! because "optimised out" and "not captured" are different answers.
+//! Missing bits are marked, never filled with zeros. Bits undefined by the DWARF have another mark, because "optimised
+//! out" and "not captured" are different results.
 
 use super::context::{Context, Machine, MemoryAt, RegisterBytes};
 use super::error::{Cause, Error};
@@ -11,25 +11,25 @@ use super::origin::Origin;
 use super::value::low_mask;
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
 
-/// The state of a bit, or of all bits of a byte together.
+/// The state of a bit, or the common state of a byte's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Known {
     /// Its value.
     Value,
-    /// Nothing: it was not captured.
+    /// Unknown: it was not captured.
     NotCaptured,
-    /// Nothing: it does not exist at this place in the program.
+    /// Unknown: it does not exist at this program location.
     Undefined,
 }
 
-/// The bits of an object with what is known of each; bit 0 is bit 0 of the first byte.
+/// The bits of an object with their states; bit 0 is bit 0 of the first byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bits {
     size: BitSize,
     bytes: Vec<u8>,
     /// A mask as long as `bytes`, or empty if no bit of it is set.
     not_captured: Vec<u8>,
-    /// The same.
+    /// A mask of the same form.
     undefined: Vec<u8>,
 }
 
@@ -39,55 +39,55 @@ impl Bits {
         Self { size, bytes: vec![0; bytes], not_captured: Vec::new(), undefined: Vec::new() }
     }
 
-    /// How many bits there are.
+    /// Number of bits.
     #[inline]
     #[must_use]
     pub fn size(&self) -> BitSize {
         self.size
     }
 
-    /// All bytes; bits that are undefined or were not captured are 0 and mean nothing.
+    /// Returns all bytes; undefined and missing bits are 0 and meaningless.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// A set bit for each bit that was not captured.
+    /// Returns a mask of the missing bits.
     #[inline]
     #[must_use]
     pub fn not_captured(&self) -> &[u8] {
         &self.not_captured
     }
 
-    /// A set bit for each bit that does not exist at this place in the program.
+    /// Returns a mask of the bits that do not exist at this program location.
     #[inline]
     #[must_use]
     pub fn undefined(&self) -> &[u8] {
         &self.undefined
     }
 
-    /// All bytes, the last one zero-extended, if every bit is known.
+    /// Returns all bytes, the last one zero-extended, if every bit is known.
     #[inline]
     #[must_use]
     pub fn whole(&self) -> Option<&[u8]> {
         (self.not_captured.is_empty() && self.undefined.is_empty()).then_some(&self.bytes)
     }
 
-    /// The bits as a number, if there are at most 64 and every one is known.
+    /// Returns the bits as a number, if there are at most 64 and all are known.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         let bytes = self.whole().filter(|bytes| bytes.len() <= 8)?;
         Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    /// Whether every bit is undefined: the object was optimised away. True of no bits.
+    /// Whether every bit is undefined: the object was optimised away. True for zero bits.
     #[must_use]
     pub fn is_undefined(&self) -> bool {
         (0..self.size.0).all(|bit| self.bit(bit) == Known::Undefined)
     }
 
-    /// The state of one bit; bits beyond the end are undefined.
+    /// Returns the state of one bit; bits beyond the end are undefined.
     #[inline]
     #[must_use]
     pub fn bit(&self, bit: u64) -> Known {
@@ -102,10 +102,10 @@ impl Bits {
         }
     }
 
-    /// One byte, if all of its bits are known.
+    /// Returns one byte, if all of its bits are known.
     ///
     /// # Errors
-    /// The state of the byte, undefined where any bit is.
+    /// The state of the byte; undefined if any bit is.
     #[inline]
     pub fn byte(&self, index: usize) -> Result<u8, Known> {
         let missing = |mask: &[u8]| mask.get(index).is_some_and(|bits| *bits != 0);
@@ -117,7 +117,7 @@ impl Bits {
         }
     }
 
-    /// Writes up to 64 bits at a bit offset where nothing was written yet.
+    /// Writes up to 64 bits at an unwritten bit offset.
     fn put(&mut self, at: u64, chunk: &Chunk, bits: u32) {
         let merge = |bytes: &mut [u8], word: u64| {
             let word = u128::from(word & low_mask(bits)) << (at % 8);
@@ -145,7 +145,7 @@ struct Chunk {
     bits: u64,
     not_captured: u64,
     undefined: u64,
-    /// The first thing that was not captured.
+    /// The first missing register or memory.
     missing: Option<Absent>,
     /// The origin of the first undefined bit.
     origin: Option<Origin>,
@@ -168,8 +168,8 @@ impl Absent {
 
 /// Reads an object of one lane.
 ///
-/// `lane` is the lane that the location was evaluated for, or any lane if there was none in focus. Missing bits are
-/// marked in the result and are no errors.
+/// `lane` is the lane of the evaluation, or any lane if there was none in focus. Missing bits are marked in the result
+/// and are not errors.
 ///
 /// # Errors
 /// Ill-formed: bits beyond the storage, an implicit pointer, or more than [`MAX_OBJECT_BYTES`].
@@ -182,7 +182,7 @@ pub fn fetch(
     Fetcher::new(context).fetch(location, lane, size)
 }
 
-/// Reads an object of many lanes, the lanes in order; a register is read once for all of them.
+/// Reads an object of many lanes in order; a register is read once for all of them.
 pub fn fetch_lanes(
     context: &dyn Context,
     location: &Location,
@@ -193,17 +193,17 @@ pub fn fetch_lanes(
     lanes.iter().map(|lane| (lane, fetcher.fetch(location, Some(lane), size))).collect()
 }
 
-/// Reads objects one after another, and keeps the last register for the objects that follow: those of the other lanes.
+/// Reads objects one after another and keeps the last register for the other lanes' objects.
 pub struct Fetcher<'c>(Reader<'c>);
 
 impl<'c> Fetcher<'c> {
-    /// A fetcher of objects of a context, which does not change meanwhile.
+    /// Creates a fetcher for a context, which must not change.
     #[must_use]
     pub fn new(context: &'c dyn Context) -> Self {
         Self(Reader::new(context))
     }
 
-    /// Reads an object of one lane, as [`fetch`].
+    /// Reads an object of one lane, like [`fetch`].
     ///
     /// # Errors
     /// The errors of [`fetch`].
@@ -222,12 +222,12 @@ fn at_fetch(cause: Cause) -> Error {
     Error { at: ExprOffset(0), op: "read", cause }
 }
 
-/// Reads through a context, keeping the last register for the lanes that follow.
+/// Reads through a context and keeps the last register for the following lanes.
 pub(super) struct Reader<'c> {
     machine: &'c dyn Machine,
     register: Option<(DwarfReg, Frame)>,
     contents: RegisterBytes,
-    /// Parts and words read so far: the cost of reading.
+    /// Number of parts and words read: the cost of reading.
     pub(super) read: usize,
 }
 
@@ -236,7 +236,7 @@ impl<'c> Reader<'c> {
         Self { machine: context.machine(), register: None, contents: RegisterBytes::unknown(), read: 0 }
     }
 
-    /// The whole register, read if it is not the one read last.
+    /// Returns the whole register; reads it if it is not the last one.
     pub(super) fn register(&mut self, register: DwarfReg, frame: Frame) -> &RegisterBytes {
         if self.register != Some((register, frame)) {
             self.contents.clear();
@@ -246,7 +246,7 @@ impl<'c> Reader<'c> {
         &self.contents
     }
 
-    /// Up to 64 bits, all of which must be there.
+    /// Reads up to 64 bits, all of which must exist.
     pub(super) fn word(
         &mut self,
         location: &Location,
@@ -265,7 +265,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// `size` bits from `extra` bits past the location on, with what is known of each.
+    /// Reads `size` bits from `extra` bits past the location on, with their states.
     pub(super) fn bits(
         &mut self,
         location: &Location,
@@ -324,7 +324,7 @@ impl<'c> Reader<'c> {
         Ok(())
     }
 
-    /// Reads whole bytes of memory in as few reads as there are captured runs.
+    /// Reads whole bytes of memory, with one read per captured run.
     fn fill_memory(&self, from: MemoryAt, into: &mut Bits, to: usize, count: usize) {
         let mut done = 0;
         let place =
@@ -347,7 +347,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// Up to 64 bits at a bit offset of a storage that holds them.
+    /// Reads up to 64 bits at a bit offset within a storage.
     fn chunk(
         &mut self,
         storage: &Storage,
@@ -451,12 +451,12 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// The location's bit offset for that lane.
+/// Returns the location's bit offset for that lane.
 pub(super) fn offset_of(location: &Location, lane: Option<LaneId>) -> u128 {
     location.offset.get(lane.unwrap_or_default())
 }
 
-/// The bit offset at which to read, if the storage has that many bits there.
+/// Returns the bit offset to read, if the storage has that many bits there.
 pub(super) fn check_inside(
     location: &Location,
     extra: u64,

@@ -1,6 +1,6 @@
-//! IEEE 754 binary16, which GPU code uses and stable Rust has no type for.
+//! IEEE 754 binary16, a GPU type that stable Rust lacks.
 
-/// The value of a half as `f32`, exactly.
+/// Converts a half to `f32`, exactly.
 pub(super) fn to_f32(bits: u16) -> f32 {
     let sign = u32::from(bits >> 15) << 31;
     let exponent = u32::from(bits >> 10 & 0x1f);
@@ -16,7 +16,7 @@ pub(super) fn to_f32(bits: u16) -> f32 {
     }
 }
 
-/// The half nearest to a value, ties to even.
+/// Returns the nearest half, ties to even.
 pub(super) fn from_f64(value: f64) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 63 << 15) as u16;
@@ -29,7 +29,7 @@ pub(super) fn from_f64(value: f64) -> u16 {
     if exponent > 15 {
         return sign | 0x7c00;
     }
-    // The significand with its leading one, and how many of its bits a half does not keep.
+    // The significand with its leading one, and the number of its bits beyond a half's precision.
     let significand = fraction | 1 << 52;
     let dropped = if exponent >= -14 { 42 } else { 42 + (-14 - exponent) as u32 };
     if dropped > 54 {
@@ -40,7 +40,7 @@ pub(super) fn from_f64(value: f64) -> u16 {
     let half = 1u64 << (dropped - 1);
     let up = rest > half || rest == half && kept & 1 == 1;
     let rounded = kept + u64::from(up);
-    // A carry out of the fraction lands in the exponent, which is what rounding up means.
+    // A carry from the fraction increments the exponent, which rounds up correctly.
     let base = if exponent >= -14 { ((exponent + 14) as u64) << 10 } else { 0 };
     sign | (base + rounded) as u16
 }

@@ -1,14 +1,14 @@
-//! Quantities for a set of lanes: one value for each lane where they differ, else one.
+//! Quantities for a set of lanes: one value if all lanes agree, else one per lane.
 
 use crate::units::{LaneId, LaneSet};
 
-/// The number of elements of a varying quantity: the largest wave. A wave of 32 lanes leaves half unused.
+/// Number of elements of a varying quantity: the largest wave. A wave of 32 lanes leaves half unused.
 pub const LANES: usize = 64;
 
 /// A quantity for a set of lanes.
 ///
-/// The owner of the quantity keeps the set. Elements of lanes outside it mean nothing, so every loop runs over all 64 elements
-/// without a test.
+/// The owner of the quantity keeps the set. Elements of other lanes are meaningless, so every loop processes all 64
+/// elements without a test.
 #[derive(Clone, Debug)]
 pub enum Lanes<T> {
     /// The same for every lane.
@@ -18,25 +18,25 @@ pub enum Lanes<T> {
 }
 
 impl<T: Copy> Lanes<T> {
-    /// One element for each lane, from a function of the lane number.
+    /// Creates one element for each lane from a function of the lane number.
     #[must_use]
     pub fn from_fn(mut element: impl FnMut(u8) -> T) -> Self {
         Self::Varying(Box::new(std::array::from_fn(|lane| element(lane as u8))))
     }
 
-    /// The element of one lane.
+    /// Returns the element of one lane.
     #[must_use]
     pub fn get(&self, lane: LaneId) -> T {
         match self {
             Self::Uniform(value) => *value,
-            // The remainder is always in range, so the first element is never taken for another.
+            // The remainder is always in range, so the fallback is never used.
             Self::Varying(values) => {
                 values.get(usize::from(lane.0) % LANES).copied().unwrap_or_else(|| first(values))
             }
         }
     }
 
-    /// Each element changed alone.
+    /// Maps each element.
     #[must_use]
     pub fn map<U: Copy>(&self, change: impl Fn(T) -> U) -> Lanes<U> {
         match self {
@@ -45,7 +45,7 @@ impl<T: Copy> Lanes<T> {
         }
     }
 
-    /// Each element changed alone, in place.
+    /// Changes each element in place.
     pub fn change(&mut self, change: impl Fn(T) -> T) {
         match self {
             Self::Uniform(value) => *value = change(*value),
@@ -53,7 +53,7 @@ impl<T: Copy> Lanes<T> {
         }
     }
 
-    /// Two quantities joined lane by lane, reusing the storage of either.
+    /// Combines two quantities lane by lane, reusing the storage of either.
     #[must_use]
     pub fn zip(self, other: Self, join: impl Fn(T, T) -> T) -> Self {
         match (self, other) {
@@ -73,7 +73,7 @@ impl<T: Copy> Lanes<T> {
         }
     }
 
-    /// The lanes of `lanes` whose element passes a test.
+    /// Returns the lanes of `lanes` whose element passes a test.
     #[must_use]
     pub fn lanes_where(&self, lanes: LaneSet, test: impl Fn(T) -> bool) -> LaneSet {
         match self {
@@ -102,7 +102,7 @@ impl<T: Copy> Lanes<T> {
 }
 
 impl<T: Copy + PartialEq> Lanes<T> {
-    /// The one element that every lane of `lanes` has, if they agree.
+    /// Returns the common element of all lanes of `lanes`, if they agree.
     #[must_use]
     pub fn agreed(&self, lanes: LaneSet) -> Option<T> {
         match self {
@@ -114,7 +114,7 @@ impl<T: Copy + PartialEq> Lanes<T> {
         }
     }
 
-    /// `lanes` parted into the sets of lanes that agree.
+    /// Splits `lanes` into sets of lanes that agree.
     #[must_use]
     pub fn parted(&self, lanes: LaneSet) -> Vec<LaneSet> {
         let mut left = lanes;
@@ -122,7 +122,7 @@ impl<T: Copy + PartialEq> Lanes<T> {
         while let Some(lane) = left.first() {
             let value = self.get(lane);
             let set = self.lanes_where(left, |other| other == value);
-            // A value that does not equal itself cannot occur in integers; the lane itself ends the loop for any type.
+            // An element unequal to itself cannot occur in integers; adding the lane itself ends the loop for any type.
             let set = LaneSet(set.0 | LaneSet::one(lane).0);
             left = left.without(set);
             sets.push(set);

@@ -1,8 +1,8 @@
 //! DWARF expressions and call frame information with the AMDGPU/LLVM extensions for heterogeneous debugging.
 //!
 //! [`Program::decode`] turns bytes into operations, in one of four [`Dialect`]s. [`Evaluator`] turns operations into
-//! [`Location`]s and [`Number`]s. [`fetch()`] turns a location into bits and states of each bit whether it was captured. A
-//! [`Context`] supplies registers, memory and debugging information entries; [`Snapshot`] is one that holds them in memory.
+//! [`Location`]s and [`Number`]s. [`fetch()`] reads the bits of a location with their states, such as "not captured". A
+//! [`Context`] supplies registers, memory and debugging information entries; [`Snapshot`] holds them in memory.
 //!
 //! ```
 //! use dwarf_heterogeneous::units::{BitSize, DwarfReg, LaneId, WaveSize};
@@ -21,9 +21,9 @@
 //!
 //! # Lanes
 //!
-//! An expression is evaluated once for a set of lanes. A quantity that depends on the lane is kept for each lane ([`Lanes`]),
-//! everything else once. Lanes separate only where they need different operations or fail differently. The result equals that
-//! of evaluating every lane alone.
+//! An expression is evaluated once for a set of lanes. A quantity that depends on the lane is kept for each lane
+//! ([`Lanes`]), everything else once. Lanes separate only if they need different operations or fail differently. The
+//! result equals that of evaluating each lane separately.
 //!
 //! # Modules
 //!
@@ -38,9 +38,9 @@
 //! | [`limits`] | bounds on the cost of hostile input |
 //! | [`units`] | newtypes for lanes, registers, addresses and sizes |
 //!
-//! The crate reads no files and knows no GPU: choosing an entry, its unit and its location list belongs to the caller.
+//! The crate reads no files and has no GPU data: the caller selects an entry, its unit and its location list.
 
-// Input is hostile: no byte of it may panic. Only tests may.
+// Input is hostile and must not cause a panic. Only tests may panic.
 #![cfg_attr(
     not(test),
     deny(

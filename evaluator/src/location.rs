@@ -1,8 +1,8 @@
 //! Locations: a storage and an offset into it, for one lane or for a set of lanes.
 //!
 //! Follows "Location Description Operations" of the 2020 AMDGPU text: a storage is a linear stream of bits, least
-//! significant first, and any location may be an entry of the evaluation stack. The same type serves a set of lanes
-//! and a single one: [`Location::at`] picks a lane out.
+//! significant first, and any location may be an entry of the evaluation stack. The same type represents a set of lanes
+//! and a single lane: [`Location::at`] selects a lane.
 
 use std::sync::Arc;
 
@@ -12,28 +12,28 @@ use super::origin::Origin;
 use super::value::Number;
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet};
 
-/// Whose registers a register location names.
+/// The frame of a register location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Frame {
-    /// The frame that the expression is evaluated for.
+    /// The frame of the evaluation.
     Current,
-    /// Its caller, at the call: what `DW_OP_LLVM_call_frame_entry_reg` and `DW_OP_entry_value` ask for.
+    /// Its caller at the call, for `DW_OP_LLVM_call_frame_entry_reg` and `DW_OP_entry_value`.
     Caller,
 }
 
-/// The lane that a memory location belongs to, fixed when the location is formed and not when it is read.
+/// The lane of a memory location, captured when the location is formed, not when it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CapturedLane {
-    /// None: the space is the same for all lanes, or no lane was in focus.
+    /// The space is the same for all lanes, or no lane was in focus.
     None,
-    /// Each lane of the set has its own.
+    /// Each lane of the set uses itself.
     Own,
-    /// This lane, whichever lane looks.
+    /// This lane, for every lane of the set.
     Fixed(LaneId),
 }
 
 impl CapturedLane {
-    /// The lane, as seen by a lane of the set; `None` as seen by no lane.
+    /// Returns the lane for a lane of the set; `None` without a lane.
     #[inline]
     #[must_use]
     pub fn seen_by(self, lane: Option<LaneId>) -> Option<LaneId> {
@@ -45,25 +45,25 @@ impl CapturedLane {
     }
 }
 
-/// A pointer that exists only in the DWARF: it points to what another entry describes.
+/// A pointer that exists only in the DWARF; its target is described by another entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImplicitPointer {
     /// The entry pointed to, an offset in `.debug_info`.
     pub die: DieOffset,
-    /// Bytes past its start.
+    /// Byte offset from its start.
     pub byte_offset: i64,
-    /// The address space that the pointer is into.
+    /// The address space of the target.
     pub space: AddressSpace,
-    /// Bits of the pointer: those of an address of that space.
+    /// Size of the pointer in bits: that of an address in the space.
     pub bits: u8,
 }
 
 /// The bits of an implicit storage.
 #[derive(Clone, Debug)]
 pub enum Implicit {
-    /// The block of `DW_OP_implicit_value` or of `DW_AT_const_value`.
+    /// The block of `DW_OP_implicit_value` or `DW_AT_const_value`.
     Bytes(Arc<[u8]>),
-    /// A value that `DW_OP_stack_value` took from the stack.
+    /// The stack value of `DW_OP_stack_value`.
     Number(Arc<Number>),
 }
 
@@ -77,7 +77,7 @@ impl Implicit {
         }
     }
 
-    /// The bytes as one lane has them, least significant first.
+    /// Returns the bytes for one lane, least significant first.
     #[must_use]
     pub fn bytes(&self, lane: LaneId) -> Vec<u8> {
         match self {
@@ -86,7 +86,7 @@ impl Implicit {
         }
     }
 
-    /// Whether two constants are the same storage, made by the same run of an operation; equal contents are not enough.
+    /// Whether two constants are the same storage, made by the same run of an operation; equal contents do not suffice.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(bytes), Self::Bytes(other)) => Arc::ptr_eq(bytes, other),
@@ -96,10 +96,10 @@ impl Implicit {
     }
 }
 
-/// The storage that a location is an offset into.
+/// The storage of a location.
 #[derive(Clone, Debug)]
 pub enum Storage {
-    /// Nowhere: the object, or that part of it, was optimised away; with the operation that made it so, if one did.
+    /// No storage: the object, or that part of it, was optimised away; with the operation that caused it, if any.
     Undefined(Option<Origin>),
     /// Memory of an address space; the offset's bytes are the address.
     Memory {
@@ -107,14 +107,14 @@ pub enum Storage {
         space: AddressSpace,
         /// Size of its addresses in bits: 32 or 64.
         address_bits: u8,
-        /// The lane captured, for spaces that depend on it.
+        /// The captured lane, for spaces that depend on it.
         lane: CapturedLane,
     },
     /// A register.
     Register {
         /// Its DWARF number.
         register: DwarfReg,
-        /// Whose it is.
+        /// The frame.
         frame: Frame,
         /// Its size.
         size: BitSize,
@@ -123,12 +123,12 @@ pub enum Storage {
     Implicit(Implicit),
     /// A pointer that exists only in the DWARF.
     ImplicitPointer(ImplicitPointer),
-    /// Parts of other storages, one after another.
+    /// Consecutive parts of other storages.
     Composite(Arc<Composite>),
 }
 
 impl Storage {
-    /// Size in bits; the undefined storage has none.
+    /// Size in bits; `None` for the undefined storage.
     #[must_use]
     pub fn size(&self) -> Option<u128> {
         Some(match self {
@@ -141,7 +141,7 @@ impl Storage {
         })
     }
 
-    /// Its kind, in a few words for errors.
+    /// Returns its kind in a few words for errors.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -156,12 +156,12 @@ impl Storage {
     }
 }
 
-/// An offset into a storage. Bytes and bits are apart because the bit offset of a 64-bit address has 67 bits.
+/// An offset into a storage. Bytes and bits are separate because the bit offset of a 64-bit address has 67 bits.
 #[derive(Clone, Debug)]
 pub struct Offset {
     /// Whole bytes: the address, for memory.
     pub bytes: Lanes<u64>,
-    /// Bits past them, 0 to 7.
+    /// Additional bits, 0 to 7.
     pub bits: Lanes<u8>,
 }
 
@@ -169,20 +169,20 @@ impl Offset {
     /// The start of the storage.
     pub const ZERO: Self = Self { bytes: Lanes::Uniform(0), bits: Lanes::Uniform(0) };
 
-    /// A byte offset.
+    /// Creates a byte offset.
     #[must_use]
     pub fn bytes(bytes: impl Into<Lanes<u64>>) -> Self {
         Self { bytes: bytes.into(), bits: Lanes::Uniform(0) }
     }
 
-    /// The offset of one lane, in bits.
+    /// Returns the offset of one lane, in bits.
     #[inline]
     #[must_use]
     pub fn get(&self, lane: LaneId) -> u128 {
         u128::from(self.bytes.get(lane)) * 8 + u128::from(self.bits.get(lane))
     }
 
-    /// The offset that all of these lanes have, in bits, if they agree.
+    /// Returns the common offset of these lanes, in bits, if they agree.
     #[must_use]
     pub fn agreed(&self, lanes: LaneSet) -> Option<u128> {
         Some(u128::from(self.bytes.agreed(lanes)?) * 8 + u128::from(self.bits.agreed(lanes)?))
@@ -192,7 +192,7 @@ impl Offset {
         Self { bytes: Lanes::Uniform((bits / 8) as u64), bits: Lanes::Uniform((bits % 8) as u8) }
     }
 
-    /// The offset that many bits further on. The storage is known to reach that far.
+    /// Adds bits to the offset. The caller knows that the storage is large enough.
     pub(super) fn advanced(&self, by: u64) -> Self {
         if let (Lanes::Uniform(bytes), Lanes::Uniform(bits)) = (&self.bytes, &self.bits) {
             return Self::from_bits(u128::from(*bytes) * 8 + u128::from(*bits) + u128::from(by));
@@ -221,50 +221,50 @@ pub struct Location {
 }
 
 impl Location {
-    /// The undefined location.
+    /// Creates the undefined location.
     #[must_use]
     pub fn undefined() -> Self {
         Self { storage: Storage::Undefined(None), offset: Offset::ZERO }
     }
 
-    /// The undefined location, made by an operation.
+    /// Creates the undefined location with the operation that caused it.
     pub(super) fn undefined_by(origin: Origin) -> Self {
         Self { storage: Storage::Undefined(Some(origin)), offset: Offset::ZERO }
     }
 
-    /// Memory of a space that does not depend on the lane.
+    /// Creates a location in memory of a space that does not depend on the lane.
     #[must_use]
     pub fn memory(space: AddressSpace, address_bits: u8, address: Address) -> Self {
         let storage = Storage::Memory { space, address_bits, lane: CapturedLane::None };
         Self { storage, offset: Offset::bytes(address.0) }
     }
 
-    /// Memory of a lane.
+    /// Creates a location in memory of a lane.
     #[must_use]
     pub fn lane_memory(space: AddressSpace, address_bits: u8, lane: LaneId, address: Address) -> Self {
         let storage = Storage::Memory { space, address_bits, lane: CapturedLane::Fixed(lane) };
         Self { storage, offset: Offset::bytes(address.0) }
     }
 
-    /// The start of a register of this frame.
+    /// Creates a location at the start of a register of this frame.
     #[must_use]
     pub fn register(register: DwarfReg, size: BitSize) -> Self {
         Self::register_of(register, Frame::Current, size)
     }
 
-    /// The start of a register of a frame.
+    /// Creates a location at the start of a register of a frame.
     #[must_use]
     pub fn register_of(register: DwarfReg, frame: Frame, size: BitSize) -> Self {
         Self { storage: Storage::Register { register, frame, size }, offset: Offset::ZERO }
     }
 
-    /// A constant object of these bytes.
+    /// Creates a constant object of these bytes.
     #[must_use]
     pub fn implicit(bytes: &[u8]) -> Self {
         Self { storage: Storage::Implicit(Implicit::Bytes(bytes.into())), offset: Offset::ZERO }
     }
 
-    /// The location as one lane has it, with nothing left that depends on the lane; composites in canonical form.
+    /// Returns the location for one lane, independent of other lanes; composites are in canonical form.
     #[must_use]
     pub fn at(&self, lane: LaneId) -> Self {
         let storage = match &self.storage {
@@ -286,22 +286,22 @@ impl Location {
         Self { storage, offset }
     }
 
-    /// The parts in canonical form, as one lane has them: flattened, without empty parts, neighbours that continue one
-    /// another in the same storage merged. They begin at the start of the composite, wherever the offset is; a
-    /// location that is no composite has none.
+    /// Returns the parts in canonical form for one lane: flattened, without empty parts, contiguous neighbours in the
+    /// same storage merged. They begin at the start of the composite, at any offset; a location other than a composite
+    /// has none.
     #[must_use]
     pub fn canonical(&self, lane: LaneId) -> Vec<Part> {
         let Storage::Composite(composite) = &self.storage else { return Vec::new() };
         merged(composite.parts(), lane, usize::MAX).0
     }
 
-    /// The canonical parts from the composite's own bit offset on, as one lane has them.
+    /// Returns the canonical parts from the composite's own bit offset on, for one lane.
     #[must_use]
     pub fn canonical_from_offset(&self, lane: LaneId) -> Vec<Part> {
         self.canonical_up_to(lane, usize::MAX).0
     }
 
-    /// The first `most` of them, and how many parts, not merged, come after those.
+    /// Returns the first `most` of them, and the number of unmerged parts after those.
     pub(super) fn canonical_up_to(&self, lane: LaneId, most: usize) -> (Vec<Part>, usize) {
         let Storage::Composite(composite) = &self.storage else { return (Vec::new(), 0) };
         let from = self.offset.get(lane);

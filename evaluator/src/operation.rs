@@ -1,19 +1,18 @@
 //! Decoded operations, before evaluation.
 //!
-//! Decoding is apart from evaluation so that printing, the recogniser of old idioms and the evaluator read the same
-//! [`Operation`]s and cannot drift apart. Several codes share one operation where they mean the same; the name that
-//! was written is kept beside it in [`Placed`].
+//! Printing, idiom recognition and evaluation use the same decoded [`Operation`]s, so their readings agree. Several
+//! codes with one meaning share an operation; [`Placed`] keeps the original name.
 
 use std::sync::Arc;
 
 use super::context::DieRef;
 use crate::units::{DieOffset, DwarfReg, ExprOffset};
 
-/// Which numbers the extensions have. The same byte means different things in each, so a dialect is a property of a
-/// unit, given by the caller and never guessed from a byte.
+/// The encoding of the extensions. One byte has different meanings in each, so the dialect is a property of a unit,
+/// given by the caller and never inferred from a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// `DW_OP_LLVM_user` (0xe9) and a sub-operation: what LLVM and ROCm write since about 2022.
+    /// `DW_OP_LLVM_user` (0xe9) and a sub-operation: LLVM and ROCm since about 2022.
     LlvmUser,
     /// One byte from 0xe1 on for each operation: LLVM's documents and ROCm of 2020 to 2022.
     LlvmDirect,
@@ -23,27 +22,27 @@ pub enum Dialect {
     Draft,
 }
 
-/// How expressions of a unit are encoded.
+/// The encoding of a unit's expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Encoding {
     /// Numbers of the extensions.
     pub dialect: Dialect,
-    /// Whether offsets into `.debug_info` have 8 bytes (the 64-bit DWARF format) and not 4.
+    /// Whether offsets into `.debug_info` have 8 bytes (the 64-bit DWARF format) instead of 4.
     pub dwarf64: bool,
 }
 
 impl Encoding {
-    /// That dialect in the 32-bit DWARF format, which every AMDGPU producer uses.
+    /// Creates the encoding of a dialect in the 32-bit DWARF format, which every AMDGPU producer uses.
     #[must_use]
     pub fn new(dialect: Dialect) -> Self {
         Self { dialect, dwarf64: false }
     }
 }
 
-/// Where a branch goes.
+/// The target of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// The operand: bytes past the end of the branch.
+    /// The operand: byte offset from the end of the branch.
     pub by: i16,
     /// Index of the operation there, or the number of operations for the end; `None` if no operation starts there.
     pub to: Option<u32>,
@@ -103,7 +102,7 @@ pub enum Binary {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Operation {
-    /// `DW_OP_addr`: an address as the file has it.
+    /// `DW_OP_addr`: an address, not relocated.
     Addr(u64),
     /// `DW_OP_addrx`: an index into `.debug_addr`, an address.
     Addrx(u64),
@@ -179,21 +178,21 @@ pub enum Operation {
     BaseRegister {
         /// The register.
         register: DwarfReg,
-        /// Bytes to add.
+        /// Displacement in bytes.
         displacement: i64,
     },
-    /// `DW_OP_LLVM_aspace_bregx`: the same, in the address space popped.
+    /// `DW_OP_LLVM_aspace_bregx`: the same, in a popped address space.
     AspaceBregx {
         /// The register.
         register: DwarfReg,
-        /// Bytes to add.
+        /// Displacement in bytes.
         displacement: i64,
     },
     /// `DW_OP_fbreg`: the frame base plus a displacement in bytes.
     FrameBase(i64),
     /// `DW_OP_call_frame_cfa`.
     CallFrameCfa,
-    /// `DW_OP_LLVM_call_frame_entry_reg`: where the caller's value of a register is.
+    /// `DW_OP_LLVM_call_frame_entry_reg`: the location of a register's value in the caller.
     CallFrameEntryReg(DwarfReg),
     /// `DW_OP_push_object_address`.
     PushObjectAddress,
@@ -201,7 +200,7 @@ pub enum Operation {
     FormTlsAddress,
     /// `DW_OP_call2`, `DW_OP_call4`, `DW_OP_call_ref`.
     Call(DieRef),
-    /// `DW_OP_entry_value`: an expression as of the entry of the function.
+    /// `DW_OP_entry_value`: an expression evaluated at the function's entry.
     EntryValue(Arc<Program>),
     /// `DW_OP_implicit_value`: a constant object.
     ImplicitValue(Arc<[u8]>),
@@ -211,14 +210,14 @@ pub enum Operation {
     ImplicitPointer {
         /// The entry pointed to, an offset in `.debug_info`.
         die: DieOffset,
-        /// Bytes past its start.
+        /// Byte offset from its start.
         displacement: i64,
     },
-    /// `DW_OP_LLVM_aspace_implicit_pointer`: the same, into the address space popped.
+    /// `DW_OP_LLVM_aspace_implicit_pointer`: the same, into a popped address space.
     AspaceImplicitPointer {
         /// The entry pointed to, an offset in `.debug_info`.
         die: DieOffset,
-        /// Bytes past its start.
+        /// Byte offset from its start.
         displacement: i64,
     },
     /// `DW_OP_piece`: its size in bytes.
@@ -260,7 +259,7 @@ pub enum Operation {
     },
     /// `DW_OP_object_map` (DWARF issue 230712.4): an offset in the unit.
     ObjectMap(DieOffset),
-    /// `DW_OP_composite` (DWARF 6 drafts): an empty composite for pieces to be added to.
+    /// `DW_OP_composite` (DWARF 6 drafts): an empty composite that accepts pieces.
     Composite,
     /// `DW_OP_overlay` (DWARF issue 251120.1): one location over bytes of another.
     Overlay,
@@ -268,26 +267,25 @@ pub enum Operation {
     BitOverlay,
 }
 
-/// LEB128 numbers of an operation that have more bytes than they need. Nothing depends on it but the text form, which
-/// gives every byte back.
+/// Redundant bytes in the LEB128 numbers of an operation. Only the text form uses them, to reproduce every byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Padding {
-    /// Bytes of the sub-operation of `DW_OP_LLVM_user`; 0 for as few as it needs.
+    /// Size of the sub-operation of `DW_OP_LLVM_user` in bytes; 0 for the minimal size.
     pub code: u32,
-    /// The same for each LEB128 number of the operands, lengths of blocks among them, in order.
+    /// The same for each LEB128 number of the operands in order, including block lengths.
     pub operands: Box<[u32]>,
 }
 
-/// An operation and where it stands.
+/// An operation with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Its first byte within the expression, nested expressions counting from the start of the outermost.
+    /// Offset of its first byte in the expression; in nested expressions relative to the outermost.
     pub at: ExprOffset,
-    /// The name written: `DW_OP_lit5` for a [`Operation::Constant`].
+    /// The original name: `DW_OP_lit5` for a [`Operation::Constant`].
     pub name: &'static str,
     /// The operation.
     pub operation: Operation,
-    /// Its redundant bytes, if it has any: clang writes references to base types in four.
+    /// Its redundant bytes, if any: clang writes references to base types in four.
     pub padding: Option<Box<Padding>>,
 }
 
@@ -300,21 +298,21 @@ pub struct Program {
 }
 
 impl Program {
-    /// The operations in order.
+    /// Returns the operations in order.
     #[inline]
     #[must_use]
     pub fn operations(&self) -> &[Placed] {
         &self.operations
     }
 
-    /// The offset past the last byte.
+    /// Returns the offset past the last byte.
     #[inline]
     #[must_use]
     pub fn end(&self) -> ExprOffset {
         self.end
     }
 
-    /// How it was encoded.
+    /// Returns its encoding.
     #[inline]
     #[must_use]
     pub fn encoding(&self) -> Encoding {

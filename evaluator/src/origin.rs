@@ -1,12 +1,12 @@
-//! The origin of undefined bits: the operation that made them so, and why.
+//! The origin of undefined bits: the operation and the reason.
 //!
-//! Origins take no part in comparing or merging locations.
+//! Origins are ignored when locations are compared or merged.
 
 use std::fmt;
 
 use crate::units::ExprOffset;
 
-/// Why an operation gave the undefined location.
+/// The reason for an undefined location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WhyUndefined {
     /// The operation is `DW_OP_LLVM_undefined`.
@@ -19,9 +19,9 @@ pub enum WhyUndefined {
     EntryWithoutLocation,
     /// The location list of the entry has no element for the PC.
     NotAtThisPc,
-    /// By call frame information the caller's value cannot be recovered.
+    /// Call frame information makes the caller's value unrecoverable.
     CallFrame,
-    /// An overlay beyond the end of what it lies over leaves a gap.
+    /// An overlay beyond the end of its base leaves a gap.
     Gap,
 }
 
@@ -46,9 +46,9 @@ pub struct Origin {
     pub at: ExprOffset,
     /// Its name, `result` at the end of an expression.
     pub op: &'static str,
-    /// Which expression it stands in; `None` for the caller's own.
+    /// The role of its expression; `None` for the caller's own.
     pub within: Option<&'static str>,
-    /// Why.
+    /// The reason.
     pub why: WhyUndefined,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The origin as the end of a sentence, if it is known.
+/// Formats the origin as the end of a sentence, if it is known.
 pub(super) fn because(origin: Option<&Origin>) -> String {
     origin.map_or_else(String::new, |origin| format!(" ({origin})"))
 }

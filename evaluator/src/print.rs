@@ -1,4 +1,4 @@
-//! Operations, values and locations as text for people.
+//! Operations, values and locations as text.
 //!
 //! Names of registers and address spaces come from the caller's [`Names`]; [`NoNames`] prints numbers.
 
@@ -11,33 +11,33 @@ use super::operation::{Placed, Program};
 use super::value::{Number, Type};
 use crate::units::{AddressSpace, DwarfReg, LaneId};
 
-/// Names for numbers, and numbers for names.
+/// Maps numbers to names and back.
 pub trait Names {
-    /// The register's name: `v4`.
+    /// Returns the register's name: `v4`.
     fn register(&self, register: DwarfReg) -> Option<String>;
 
-    /// The address space's name: `private_lane`.
+    /// Returns the address space's name: `private_lane`.
     fn space(&self, space: AddressSpace) -> Option<String>;
 
-    /// The register of a name. Where several numbers have one name, the number that the name stands for in text; the
-    /// others are then shown as numbers.
+    /// Returns the register of a name. If several numbers share the name, one of them represents it in text; the others
+    /// are printed as numbers.
     fn register_named(&self, name: &str) -> Option<DwarfReg> {
         (0..NAMED_REGISTERS).map(DwarfReg).find(|number| self.register(*number).as_deref() == Some(name))
     }
 
-    /// The address space of a name.
+    /// Returns the address space of a name.
     fn space_named(&self, name: &str) -> Option<AddressSpace> {
         (0..NAMED_SPACES).map(AddressSpace).find(|number| self.space(*number).as_deref() == Some(name))
     }
 }
 
-/// Registers that the default [`Names::register_named`] searches: AMDGPU's mapping ends below.
+/// Registers searched by the default [`Names::register_named`]; AMDGPU's mapping ends below.
 const NAMED_REGISTERS: u64 = 4096;
 
-/// Address spaces that [`Names::space_named`] looks at: AMDGPU's end below.
+/// Address spaces searched by [`Names::space_named`]; AMDGPU's end below.
 const NAMED_SPACES: u64 = 128;
 
-/// No names: everything is shown by number.
+/// No names: prints numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoNames;
 
@@ -59,7 +59,7 @@ impl Names for NoNames {
     }
 }
 
-/// Registers of this many bits or more have a dword for each lane.
+/// Minimum width of a register with a dword for each lane.
 const VECTOR_BITS: u64 = 32 * 32;
 
 fn register_name(names: &dyn Names, register: DwarfReg) -> String {
@@ -70,13 +70,13 @@ fn space_name(names: &dyn Names, space: AddressSpace) -> String {
     names.space(space).unwrap_or_else(|| format!("space {space}"))
 }
 
-/// A location as one lane has it: `v4 lane 3`, `private_lane[3]+0x40`, `[s4 32 bits][undefined 32 bits]`.
+/// Formats a location for one lane: `v4 lane 3`, `private_lane[3]+0x40`, `[s4 32 bits][undefined 32 bits]`.
 #[must_use]
 pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String {
     location_up_to(location, lane, names, usize::MAX)
 }
 
-/// Locations as text, one after another, as [`location`]: the last name is kept for the lanes that follow.
+/// Formats consecutive locations like [`location`]; the last name is cached for the following lanes.
 pub struct Locations<'n> {
     names: &'n dyn Names,
     last: Option<(Named, String)>,
@@ -90,13 +90,13 @@ enum Named {
 }
 
 impl<'n> Locations<'n> {
-    /// No location yet.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(names: &'n dyn Names) -> Self {
         Self { names, last: None }
     }
 
-    /// The location as one lane has it.
+    /// Formats the location for one lane.
     #[must_use]
     pub fn text(&mut self, location: &Location, lane: LaneId) -> String {
         let named = match location.storage {
@@ -122,10 +122,10 @@ impl std::fmt::Debug for Locations<'_> {
     }
 }
 
-/// A location in memory or a register of that name, as one lane has it.
+/// Formats a location in memory or in a register of that name, for one lane.
 fn in_storage(location: &Location, lane: LaneId, name: &str) -> String {
     let (bytes, bits) = (location.offset.bytes.get(lane), u64::from(location.offset.bits.get(lane)));
-    // ` lane 63`, `[63]+0xffffffffffffffff`: mostly one allocation.
+    // ` lane 63`, `[63]+0xffffffffffffffff`: usually one allocation.
     let mut words = String::with_capacity(name.len() + 24);
     words.push_str(name);
     let rest = match &location.storage {
@@ -155,7 +155,7 @@ fn in_storage(location: &Location, lane: LaneId, name: &str) -> String {
     words
 }
 
-/// [`location`] of which at most `most` parts, or bytes of a constant, are shown, and how many are not.
+/// [`location`] with at most `most` parts, or bytes of a constant; returns the number of omitted ones too.
 fn location_up_to(location: &Location, lane: LaneId, names: &dyn Names, most: usize) -> String {
     if let Storage::Composite(_) = location.storage {
         let (parts, left) = location.canonical_up_to(lane, most);
@@ -191,7 +191,7 @@ fn part_words(part: &Part, lane: LaneId, names: &dyn Names, most: usize) -> Stri
     format!("[{} {} bits]", location_up_to(&part.location, lane, names, most), part.size)
 }
 
-/// Words one after another, those that repeat themselves once: `[pc 64 bits] x 64`.
+/// Joins words; repeated ones are counted: `[pc 64 bits] x 64`.
 fn in_a_row(words: impl Iterator<Item = String>) -> String {
     let mut row = String::new();
     let mut words = words.peekable();
@@ -208,13 +208,13 @@ fn in_a_row(words: impl Iterator<Item = String>) -> String {
     row
 }
 
-/// The bits of a value as one lane has it, as one hexadecimal number: `0x193`.
+/// Formats the bits of a value for one lane as one hexadecimal number: `0x193`.
 #[must_use]
 pub fn hexadecimal(number: &Number, lane: LaneId) -> String {
     hex_number(&number.limbs(lane))
 }
 
-/// A value as one lane has it: `0x193`, or `0x193 (32 bits)` if it is not of the generic type.
+/// Formats a value for one lane: `0x193`, or `0x193 (32 bits)` if it is not of the generic type.
 #[must_use]
 pub fn number(number: &Number, lane: LaneId) -> String {
     let value = hexadecimal(number, lane);
@@ -224,13 +224,13 @@ pub fn number(number: &Number, lane: LaneId) -> String {
     }
 }
 
-/// An entry of the stack as one lane has it.
+/// Formats a stack entry for one lane.
 #[must_use]
 pub fn entry(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
     entry_up_to(entry, lane, names, usize::MAX)
 }
 
-/// [`entry`] of which at most `most` parts, or bytes of a constant, are shown, and how many are not.
+/// [`entry`] with at most `most` parts, or bytes of a constant; returns the number of omitted ones too.
 pub(super) fn entry_up_to(entry: &Entry, lane: LaneId, names: &dyn Names, most: usize) -> String {
     match entry {
         Entry::Number(number) => self::number(number, lane),
@@ -246,13 +246,13 @@ pub(super) fn entry_up_to(entry: &Entry, lane: LaneId, names: &dyn Names, most: 
     }
 }
 
-/// An operation with its operands, `DW_OP_bregx s33 +16`, as [`super::text`] describes it.
+/// Formats an operation with its operands, `DW_OP_bregx s33 +16`, in the form of [`super::text`].
 #[must_use]
 pub fn operation(placed: &Placed, names: &dyn Names) -> String {
     super::text::words(placed, names)
 }
 
-/// A whole expression, operations separated by semicolons.
+/// Formats a whole expression, operations separated by semicolons.
 #[must_use]
 pub fn program(program: &Program, names: &dyn Names) -> String {
     let words: Vec<String> = program.operations().iter().map(|placed| operation(placed, names)).collect();

@@ -1,8 +1,8 @@
-//! Locations in a caller's frame, with its registers replaced by their storage in the frames inside it.
+//! Locations in a caller's frame, with its registers replaced by their storage in inner frames.
 //!
-//! A location that an expression of a caller's frame gives names that frame's registers. Call frame information gives the storage
-//! of each: in a register of the callee's frame, in memory, in a composite of both, or nowhere. Taken frame
-//! by frame down to the innermost, what is left is storage that can be read and written.
+//! A location from an expression of a caller's frame refers to that frame's registers. Call frame information gives the
+//! storage of each: a register of the callee's frame, memory, a composite of both, or none. Repeated down to the
+//! innermost frame, this leaves storage that can be read and written.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId};
 const _: () = assert!(LANES <= MAX_PARTS);
 
 impl Location {
-    /// The bits of an object at this location, as one lane has it, with every register replaced by its location by `find`.
-    /// The result is a single location where one storage holds the object, else a composite of exactly its bits.
+    /// Returns the location of an object's bits for one lane, with every register replaced by `find`. The result is a
+    /// single location if one storage contains the object, else a composite of exactly its bits.
     ///
     /// # Errors
     /// An error of `find`, or more than [`MAX_PARTS`] parts.
@@ -47,8 +47,8 @@ impl Location {
         Ok(Self { storage, offset: Offset::ZERO })
     }
 
-    /// The parts that hold `size` bits from bit `from` on, as one lane has them; what lies past the end of a composite is
-    /// left out.
+    /// Returns the parts with `size` bits from bit `from` on, for one lane; bits past the end of a composite are
+    /// omitted.
     fn pieces(&self, lane: LaneId, from: u64, size: u64) -> Vec<Part> {
         let at = self.offset.get(lane) + u128::from(from);
         let Storage::Composite(composite) = &self.storage else {

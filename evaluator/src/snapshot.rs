@@ -1,4 +1,4 @@
-//! A context over registers and memory that it holds itself.
+//! A context with its own registers and memory.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,12 @@ use super::error::ContextError;
 use super::location::Frame;
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
 
-/// The state of one wave, held in memory: a [`Context`](crate::Context) for examples, tests and small tools.
+/// The state of one wave in memory: a [`Context`](crate::Context) for examples, tests and small tools.
 ///
-/// It has global memory ([`AddressSpace`] 0, addresses of 64 bits) and the address spaces that the caller adds. A register, a
-/// lane of a vector register or a byte that the caller does not add is not captured. It has no debugging information entries
-/// and no caller. A byte of memory takes one entry of a map: a tool with a whole capture implements [`Context`](crate::Context) itself.
+/// It has global memory ([`AddressSpace`] 0, addresses of 64 bits) and the caller's address spaces. Registers, lanes of
+/// a vector register and bytes that the caller does not add are not captured. It has no debugging information entries
+/// and no caller. A byte of memory takes one entry of a map: a tool with a whole capture implements
+/// [`Context`](crate::Context) itself.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     wave_size: WaveSize,
@@ -28,7 +29,7 @@ struct Register {
 }
 
 impl Snapshot {
-    /// A wave without a PC, registers or memory.
+    /// Creates a wave without a PC, registers or memory.
     #[must_use]
     pub fn new(wave_size: WaveSize) -> Self {
         let global = SpaceInfo { address_bits: 64, lane: LaneNeed::None };
@@ -36,7 +37,7 @@ impl Snapshot {
         Self { wave_size, pc: None, spaces, registers: BTreeMap::new(), memory: BTreeMap::new() }
     }
 
-    /// Sets the program location, which selects code where an object map holds.
+    /// Sets the program location, which selects the code ranges of object maps.
     #[must_use]
     pub fn with_pc(mut self, pc: Pc) -> Self {
         self.pc = Some(pc);
@@ -50,7 +51,8 @@ impl Snapshot {
         self
     }
 
-    /// Adds a register of the size of `bytes`, least significant byte first. Bytes past [`RegisterBytes::MAX`] are ignored.
+    /// Adds a register of the size of `bytes`, least significant byte first. Bytes past [`RegisterBytes::MAX`] are
+    /// ignored.
     #[must_use]
     pub fn with_register(mut self, register: DwarfReg, bytes: impl AsRef<[u8]>) -> Self {
         let mut contents = RegisterBytes::unknown();
@@ -59,8 +61,8 @@ impl Snapshot {
         self
     }
 
-    /// Adds a vector register, which has a dword for each lane of the wave: that of lane 0 comes first. Lanes past the last
-    /// dword are not captured, dwords past the last lane are ignored.
+    /// Adds a vector register with a dword for each lane of the wave, lane 0 first. Lanes past the last dword are not
+    /// captured; dwords past the last lane are ignored.
     #[must_use]
     pub fn with_vector(mut self, register: DwarfReg, dwords: impl IntoIterator<Item = u32>) -> Self {
         let lanes = self.wave_size.lanes();
@@ -71,8 +73,8 @@ impl Snapshot {
         self
     }
 
-    /// Adds bytes of memory, which replace those that an earlier call added. [`MemoryAt::lane`] is `None` unless the address
-    /// space depends on the lane.
+    /// Adds bytes of memory, replacing those of earlier calls. [`MemoryAt::lane`] is `None` unless the address space
+    /// depends on the lane.
     #[must_use]
     pub fn with_memory(mut self, at: MemoryAt, bytes: impl AsRef<[u8]>) -> Self {
         let places = (0..).map(|offset| (at.space, at.lane, Address(at.address.0.wrapping_add(offset))));

@@ -1,7 +1,6 @@
-//! Newtypes for every number with a unit, so that a lane cannot be passed where a byte offset is due.
+//! Newtypes for every number with a unit: a lane is not accepted as a byte offset.
 //!
-//! A [`Pc`] is a run-time address of code. An [`Address`] is an offset in some address space and means nothing without its
-//! [`AddressSpace`].
+//! A [`Pc`] is a run-time address of code. An [`Address`] is an offset that needs an [`AddressSpace`].
 
 use std::fmt;
 
@@ -26,10 +25,10 @@ macro_rules! unit {
 }
 
 unit!(
-    /// A run-time address of code, as the PC register of a wave holds it.
+    /// A run-time address of code: the contents of a wave's PC register.
     Pc(u64), "{:#x}");
 unit!(
-    /// A byte address within an address space; meaningless without its [`AddressSpace`].
+    /// A byte address in an address space; meaningless without its [`AddressSpace`].
     Address(u64), "{:#x}");
 unit!(
     /// A DWARF address space number (DW_ASPACE), the operand of `DW_OP_LLVM_form_aspace_address`.
@@ -47,10 +46,10 @@ unit!(
     /// A byte offset of an operation within its DWARF expression.
     ExprOffset(usize), "{}");
 unit!(
-    /// An offset of a DIE within `.debug_info`, or in its unit where the field is documented so.
+    /// An offset of a DIE in `.debug_info`, or in its unit if the field's documentation states so.
     DieOffset(u64), "{:#x}");
 
-/// How many lanes a wave has; the hardware knows two sizes.
+/// Number of lanes of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WaveSize {
     /// 32 lanes.
@@ -60,7 +59,7 @@ pub enum WaveSize {
 }
 
 impl WaveSize {
-    /// The wave size of that many lanes, if there is one.
+    /// Returns the wave size of that many lanes, if it exists.
     #[inline]
     #[must_use]
     pub fn from_lanes(lanes: u64) -> Option<Self> {
@@ -71,7 +70,7 @@ impl WaveSize {
         }
     }
 
-    /// The number of lanes: 32 or 64.
+    /// Number of lanes: 32 or 64.
     #[inline]
     #[must_use]
     pub fn lanes(self) -> u8 {
@@ -81,7 +80,7 @@ impl WaveSize {
         }
     }
 
-    /// All lanes of such a wave.
+    /// Returns all lanes of such a wave.
     #[inline]
     #[must_use]
     pub fn all(self) -> LaneSet {
@@ -117,7 +116,7 @@ impl LaneSet {
         Self(1u64.checked_shl(u32::from(lane.0)).unwrap_or(0))
     }
 
-    /// The set of the first `count` lanes, and so of as many dwords; all of them from 64 on.
+    /// Returns the set of the first `count` lanes or dwords; all of them from 64 on.
     #[inline]
     #[must_use]
     pub fn lowest(count: u32) -> Self {
@@ -131,7 +130,7 @@ impl LaneSet {
         self.0 & Self::one(lane).0 != 0
     }
 
-    /// How many lanes are in the set.
+    /// Number of lanes in the set.
     #[inline]
     #[must_use]
     pub fn count(self) -> u32 {
@@ -145,7 +144,7 @@ impl LaneSet {
         self.0 == 0
     }
 
-    /// The lowest lane of the set.
+    /// Returns the lowest lane of the set.
     #[inline]
     #[must_use]
     pub fn first(self) -> Option<LaneId> {
@@ -153,7 +152,7 @@ impl LaneSet {
         (self.0 != 0).then(|| LaneId(self.0.trailing_zeros() as u8))
     }
 
-    /// The lanes, lowest first.
+    /// Iterates over the lanes, lowest first.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = LaneId> {
         let mut left = self.0;
@@ -164,21 +163,21 @@ impl LaneSet {
         })
     }
 
-    /// Lanes in both sets.
+    /// Returns the lanes in both sets.
     #[inline]
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Lanes in either set.
+    /// Returns the lanes in either set.
     #[inline]
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Lanes of this set that are not in the other.
+    /// Returns the lanes of this set that are not in the other.
     #[inline]
     #[must_use]
     pub fn without(self, other: Self) -> Self {

@@ -1,4 +1,4 @@
-//! Sets of lanes.
+//! Tests of lane sets.
 
 use super::{LaneId, LaneSet};
 

@@ -1,13 +1,13 @@
 //! Values of the evaluation stack: bits with a type, for one lane or for a set of lanes.
 //!
-//! Follows "Value Operations" of the 2020 AMDGPU text and DWARF 5 section 2.5.1: the generic type is integral, has
-//! the size of a global address (64 bits on every amdgcn) and no signedness of its own.
+//! Follows "Value Operations" of the 2020 AMDGPU text and DWARF 5 section 2.5.1: the generic type is integral, has the
+//! size of a global address (64 bits on every amdgcn) and no signedness of its own.
 
 use super::lanes::Lanes;
 use super::limits::MAX_VALUE_BITS;
 use crate::units::{BitSize, LaneId, LaneSet};
 
-/// Bits of the generic type: those of an address of the default address space.
+/// Bits of the generic type: the size of an address in the default address space.
 pub const GENERIC_BITS: u32 = 64;
 
 /// A DWARF base type encoding (`DW_ATE_*`, DWARF 5 section 7.8); any byte is representable.
@@ -27,10 +27,10 @@ impl Encoding {
     pub const UNSIGNED: Self = Self(0x07);
     /// `DW_ATE_unsigned_char`.
     pub const UNSIGNED_CHAR: Self = Self(0x08);
-    /// `DW_ATE_lo_user`: from here on, encodings of the target, which are integral.
+    /// `DW_ATE_lo_user`: the first target-specific encoding; these are integral.
     pub const LO_USER: Self = Self(0x80);
 
-    /// The class of its values in arithmetic.
+    /// Returns the class of its values in arithmetic.
     #[must_use]
     pub fn class(self) -> ValueClass {
         match self {
@@ -48,11 +48,11 @@ impl Encoding {
 pub enum ValueClass {
     /// Two's complement.
     Signed,
-    /// Integers from 0.
+    /// Unsigned integers.
     Unsigned,
     /// IEEE 754 binary of 16, 32 or 64 bits.
     Float,
-    /// Bits that are moved but not computed with.
+    /// Bits without arithmetic.
     Opaque,
 }
 
@@ -80,7 +80,7 @@ impl BaseType {
         BitSize(u64::from(self.element_bits) * u64::from(self.elements.unwrap_or(1)))
     }
 
-    /// Whether values of it can be entries of the stack: neither empty nor beyond [`MAX_VALUE_BITS`].
+    /// Whether its values can be stack entries: neither empty nor beyond [`MAX_VALUE_BITS`].
     #[must_use]
     pub fn is_supported(&self) -> bool {
         (1..=MAX_VALUE_BITS).contains(&self.size().0)
@@ -97,7 +97,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The unsigned type of that many bits, for register contents.
+    /// Returns the unsigned type of that many bits, for register contents.
     #[must_use]
     pub fn unsigned(bits: u32) -> Self {
         Self::Base(BaseType::scalar(Encoding::UNSIGNED, bits))
@@ -124,7 +124,7 @@ impl Type {
         }
     }
 
-    /// Class and bits of one element, and how many there are. Generic values count as signed.
+    /// Returns class and bits of one element, and the number of elements. Generic values count as signed.
     #[must_use]
     pub fn shape(&self) -> (ValueClass, u32, u32) {
         match self {
@@ -134,7 +134,7 @@ impl Type {
     }
 }
 
-/// The bits of a value, in 64-bit limbs with the least significant first; unused bits of the last limb are 0.
+/// The bits of a value in 64-bit limbs, least significant first; unused bits of the last limb are 0.
 #[derive(Clone, Debug)]
 pub(super) enum Limbs {
     /// Up to 64 bits.
@@ -150,24 +150,24 @@ pub struct Number {
     pub(super) limbs: Limbs,
 }
 
-/// The low `bits` bits set; all of them from 64 on.
+/// Returns a mask of the low `bits` bits; all bits from 64 on.
 pub(super) fn low_mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// How many limbs hold that many bits.
+/// Number of limbs for that many bits.
 pub(super) fn limbs_for(bits: u64) -> usize {
     bits.div_ceil(64) as usize
 }
 
 impl Number {
-    /// A value of the generic type.
+    /// Creates a value of the generic type.
     #[must_use]
     pub fn generic(bits: impl Into<Lanes<u64>>) -> Self {
         Self { ty: Type::Generic, limbs: Limbs::Narrow(bits.into()) }
     }
 
-    /// A value of a type from its bytes, least significant first, the same for all lanes; missing bytes are 0 and
+    /// Creates a value of a type from its bytes, least significant first, the same for all lanes. Missing bytes are 0;
     /// bits beyond the type are dropped.
     #[must_use]
     pub fn from_bytes(ty: Type, bytes: &[u8]) -> Self {
@@ -182,7 +182,7 @@ impl Number {
         Self::from_limbs(ty, &limbs)
     }
 
-    /// A value from limbs, the same for all lanes.
+    /// Creates a value from limbs, the same for all lanes.
     pub(super) fn from_limbs(ty: Type, limbs: &[u64]) -> Self {
         let bits = ty.size().0;
         let limb = |index: usize| {
@@ -197,7 +197,7 @@ impl Number {
         Self { ty, limbs }
     }
 
-    /// A value whose limbs a function gives for each lane of a set.
+    /// Creates a value whose limbs a function returns for each lane of a set.
     pub(super) fn from_lanes<E>(
         ty: Type,
         lanes: LaneSet,
@@ -222,20 +222,20 @@ impl Number {
         Ok(Self { ty, limbs })
     }
 
-    /// Its type.
+    /// Returns its type.
     #[inline]
     #[must_use]
     pub fn ty(&self) -> Type {
         self.ty
     }
 
-    /// Its size in bits.
+    /// Returns its size in bits.
     #[must_use]
     pub fn size(&self) -> BitSize {
         self.ty.size()
     }
 
-    /// The low 64 bits, zero-extended when the type is smaller.
+    /// Returns the low 64 bits, zero-extended if the type is smaller.
     #[inline]
     #[must_use]
     pub fn low(&self) -> &Lanes<u64> {
@@ -246,7 +246,7 @@ impl Number {
         }
     }
 
-    /// The limbs of one lane, least significant first.
+    /// Returns the limbs of one lane, least significant first.
     #[must_use]
     pub fn limbs(&self, lane: LaneId) -> Vec<u64> {
         match &self.limbs {
@@ -255,7 +255,7 @@ impl Number {
         }
     }
 
-    /// The limb at an index and the one above it, 0 where there is none.
+    /// Returns the limb at an index and the next one, 0 past the end.
     pub(super) fn limbs_from(&self, lane: LaneId, index: usize) -> u128 {
         let limb = |index: usize| match (&self.limbs, index) {
             (Limbs::Narrow(bits), 0) => bits.get(lane),
@@ -265,7 +265,7 @@ impl Number {
         u128::from(limb(index + 1)) << 64 | u128::from(limb(index))
     }
 
-    /// The bytes of one lane, least significant first; the last one is zero-extended.
+    /// Returns the bytes of one lane, least significant first; the last one is zero-extended.
     #[must_use]
     pub fn bytes(&self, lane: LaneId) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.limbs(lane).iter().flat_map(|limb| limb.to_le_bytes()).collect();
@@ -273,7 +273,7 @@ impl Number {
         bytes
     }
 
-    /// The value as one lane has it.
+    /// Returns the value for one lane.
     #[must_use]
     pub fn at(&self, lane: LaneId) -> Self {
         Self::from_limbs(self.ty, &self.limbs(lane))
@@ -295,7 +295,7 @@ impl Number {
         }
     }
 
-    /// The lanes of `lanes` that have any bit set.
+    /// Returns the lanes of `lanes` with any bit set.
     pub(super) fn lanes_not_zero(&self, lanes: LaneSet) -> LaneSet {
         match &self.limbs {
             Limbs::Narrow(bits) => bits.lanes_where(lanes, |bits| bits != 0),
@@ -305,7 +305,7 @@ impl Number {
         }
     }
 
-    /// `lanes` parted into the sets of lanes that have the same bits.
+    /// Splits `lanes` into sets of lanes with the same bits.
     pub(super) fn parted(&self, lanes: LaneSet) -> Vec<LaneSet> {
         match &self.limbs {
             Limbs::Narrow(bits) => bits.parted(lanes),

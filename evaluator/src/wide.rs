@@ -1,7 +1,7 @@
-//! Integers of any number of bits, as 64-bit limbs with the least significant first.
+//! Integers of any number of bits, as 64-bit limbs, least significant first.
 //!
-//! Base types reach 2048 bits (a whole vector register), for which speed does not matter but results do. Every
-//! function takes numbers whose bits beyond their width are 0 and gives such a number.
+//! Base types reach 2048 bits (a whole vector register), for which correctness matters, not speed. Every function takes
+//! and returns numbers whose bits beyond their width are 0.
 
 use std::cmp::Ordering;
 
@@ -21,12 +21,12 @@ fn limb(number: &[u64], index: usize) -> u64 {
     number.get(index).copied().unwrap_or(0)
 }
 
-/// Each pair of limbs joined.
+/// Combines each pair of limbs.
 pub(super) fn bitwise(a: &[u64], b: &[u64], join: impl Fn(u64, u64) -> u64) -> Vec<u64> {
     a.iter().enumerate().map(|(index, a)| join(*a, limb(b, index))).collect()
 }
 
-/// All bits inverted.
+/// Inverts all bits.
 pub(super) fn not(a: &[u64], bits: u32) -> Vec<u64> {
     trimmed(a.iter().map(|limb| !limb).collect(), bits)
 }
@@ -69,7 +69,7 @@ pub(super) fn mul(a: &[u64], b: &[u64], bits: u32) -> Vec<u64> {
     trimmed(product, bits)
 }
 
-/// The order as unsigned numbers.
+/// Compares as unsigned numbers.
 pub(super) fn cmp(a: &[u64], b: &[u64]) -> Ordering {
     let count = a.len().max(b.len());
     (0..count)
@@ -84,7 +84,7 @@ pub(super) fn is_zero(a: &[u64]) -> bool {
     a.iter().all(|limb| *limb == 0)
 }
 
-/// The bit at an index.
+/// Returns the bit at an index.
 pub(super) fn bit(a: &[u64], index: u32) -> bool {
     limb(a, (index / 64) as usize) >> (index % 64) & 1 == 1
 }
@@ -94,7 +94,7 @@ pub(super) fn is_negative(a: &[u64], bits: u32) -> bool {
     bits > 0 && bit(a, bits - 1)
 }
 
-/// Shifted up.
+/// Shifts left.
 pub(super) fn shl(a: &[u64], by: u32, bits: u32) -> Vec<u64> {
     let (limbs, rest) = ((by / 64) as usize, by % 64);
     let shifted = (0..limbs_for(u64::from(bits))).map(|index| {
@@ -105,7 +105,7 @@ pub(super) fn shl(a: &[u64], by: u32, bits: u32) -> Vec<u64> {
     trimmed(shifted.collect(), bits)
 }
 
-/// Shifted down, zeros coming in.
+/// Shifts right; zeros are shifted in.
 pub(super) fn shr(a: &[u64], by: u32) -> Vec<u64> {
     let (limbs, rest) = ((by / 64) as usize, by % 64);
     let shifted = |index: usize| {
@@ -114,7 +114,7 @@ pub(super) fn shr(a: &[u64], by: u32) -> Vec<u64> {
     (0..a.len()).map(shifted).collect()
 }
 
-/// Shifted down, copies of the sign coming in.
+/// Shifts right; copies of the sign are shifted in.
 pub(super) fn shra(a: &[u64], by: u32, bits: u32) -> Vec<u64> {
     let by = by.min(bits);
     let shifted = shr(a, by);
@@ -128,7 +128,7 @@ pub(super) fn shra(a: &[u64], by: u32, bits: u32) -> Vec<u64> {
 /// Quotient and remainder as unsigned numbers; the divisor is not 0.
 pub(super) fn div_rem(a: &[u64], b: &[u64], bits: u32) -> (Vec<u64>, Vec<u64>) {
     let mut quotient = vec![0u64; limbs_for(u64::from(bits))];
-    // One bit more than the operands, since the remainder is doubled before it is compared.
+    // One bit more than the operands, because the remainder is doubled before it is compared.
     let room = bits + 1;
     let mut remainder = vec![0u64; limbs_for(u64::from(room))];
     for index in (0..bits).rev() {
@@ -146,7 +146,7 @@ pub(super) fn div_rem(a: &[u64], b: &[u64], bits: u32) -> (Vec<u64>, Vec<u64>) {
     (quotient, trimmed(remainder, bits))
 }
 
-/// Extended from one width to another, or cut.
+/// Extends or truncates to another width.
 pub(super) fn resized(a: &[u64], from: u32, to: u32, signed: bool) -> Vec<u64> {
     if !signed || !is_negative(a, from) || to <= from {
         return trimmed(a.to_vec(), to);
@@ -155,12 +155,12 @@ pub(super) fn resized(a: &[u64], from: u32, to: u32, signed: bool) -> Vec<u64> {
     bitwise(&shl(&ones, from, to), a, |a, b| a | b)
 }
 
-/// `bits` bits from an offset on.
+/// Returns `bits` bits from an offset on.
 pub(super) fn extract(a: &[u64], from: u32, bits: u32) -> Vec<u64> {
     trimmed(shr(a, from), bits)
 }
 
-/// Writes a number's bits at an offset where there are zeros.
+/// Writes a number's bits at an offset with zeros.
 pub(super) fn insert(into: &mut [u64], at: u32, number: &[u64], width: u32) {
     for (slot, limb) in into.iter_mut().zip(shl(number, at, width)) {
         *slot |= limb;

@@ -1,9 +1,9 @@
-//! Writes of an object by its location: to every part of it or, where a part cannot be written, to none.
+//! Writes to an object: to every part of its location, or to none if one part is not writable.
 //!
-//! [`Plan::new`] turns a location and the bits to write into runs of bytes of registers and memory, each with a mask of
-//! the bits that are meant. [`Plan::apply`] asks a [`Store`] whether it takes each of them, and only then writes. The error
-//! names each part that cannot be written: undefined bits, constants, implicit pointers, parts that the store refuses,
-//! and parts that share bits to which different values would have to go.
+//! [`Plan::new`] converts a location and the new bits to runs of bytes of registers and memory, each with a mask.
+//! [`Plan::apply`] checks all runs with a [`Store`], and only then writes. The error names each part that is not
+//! writable: undefined bits, constants, implicit pointers, parts that the store rejects, and parts that share bits with
+//! conflicting values.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,14 +17,14 @@ use super::location::{Frame, Location, Storage};
 use super::origin::because;
 use crate::units::{Address, BitSize, DwarfReg, LaneId};
 
-/// Where a run of bytes goes.
+/// The destination of a run of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Bytes of a register.
     Register {
         /// The register.
         register: DwarfReg,
-        /// Whose it is.
+        /// The frame.
         frame: Frame,
         /// The first byte within it.
         first: u64,
@@ -34,7 +34,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The byte that many further on.
+    /// Returns the destination that many bytes further.
     fn byte(self, index: usize) -> Self {
         match self {
             Self::Register { register, frame, first } => {
@@ -48,25 +48,25 @@ impl Target {
     }
 }
 
-/// Bytes to write. A bit counts only where the mask has it; the others stay as they are.
+/// Bytes to write. Only the bits in the mask change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Where the first byte goes.
+    /// Destination of the first byte.
     pub to: Target,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// As long as `bytes`: a set bit for each bit that is meant.
+    /// A set bit for each bit to write, as long as `bytes`.
     pub mask: Vec<u8>,
-    /// The bits of the object that these are.
+    /// The corresponding bits of the object.
     pub of: ObjectBits,
 }
 
-/// A part of an object, by its bits.
+/// A run of bits of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectBits {
     /// The first bit.
     pub first: u64,
-    /// How many.
+    /// Number of bits.
     pub count: u64,
 }
 
@@ -76,30 +76,30 @@ impl fmt::Display for ObjectBits {
     }
 }
 
-/// A target of writes: a layer of changes above a capture, or a machine.
+/// A destination of writes: an overlay on a capture, or a machine.
 pub trait Store {
-    /// The reason that a run cannot be written.
+    /// The reason for rejecting a run.
     type Error: fmt::Display;
 
-    /// Whether a run can be written, all of it.
+    /// Checks that the whole run is writable.
     ///
     /// # Errors
-    /// The reason that it cannot be written.
+    /// The reason that it is not.
     fn check(&self, run: &Run) -> Result<(), Self::Error>;
 
     /// Writes a run that [`check`](Self::check) accepted.
     fn write(&mut self, run: &Run);
 
-    /// The byte itself, whatever names it: equal for two places that are one, as in views of private memory.
+    /// Returns a canonical address: equal for two addresses of the same byte, as in views of private memory.
     fn identity(&self, at: MemoryAt) -> MemoryAt {
         at
     }
 }
 
-/// Why a part cannot be written.
+/// The reason that a part is not writable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
-    /// It is nowhere.
+    /// It is undefined.
     #[error("optimized out{0}")]
     Undefined(String),
     /// It is a constant of the DWARF.
@@ -108,30 +108,30 @@ pub enum PartError {
     /// It is a pointer that exists only in the DWARF.
     #[error("a pointer that exists only in the debug information")]
     ImplicitPointer,
-    /// The store does not take it.
+    /// The store rejects it.
     #[error("{0}")]
     Store(String),
-    /// It shares bits with another part, which are to have other values.
+    /// It shares bits with another part and has a conflicting value.
     #[error("shares storage with {0}, which would have to hold another value")]
     Contradicts(ObjectBits),
 }
 
-/// A part that cannot be written.
+/// A part that is not writable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedPart {
-    /// Which bits of the object.
+    /// The bits of the object.
     pub part: ObjectBits,
-    /// Why.
+    /// The reason.
     pub why: PartError,
 }
 
-/// Nothing was written.
+/// An error for which nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// The location does not hold an object of that size, or the bytes given are not of that size.
+    /// The object's size differs from the location's or from the given bytes.
     #[error(transparent)]
     Object(#[from] Cause),
-    /// These parts cannot be written.
+    /// These parts are not writable.
     #[error("nothing was written: {}", words(.0))]
     Parts(Vec<RefusedPart>),
 }
@@ -149,10 +149,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The runs that give the object of one lane these bits; `lane` as for [`fetch()`](super::fetch()).
+    /// Plans the runs that give the object of one lane these bits; `lane` as in [`fetch()`](super::fetch()).
     ///
     /// # Errors
-    /// Parts that no store could write, or bits that the location or `bytes` does not have.
+    /// Parts that no store can write, or bits missing in the location or in `bytes`.
     pub fn new(
         location: &Location,
         lane: Option<LaneId>,
@@ -182,7 +182,7 @@ impl Plan {
         }
     }
 
-    /// The runs, in the order of the object's bits.
+    /// Returns the runs in the order of the object's bits.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
@@ -191,7 +191,7 @@ impl Plan {
     /// Writes all runs, or none of them.
     ///
     /// # Errors
-    /// The parts that the store refuses or that contradict one another.
+    /// The parts that the store rejects or that conflict.
     pub fn apply(&self, store: &mut impl Store) -> Result<(), WriteError> {
         let mut refused: Vec<RefusedPart> = Vec::new();
         for run in &self.runs {
@@ -207,7 +207,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Runs that want other values for bits which an earlier one writes.
+    /// Returns the runs with conflicting values for bits of an earlier run.
     fn contradictions(&self, store: &impl Store) -> Vec<RefusedPart> {
         if self.runs.len() < 2 {
             return Vec::new();
@@ -239,7 +239,7 @@ impl Plan {
     }
 }
 
-/// A byte, whatever names it.
+/// A byte, independent of its name.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Register(DwarfReg, Frame, u64),
@@ -266,7 +266,7 @@ struct Planner<'b> {
 }
 
 impl Planner<'_> {
-    /// Plans bits of the object that are at a bit offset of a location's storage, which holds them.
+    /// Plans bits of the object at a bit offset of a location's storage, which contains them.
     fn part(&mut self, location: &Location, at: u128, of: ObjectBits) {
         if of.count == 0 {
             return;
@@ -308,7 +308,7 @@ impl Planner<'_> {
         let mut bytes = vec![0u8; length];
         let mut mask = vec![0u8; length];
         if shift == 0 && of.first.is_multiple_of(8) {
-            // Whole bytes, then what is left of the last one.
+            // Whole bytes, then the remaining bits of the last one.
             let from = (of.first / 8) as usize;
             for (to, byte) in bytes.iter_mut().zip(self.bytes.iter().skip(from)) {
                 *to = *byte;

@@ -45,7 +45,8 @@ pub struct Symbol {
     pub name: String,
     /// Its kind.
     pub kind: SymbolKind,
-    /// ELF address (in a relocatable file an offset in its section); an alignment in bytes for [`SymbolKind::Lds`], a number for [`SymbolKind::Absolute`].
+    /// ELF address (in a relocatable file an offset in its section); an alignment in bytes for [`SymbolKind::Lds`], a
+    /// number for [`SymbolKind::Absolute`].
     pub value: u64,
     /// Size in bytes; 0 if absent.
     pub size: u64,

@@ -1,8 +1,8 @@
-//! Results of the rules of a frame, and their cost.
+//! Cached results of a frame's rules, and their cost.
 //!
-//! Rules may ask for other registers of their frame, those for others again: without a memory of answers a dozen of them that
-//! ask four times each for the next take millions of evaluations. Failures are not kept: each ends the whole question, and
-//! its text depends on the rules that led there.
+//! A rule may read other registers of its frame, and their rules others again. Without a cache a dozen rules that each
+//! read the next register four times take millions of evaluations. Errors are not cached: each ends the whole question,
+//! and its text depends on the path of rules.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use super::super::limits::MAX_RULE_WORK;
 use super::super::location::Location;
 use crate::units::{DwarfReg, ExprOffset};
 
-/// The answers of one frame, whose state does not change meanwhile, with the work that the frames of its stack may take.
+/// Cached results of one frame, whose state is constant, and the work limit of its stack.
 #[derive(Debug)]
 pub struct Answers {
     cfa: RefCell<Option<Location>>,
@@ -32,13 +32,13 @@ impl Default for Answers {
 }
 
 impl Answers {
-    /// Those of another frame of the same stack, which takes of the same work.
+    /// Creates the cache of another frame of the same stack, with the same work limit.
     #[must_use]
     pub fn of_same_stack(&self) -> Self {
         Self { left: Rc::clone(&self.left), ..Self::default() }
     }
 
-    /// Units of work that were spent, on all frames of the stack.
+    /// Units of work spent on all frames of the stack.
     #[must_use]
     pub fn spent(&self) -> u32 {
         MAX_RULE_WORK - self.left.get()

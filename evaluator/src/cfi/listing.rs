@@ -1,4 +1,4 @@
-//! Expressions of call frame instructions, undecoded: one that cannot be decoded hides none of the others.
+//! Undecoded expressions of call frame instructions: an undecodable one does not hide the others.
 
 use super::super::budget::{Budget, Share};
 use super::super::decode::{sleb128, uleb128};
@@ -11,17 +11,17 @@ use crate::units::{DwarfReg, ExprOffset, Pc};
 /// An instruction with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameExpression<'b> {
-    /// The first PC of the row that the instruction makes.
+    /// The first PC of the instruction's row.
     pub pc: Pc,
     /// DWARF's name of the instruction.
     pub instruction: &'static str,
-    /// The register that it is the rule of; `None` for the CFA.
+    /// The register of the rule; `None` for the CFA.
     pub register: Option<DwarfReg>,
     /// The expression.
     pub bytes: &'b [u8],
 }
 
-/// The instructions with an expression among those of a CIE or an FDE, and why the list ends before they do, if so.
+/// Lists the expressions in the instructions of a CIE or an FDE, and the error that ends the list early, if any.
 #[must_use]
 pub fn expressions(
     instructions: &[u8],
@@ -40,11 +40,11 @@ pub fn expressions(
     (found, None)
 }
 
-/// The dialect of an entry: that of its CIE's augmentation, and where that leaves two, by the expressions of both programs, which
-/// are read for it as [`Row::with_extent`](super::Row::with_extent) reads instructions.
+/// Returns the dialect of an entry from its CIE's augmentation. If that allows two, the expressions of both programs
+/// decide; [`Row::with_extent`](super::Row::with_extent) reads the instructions the same way.
 ///
 /// # Errors
-/// Class limit: the programs are long, and the budget is spent.
+/// Class limit if the programs are long and the budget is spent.
 pub fn dialect(
     augmentation: &str,
     programs: [&[u8]; 2],
@@ -116,7 +116,7 @@ impl<'b> Walker<'b> {
         Ok(())
     }
 
-    /// Skips numbers; signed or not, they end with the first byte below 0x80.
+    /// Skips numbers; signed or not, each ends with the first byte below 0x80.
     fn lebs(&mut self, count: usize) -> Result<(), Cause> {
         (0..count).try_for_each(|_| {
             let mut at = self.at;

@@ -1,11 +1,11 @@
-//! Call frame information: instructions to a row of rules, rules to locations.
+//! Call frame information: instructions to rows of rules, rules to locations.
 //!
-//! Follows "Call Frame Information" of the 2020 AMDGPU text and DWARF 5 section 6.4, with the instructions that LLVM
-//! added for address spaces. The canonical frame address is a location, generally in an address space of its own, and
-//! lies on the stack when the expression of a rule begins. On AMDGPU a register without a rule keeps its value, whether
-//! the table defines a CFA or not. The return address is the exception where it does not: such a table names no caller.
+//! Follows "Call Frame Information" of the 2020 AMDGPU text and DWARF 5 section 6.4, with LLVM's instructions for
+//! address spaces. The canonical frame address (CFA) is a location, generally in an address space of its own. It is on
+//! the stack at the start of a rule's expression. On AMDGPU a register without a rule keeps its value, with or without
+//! a CFA in the table. The exception is the return address in a table without a CFA: such a table names no caller.
 //!
-//! The caller parses headers of CIEs and FDEs and finds the FDE of a PC.
+//! The caller parses CIE and FDE headers and finds the FDE of a PC.
 //!
 //! ```
 //! use dwarf_heterogeneous::cfi::{Answers, Factors, Row, Unwind};

@@ -14,25 +14,25 @@ use super::super::limits::{FRAME_BYTE_WORK, MAX_COPIED_RULES, MAX_REMEMBERED_ROW
 use super::super::operation::{Dialect, Encoding, Program};
 use crate::units::{AddressSpace, DwarfReg, ExprOffset, Pc};
 
-/// The fields of a CIE that instructions depend on.
+/// The CIE fields used by instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Factors {
-    /// `code_alignment_factor`: bytes of a unit of `DW_CFA_advance_loc*`.
+    /// `code_alignment_factor`: unit of `DW_CFA_advance_loc*` in bytes.
     pub code: u64,
-    /// `data_alignment_factor`: bytes of a unit of factored offsets.
+    /// `data_alignment_factor`: unit of factored offsets in bytes.
     pub data: i64,
     /// `return_address_register`.
     pub return_address: DwarfReg,
-    /// `address_size`: bytes of the operand of `DW_CFA_set_loc`, at most 8.
+    /// `address_size`: operand size of `DW_CFA_set_loc` in bytes, at most 8.
     pub address_size: u8,
-    /// How expressions are encoded.
+    /// The encoding of expressions.
     pub encoding: Encoding,
 }
 
-/// An expression, or why its bytes cannot be decoded: that costs what the expression is the rule of, and no other rule.
+/// An expression or its decoding error, which affects only the rule of that expression.
 pub type Decoded = Result<Arc<Program>, Box<Error>>;
 
-/// How the CFA is found.
+/// The rule for the CFA.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CfaRule {
     /// No instruction defines it.
@@ -41,7 +41,8 @@ pub enum CfaRule {
     Register {
         /// The register.
         register: DwarfReg,
-        /// Bytes to add, modulo the size of an address as `DW_OP_aspace_bregx` adds them; of a factored one the low 64 bits.
+        /// Displacement in bytes, modulo the size of an address as in `DW_OP_aspace_bregx`; of a factored one the low
+        /// 64 bits.
         displacement: i64,
         /// The address space.
         space: AddressSpace,
@@ -50,22 +51,22 @@ pub enum CfaRule {
     Expression(Decoded),
 }
 
-/// Where the caller's value of a register is.
+/// The location of a register's value in the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegisterRule {
-    /// Nowhere.
+    /// No location.
     Undefined,
-    /// In the register itself.
+    /// The register itself.
     SameValue,
-    /// At the CFA plus bytes. A factored offset may have more bits than an address; nothing wraps.
+    /// CFA plus bytes. A factored offset may have more bits than an address; nothing wraps.
     Offset(i128),
-    /// It is the address of the CFA plus bytes.
+    /// The value is the address CFA plus bytes.
     ValOffset(i128),
-    /// In another register of this frame.
+    /// Another register of this frame.
     Register(DwarfReg),
-    /// At the location of the expression, with the CFA on its stack.
+    /// The location given by the expression, with the CFA on its stack.
     Expression(Decoded),
-    /// The value of the expression, with the CFA on its stack.
+    /// The value given by the expression, with the CFA on its stack.
     ValExpression(Decoded),
 }
 
@@ -74,29 +75,29 @@ pub enum RegisterRule {
 pub struct Placement<T> {
     /// The rule.
     pub rule: T,
-    /// Offset of the instruction, within the CIE's or the FDE's instructions.
+    /// Offset of the instruction in the CIE's or the FDE's instructions.
     pub at: ExprOffset,
     /// DWARF's name of the instruction.
     pub name: &'static str,
 }
 
-/// The rules at one place of the code.
+/// The rules for a range of PCs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// How the CFA is found.
+    /// The rule for the CFA.
     pub cfa: Placement<CfaRule>,
-    /// Registers that have a rule; all others keep their value.
+    /// Registers with a rule; all others keep their value.
     pub registers: BTreeMap<DwarfReg, Placement<RegisterRule>>,
     /// The return address register.
     pub return_address: DwarfReg,
 }
 
 impl Row {
-    /// The row that holds at a PC, of a function that starts at `start`. With no `pc`, the row after all instructions.
+    /// Finds the row for a PC in a function that starts at `start`. Without `pc`: the row after all instructions.
     ///
     /// # Errors
-    /// Class decode for unknown or cut instructions, ill-formed for instructions out of place, limit for a bound. An
-    /// expression that cannot be decoded costs only its own rule.
+    /// Class decode for unknown or truncated instructions, ill-formed for misplaced instructions, limit for a bound. An
+    /// undecodable expression affects only its own rule.
     pub fn find(
         factors: &Factors,
         initial: &[u8],
@@ -107,12 +108,12 @@ impl Row {
         Self::with_extent(factors, initial, instructions, start, pc, None).map(|(row, _)| row)
     }
 
-    /// [`Self::find`] with the PCs that the row holds for by these instructions: from `start` on, to the end of
-    /// the address space at most. Instructions beyond
-    /// [`OWN_ROW_WORK`](super::super::limits::OWN_ROW_WORK) take of the budget.
+    /// [`Self::find`] with the row's range of PCs according to these instructions: from `start` on, to the end of the
+    /// address space at most. Instructions beyond [`OWN_ROW_WORK`](super::super::limits::OWN_ROW_WORK) are charged to
+    /// the budget.
     ///
     /// # Errors
-    /// As for [`Self::find`]; class limit where the budget is spent.
+    /// The errors of [`Self::find`]; class limit if the budget is spent.
     pub fn with_extent(
         factors: &Factors,
         initial: &[u8],
@@ -133,7 +134,7 @@ impl Row {
         found
     }
 
-    /// Whether this is the outermost frame: the rule of the return address is undefined.
+    /// Whether this is the outermost frame: the return address has the rule "undefined".
     #[must_use]
     pub fn is_outermost(&self) -> bool {
         let rule = self.registers.get(&self.return_address).map(|placed| &placed.rule);
@@ -141,7 +142,7 @@ impl Row {
     }
 }
 
-/// Bytes of instructions that cost as much as a copied rule.
+/// Cost of a copied rule in bytes of instructions.
 const RULE_BYTES: u64 = 3;
 
 struct Interpreter<'b> {
@@ -149,10 +150,10 @@ struct Interpreter<'b> {
     bytes: &'b [u8],
     at: usize,
     row: Row,
-    /// The row after the CIE's instructions, which `DW_CFA_restore` goes back to; absent within those.
+    /// The row after the CIE's instructions, for `DW_CFA_restore`; absent within those.
     initial: Option<Row>,
     remembered: Vec<Row>,
-    /// Rules copied by remembering rows so far.
+    /// Number of rules copied by remembered rows.
     copied: u64,
     place: u64,
 }
@@ -163,7 +164,7 @@ impl<'b> Interpreter<'b> {
     }
 
     fn run(mut self, pc: Option<Pc>, share: &mut Share<'_>) -> Result<(Row, Range<Pc>), Error> {
-        // A table may go back by DW_CFA_set_loc: a row holds from the furthest place before it on.
+        // DW_CFA_set_loc may move backward: a row begins at the furthest place before it.
         let (mut furthest, mut until) = (self.place, u64::MAX);
         while self.at < self.bytes.len() {
             let start = ExprOffset(self.at);
@@ -189,7 +190,7 @@ impl<'b> Interpreter<'b> {
         Ok((self.row, Pc(furthest)..Pc(until)))
     }
 
-    /// Runs one instruction; returns the place where a new row begins, if it begins one.
+    /// Runs one instruction; returns the start of the new row, if any.
     fn step(&mut self, at: ExprOffset, name: &mut &'static str) -> Result<Option<u64>, Cause> {
         let code = self.u8()?;
         let low = DwarfReg(u64::from(code & 0x3f));
@@ -212,7 +213,7 @@ impl<'b> Interpreter<'b> {
             _ => {}
         }
         if self.factors.encoding.dialect == Dialect::Draft {
-            // The drafts' instructions have numbers of their own, and LLVM's are none there.
+            // The draft instructions have their own numbers; LLVM's numbers are not used there.
             let signed = match draft::numbers().forms_cfa(code) {
                 Some(signed) => signed,
                 None if code & 0x3e == 0x30 => return Err(Cause::UnknownOperation { code }),
@@ -224,7 +225,7 @@ impl<'b> Interpreter<'b> {
         self.standard(code, at, name)
     }
 
-    /// An instruction of DWARF 5, GNU's or LLVM's.
+    /// Runs an instruction of DWARF 5, GNU or LLVM.
     fn standard(&mut self, code: u8, at: ExprOffset, name: &mut &'static str) -> Result<Option<u64>, Cause> {
         *name = instruction_name(code).ok_or(Cause::UnknownOperation { code })?;
         match code {
@@ -288,7 +289,7 @@ impl<'b> Interpreter<'b> {
             0x16 => {
                 self.register_rule(at, name, |this| this.expression().map(RegisterRule::ValExpression))?
             }
-            // The size of arguments is of no use without a calling convention that pushes them.
+            // The size of arguments is useless without a calling convention that pushes them.
             0x2e => drop(self.uleb()?),
             0x30 => self.aspace_cfa(false, at, name)?,
             0x31 => self.aspace_cfa(true, at, name)?,
@@ -297,7 +298,7 @@ impl<'b> Interpreter<'b> {
         Ok(None)
     }
 
-    /// The CFA of a register, a displacement (signed and factored, or neither) and an address space.
+    /// Sets the CFA to a register, a displacement (signed and factored, or neither) and an address space.
     fn aspace_cfa(&mut self, signed: bool, at: ExprOffset, name: &'static str) -> Result<(), Cause> {
         let register = self.register()?;
         let displacement = if signed { modulo_address(self.factored_signed()?) } else { self.uleb()? as i64 };
@@ -347,7 +348,7 @@ impl<'b> Interpreter<'b> {
         self.row.cfa = Placement { rule: CfaRule::Register { register, displacement, space }, at, name };
     }
 
-    /// The parts of the CFA rule that instructions change one at a time.
+    /// The parts of the CFA rule that instructions change separately.
     fn current_cfa(&self) -> Result<(DwarfReg, i64, AddressSpace), Cause> {
         match self.row.cfa.rule {
             CfaRule::Register { register, displacement, space } => Ok((register, displacement, space)),
@@ -377,12 +378,12 @@ impl<'b> Interpreter<'b> {
         self.uleb().map(DwarfReg)
     }
 
-    /// An unsigned operand times the data alignment factor, which 128 bits hold whatever both are.
+    /// Reads an unsigned operand and multiplies it by the data alignment factor; 128 bits hold every product.
     fn factored(&mut self) -> Result<i128, Cause> {
         Ok(i128::from(self.uleb()?) * i128::from(self.factors.data))
     }
 
-    /// The same of a signed operand.
+    /// The same for a signed operand.
     fn factored_signed(&mut self) -> Result<i128, Cause> {
         Ok(i128::from(sleb128(self.bytes, &mut self.at)?) * i128::from(self.factors.data))
     }
@@ -396,19 +397,19 @@ impl<'b> Interpreter<'b> {
     }
 }
 
-/// The place that many units of the code alignment factor further on.
+/// Advances a place by units of the code alignment factor.
 pub(super) fn advanced(place: Pc, units: u64, factor: u64) -> Result<Pc, Cause> {
     let place = units.checked_mul(factor).and_then(|bytes| place.0.checked_add(bytes));
     place.map(Pc).ok_or(Cause::CallFrame("the location advances beyond the address space"))
 }
 
-/// A displacement modulo the size of an address: `DW_OP_aspace_bregx`, which defines the rules of the CFA, adds it and keeps
-/// "the least significant S bits", 64 at most.
+/// Reduces a displacement modulo the size of an address: `DW_OP_aspace_bregx`, which defines the CFA rules, adds it and
+/// keeps "the least significant S bits", 64 at most.
 fn modulo_address(displacement: i128) -> i64 {
     displacement as i64
 }
 
-/// The name of an instruction of DWARF 5 or GNU's.
+/// Returns the name of a DWARF 5 or GNU instruction.
 pub(crate) fn standard_name(code: u8) -> Option<&'static str> {
     instruction_name(code).filter(|name| !name.starts_with("DW_CFA_LLVM"))
 }

@@ -1,4 +1,4 @@
-//! Rules to locations: where the CFA and the caller's registers are.
+//! Rules to locations: the CFA and the caller's registers.
 
 use std::sync::Arc;
 
@@ -19,21 +19,21 @@ fn inside(what: &'static str, error: Error) -> Cause {
     Cause::Inside { what, error: Box::new(error) }
 }
 
-/// The expression of a rule.
+/// Returns the expression of a rule.
 fn decoded(rule: &Decoded) -> Result<&Program, Cause> {
     rule.as_deref().map_err(|error| inside("its expression", (**error).clone()))
 }
 
-/// A frame with its rules: answers where the caller's registers are.
+/// A frame with its rules, which give the locations of the caller's registers.
 ///
-/// Rules are evaluated for the wave as a whole, since registers are saved for all lanes at once.
+/// Rules are evaluated for the whole wave: registers are saved for all lanes at once.
 #[derive(Clone, Copy)]
 pub struct Unwind<'c> {
     context: &'c dyn Context,
     row: &'c Row,
-    /// Earlier results of the rules.
+    /// Cached results of the rules.
     answers: &'c Answers,
-    /// Registers that are being asked for, the latest first: one that asks for itself never ends.
+    /// Registers under evaluation, the latest first, to detect a cycle.
     asking: Option<&'c Asking<'c>>,
 }
 
@@ -49,17 +49,17 @@ impl std::fmt::Debug for Unwind<'_> {
 }
 
 impl<'c> Unwind<'c> {
-    /// The frame of a context with a row of its function. `answers` are those of this frame and no other; rules that ask for
-    /// one another are evaluated once each.
+    /// Creates an unwinder for a context and a row of its function. `answers` must belong to this frame alone; each
+    /// rule is evaluated once.
     #[must_use]
     pub fn new(context: &'c dyn Context, row: &'c Row, answers: &'c Answers) -> Self {
         Self { context, row, answers, asking: None }
     }
 
-    /// The canonical frame address: a byte in memory of some address space.
+    /// Returns the canonical frame address: a byte in memory of some address space.
     ///
     /// # Errors
-    /// Unavailable if no instruction defined it or what it needs was not captured; ill-formed if it is no such byte.
+    /// Unavailable if no instruction defines it or its inputs were not captured; ill-formed if it is not such a byte.
     pub fn cfa(&self) -> Result<Location, Error> {
         self.answers.cfa_or(|| self.evaluated_cfa())
     }
@@ -88,12 +88,12 @@ impl<'c> Unwind<'c> {
         Ok(location)
     }
 
-    /// Where the caller's value of a register is. A value that is computed is an implicit location of the register's
-    /// size; a register that cannot be recovered is at the undefined location.
+    /// Returns the location of a register's value in the caller. A computed value is an implicit location of the
+    /// register's size; the location of an unrecoverable register is undefined.
     ///
     /// # Errors
-    /// As the rule has it. Unavailable for a return address that has no rule in a row without a CFA: the default of all
-    /// columns, "same value", would make the callee its own caller.
+    /// The errors of the rule. Unavailable for a return address without a rule in a row without a CFA: the default
+    /// "same value" would make the callee its own caller.
     pub fn register(&self, register: DwarfReg) -> Result<Location, Error> {
         let Some(placed) = self.row.registers.get(&register) else {
             let Placement { rule, at, name } = &self.row.cfa;
@@ -109,10 +109,10 @@ impl<'c> Unwind<'c> {
         self.answers.register_or(register, evaluate)
     }
 
-    /// The caller's value of a register, as an unsigned value of its width.
+    /// Returns the caller's value of a register, as an unsigned value of its width.
     ///
     /// # Errors
-    /// As for [`Self::register`], or as reading that location has it.
+    /// The errors of [`Self::register`] and of reading that location.
     pub fn value(&self, register: DwarfReg) -> Result<Number, Error> {
         let location = self.register(register)?;
         let error = |cause| Error { at: ExprOffset(0), op: "read", cause };
@@ -125,14 +125,14 @@ impl<'c> Unwind<'c> {
         Ok(Number::from_limbs(Type::unsigned(size.0 as u32), &limbs))
     }
 
-    /// Traces the expression of the CFA's rule, if it has one.
+    /// Traces the expression of the CFA's rule, if any.
     pub fn explain_cfa(&self, tracer: &mut dyn Tracer) {
         if let CfaRule::Expression(Ok(program)) = &self.row.cfa.rule {
             Evaluator::new(self).for_call_frames().traced(tracer).location(program, Focus::Wave, &[]);
         }
     }
 
-    /// Traces the expression of a register's rule, if it has one; the CFA is on the stack when it starts.
+    /// Traces the expression of a register's rule, if any; the CFA is on the stack at its start.
     pub fn explain_register(&self, register: DwarfReg, tracer: &mut dyn Tracer) {
         let Some(placed) = self.row.registers.get(&register) else { return };
         let Ok(asking) = self.asking_for(register) else { return };
@@ -194,7 +194,7 @@ impl<'c> Unwind<'c> {
                 let cfa = inner.cfa_entry()?;
                 let number =
                     inner.computed(program, &[cfa]).map_err(|error| inside("its expression", error))?;
-                // The generic type has 64 bits, which no expression could match to a register of 32.
+                // The generic type has 64 bits, so no expression can match a 32-bit register exactly.
                 let fits = number.ty() == Type::Generic && size.0 <= 64;
                 if number.size() != size && !fits {
                     let (of, found) = (None, number.size().0);
@@ -214,10 +214,10 @@ impl<'c> Unwind<'c> {
         self.size(register).map(|size| Location::register(register, size))
     }
 
-    /// The CFA moved by bytes, without wrapping.
+    /// Moves the CFA by bytes, without wrapping.
     fn near_cfa(&self, bytes: i128) -> Result<Location, Cause> {
         let mut location = self.cfa().map_err(|error| inside("the CFA", error))?;
-        // Beyond 2^124 bytes the number in the error is the nearest that 128 bits hold.
+        // Beyond 2^124 bytes the error has the nearest 128-bit number.
         let offset = (location.offset.get(LaneId(0)) as i128).saturating_add(bytes.saturating_mul(8));
         let size = location.storage.size().unwrap_or(0);
         match u128::try_from(offset) {
@@ -231,7 +231,7 @@ impl<'c> Unwind<'c> {
         self.cfa().map(Entry::Location).map_err(|error| inside("the CFA", error))
     }
 
-    /// The same frame while a register is being asked for.
+    /// The same frame during the evaluation of a register.
     fn within<'a>(&'a self, asking: &'a Asking<'a>) -> Unwind<'a> {
         Unwind { context: self.context, row: self.row, answers: self.answers, asking: Some(asking) }
     }
@@ -277,7 +277,7 @@ fn implicit(number: Number) -> Location {
     Location { storage, offset: Offset::ZERO }
 }
 
-/// The context of a rule's expression: that of the frame, with the caller's registers found by the rules themselves.
+/// The context of a rule's expression: the frame, with the caller's registers from the rules.
 impl Context for Unwind<'_> {
     fn machine(&self) -> &dyn Machine {
         self.context.machine()

@@ -1,18 +1,19 @@
-//! Attributes of types that count from the object, in units that name no address spaces: bounds and data of flang's arrays.
+//! Type attributes with expressions relative to the object, in units without address spaces: bounds and data of flang's
+//! arrays.
 //!
-//! *Situation.* flang writes `push_object_address; plus_uconst 0x20; deref` for a number in an array's descriptor. The addition
-//! takes the object's place as a number, which by the book is only defined for global memory; flang's descriptors lie in private
-//! memory, too.
+//! Situation: flang writes `push_object_address; plus_uconst 0x20; deref` for a number in an array's descriptor. The
+//! addition uses the object's location as a number, which DWARF defines only for global memory; flang's descriptors may
+//! be in private memory.
 //!
-//! *What it needs.* [`of_object`] makes displacements of the additions to a place.
+//! Consequence: [`of_object`] replaces additions to a location by displacements.
 
 use super::super::operation::{Binary, Operation, Placed, Program};
 
-/// The same expression with displacements in place of additions to the object's place.
+/// Replaces additions to the object's location by displacements.
 #[must_use]
 pub fn of_object(program: &Program) -> Program {
     let mut operations: Vec<Placed> = Vec::with_capacity(program.operations().len());
-    // Whether the entries of the stack are places, the top last; what was there before counts as a value.
+    // Whether each stack entry is a location, the top last; earlier entries count as values.
     let mut places: Vec<bool> = Vec::new();
     for placed in program.operations() {
         let mut push = |operation: Operation| operations.push(Placed { operation, ..placed.clone() });

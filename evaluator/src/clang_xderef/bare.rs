@@ -1,13 +1,14 @@
-//! Locations of LLVM's front ends other than clang, which write neither lanes nor address spaces: Triton, flang.
+//! Locations of LLVM front ends that name neither lanes nor address spaces: Triton, flang.
 //!
-//! *Situation.* Triton describes a variable in a vector register by `regx VGPR5`, one of two registers by `regx VGPR5; piece 4;
-//! regx VGPR6; piece 4`, and what is computed of one by `bregx VGPR0+0; constu 63; and; stack_value`. By the book these are
-//! lane 0's dword for every lane, or ill-formed. flang describes a variable in private memory by `fbreg 8`, and what a slot
-//! there points to by `fbreg 8; deref` or `bregx SGPR33 8; deref`. By the book these are addresses of global memory.
+//! Situation: Triton describes a variable in a vector register by `regx VGPR5`, one in two registers by
+//! `regx VGPR5; piece 4; regx VGPR6; piece 4`, and a value computed from one by
+//! `bregx VGPR0+0; constu 63; and; stack_value`. In DWARF these mean lane 0's dword for every lane, or are ill-formed.
+//! flang describes a variable in private memory by `fbreg 8`, and the target of a pointer there by `fbreg 8; deref` or
+//! `bregx SGPR33 8; deref`. In DWARF these are addresses of global memory.
 //!
-//! *What it needs.* [`rewritten`] turns such an expression into one that names lane and address space. A vector register means
-//! the lane's dword only where the object, or the piece, is narrower than the register. A frame register leads to private memory
-//! where it has 32 bits, since addresses of global memory have 64; what is read there is a generic address.
+//! Consequence: [`rewritten`] adds lane and address space to such an expression. A vector register means the lane's
+//! dword only if the object, or the piece, is narrower than the register. A 32-bit frame register means private memory,
+//! because global addresses have 64 bits; a value read there is a generic address.
 
 use super::super::context::{Context, FrameRegister};
 use super::super::error::{Cause, Error};
@@ -16,15 +17,15 @@ use super::computed;
 use super::{Idiom, LANE_BITS, Scratch, by_register, in_frame, is_vector};
 use crate::units::{BitSize, DwarfReg};
 
-/// Address spaces by their DWARF numbers.
+/// DWARF numbers of address spaces.
 const GENERIC: u64 = 1;
 const PRIVATE_LANE: u64 = 5;
 /// Bytes of a lane's part of a vector register.
 const LANE_BYTES: u64 = LANE_BITS / 8;
-/// Larger pieces are no compiler's, and their bits are not counted here.
+/// Maximum size of a piece in bytes; no compiler writes a larger one.
 const MAX_PIECE: u64 = 1 << 29;
 
-/// The expression that is meant, and by which idiom; `None` if this is not such an expression.
+/// Returns the rewritten expression and its idiom; `None` for any other expression.
 pub(super) fn rewritten(
     context: &dyn Context,
     program: &Program,
@@ -60,7 +61,7 @@ pub(super) fn rewritten(
     Some((writer.idiom?, Ok(meant)))
 }
 
-/// Operations that these front ends write: nothing that moves entries about, branches, or names an address space.
+/// Whether these front ends write the operation: no reordering of entries, no branch, no address space.
 fn is_plain(placed: &Placed) -> bool {
     matches!(
         placed.operation,
@@ -89,7 +90,7 @@ struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// A whole expression, or what comes before a piece of it. `None`: it is not such an expression.
+    /// Rewrites a whole expression, or the part before a piece; `None` for any other expression.
     fn part(
         &mut self,
         part: &[Placed],
@@ -109,7 +110,7 @@ impl Writer<'_> {
             [placed @ Placed { operation: Operation::Register(register), .. }]
                 if self.is_wider(*register, wanted) =>
             {
-                // Past the lane's dword is another lane's.
+                // Bits past the lane's dword belong to another lane.
                 let wanted = wanted.filter(|_| piece.is_some()).map_or(0, |bits| bits.0);
                 if wanted > LANE_BITS {
                     let (wanted, size) = (u128::from(wanted), u128::from(LANE_BITS));
@@ -140,12 +141,12 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds an operation that stands where `placed` does, so that an error names what the compiler wrote.
+    /// Adds an operation at the position of `placed`, so that errors name the compiler's operation.
     fn push(&mut self, placed: &Placed, operation: Operation) {
         self.operations.push(Placed { operation, ..placed.clone() });
     }
 
-    /// Whether a register is a vector register that is wider than what it describes.
+    /// Whether a register is a vector register wider than the described object.
     fn is_wider(&self, register: DwarfReg, wanted: Option<BitSize>) -> bool {
         let size = self.context.machine().register_size(register);
         is_vector(self.context, register)
@@ -167,9 +168,9 @@ impl Writer<'_> {
         self.push(placed, Operation::Offset);
     }
 
-    /// Operations among which a frame register leads to private memory; others stay as they are.
+    /// Rewrites operations in which a frame register means private memory; others stay unchanged.
     fn in_frame(&mut self, part: &[Placed]) -> Result<(), Error> {
-        // Whether the top of the stack was read out of private memory: then it is a generic address.
+        // Whether the top of the stack was read from private memory: then it is a generic address.
         let (mut is_private, mut is_read) = (false, false);
         for placed in part {
             match self.address(placed)? {
@@ -197,7 +198,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The address in private memory that an operation means.
+    /// Returns the private memory address of an operation.
     fn address(&self, placed: &Placed) -> Result<Option<u64>, Error> {
         let Some(frame) = &self.frame else { return Ok(None) };
         let found = match placed.operation {

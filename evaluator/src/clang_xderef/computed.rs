@@ -1,13 +1,13 @@
-//! Values that clang computes in its xderef idiom, as an expression that DWARF defines.
+//! Computed values in clang's xderef idiom, rewritten to standard DWARF.
 //!
-//! *Situation.* For a value that an optimisation folded away, clang 22 (seen at -O2) writes how to compute it from a
-//! register: `bregx VGPR2 0; constu 100; minus; lit1; swap; xderef; stack_value`. By the book the first operation is
-//! ill-formed, since a vector register is no address. What is meant is the lane's dword, the arithmetic, and the
-//! result as a value. After `DW_OP_convert` clang goes on with untyped constants, which the book does not allow either.
+//! Situation: for an optimised-away value clang 22 (observed at -O2) writes its computation from a register:
+//! `bregx VGPR2 0; constu 100; minus; lit1; swap; xderef; stack_value`. In DWARF the first operation is ill-formed,
+//! because a vector register is not an address. The intended meaning is the lane's dword, the arithmetic, and the
+//! result as a value. After `DW_OP_convert` clang continues with untyped constants, which DWARF does not allow either.
 //!
-//! *What it needs.* [`rewritten`] turns such an expression into one with that meaning by the definitions of DWARF:
-//! registers become reads of the lane's dword, conversions between integers become masks or sign extensions, and
-//! arithmetic after a conversion stays in its type. Whatever is not such an expression is left alone.
+//! Consequence: [`rewritten`] converts such an expression to standard DWARF: registers become reads of the lane's
+//! dword, conversions between integers become masks or sign extensions, and arithmetic after a conversion stays in its
+//! type. Other expressions stay unchanged.
 
 use super::super::context::Context;
 use super::super::operation::{Binary, Operation, Placed, Program};
@@ -25,7 +25,7 @@ struct Narrow {
     signed: bool,
 }
 
-/// The expression that is meant; `None` if this is not such an expression.
+/// Returns the rewritten expression; `None` for any other expression.
 pub(super) fn rewritten(context: &dyn Context, program: &Program) -> Option<Program> {
     let (body, idiom) = program.operations.split_at_checked(program.operations.len().checked_sub(4)?)?;
     let [space, swap, xderef, value] = idiom else { return None };
@@ -42,7 +42,7 @@ pub(super) fn rewritten(context: &dyn Context, program: &Program) -> Option<Prog
     Some(Program { operations: operations.into(), end: program.end, encoding: program.encoding })
 }
 
-/// Operations that compute a value of registers, as they are meant; `None` where that is not known of one of them.
+/// Rewrites operations that compute a value from registers; `None` if one of them has no known meaning.
 pub(super) fn body(context: &dyn Context, body: &[Placed]) -> Option<Vec<Placed>> {
     let mut writer = Writer { context, operations: Vec::with_capacity(body.len() * 4), narrow: None };
     for placed in body {
@@ -54,7 +54,7 @@ pub(super) fn body(context: &dyn Context, body: &[Placed]) -> Option<Vec<Placed>
 struct Writer<'c> {
     context: &'c dyn Context,
     operations: Vec<Placed>,
-    /// The type that arithmetic goes on in.
+    /// The type of further arithmetic.
     narrow: Option<Narrow>,
 }
 
@@ -90,12 +90,12 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Adds an operation that stands where `placed` does, so that an error names what the compiler wrote.
+    /// Adds an operation at the position of `placed`, so that errors name the compiler's operation.
     fn push(&mut self, placed: &Placed, operation: Operation) {
         self.operations.push(Placed { operation, ..placed.clone() });
     }
 
-    /// The contents of a register: the lane's dword of a vector.
+    /// Reads a register: the lane's dword of a vector register.
     fn register(&mut self, placed: &Placed, register: DwarfReg) -> Option<()> {
         let size = self.context.machine().register_size(register).ok()?.0;
         self.push(placed, Operation::Register(register));
@@ -133,7 +133,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Brings the top of the stack back into the type that arithmetic goes on in.
+    /// Wraps the top of the stack to the type of further arithmetic.
     fn wrap(&mut self, placed: &Placed) {
         let Some(narrow) = self.narrow else { return };
         let spare = u64::from(GENERIC_BITS - narrow.bits);

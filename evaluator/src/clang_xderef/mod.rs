@@ -1,11 +1,10 @@
-//! Locations of compilers that write no operation of the heterogeneous extensions and mean others than DWARF defines.
+//! Locations of compilers that write none of the heterogeneous extensions and deviate from DWARF's definitions.
 //!
-//! Without those operations an expression can name neither a lane nor an address space. LLVM's front ends describe AMDGPU's
-//! variables all the same, in three idioms: [`Idiom`]. By the book each is a location that the variable cannot have.
+//! Without the extensions an expression can name neither a lane nor an address space. LLVM's front ends describe AMDGPU
+//! variables in three idioms instead: [`Idiom`]. According to DWARF each is a location that the variable cannot have.
 //!
-//! [`recognise`] takes expressions that consist of exactly these idioms and gives the locations that were meant. Anything else
-//! is left to the [`Evaluator`]. Callers apply it only to units without the extensions' operations, and report it:
-//! [`Idiom::words`].
+//! [`recognise`] accepts expressions made of exactly these idioms and returns the intended locations. All others go to
+//! the [`Evaluator`]. Callers use it only in units without the extensions, and report it: [`Idiom::words`].
 
 mod attribute;
 mod bare;
@@ -23,14 +22,14 @@ use super::operation::{Operation, Program};
 use super::value::low_mask;
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
 
-/// Registers of this many bits or more have a dword for each lane.
+/// Minimum width of a register with a dword for each lane.
 const VECTOR_BITS: u64 = 32 * LANE_BITS;
 /// Bits of a lane's part of a vector register.
 const LANE_BITS: u64 = 32;
 /// Bits of an address in private memory.
 const PRIVATE_BITS: u32 = 32;
 
-/// How the target reaches private memory.
+/// The target's access to private memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scratch {
     /// Through buffers: frame registers hold bytes of the whole wave.
@@ -39,28 +38,28 @@ pub enum Scratch {
     Flat,
 }
 
-/// The facts about a unit that idioms depend on.
+/// Facts about a unit for the recognition of idioms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Whether clang compiled it, which alone writes [`Idiom::Xderef`].
+    /// Whether the compiler is clang, the only one with [`Idiom::Xderef`].
     pub clang: bool,
-    /// How the target reaches private memory.
+    /// The target's access to private memory.
     pub scratch: Scratch,
 }
 
-/// A way to describe a location that DWARF defines otherwise.
+/// An idiom for a location, in conflict with DWARF's definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idiom {
-    /// clang's `DW_OP_xderef`, for an address space.
+    /// clang's `DW_OP_xderef` with an address space.
     Xderef,
-    /// A vector register for a variable that is narrower than the register: the lane's dword of it.
+    /// A vector register for a variable narrower than the register: its lane's dword.
     LaneDword,
-    /// An offset to a frame or stack register of 32 bits: private memory.
+    /// An offset from a frame or stack register of 32 bits: private memory.
     PrivateFrame,
 }
 
 impl Idiom {
-    /// A note for users about a location that was found by the idiom.
+    /// Returns a note for users about a location from the idiom.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -76,7 +75,7 @@ impl Idiom {
         }
     }
 
-    /// A mark of one to three words, behind a location.
+    /// Returns a mark of one to three words, printed after a location.
     #[must_use]
     pub fn mark(self) -> &'static str {
         match self {
@@ -87,18 +86,18 @@ impl Idiom {
     }
 }
 
-/// The meaning of an expression.
+/// The intended meaning of an expression.
 #[derive(Clone, Debug)]
 pub struct Meaning {
-    /// By which idiom.
+    /// The idiom.
     pub idiom: Idiom,
     /// The locations.
     pub groups: Vec<Group<Location>>,
 }
 
-/// The location that the compiler meant, for the lanes in focus; `None` if the expression is not made of idioms alone.
+/// Returns the intended location for the lanes in focus; `None` if the expression is not made of idioms alone.
 ///
-/// `size`: of the object; `None`: not known, so that no register is known to be wider.
+/// `size`: size of the object. `None`: unknown, so no register counts as wider.
 #[must_use]
 pub fn recognise(
     context: &dyn Context,
@@ -126,7 +125,7 @@ fn lanes(focus: Focus) -> LaneSet {
     }
 }
 
-/// The address in a lane's private memory of the object at an offset to the frame.
+/// Returns the address in a lane's private memory at an offset from the frame.
 fn in_frame(
     context: &dyn Context,
     frame: &FrameRegister,
@@ -143,7 +142,8 @@ fn in_frame(
     private_address(scaled(context, start, scratch), offset)
 }
 
-/// The address that an offset to a register means where that is the frame register or the stack pointer; `None`: it is neither.
+/// Returns the address at an offset from a register, if that is the frame register or the stack pointer; `None` for
+/// others.
 fn by_register(
     context: &dyn Context,
     frame: &FrameRegister,
@@ -158,7 +158,7 @@ fn by_register(
     (frame.stack == Some(register)).then(|| contents(context, register).and_then(at))
 }
 
-/// An address in private memory, so many bytes from another. It does not wrap, as `DW_OP_fbreg` does not.
+/// Adds bytes to an address in private memory without wrapping, like `DW_OP_fbreg`.
 fn private_address(from: u64, by: i64) -> Result<u64, Cause> {
     let from = i128::from(from & low_mask(PRIVATE_BITS));
     let at = from.saturating_add(i128::from(by));
@@ -167,8 +167,9 @@ fn private_address(from: u64, by: i64) -> Result<u64, Cause> {
     inside.ok_or(Cause::OutsideStorage { offset: at.saturating_mul(8), size })
 }
 
-/// Whether an object of some size lies within what an idiom describes ("All the bits must be within the size of the location
-/// storage", 2020 AMDGPU text): of a vector register that is the lane's dword, as its neighbours are other lanes'.
+/// Checks that an object lies within the idiom's storage ("All the bits must be within the size of the location
+/// storage", 2020 AMDGPU text). For a vector register that is the lane's dword, because its neighbours belong to other
+/// lanes.
 fn holds(location: &Location, size: BitSize) -> Result<(), Cause> {
     match location.storage {
         Storage::Register { size: register, .. } if register.0 >= VECTOR_BITS && size.0 > LANE_BITS => {
@@ -179,7 +180,7 @@ fn holds(location: &Location, size: BitSize) -> Result<(), Cause> {
     }
 }
 
-/// Fails where an object of some size is larger than what [`recognise`] found for a whole object.
+/// Checks that an object fits a location from [`recognise`].
 ///
 /// # Errors
 /// Ill-formed: bits beyond the lane's dword of a vector register.
@@ -187,7 +188,7 @@ pub fn check_size(location: &Location, size: BitSize) -> Result<(), Error> {
     holds(location, size).map_err(|cause| Error { at: ExprOffset(0), op: "read", cause })
 }
 
-/// The contents of a frame or stack register as an address in a lane's private memory.
+/// Converts the contents of a frame or stack register to an address in a lane's private memory.
 fn scaled(context: &dyn Context, contents: u64, scratch: Scratch) -> u64 {
     match scratch {
         Scratch::Buffer => contents / u64::from(context.machine().wave_size().lanes()),
@@ -195,7 +196,7 @@ fn scaled(context: &dyn Context, contents: u64, scratch: Scratch) -> u64 {
     }
 }
 
-/// A scalar register as a number.
+/// Reads a scalar register as a number.
 fn contents(context: &dyn Context, register: DwarfReg) -> Result<u64, Cause> {
     let size = register_size(context, register)?;
     if size.0 > 64 {
@@ -212,7 +213,7 @@ fn is_vector(context: &dyn Context, register: DwarfReg) -> bool {
     context.machine().register_size(register).is_ok_and(|size| size.0 >= VECTOR_BITS)
 }
 
-/// Whether an operation belongs to the heterogeneous extensions: a unit that has any is read by the definitions of DWARF.
+/// Whether an operation belongs to the heterogeneous extensions; a unit with any of them follows DWARF's definitions.
 #[must_use]
 pub fn is_extension(operation: &Operation) -> bool {
     matches!(

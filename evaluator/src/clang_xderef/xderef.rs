@@ -1,15 +1,16 @@
-//! clang's `DW_OP_xderef` for AMDGPU, which means something else than DWARF defines.
+//! clang's `DW_OP_xderef` for AMDGPU, in conflict with DWARF's definition.
 //!
-//! *Situation.* Upstream clang (seen in 22) has no locations with address spaces in its expressions. For a stack slot
-//! it writes `fbreg N; lit5; swap; xderef`, for a value in a vector register `bregx VGPRn 0; lit5; swap; xderef`, for
-//! a constant `consts k; lit5; swap; xderef; stack_value`, for a global `addrx i; lit1; swap; xderef`, for an argument that was
-//! passed on the stack (-O1, -O2) `bregx SGPR33 N; lit1; swap; xderef`. By the book each loads eight bytes from a wrong address and takes *them* for the object's address.
+//! Situation: expressions of upstream clang (observed in 22) have no locations with address spaces. It writes
+//! `fbreg N; lit5; swap; xderef` for a stack slot, `bregx VGPRn 0; lit5; swap; xderef` for a value in a vector
+//! register, `consts k; lit5; swap; xderef; stack_value` for a constant, `addrx i; lit1; swap; xderef` for a global,
+//! and `bregx SGPR33 N; lit1; swap; xderef` for a stack argument (-O1, -O2). In DWARF each loads eight bytes from a
+//! wrong address and uses *them* as the object's address.
 //!
-//! *What it needs.* [`recognise`] takes expressions that consist of exactly these shapes, alone or each followed by
-//! `DW_OP_piece`, or of arithmetic on registers before the constant's ending (see `computed`).
+//! Consequence: [`recognise`] accepts expressions of exactly these shapes: alone, each followed by `DW_OP_piece`, or
+//! with arithmetic on registers before the constant's ending (see `computed`).
 //!
-//! *Scaling.* Where scratch is reached through buffers the frame register counts bytes of the whole wave, so the
-//! address of a lane is its contents divided by the number of lanes; with flat scratch it is its contents.
+//! Scaling: for scratch accessed through buffers the frame register counts bytes of the whole wave, so the address in a
+//! lane is its contents divided by the number of lanes. For flat scratch it is the contents.
 
 use super::super::composite::{Composite, Part};
 use super::super::context::{Context, LaneNeed};
@@ -27,7 +28,7 @@ const GLOBAL: AddressSpace = AddressSpace(0);
 const LOCAL: AddressSpace = AddressSpace(3);
 const PRIVATE_LANE: AddressSpace = AddressSpace(5);
 
-/// The address spaces as the idiom numbers them: clang's "generic" stands for whatever the object is in.
+/// The idiom's address space numbers: clang's "generic" means the object's actual space.
 const IDIOM_GENERIC: u64 = 1;
 const IDIOM_LOCAL: u64 = 3;
 const IDIOM_PRIVATE: u64 = 5;
@@ -35,9 +36,9 @@ const IDIOM_PRIVATE: u64 = 5;
 /// One shape with its operands.
 #[derive(Debug, PartialEq, Eq)]
 enum Idiom {
-    /// An offset to the frame: `DW_OP_fbreg`.
+    /// An offset from the frame: `DW_OP_fbreg`.
     Slot(i64),
-    /// An offset to the frame register or the stack pointer: `DW_OP_bregx`.
+    /// An offset from the frame register or the stack pointer: `DW_OP_bregx`.
     Based(DwarfReg, i64),
     Register(DwarfReg),
     Constant(u64),
@@ -48,7 +49,7 @@ enum Idiom {
     Nowhere,
 }
 
-/// The location that clang meant, for the lanes in focus; `None` if the expression is not made of the idioms alone.
+/// Returns clang's intended location for the lanes in focus; `None` if the expression is not made of the idioms alone.
 pub(super) fn recognise(
     context: &dyn Context,
     program: &Program,
@@ -76,7 +77,7 @@ pub(super) fn recognise(
                 if let Err(cause) = holds(&location, size) {
                     break Err(Error { at: placed.at, op: placed.name, cause });
                 }
-                // A piece that 64 bits cannot count is no idiom's.
+                // A piece beyond 64 bits is not an idiom.
                 composite.push(Part { location, size })?;
             }
         }
@@ -84,7 +85,7 @@ pub(super) fn recognise(
     Some(vec![Group { lanes: lanes(focus), result }])
 }
 
-/// The idioms that an expression is made of, each with its first operation and the size of its piece.
+/// Splits an expression into idioms, each with its first operation and its piece size.
 fn idioms<'p>(
     context: &dyn Context,
     operations: &'p [Placed],
@@ -112,7 +113,7 @@ fn idioms<'p>(
     meant.then_some(parts)
 }
 
-/// The idiom at the start of some operations and how many it takes.
+/// Matches the idiom at the start of some operations; returns it with its length.
 fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)> {
     let operation = |index: usize| operations.get(index).map(|placed| &placed.operation);
     if let Some(Operation::Piece(_)) = operation(0) {
@@ -169,7 +170,7 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
         }
         Idiom::Address { address, space } => {
             let info = context.machine().space(*space).ok_or(Cause::ReservedSpace(*space))?;
-            // Only addresses of the process move with the code object; those of LDS are offsets already.
+            // Only addresses of the process move with the code object; those of LDS are already offsets.
             let address = if *space == GLOBAL { context.call_frame().loaded(*address)? } else { *address };
             let address = address & low_mask(u32::from(info.address_bits));
             Ok(Location::memory(*space, info.address_bits, Address(address)))
@@ -200,7 +201,7 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
     }
 }
 
-/// An object in the private memory of a lane.
+/// Returns an object in a lane's private memory.
 fn private(
     context: &dyn Context,
     focus: Focus,

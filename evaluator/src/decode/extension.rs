@@ -1,6 +1,6 @@
-//! The extensions' operations and their numbers in each dialect.
+//! Operations of the extensions, with their numbers in each dialect.
 
-/// An operation of the extensions, whatever its number.
+/// An operation of the extensions, independent of its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extension {
     Nop,
@@ -22,8 +22,8 @@ pub(crate) enum Extension {
     BitOverlay,
 }
 
-/// Sub-operations of `DW_OP_LLVM_user` (LLVM's `Dwarf.def`: numbers are never reused). 0x0d is another vendor's, with
-/// operands that are not documented, so nothing after it could be found.
+/// Sub-operations of `DW_OP_LLVM_user` (LLVM's `Dwarf.def`: numbers are never reused). 0x0d belongs to another vendor.
+/// Its operands are undocumented, so all later operations would be undecodable.
 pub(crate) fn user(sub: u8) -> Option<(&'static str, Extension)> {
     Some(match sub {
         0x01 => ("DW_OP_LLVM_nop", Extension::Nop),
@@ -42,7 +42,7 @@ pub(crate) fn user(sub: u8) -> Option<(&'static str, Extension)> {
     })
 }
 
-/// One byte for each operation, as LLVM's documents had it from 2020 to 2022.
+/// Single-byte codes of LLVM's documents from 2020 to 2022.
 pub(crate) fn direct(code: u8) -> Option<(&'static str, Extension)> {
     Some(match code {
         0xe1 => ("DW_OP_LLVM_form_aspace_address", Extension::FormAspaceAddress),
@@ -61,7 +61,7 @@ pub(crate) fn direct(code: u8) -> Option<(&'static str, Extension)> {
     })
 }
 
-/// The three numbers that the AMDGPU text of 2020 assigns.
+/// The three codes of the AMDGPU text of 2020.
 pub(crate) fn amdgpu_usage_2020(code: u8) -> Option<(&'static str, Extension)> {
     Some(match code {
         0xe7 => ("DW_OP_LLVM_form_aspace_address", Extension::FormAspaceAddress),
@@ -71,12 +71,12 @@ pub(crate) fn amdgpu_usage_2020(code: u8) -> Option<(&'static str, Extension)> {
     })
 }
 
-/// Numbers of the draft operations, from the one file that holds them.
+/// Codes of the draft operations, from their data file.
 pub(crate) fn draft(code: u8) -> Option<(&'static str, Extension)> {
     super::super::draft::numbers().operation(code)
 }
 
-/// A draft operation by its key in the data file.
+/// Returns a draft operation by its key in the data file.
 pub(crate) fn draft_named(key: &str) -> Option<(&'static str, Extension)> {
     Some(match key {
         "form_aspace_address" => ("DW_OP_form_aspace_address", Extension::FormAspaceAddress),

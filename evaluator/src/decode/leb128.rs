@@ -2,7 +2,7 @@
 
 use super::super::error::Cause;
 
-/// An unsigned LEB128 number; redundant bytes are accepted as long as the number fits 64 bits.
+/// Reads an unsigned LEB128 number; accepts redundant bytes if the number fits 64 bits.
 pub(crate) fn uleb128(bytes: &[u8], at: &mut usize) -> Result<u64, Cause> {
     let mut value = 0u64;
     let mut shift = 0u32;
@@ -21,14 +21,14 @@ pub(crate) fn uleb128(bytes: &[u8], at: &mut usize) -> Result<u64, Cause> {
     }
 }
 
-/// A signed LEB128 number; redundant bytes are accepted as long as the number fits 64 bits.
+/// Reads a signed LEB128 number; accepts redundant bytes if the number fits 64 bits.
 pub(crate) fn sleb128(bytes: &[u8], at: &mut usize) -> Result<i64, Cause> {
     let mut value = 0i64;
     let mut shift = 0u32;
     loop {
         let Some(&byte) = bytes.get(*at) else { return Err(Cause::Truncated) };
         *at += 1;
-        // Seven bits, sign-extended, so that past bit 63 only copies of the sign follow.
+        // Seven bits, sign-extended: past bit 63 only copies of the sign follow.
         let bits = i64::from(byte & 0x7f) << 57 >> 57;
         let last = byte & 0x80 == 0;
         if shift < 57 {
@@ -60,7 +60,7 @@ pub(crate) fn sleb128(bytes: &[u8], at: &mut usize) -> Result<i64, Cause> {
     }
 }
 
-/// Whether bits `from` to 6 of a group are all alike.
+/// Whether bits `from` to 6 of a group are equal.
 fn repeats(group: u8, from: u32) -> bool {
     let high = group >> from;
     high == 0 || high == 0x7f >> from

@@ -1,7 +1,7 @@
-//! Bytes to operations, for each [`Dialect`].
+//! Decoding of bytes to operations, for each [`Dialect`].
 //!
-//! A whole expression is decoded before any of it runs: an operation that cannot be decoded hides where the next one
-//! begins, so nothing after it can be trusted, and a branch may lead anywhere.
+//! A whole expression is decoded before evaluation: after an undecodable operation the start of the next one is
+//! unknown, and a branch may lead anywhere.
 
 #![allow(non_upper_case_globals, reason = "patterns are DWARF's own names")]
 
@@ -28,7 +28,7 @@ impl Program {
     /// Decodes an expression.
     ///
     /// # Errors
-    /// Class decode, at the first operation that is unknown or cut short; ill-formed where a bound is exceeded.
+    /// Class decode, at the first unknown or truncated operation; ill-formed if a bound is exceeded.
     pub fn decode(bytes: &[u8], encoding: Encoding) -> Result<Self, Error> {
         decode(bytes, encoding, 0, 0)
     }
@@ -64,7 +64,7 @@ fn decode(bytes: &[u8], encoding: Encoding, base: usize, nesting: u32) -> Result
     Ok(Program { operations: operations.into(), end: ExprOffset(base + bytes.len()), encoding })
 }
 
-/// Finds the operations that branches lead to. A bad target is ill-formed when the branch runs, not undecodable.
+/// Finds the targets of branches. A bad target is ill-formed when the branch runs, not undecodable.
 fn resolve_branches(operations: &mut [Placed], base: usize, length: usize) {
     let is_branch = |placed: &Placed| matches!(placed.operation, Operation::Bra(_) | Operation::Skip(_));
     if !operations.iter().any(is_branch) {
@@ -84,7 +84,7 @@ fn resolve_branches(operations: &mut [Placed], base: usize, length: usize) {
     }
 }
 
-/// Why an operation cannot be decoded: its own fault, or that of an expression within it.
+/// A decoding error, of the operation or of an expression within it.
 enum Problem {
     Cause(Cause),
     Inner(Error),
@@ -135,7 +135,7 @@ impl Reader<'_> {
             Extension::BitOffset => Operation::BitOffset,
             Extension::CallFrameEntryReg => Operation::CallFrameEntryReg(self.register()?),
             Extension::Undefined => Operation::Undefined,
-            // The displacement is unsigned in the tables of the documents and signed in their text.
+            // The displacement is unsigned in the documents' tables and signed in their text.
             Extension::AspaceBregx => {
                 Operation::AspaceBregx { register: self.register()?, displacement: self.sleb()? }
             }

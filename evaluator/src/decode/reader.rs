@@ -1,4 +1,4 @@
-//! Operands: the bytes of an expression, read in order.
+//! Operands of an expression, read in order.
 
 use super::super::error::Cause;
 use super::super::operation::{Dialect, Encoding, Padding, Target};
@@ -12,9 +12,9 @@ pub(super) struct Reader<'b> {
     pub(super) encoding: Encoding,
     pub(super) base: usize,
     pub(super) nesting: u32,
-    /// Bytes of the LEB128 numbers of this operation, 0 for those with as few as they need.
+    /// Size of each LEB128 number of this operation in bytes, 0 for the minimal size.
     pub(super) widths: Vec<u32>,
-    /// Whether one of them has more.
+    /// Whether one of them is longer than minimal.
     pub(super) padded: bool,
 }
 
@@ -33,7 +33,7 @@ impl<'b> Reader<'b> {
         Ok(block)
     }
 
-    /// A little-endian number of up to 8 bytes.
+    /// Reads a little-endian number of up to 8 bytes.
     pub(super) fn unsigned(&mut self, bytes: usize) -> Result<u64, Cause> {
         let mut word = [0u8; 8];
         for (to, from) in word.iter_mut().zip(self.block(bytes as u64)?) {
@@ -82,7 +82,7 @@ impl<'b> Reader<'b> {
         self.widths.push(if width > needed { width as u32 } else { 0 });
     }
 
-    /// The redundant bytes of the operation that began at `start`.
+    /// Returns the redundant bytes of the operation that began at `start`.
     pub(super) fn padding(&mut self, start: usize) -> Option<Box<Padding>> {
         let padding = std::mem::take(&mut self.padded).then(|| {
             let user =

@@ -1,4 +1,5 @@
-//! Operations that run other expressions: calls, frame bases, entry values, implicit pointers, object maps, lane bounds.
+//! Operations that run other expressions: calls, frame bases, entry values, implicit pointers, object maps, lane
+//! bounds.
 
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use super::{Ended, Env, Evaluator, Flow, GLOBAL, Stop, Want};
 use crate::units::{AddressSpace, DieOffset};
 
 impl Evaluator<'_> {
-    /// Runs an expression on a stack of its own for the lanes of a fiber. If they do not all come to the same end, the
-    /// fiber parts first.
+    /// Runs an expression on a stack of its own for the lanes of a fiber. If their results differ in kind, the fiber
+    /// splits first.
     pub(super) fn inside(
         &mut self,
         env: Env,
@@ -55,7 +56,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `DW_OP_call*`: a procedure shares the stack; any other entry is evaluated apart and its location pushed.
+    /// `DW_OP_call*`: a procedure shares the stack; for any other entry its location is evaluated separately and
+    /// pushed.
     pub(super) fn call(&mut self, env: Env, fiber: &mut Fiber, reference: DieRef) -> Result<Flow, Stop> {
         let Die { is_procedure, location } = self.context.unit().die(reference)?;
         match location {
@@ -100,7 +102,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `DW_OP_fbreg`: a register as frame base counts as `DW_OP_bregx R, 0`.
+    /// `DW_OP_fbreg`: a register as frame base has the meaning `DW_OP_bregx R, 0`.
     pub(super) fn frame_base(&mut self, env: Env, fiber: &mut Fiber, displacement: i64) -> Result<(), Stop> {
         if env.in_frame_base {
             return Err(Cause::Banned("a frame base").into());
@@ -122,7 +124,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// `DW_OP_entry_value`: the expression sees the caller's registers. A register location gives that register's
+    /// `DW_OP_entry_value`: the expression reads the caller's registers. A register location gives that register's
     /// contents, as an unsigned value of its width.
     pub(super) fn entry_value(
         &mut self,
@@ -151,14 +153,14 @@ impl Evaluator<'_> {
             fiber.push(number);
             return Ok(());
         }
-        // The value is the top of its own stack, converted like any other entry.
+        // The value is the top of the expression's own stack, converted like any other entry.
         let mut result = Fiber { lanes, at: 0, steps: fiber.steps, stack };
         result.make_number(0)?;
         fiber.stack.extend(result.stack);
         Ok(())
     }
 
-    /// `DW_OP_implicit_pointer` and `DW_OP_LLVM_aspace_implicit_pointer`, which takes its address space.
+    /// `DW_OP_implicit_pointer`, and `DW_OP_LLVM_aspace_implicit_pointer`, which pops its address space.
     pub(super) fn push_implicit_pointer(
         &mut self,
         fiber: &mut Fiber,
@@ -173,7 +175,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// The object that an implicit pointer points to, evaluated for the current lanes.
+    /// Evaluates the target of an implicit pointer for the current lanes.
     pub(super) fn pointed_at(
         &mut self,
         env: Env,
@@ -197,7 +199,8 @@ impl Evaluator<'_> {
         Ok(location)
     }
 
-    /// `DW_OP_LLVM_push_lane`. The lane must be below `DW_AT_LLVM_lanes`, or is bound by the wave where that is absent.
+    /// `DW_OP_LLVM_push_lane`. The lane must be below `DW_AT_LLVM_lanes`; without that attribute the wave size is the
+    /// bound.
     pub(super) fn push_lane(&mut self, env: Env, fiber: &mut Fiber) -> Result<(), Stop> {
         if !env.focused {
             return Err(Cause::NoLane.into());
@@ -212,7 +215,7 @@ impl Evaluator<'_> {
                     let (need, found) = ("an implicit location", location.storage.kind());
                     return Err(Cause::Kind { need, found }.into());
                 }
-                // "When read as the generic type": a storage of fewer bits than that holds no lane count.
+                // "When read as the generic type": a smaller storage contains no lane count.
                 let count = self.read(env, lanes, &location, GENERIC_BITS, Type::Generic)?;
                 i128::from(super::stack::agreed(count.low(), lanes)?.cast_signed())
             }

@@ -1,8 +1,8 @@
 //! Composites: pieces, vectors of one location, and masked selection between two ("Composite Location Descriptions" of
 //! the 2020 AMDGPU text, and "Part 12" of the DWARF proposals).
 //!
-//! Parts are flattened and empty ones dropped as they are added. Neighbours are merged only when a result is looked
-//! at, because whether two parts touch may depend on the lane.
+//! Parts are flattened and empty ones dropped on insertion. Neighbours are merged only in a result, because contiguity
+//! may depend on the lane.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use super::stack::{Entry, Fiber, agreed, whole};
 use super::{Env, Evaluator, Stop};
 use crate::units::{BitSize, LaneId, LaneSet};
 
-/// Bits of a composite that this evaluator counts.
+/// The bound on the bits of a composite.
 const TOO_MANY_BITS: Cause = Cause::Limit { what: "bits of a composite", limit: u64::MAX };
 
-/// The size of a composite or of a part of one. A composite may not outgrow the largest address space ("larger than the
+/// Checks the size of a composite or a part. A composite may not exceed the largest address space ("larger than the
 /// size of the memory location storage corresponding to the target architecture's largest address space", 2020 AMDGPU
-/// text), and none of this evaluator outgrows what 64 bits count.
+/// text), nor 64 bits of size in this evaluator.
 pub(super) fn countable(bits: u128) -> Result<u64, Cause> {
     within_largest(bits)?;
     u64::try_from(bits).map_err(|_| TOO_MANY_BITS)
@@ -30,7 +30,7 @@ fn within_largest(bits: u128) -> Result<(), Cause> {
     if bits > LARGEST_STORAGE { Err(Cause::CompositeTooLarge { bits }) } else { Ok(()) }
 }
 
-/// The parts that a part of some size of a location comes to: itself, or those of a composite that it covers.
+/// Returns the parts for a piece of a location: the location itself, or the covered parts of a composite.
 pub(super) fn parts_of(lanes: LaneSet, location: &Location, size: u128) -> Result<Vec<Part>, Stop> {
     location.check_holds(lanes, size)?;
     let size = countable(size)?;
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
         parts.into_iter().try_for_each(|part| composite.push(part)).ok_or(TOO_MANY_BITS.into())
     }
 
-    /// Counts parts that are made, each with an offset for every lane.
+    /// Counts new parts, each with an offset for every lane.
     pub(super) fn make_parts(&mut self, count: usize) -> Result<(), Stop> {
         self.parts_made = self.parts_made.saturating_add(count);
         if self.parts_made > MAX_PARTS_MADE {
@@ -83,8 +83,8 @@ impl Evaluator<'_> {
 
     /// `DW_OP_piece` and `DW_OP_bit_piece`.
     ///
-    /// A piece without a location before it is undefined. Whatever lies below the location on the stack stays there:
-    /// the texts let it, and it is dropped with the rest when the expression ends.
+    /// A piece without a location before it is undefined. Entries below the location stay on the stack: the texts allow
+    /// them, and they are dropped at the end of the expression.
     pub(super) fn piece(
         &mut self,
         env: Env,
@@ -97,7 +97,7 @@ impl Evaluator<'_> {
         within_largest(u128::from(before) + size)?;
         let new = match fiber.stack.last() {
             None | Some(Entry::Incomplete(_)) => Some(undefined_part(env, size)?),
-            // DWARF 6 drafts: a composite that is the piece's own location has another one below it to go into.
+            // DWARF 6 drafts: if the piece's own location is a composite, another one below receives it.
             Some(top) if is_open(lanes, top)? && !below_is_open(lanes, &fiber.stack)? => {
                 Some(undefined_part(env, size)?)
             }
@@ -113,7 +113,7 @@ impl Evaluator<'_> {
             None => {
                 let location = self.make_location(env, fiber, 0)?;
                 if let Some(offset) = offset {
-                    // Checked even for a part of no bits, which leaves nothing else behind.
+                    // Checked even for a part of no bits, which has no other effect.
                     let moved = location.displaced(lanes, i128::from(offset))?;
                     parts_of(lanes, &Location { storage: location.storage.clone(), offset: moved }, size)?
                 } else {
@@ -127,7 +127,7 @@ impl Evaluator<'_> {
             Some(Entry::Incomplete(composite)) => return self.append(composite, parts),
             Some(Entry::Location(Location { storage: Storage::Composite(composite), .. })) if into_open => {
                 if Arc::get_mut(composite).is_none() {
-                    // Another entry has the same composite, so that it is copied.
+                    // Another entry shares the composite, so it is copied.
                     self.make_parts(composite.parts().len())?;
                 }
                 return self.append(Arc::make_mut(composite), parts);
@@ -140,7 +140,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// `DW_OP_LLVM_extend`: the same part over and over.
+    /// `DW_OP_LLVM_extend`: repeats the same part.
     pub(super) fn extend(&mut self, env: Env, fiber: &mut Fiber, size: u64, count: u64) -> Result<(), Stop> {
         check_vector(size, count)?;
         let lanes = fiber.lanes;
@@ -156,7 +156,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// `DW_OP_LLVM_select_bit_piece`: part N from one location or the other, N parts into it.
+    /// `DW_OP_LLVM_select_bit_piece`: part N comes from either location, N parts into it.
     pub(super) fn select_bit_piece(
         &mut self,
         env: Env,
@@ -178,14 +178,14 @@ impl Evaluator<'_> {
         let mask = mask.limbs(lanes.first().unwrap_or(LaneId(0)));
         let one = self.make_location(env, fiber, 1)?.clone();
         let zero = self.make_location(env, fiber, 2)?.clone();
-        // The mask has a bit for each element, so that their number is bounded by the size of a value.
+        // The mask has a bit for each element, so the size of a value bounds their number.
         countable(u128::from(size) * u128::from(count))?;
         let mut composite = Composite::default();
         for index in 0..count {
             let set = mask.get((index / 64) as usize).is_some_and(|limb| limb >> (index % 64) & 1 == 1);
             let from = if set { &one } else { &zero };
             let skip = i128::from(index) * i128::from(size);
-            // The undefined location stays where it is, whatever the displacement.
+            // The undefined location stays unchanged at any displacement.
             let offset = from.displaced(lanes, skip)?;
             let parts = parts_of(lanes, &Location { storage: from.storage.clone(), offset }, size.into())?;
             self.append(&mut composite, parts)?;
@@ -196,7 +196,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The size of an entry that pieces may be added to.
+/// Returns the size of an entry that accepts pieces.
 fn added_to(entry: &Entry) -> Option<u64> {
     match entry {
         Entry::Incomplete(composite) => Some(composite.size().0),
@@ -207,8 +207,8 @@ fn added_to(entry: &Entry) -> Option<u64> {
     }
 }
 
-/// Whether pieces may be added to an entry because `DW_OP_composite` made it; one that was moved within is a location
-/// like any other. The lanes part where only some moved.
+/// Whether an entry accepts pieces because `DW_OP_composite` made it; after a displacement it is a location like any
+/// other. The lanes split if only some were displaced.
 fn is_open(lanes: LaneSet, entry: &Entry) -> Result<bool, Stop> {
     let Entry::Location(Location { storage: Storage::Composite(composite), offset }) = entry else {
         return Ok(false);
@@ -227,7 +227,7 @@ fn below_is_open(lanes: LaneSet, stack: &[Entry]) -> Result<bool, Stop> {
     stack.iter().rev().nth(1).map_or(Ok(false), |below| is_open(lanes, below))
 }
 
-/// Neither size nor count is 0.
+/// Checks that neither size nor count is 0.
 fn check_vector(size: u64, count: u64) -> Result<(), Stop> {
     if size == 0 {
         return Err(Cause::Zero("the element size").into());

@@ -1,4 +1,4 @@
-//! Operations on locations: making them of addresses and registers, moving within them, reading them.
+//! Operations on locations: formation from addresses and registers, displacement, reads.
 
 use super::super::context::{LaneNeed, SpaceInfo};
 use super::super::error::Cause;
@@ -31,13 +31,13 @@ impl Evaluator<'_> {
         die.map_or(Ok(Type::Generic), |die| self.base_type(die))
     }
 
-    /// The address space of that number.
+    /// Returns the address space of that number.
     pub(super) fn space_info(&self, space: AddressSpace) -> Result<SpaceInfo, Stop> {
         let info = self.context.machine().space(space).ok_or(Cause::ReservedSpace(space))?;
         Ok(SpaceInfo { address_bits: info.address_bits.min(64), ..info })
     }
 
-    /// The storage of an address space, with the lane captured now ("Part 15" of the DWARF proposals: the storage is
+    /// Returns the storage of an address space with the current lane ("Part 15" of the DWARF proposals: the storage is
     /// that of the lane when the location was created).
     fn memory(&self, env: Env, space: AddressSpace) -> Result<(Storage, u8), Stop> {
         let SpaceInfo { address_bits, lane } = self.space_info(space)?;
@@ -63,7 +63,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// `DW_OP_LLVM_form_aspace_address` of the entries at two indexes from the top.
+    /// `DW_OP_LLVM_form_aspace_address` for the entries at two indexes from the top.
     pub(super) fn address(
         &mut self,
         env: Env,
@@ -90,7 +90,7 @@ impl Evaluator<'_> {
         Ok(Location { storage, offset })
     }
 
-    /// `DW_OP_breg*` and kin: contents zero-extended, displacement added modulo the address size.
+    /// `DW_OP_breg*` and related: contents zero-extended, displacement added modulo the address size.
     pub(super) fn base_register(
         &mut self,
         env: Env,
@@ -111,7 +111,7 @@ impl Evaluator<'_> {
         Ok(Location { storage, offset: Offset::bytes(address) })
     }
 
-    /// The entry as a location; generic values and implicit pointers into the default address space convert.
+    /// Converts an entry to a location; generic values and implicit pointers into the default address space convert.
     pub(super) fn make_location<'f>(
         &mut self,
         env: Env,

@@ -1,11 +1,10 @@
 //! Evaluation: operations to locations and values, for a set of lanes at once.
 //!
-//! The lanes of a set run together as a *fiber*. An operation either works for all of them, or returns, before it changes
-//! anything, the sets that must run apart; each set continues alone from the same operation. So every operation sees lanes
-//! that agree in everything but data, and the outcome equals that of running each lane by itself.
+//! The lanes of a set run together as a *fiber*. An operation either works for all of them, or returns before any
+//! change the sets that must run separately; each set continues from the same operation. So every operation sees lanes
+//! that differ only in data, and the result equals that of running each lane separately.
 //!
-//! A stack of native calls mirrors the DWARF's nesting (calls, frame bases, implicit pointers) and is bounded by
-//! [`MAX_CALL_DEPTH`].
+//! Native calls mirror the DWARF's nesting (calls, frame bases, implicit pointers), bounded by [`MAX_CALL_DEPTH`].
 
 mod calls;
 mod composite;
@@ -32,12 +31,12 @@ use super::origin::{Origin, WhyUndefined};
 use super::value::Number;
 use crate::units::{ExprOffset, LaneId, LaneSet};
 
-/// For whom an expression is evaluated.
+/// The lanes of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
-    /// For the wave as a whole: no lane is in focus, and operations that need one fail.
+    /// The whole wave: no lane is in focus, and operations that need one fail.
     Wave,
-    /// For each lane of a set, itself in focus.
+    /// Each lane of a set, with itself in focus.
     Lanes(LaneSet),
 }
 
@@ -47,9 +46,9 @@ impl From<Option<LaneId>> for Focus {
     }
 }
 
-/// Lanes that share an outcome.
+/// Lanes with a common result.
 ///
-/// Quantities that depend on the lane are [`Lanes`](super::Lanes) in the result. For [`Focus::Wave`] there is one group, of lane 0.
+/// Lane-dependent quantities are [`Lanes`](super::Lanes) in the result. For [`Focus::Wave`] the only group is lane 0.
 #[derive(Clone, Debug)]
 pub struct Group<T> {
     /// The lanes.
@@ -58,13 +57,13 @@ pub struct Group<T> {
     pub result: Result<T, Error>,
 }
 
-/// Evaluates expressions in one context. Cheap to make; keeping one saves a few allocations.
+/// Evaluates expressions in one context. Cheap to create; reuse saves a few allocations.
 pub struct Evaluator<'c> {
     context: &'c dyn Context,
     call_frame: bool,
     tracer: Option<&'c mut dyn Tracer>,
     spare: Vec<Vec<Entry>>,
-    /// The cost of the evaluation, all lanes together.
+    /// The cost of the evaluation for all lanes.
     share: Share<'c>,
     parts_made: usize,
 }
@@ -75,44 +74,44 @@ impl std::fmt::Debug for Evaluator<'_> {
     }
 }
 
-/// The surroundings of a running expression.
+/// The environment of a running expression.
 #[derive(Clone, Copy)]
 struct Env {
-    /// Whether lanes of fibers are lanes in focus.
+    /// Whether lanes of fibers are in focus.
     focused: bool,
-    /// Whose registers `DW_OP_reg*` names.
+    /// The frame of `DW_OP_reg*` registers.
     frame: Frame,
-    /// Whether a frame base is being computed, which must not ask for itself.
+    /// Whether a frame base is under evaluation, which must not refer to itself.
     in_frame_base: bool,
     depth: u32,
-    /// The operation that runs.
+    /// The running operation.
     here: (ExprOffset, &'static str),
     /// The role of this expression in the one that runs it.
     within: Option<&'static str>,
 }
 
 impl Env {
-    /// This operation as the origin of undefined bits.
+    /// Returns this operation as the origin of undefined bits.
     fn origin(&self, why: WhyUndefined) -> Origin {
         Origin { at: self.here.0, op: self.here.1, within: self.within, why }
     }
 }
 
-/// The kind of result.
+/// The expected kind of result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Want {
-    /// The caller's stack, with an incomplete composite left as it is.
+    /// The caller's stack; an incomplete composite stays incomplete.
     Procedure,
     Stack,
     Location,
     Value,
 }
 
-/// Why an operation did not run for all lanes of its fiber.
+/// The reason that an operation did not run for all lanes of its fiber.
 enum Stop {
     /// It fails for all of them.
     Error(Box<Cause>),
-    /// They must part like this first.
+    /// They must split into these sets first.
     Part(Vec<LaneSet>),
 }
 
@@ -128,13 +127,13 @@ impl From<super::error::ContextError> for Stop {
     }
 }
 
-/// Where a fiber goes after an operation.
+/// The continuation of a fiber after an operation.
 enum Flow {
     /// To the next operation.
     Next,
     /// To the operation of that index.
     To(usize),
-    /// Each of these to the next operation: the operation parted the lanes while running.
+    /// Each of these at the next operation: the operation split the lanes while running.
     Parted(Vec<Ended>, &'static str),
 }
 
@@ -146,15 +145,15 @@ struct Ended {
 }
 
 impl<'c> Evaluator<'c> {
-    /// An evaluator in a context.
+    /// Creates an evaluator for a context.
     #[must_use]
     pub fn new(context: &'c dyn Context) -> Self {
         let share = share(context, 0);
         Self { context, call_frame: false, tracer: None, spare: Vec::new(), share, parts_made: 0 }
     }
 
-    /// Evaluates operands of call frame instructions, where some operations are not allowed
-    /// ("Call Frame Instructions" of the 2020 AMDGPU text, and the later texts' additions).
+    /// Evaluates operands of call frame instructions, in which some operations are not allowed ("Call Frame
+    /// Instructions" of the 2020 AMDGPU text, and additions of later texts).
     #[must_use]
     pub fn for_call_frames(mut self) -> Self {
         self.call_frame = true;
@@ -168,7 +167,7 @@ impl<'c> Evaluator<'c> {
         self
     }
 
-    /// The location that an expression describes, starting from a stack of `initial` (the top last).
+    /// Evaluates the location of an expression, with the initial stack `initial` (the top last).
     pub fn location(&mut self, program: &Program, focus: Focus, initial: &[Entry]) -> Vec<Group<Location>> {
         let ended = self.start(program, focus, initial, Want::Location);
         self.groups(ended, |stack| match stack.pop() {
@@ -177,7 +176,7 @@ impl<'c> Evaluator<'c> {
         })
     }
 
-    /// The value that an expression computes, starting from a stack of `initial` (the top last).
+    /// Evaluates the value of an expression, with the initial stack `initial` (the top last).
     pub fn value(&mut self, program: &Program, focus: Focus, initial: &[Entry]) -> Vec<Group<Number>> {
         let ended = self.start(program, focus, initial, Want::Value);
         self.groups(ended, |stack| match stack.pop() {
@@ -186,16 +185,16 @@ impl<'c> Evaluator<'c> {
         })
     }
 
-    /// All that an expression leaves on the stack, the top last.
+    /// Evaluates an expression to its final stack, the top last.
     pub fn stack(&mut self, program: &Program, focus: Focus, initial: &[Entry]) -> Vec<Group<Vec<Entry>>> {
         let ended = self.start(program, focus, initial, Want::Stack);
         self.groups(ended, std::mem::take)
     }
 
-    /// The location for one lane, or for the wave as a whole.
+    /// Evaluates the location for one lane, or for the whole wave.
     ///
     /// # Errors
-    /// As the expression and the context have it.
+    /// The errors of the expression and the context.
     pub fn location_for(&mut self, program: &Program, lane: Option<LaneId>) -> Result<Location, Error> {
         let group = self.location(program, lane.into(), &[]).into_iter().next();
         group
@@ -203,10 +202,10 @@ impl<'c> Evaluator<'c> {
             .map(|at| at.at(lane.unwrap_or_default()))
     }
 
-    /// The value for one lane, or for the wave as a whole.
+    /// Evaluates the value for one lane, or for the whole wave.
     ///
     /// # Errors
-    /// As the expression and the context have it.
+    /// The errors of the expression and the context.
     pub fn value_for(&mut self, program: &Program, lane: Option<LaneId>) -> Result<Number, Error> {
         let group = self.value(program, lane.into(), &[]).into_iter().next();
         group
@@ -214,7 +213,7 @@ impl<'c> Evaluator<'c> {
             .map(|at| at.at(lane.unwrap_or_default()))
     }
 
-    /// The cost of the last evaluation, in units of [`MAX_WORK`].
+    /// Returns the cost of the last evaluation, in units of [`MAX_WORK`].
     pub(crate) fn worked(&self) -> u32 {
         u32::try_from(self.share.used()).unwrap_or(u32::MAX)
     }
@@ -243,7 +242,7 @@ impl<'c> Evaluator<'c> {
         ended
     }
 
-    /// Counts work, for all lanes of the evaluation together.
+    /// Counts work for all lanes of the evaluation.
     fn work(&mut self, units: usize) -> Result<(), Stop> {
         Ok(self.share.take(units as u64)?)
     }
@@ -264,7 +263,7 @@ impl<'c> Evaluator<'c> {
         groups
     }
 
-    /// Runs an expression from a fiber on, until all of its lanes ended.
+    /// Runs an expression from a fiber on, until all of its lanes end.
     fn run(&mut self, program: &Program, env: Env, fiber: Fiber, want: Want) -> Vec<Ended> {
         let mut ended = Vec::with_capacity(1);
         let failed =
@@ -275,7 +274,7 @@ impl<'c> Evaluator<'c> {
             ended.push(failed(fiber.lanes, fiber.steps, (ExprOffset(0), "expression"), cause));
             return ended;
         }
-        // Whoever asked for the expression had it decoded.
+        // The operation that runs the expression had it decoded.
         if let Err(Stop::Error(cause)) = self.work(program.operations.len() / 8) {
             ended.push(failed(fiber.lanes, fiber.steps, (ExprOffset(0), "expression"), *cause));
             return ended;
@@ -364,8 +363,8 @@ impl<'c> Evaluator<'c> {
         }
     }
 
-    /// Makes the top of the stack what the evaluation is to give; everything below it is dropped.
-    /// "The result of the evaluation of a DWARF expression" of the 2020 AMDGPU text.
+    /// Converts the top of the stack to the expected result; drops everything below it. "The result of the evaluation
+    /// of a DWARF expression" of the 2020 AMDGPU text.
     fn finish(&mut self, env: Env, fiber: &mut Fiber, want: Want) -> Result<(), Stop> {
         if want == Want::Procedure {
             return Ok(());
@@ -390,7 +389,7 @@ impl<'c> Evaluator<'c> {
     }
 }
 
-/// The share of an evaluation of an expression of so many operations.
+/// Creates the share for an expression with that many operations.
 fn share(context: &dyn Context, operations: usize) -> Share<'_> {
     let own = OWN_WORK.saturating_add(OWN_WORK_OF_OPERATION.saturating_mul(operations as u64));
     Share::new(context.machine().budget(), own.min(MAX_OWN_WORK), ("units of work", u64::from(MAX_WORK)))

@@ -1,6 +1,6 @@
-//! `DW_OP_object_map` (DWARF issue 230712.4): the element of an array while chunks of it are in vector registers.
+//! `DW_OP_object_map` (DWARF issue 230712.4): elements of an array while chunks of it are in vector registers.
 //!
-//! All numbers are exact: byte offsets and sizes of chunks are products of two numbers of 64 bits, kept in 128.
+//! All numbers are exact: byte offsets and chunk sizes are products of two 64-bit numbers, kept in 128 bits.
 
 use super::super::composite::{Composite, Part};
 use super::super::context::{Attribute, ObjectMap};
@@ -16,11 +16,11 @@ use crate::units::{Address, BitSize, DieOffset, DwarfReg, LaneId, LaneSet};
 /// The name of attribute expressions in errors.
 const WHAT: &str = "DW_TAG_object_map";
 
-/// Bytes of the largest address space: no element of any storage begins that far on.
+/// Size of the largest address space in bytes, above all element offsets.
 const MAX_BYTES: u128 = 1 << 64;
 
 impl Evaluator<'_> {
-    /// The element of the index on top: in the vector registers while its chunk of the array is there, else in memory.
+    /// Replaces the index on top by the element: in the vector registers if they hold its chunk, else in memory.
     pub(super) fn object_map(&mut self, env: Env, fiber: &mut Fiber, die: DieOffset) -> Result<(), Stop> {
         let lanes = fiber.lanes;
         let index = index(fiber)?;
@@ -60,7 +60,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// The lanes whose element is in the chunk that registers hold now: steps 1, 2, 4 and 5 of the issue.
+    /// Returns the lanes whose element is in the chunk in registers: steps 1, 2, 4 and 5 of the issue.
     fn in_registers(
         &mut self,
         env: Env,
@@ -87,9 +87,9 @@ impl Evaluator<'_> {
         Ok(in_registers.collect())
     }
 
-    /// The element at a byte of registers that follow one another: "the product of element size and element count divided
-    /// by the byte size of the vector register location gives the number of vector registers that make up a chunk". An
-    /// element that lies across two of them is a composite.
+    /// Returns the element at a byte offset in consecutive registers: "the product of element size and element count
+    /// divided by the byte size of the vector register location gives the number of vector registers that make up a
+    /// chunk". An element across two of them is a composite.
     fn in_consecutive_registers(
         &mut self,
         lanes: LaneSet,
@@ -112,7 +112,7 @@ impl Evaluator<'_> {
             let offset = location.moved(lanes, uniform, |lane| inside(lane) as i128)?;
             return Ok(Location { offset, ..location });
         }
-        // The parts have the sizes that the place of the element gives them.
+        // The element's position determines the sizes of the parts.
         let mut at = agreed(&Lanes::from_fn(|lane| inside(LaneId(lane))), lanes)?;
         let mut left = agreed(size, lanes)? * 8;
         let mut composite = Composite::default();
@@ -127,7 +127,7 @@ impl Evaluator<'_> {
         Ok(whole(composite))
     }
 
-    /// The number of the nth register after one, which must be of its size.
+    /// Returns the number of the nth register after `first`, which must have the same size.
     fn consecutive(&self, first: DwarfReg, size: BitSize, nth: u64) -> Result<u64, Stop> {
         let none = || Cause::NoRegister {
             register: first,
@@ -142,7 +142,7 @@ impl Evaluator<'_> {
         Ok(number)
     }
 
-    /// An attribute as a place.
+    /// Evaluates an attribute as a location.
     fn place_inside(&mut self, env: Env, fiber: &mut Fiber, attribute: &Attribute) -> Result<Location, Stop> {
         match attribute {
             Attribute::Expression(program) => self.location_inside(env, fiber, program, WHAT),
@@ -153,7 +153,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// An attribute as an integer.
+    /// Evaluates an attribute as an integer.
     fn integer_inside(
         &mut self,
         env: Env,
@@ -170,7 +170,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// An attribute as a number of bytes or elements: above 0, and of 64 bits.
+    /// Evaluates an attribute as a number of bytes or elements: above 0, in 64 bits.
     fn count_inside(
         &mut self,
         env: Env,
@@ -187,7 +187,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The entry on top as an index: "a zero-origin ordinal", so neither negative nor beyond what 64 bits hold.
+/// Reads the entry on top as an index, "a zero-origin ordinal": neither negative nor beyond 64 bits.
 fn index(fiber: &mut Fiber) -> Result<Lanes<u128>, Stop> {
     let lanes = fiber.lanes;
     let index = integers(fiber.make_integral(0)?, lanes);
@@ -196,8 +196,8 @@ fn index(fiber: &mut Fiber) -> Result<Lanes<u128>, Stop> {
     Ok(index.map(|index| u64::try_from(index).map_or(0, u128::from)))
 }
 
-/// A value of an integral type for some lanes. A generic value is an address or a count as often as a number with a sign: as
-/// large as that it is refused where it leaves the storage.
+/// Returns a value of an integral type for some lanes. A generic value counts as unsigned: as a negative displacement
+/// it leaves the storage and is rejected there.
 fn integers(number: &Number, lanes: LaneSet) -> Lanes<i128> {
     let (kind, bits, _) = number.ty().shape();
     let signed = kind == ValueClass::Signed && number.ty() != Type::Generic;

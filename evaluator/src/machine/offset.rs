@@ -1,4 +1,4 @@
-//! Moving within a location: `DW_OP_LLVM_offset` and kin.
+//! Displacement of a location: `DW_OP_LLVM_offset` and related.
 
 use super::super::error::Cause;
 use super::super::lanes::{LANES, Lanes};
@@ -9,7 +9,7 @@ use super::{Env, Evaluator, Stop};
 use crate::units::LaneSet;
 
 impl Evaluator<'_> {
-    /// `DW_OP_LLVM_offset` and `DW_OP_LLVM_bit_offset`; `unit` is the bits of a step.
+    /// `DW_OP_LLVM_offset` and `DW_OP_LLVM_bit_offset`; `unit` is the bits per step.
     pub(super) fn offset(&mut self, env: Env, fiber: &mut Fiber, unit: u8) -> Result<(), Stop> {
         let lanes = fiber.lanes;
         fiber.make_integral(0)?;
@@ -17,7 +17,7 @@ impl Evaluator<'_> {
         let [.., Entry::Location(location), Entry::Number(displacement)] = fiber.stack.as_mut_slice() else {
             return Ok(());
         };
-        // Generic and signed displacements are signed, unsigned ones are not.
+        // Generic and signed displacements are signed; unsigned ones are not.
         let (kind, bits, _) = displacement.ty.shape();
         let signed = kind == ValueClass::Signed;
         match &displacement.limbs {
@@ -41,7 +41,7 @@ pub(super) fn signed_limbs(limbs: &[u64], bits: u32, signed: bool) -> i128 {
         let unused = 64 - bits.clamp(1, 64);
         return if signed { i128::from((low << unused) as i64 >> unused) } else { i128::from(low) };
     }
-    // Beyond 64 bits every displacement that matters has its high limbs all 0 or all 1.
+    // In a relevant displacement beyond 64 bits the high limbs are all 0 or all 1.
     let wide = super::super::wide::resized(limbs, bits, 128, signed);
     let high = wide.get(1).copied().unwrap_or(0);
     let fits = (high == 0 || signed && high == u64::MAX)
@@ -56,7 +56,7 @@ impl<T: Copy> Lanes<T> {
 }
 
 impl Location {
-    /// Whether nothing of it depends on the lane.
+    /// Whether it is independent of the lane.
     #[must_use]
     pub fn is_uniform(&self) -> bool {
         let storage = match &self.storage {
@@ -68,13 +68,13 @@ impl Location {
         storage && self.offset.bytes.is_uniform() && self.offset.bits.is_uniform()
     }
 
-    /// The offset after a displacement in bits that is the same for all lanes.
+    /// Adds a displacement in bits that is the same for all lanes.
     pub(super) fn displaced(&self, lanes: LaneSet, by: i128) -> Result<Offset, Stop> {
         self.moved(lanes, true, |_| by)
     }
 
-    /// The offset after a displacement in bits: at least 0 and less than the storage's size, without wrapping. The
-    /// undefined location stays as it is.
+    /// Adds a displacement in bits: the result is at least 0 and below the storage's size, without wrapping. The
+    /// undefined location stays unchanged.
     pub(super) fn moved(
         &self,
         lanes: LaneSet,
@@ -106,7 +106,7 @@ impl Location {
         let (Lanes::Uniform(0), true) = (&self.offset.bits, size % 8 == 0) else {
             return self.moved(lanes, by.is_uniform(), |lane| i128::from(by.get(lane) as i64) * 8);
         };
-        // The last byte of the storage; the offset may not be past it.
+        // The last byte of the storage, the maximum of the offset.
         let last = (size / 8).saturating_sub(1) as u64;
         let target = |from: u64, by: u64| {
             let (to, wrapped) = from.overflowing_add_signed(by as i64);
@@ -135,7 +135,7 @@ impl Location {
         }
     }
 
-    /// Fails for lanes where the storage does not hold that many bits from the offset on.
+    /// Fails for lanes whose storage has fewer bits from the offset on.
     pub(super) fn check_holds(&self, lanes: LaneSet, bits: u128) -> Result<(), Stop> {
         let Some(size) = self.storage.size() else { return Ok(()) };
         let wanted = bits;

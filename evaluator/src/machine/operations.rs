@@ -1,4 +1,4 @@
-//! The effects of operations: one arm each, the longer ones in files of their own.
+//! Effects of operations; the longer ones are in separate files.
 
 use super::super::composite::Composite;
 use super::super::error::Cause;
@@ -146,7 +146,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Operations that depend on other sections, on an object, on a lane, or on the call frame itself.
+/// Operations that depend on other sections, an object, a lane, or the call frame itself.
 fn banned_in_call_frames(operation: &Operation) -> bool {
     matches!(
         operation,

@@ -1,12 +1,13 @@
-//! Overlays (DWARF issue 251120.1): one location laid over a part of another.
+//! Overlays (DWARF issue 251120.1): a location placed over a part of another.
 //!
-//! `DW_OP_overlay` takes, from the top, a size, an offset, the overlay and the base. The result is the base with that
-//! many bytes (or bits) from the offset on taken from the overlay. It begins where the base begins and keeps what the
-//! base's storage has on either side, so that later operations may move to both sides. An overlay may begin before the
-//! base's offset and end beyond its storage; a gap is undefined. LLVM's later document is narrower: it makes both
-//! ill-formed and drops what is to the left.
+//! `DW_OP_overlay` pops a size, an offset, the overlay and the base. The result is the base, with that many bytes (or
+//! bits) from the offset on taken from the overlay. It begins at the base's offset and keeps the base's storage on both
+//! sides, so later operations may move in both directions. An overlay may begin before the base's offset and end beyond
+//! its storage; a gap is undefined. LLVM's later document is narrower: both are ill-formed, and the bits to the left
+//! are dropped.
 //!
-//! Memory of 64-bit addresses has more bits than 64 bits count: at most [`MAX_OVERLAY_REACH`] bits of the base's storage are kept.
+//! Memory with 64-bit addresses has more than 2^64 bits: at most [`MAX_OVERLAY_REACH`] bits of the base's storage are
+//! kept on each side.
 
 use super::super::composite::{Composite, Part};
 use super::super::error::Cause;
@@ -19,7 +20,7 @@ use super::{Env, Evaluator, Stop};
 use crate::units::BitSize;
 
 impl Evaluator<'_> {
-    /// `DW_OP_overlay` and `DW_OP_bit_overlay`; `unit` is the bits that offset and size count.
+    /// `DW_OP_overlay` and `DW_OP_bit_overlay`; `unit` is the unit of offset and size in bits.
     pub(super) fn overlay(&mut self, env: Env, fiber: &mut Fiber, unit: u8) -> Result<(), Stop> {
         let lanes = fiber.lanes;
         let width = number(fiber, 0)? * i128::from(unit);
@@ -30,7 +31,7 @@ impl Evaluator<'_> {
         let over = parts_of(lanes, &overlay, width)?;
         let at = u128::from(agreed(&base.offset.bytes, lanes)?) * 8
             + u128::from(agreed(&base.offset.bits, lanes)?);
-        // The undefined storage has no end; nothing more of it is needed than what others reach.
+        // The undefined storage has no end; it is cut to the reach of the others.
         let size = base.storage.size();
         let offset = (at as i128).saturating_add(displacement);
         let Ok(start) = u128::try_from(offset) else {
@@ -66,7 +67,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The integral entry at an index from the top, signed, which all lanes must share.
+/// Returns the integral entry at an index from the top, signed, which must be equal in all lanes.
 fn number(fiber: &mut Fiber, index: usize) -> Result<i128, Stop> {
     let lanes = fiber.lanes;
     let number = fiber.make_integral(index)?;

@@ -1,4 +1,4 @@
-//! Reading a location: `DW_OP_deref*`, `DW_OP_xderef*` and typed registers.
+//! Reading of locations: `DW_OP_deref*`, `DW_OP_xderef*` and typed registers.
 
 use super::super::error::Cause;
 use super::super::fetch::Reader;
@@ -10,7 +10,7 @@ use super::{Env, Evaluator, Stop};
 use crate::units::{DieOffset, LaneSet};
 
 impl Evaluator<'_> {
-    /// `DW_OP_deref*` of the top.
+    /// `DW_OP_deref*` for the top entry.
     pub(super) fn deref(
         &mut self,
         env: Env,
@@ -27,7 +27,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// `DW_OP_xderef*`: the address is on top and the address space below it.
+    /// `DW_OP_xderef*`: the address is on top, the address space below it.
     pub(super) fn xderef(
         &mut self,
         env: Env,
@@ -73,7 +73,7 @@ impl Evaluator<'_> {
         self.read(env, lanes, location, bits, ty).map(Entry::Number)
     }
 
-    /// Reads bits of a location into a value; every bit must be there.
+    /// Reads bits of a location into a value; every bit must exist.
     pub(super) fn read(
         &mut self,
         env: Env,
@@ -141,7 +141,7 @@ impl Evaluator<'_> {
 }
 
 impl Evaluator<'_> {
-    /// Reads a word part by part from a composite, if the lanes read the same parts and find all of them.
+    /// Reads a word part by part from a composite, if the lanes read the same parts and all parts exist.
     fn read_parts(
         &mut self,
         env: Env,
@@ -160,7 +160,7 @@ impl Evaluator<'_> {
         for (_, start, part) in composite.covering(from, until) {
             let (first, last) = (from.max(start), until.min(start + u128::from(part.size.0)));
             let (skip, shift) = ((first - start) as u64, (first - from) as u32);
-            // The slow path reports a failure, with its lane.
+            // The slow path reports the error with its lane.
             let word = self.read_word(env, lanes, &part.location, skip, (last - first) as u32).ok()?;
             words = words.zip(word, |words, word| words | word << shift);
         }
@@ -168,7 +168,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// A dword or two of a vector register for each lane, if all are known: what variables in registers come to.
+/// Reads one or two dwords of a vector register for each lane, if all are known: the usual read of a variable in
+/// registers.
 fn read_register_lanes(
     reader: &mut Reader<'_>,
     lanes: LaneSet,
@@ -202,7 +203,7 @@ fn read_register_lanes(
     known
 }
 
-/// The implicit pointer that reading these bits gives, if they are exactly one.
+/// Returns the implicit pointer if these bits are exactly one.
 ///
 /// "DW_OP_implicit_pointer" of the 2020 AMDGPU text: all of its bits, from a single part.
 fn pointer_in(lanes: LaneSet, location: &Location, bits: u32) -> Result<Option<ImplicitPointer>, Stop> {
@@ -218,7 +219,7 @@ fn pointer_in(lanes: LaneSet, location: &Location, bits: u32) -> Result<Option<I
             agreed(&location.offset.bytes, lanes)?;
             agreed(&location.offset.bits, lanes)?;
             if lanes.count() > 1 && !location.is_uniform() {
-                // Whether parts join into a whole pointer depends on the lane; this is too rare to be clever about.
+                // Contiguity of the parts of a pointer depends on the lane; this case is too rare to optimise.
                 return Err(Stop::Part(lanes.iter().map(LaneSet::one).collect()));
             }
             let lane = lanes.first().unwrap_or_default();

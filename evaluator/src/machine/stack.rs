@@ -1,7 +1,7 @@
-//! The stack of a fiber: entries, their conversions, and the operations that need nothing else.
+//! The stack of a fiber: entries, their conversions, and pure stack operations.
 //!
-//! Conversions ("Memory Location Descriptions" of the 2020 AMDGPU text) happen in place, before an operation takes
-//! anything: a converted entry converts back, so an operation that then asks its lanes to part finds the same stack.
+//! Conversions ("Memory Location Descriptions" of the 2020 AMDGPU text) are in place, before an operation pops
+//! anything. A converted entry converts back, so an operation that then splits its lanes finds an equivalent stack.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::units::{AddressSpace, LaneId, LaneSet};
 pub enum Entry {
     /// A value.
     Number(Number),
-    /// The value of an implicit pointer that was read whole.
+    /// The value of an implicit pointer, read whole.
     Pointer(ImplicitPointer),
     /// A location.
     Location(Location),
-    /// A composite that `DW_OP_piece` may still add to.
+    /// A composite that accepts further `DW_OP_piece`.
     Incomplete(Composite),
 }
 
@@ -40,7 +40,7 @@ impl Entry {
         }
     }
 
-    /// Words of memory that a copy of it takes for each lane.
+    /// Memory words of a copy for each lane.
     pub(super) fn words(&self) -> usize {
         match self {
             Self::Number(number) => number.words(),
@@ -49,7 +49,7 @@ impl Entry {
         }
     }
 
-    /// The entry as one lane has it.
+    /// Returns the entry for one lane.
     #[must_use]
     pub fn at(&self, lane: LaneId) -> Self {
         match self {
@@ -71,7 +71,7 @@ pub(super) struct Fiber {
     pub(super) stack: Vec<Entry>,
 }
 
-/// How lanes part when some of them fail: `Err` if all of them do.
+/// Splits lanes of which some fail; `Err` if all of them do.
 pub(super) fn part_failing(
     lanes: LaneSet,
     failing: LaneSet,
@@ -86,7 +86,7 @@ pub(super) fn part_failing(
     }
 }
 
-/// How lanes part when some of them fail for reasons of their own.
+/// Splits lanes of which some fail for different causes.
 pub(super) fn part_by_cause(
     lanes: LaneSet,
     failing: LaneSet,
@@ -113,16 +113,16 @@ pub(super) fn part_by_cause(
     }
 }
 
-/// The one element that the lanes have, or how they part by it.
+/// Returns the common element of the lanes, or their split.
 pub(super) fn agreed<T: Copy + PartialEq>(values: &Lanes<T>, lanes: LaneSet) -> Result<T, Stop> {
     values.agreed(lanes).ok_or_else(|| Stop::Part(values.parted(lanes)))
 }
 
 impl Fiber {
-    /// The same fiber for each part of its lanes.
+    /// Returns the same fiber for each subset of its lanes.
     pub(super) fn parted(self, parts: &[LaneSet]) -> impl Iterator<Item = Self> {
         let Self { at, steps, stack, .. } = self;
-        // The last part is run first, so the order of groups follows the lanes when parts are reversed.
+        // The last subset runs first, so reversed subsets keep groups in lane order.
         parts.iter().rev().map(move |lanes| Self { lanes: *lanes, at, steps, stack: stack.clone() })
     }
 
@@ -148,26 +148,26 @@ impl Fiber {
         self.push_location(Location { storage, offset: Offset::ZERO });
     }
 
-    /// Takes entries and pushes a location in their place.
+    /// Pops entries and pushes a location.
     pub(super) fn replace(&mut self, taken: usize, location: Location) {
         self.stack.truncate(self.stack.len().saturating_sub(taken));
         self.push_location(location);
     }
 
-    /// Takes entries and pushes a value in their place.
+    /// Pops entries and pushes a value.
     pub(super) fn replace_number(&mut self, taken: usize, number: Number) {
         self.stack.truncate(self.stack.len().saturating_sub(taken));
         self.push(number);
     }
 
-    /// The entry at an index from the top.
+    /// Returns the entry at an index from the top.
     pub(super) fn entry(&mut self, index: usize) -> Result<&mut Entry, Stop> {
         let have = self.stack.len();
         let at = have.checked_sub(index + 1).and_then(|at| self.stack.get_mut(at));
         at.ok_or_else(|| Cause::StackUnderflow { need: index + 1, have }.into())
     }
 
-    /// Makes an incomplete composite on top complete.
+    /// Completes an incomplete composite on top.
     pub(super) fn complete(&mut self) {
         if let Some(top) = self.stack.last_mut()
             && let Entry::Incomplete(composite) = top
@@ -186,7 +186,7 @@ impl Fiber {
         }
     }
 
-    /// The entry as a value; a byte-aligned location of the default address space converts.
+    /// Converts an entry to a value; a byte-aligned location of the default address space converts.
     pub(super) fn make_number(&mut self, index: usize) -> Result<&Number, Stop> {
         let lanes = self.lanes;
         let entry = self.entry(index)?;
@@ -210,7 +210,7 @@ impl Fiber {
         }
     }
 
-    /// The entry as a value of an integral type.
+    /// Converts an entry to a value of an integral type.
     pub(super) fn make_integral(&mut self, index: usize) -> Result<&Number, Stop> {
         let number = self.make_number(index)?;
         if number.ty().is_integral() {
@@ -220,7 +220,7 @@ impl Fiber {
         }
     }
 
-    /// The entry as an address space number, on which the lanes agree. Whether the target has it is not asked here.
+    /// Reads an entry as an address space number, equal in all lanes. The caller checks that the target has it.
     pub(super) fn space(&mut self, index: usize) -> Result<AddressSpace, Stop> {
         let lanes = self.lanes;
         let number = self.make_integral(index)?;
@@ -235,7 +235,7 @@ impl Fiber {
         Ok(AddressSpace(low))
     }
 
-    /// Whether the top is not 0, which takes it.
+    /// Pops the top and returns whether it is not 0.
     pub(super) fn taken(&mut self) -> Result<bool, Stop> {
         let lanes = self.lanes;
         let taken = self.make_integral(0)?.lanes_not_zero(lanes);
@@ -266,7 +266,7 @@ impl Fiber {
         Ok(())
     }
 
-    /// The top becomes the `count`th entry, those between move up.
+    /// Moves the top to index `count`; the entries between move up.
     pub(super) fn turn(&mut self, count: usize) -> Result<(), Stop> {
         self.complete_entries(count)?;
         let from = self.stack.len().saturating_sub(count);
@@ -276,7 +276,7 @@ impl Fiber {
         Ok(())
     }
 
-    /// Whether there are that many entries and none of them is incomplete.
+    /// Checks that there are that many entries and none of them is incomplete.
     fn complete_entries(&mut self, count: usize) -> Result<(), Stop> {
         let have = self.stack.len();
         if have < count {
@@ -367,14 +367,14 @@ impl Fiber {
         Ok(())
     }
 
-    /// Wide values cost as many steps as their multiplication takes.
+    /// Charges steps for wide values: those of their multiplication.
     fn charge_for(&mut self, ty: Type) -> Result<(), Stop> {
         let limbs = ty.size().0 / 64;
         if limbs > 1 { self.charge((limbs * limbs) as usize) } else { Ok(()) }
     }
 }
 
-/// A composite as a location at its start.
+/// Converts a composite to a location at its start.
 pub(super) fn whole(composite: Composite) -> Location {
     Location { storage: Storage::Composite(Arc::new(composite)), offset: Offset::ZERO }
 }

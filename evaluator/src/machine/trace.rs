@@ -8,11 +8,11 @@ use crate::units::{ExprOffset, LaneSet};
 /// One operation that ran, for a [`Tracer`].
 #[derive(Debug)]
 pub struct Step<'s> {
-    /// How many expressions this one runs within; 0 for the caller's own.
+    /// Nesting depth of its expression; 0 for the caller's.
     pub depth: u32,
-    /// The role of its expression in the one that runs it.
+    /// The role of its expression in the enclosing one.
     pub within: Option<&'static str>,
-    /// The lanes it ran for.
+    /// Its lanes.
     pub lanes: LaneSet,
     /// The operation.
     pub placed: &'s Placed,
@@ -20,32 +20,32 @@ pub struct Step<'s> {
     pub before: &'s [Entry],
     /// The stack after it, the top last.
     pub stack: &'s [Entry],
-    /// Operations that ran before it for these lanes.
+    /// Number of operations that ran before it for these lanes.
     pub steps: u32,
 }
 
 /// An operation that failed, for a [`Tracer`].
 #[derive(Debug)]
 pub struct Failure<'s> {
-    /// How many expressions this one runs within.
+    /// Nesting depth of its expression.
     pub depth: u32,
-    /// The role of its expression in the one that runs it.
+    /// The role of its expression in the enclosing one.
     pub within: Option<&'static str>,
-    /// The lanes it fails for.
+    /// The failing lanes.
     pub lanes: LaneSet,
     /// Its offset.
     pub at: ExprOffset,
     /// Its name, `result` at the end of an expression.
     pub op: &'static str,
-    /// Why it failed.
+    /// The cause.
     pub cause: &'s Cause,
-    /// The stack that it found, the top last; entries may have been converted already.
+    /// The stack at the failure, the top last; entries may already be converted.
     pub stack: &'s [Entry],
 }
 
-/// A listener for every operation that ran, in order; where lanes part, one part after the other.
+/// A listener for all operations in order; split lanes report one subset after the other.
 pub trait Tracer {
-    /// Whether the next notification has stacks; otherwise they are empty.
+    /// Whether the next notification includes stacks; otherwise they are empty.
     fn listens(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Rows by PC, and instructions that are cut or random.
+//! Rows by PC, and truncated or random instructions.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn the_row_of_a_pc() {
     assert_eq!((register(0x1000), register(0x1007), register(0x1008), register(0x1009)), (3, 3, 4, 4));
     assert!(!row(fde, 0x140f).is_outermost());
     assert!(row(fde, 0x1410).is_outermost());
-    // set_loc has the place itself.
+    // The operand of set_loc is the place itself.
     let fde = "30 03 00 06 01 00 20 00 00 00 00 00 00 0d 04";
     assert!(matches!(row(fde, 0x1fff).cfa.rule, CfaRule::Register { register: DwarfReg(3), .. }));
     assert!(matches!(row(fde, 0x2000).cfa.rule, CfaRule::Register { register: DwarfReg(4), .. }));
@@ -56,14 +56,14 @@ fn a_whole_vector_register_has_a_value() {
     assert_eq!(unwind.value(DwarfReg(10)).unwrap().size().0, 64);
 }
 
-/// `DW_CFA_val_expression` of a register: four times the caller's value of the next one, added.
+/// `DW_CFA_val_expression` of a register: the sum of four reads of the caller's next register.
 fn four_of(register: u8, next: u8) -> String {
     format!("16 {register:02x} 17{} 22 22 22 ", format!(" e9 07 {next:02x} 94 08").repeat(4))
 }
 
 #[test]
 fn rules_that_ask_for_one_another_are_evaluated_once_each() {
-    // Registers 10 to 17 each ask four times for the next: 4 to the 8th evaluations, were no answer kept.
+    // Registers 10 to 17 each read the next four times: 4 to the 8th evaluations without a cache.
     let chain: String = (10..18).map(|register| four_of(register, register + 1)).collect();
     let row = row(&format!("30 03 00 06 {chain}"), 0x1000);
     let (context, answers) = (Fake::default(), Answers::default());
@@ -78,7 +78,7 @@ fn rules_that_ask_for_one_another_are_evaluated_once_each() {
 
 #[test]
 fn the_work_of_all_rules_of_a_stack_is_bounded() {
-    // A rule that never ends is asked again and again, in one frame and in another of the same stack.
+    // A rule without an end is evaluated repeatedly, in one frame and in another of the same stack.
     let row = row("30 03 00 06 16 0a 03 2f fd ff", 0x1000);
     let (context, answers) = (Fake::default(), Answers::default());
     let other = answers.of_same_stack();

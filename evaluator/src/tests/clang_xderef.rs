@@ -1,4 +1,4 @@
-//! The idioms for many lanes at once, and what is none of them.
+//! The idioms for many lanes at once, and expressions that are not idioms.
 
 use super::super::clang_xderef::{
     Idiom, Meaning, Reading, Scratch, check_size, is_extension, of_object, recognise,
@@ -19,7 +19,7 @@ fn read(context: &Fake, hex: &str, size: Option<u64>, focus: Focus, clang: bool)
     recognise(context, &program(hex), reading, size.map(|bytes| BitSize(bytes * 8)), focus)
 }
 
-/// The idiom, and where the object is in lane 5 or why it is nowhere.
+/// The idiom, and the object's location in lane 5 or the reason that it is undefined.
 fn bare(context: &Fake, hex: &str, size: Option<u64>) -> Option<(Idiom, String)> {
     let Meaning { idiom, groups } = read(context, hex, size, LANES, false)?;
     let words = match &groups[0].result {
@@ -36,7 +36,7 @@ fn every_lane_has_its_own_slot_and_its_own_dword() {
         let groups = meant(&context, hex, LANES).unwrap();
         print::location(groups[0].result.as_ref().unwrap(), LaneId(lane), &print::NoNames)
     };
-    // Register 3 holds 3000 bytes of the wave: 46 of a lane.
+    // Register 3 contains 3000, bytes of the wave: 46 of a lane.
     assert_eq!(words("91 14 35 16 18", 5), "space 0x5[5]+0x42");
     assert_eq!(words("91 14 35 16 18", 7), "space 0x5[7]+0x42");
     assert_eq!(words("92 14 00 35 16 18", 6), "register 20 lane 6");
@@ -100,7 +100,7 @@ fn an_object_lies_within_what_its_idiom_describes() {
     assert_eq!(fits("91 14 35 16 18", 1 << 16), Ok(()));
 }
 
-/// compiled-code.md, section 4: a vector register means the lane's own dword where it is wider than the object.
+/// compiled-code.md, section 4: a vector register wider than the object means the lane's own dword.
 #[test]
 fn a_vector_register_that_is_wider_than_the_object_means_the_lanes_dword() {
     let context = Fake::default();
@@ -108,7 +108,7 @@ fn a_vector_register_that_is_wider_than_the_object_means_the_lanes_dword() {
     for size in [1, 2, 3, 4] {
         assert_eq!(bare(&context, "90 14", Some(size)), lane("register 20 lane 5"), "{size}");
     }
-    // Two registers, as of a pointer of 64 bits.
+    // Two registers: a pointer of 64 bits.
     let pair = bare(&context, "90 14 93 04 90 15 93 04", Some(8)).unwrap();
     assert_eq!(pair.0, Idiom::LaneDword);
     let bits = |hex: &str, size: u64| {
@@ -124,7 +124,7 @@ fn a_vector_register_that_is_wider_than_the_object_means_the_lanes_dword() {
     );
     // A value computed from one: the lane's dword and 63.
     assert_eq!(bits("92 14 00 10 3f 1a 9f", 4).number(), Some(dword(20) & 63));
-    // The next lane's dword is no part of an object of 8 bytes.
+    // The next lane's dword is not part of an object of 8 bytes.
     let wide = bare(&context, "90 14 93 08", Some(8)).unwrap();
     assert!(wide.1.contains("64 bits at bit 0 exceed the storage of 32 bits"), "{wide:?}");
     for (hex, clang) in [("90 14", false), ("92 14 00 35 16 18", true)] {
@@ -135,7 +135,7 @@ fn a_vector_register_that_is_wider_than_the_object_means_the_lanes_dword() {
     }
 }
 
-/// By the seeds a register location is the whole register: an object that fills it, or of which the size is not known.
+/// Specification texts: a register location is the whole register, for an object that fills it or has an unknown size.
 #[test]
 fn a_vector_register_that_the_object_fills_is_read_by_the_book() {
     let context = Fake::default();
@@ -157,16 +157,16 @@ fn a_vector_register_that_the_object_fills_is_read_by_the_book() {
     }
 }
 
-/// compiled-code.md, section 5: `fbreg`, and a displacement to the frame register, are private memory of the lane.
+/// compiled-code.md, section 5: `fbreg`, and a displacement from the frame register, mean private memory of the lane.
 #[test]
 fn an_offset_to_a_frame_register_of_32_bits_is_private_memory() {
     let context = Fake::with(program("30"), program("30"), program("53"));
     let private = |words: &str| Some((Idiom::PrivateFrame, words.to_owned()));
-    // Register 3 holds 3000 bytes of the wave: 46 of a lane.
+    // Register 3 contains 3000, bytes of the wave: 46 of a lane.
     for hex in ["91 14", "92 03 14"] {
         assert_eq!(bare(&context, hex, Some(4)), private("space 0x5[5]+0x42"), "{hex}");
     }
-    // Other registers are none.
+    // Other registers do not.
     assert_eq!(bare(&context, "92 04 14", Some(4)), None);
     // A slot's contents are a generic address.
     let bytes: Vec<u8> = (0x42..0x4a).filter_map(|at| super::fake::byte(5, Some(LaneId(5)), at)).collect();
@@ -174,7 +174,7 @@ fn an_offset_to_a_frame_register_of_32_bits_is_private_memory() {
         let address = u64::from_le_bytes(bytes);
         assert_eq!(bare(&context, "91 14 06", Some(4)), private(&format!("space 0x1[5]+{address:#x}")));
     }
-    // A frame base that is no register, or a register wider than the addresses of private memory, is read by the book.
+    // A frame base other than a register, or a register wider than private addresses, follows DWARF's definitions.
     for base in ["70 00", "30"] {
         let context = Fake::with(program("30"), program("30"), program(base));
         assert_eq!(bare(&context, "91 14", Some(4)), None, "{base}");
@@ -186,7 +186,7 @@ fn an_offset_to_a_frame_register_of_32_bits_is_private_memory() {
     assert!(words.contains("register 8 was not captured"), "{words}");
 }
 
-/// compiled-code.md, section 5: what flang writes for the numbers of an array's descriptor.
+/// compiled-code.md, section 5: flang's expressions for the numbers of an array's descriptor.
 #[test]
 fn attributes_of_an_object_count_from_its_place() {
     let value = |hex: &str, initial: &[Entry]| {
@@ -203,10 +203,10 @@ fn attributes_of_an_object_count_from_its_place() {
     assert_eq!(value("97 23 04 94 04", &[]).unwrap().low().get(LaneId(7)), at(0x44, 4));
     assert_eq!(value("97 34 22 94 04", &[]).unwrap().low().get(LaneId(7)), at(0x44, 4));
     assert_eq!(value("34 97 22 94 04", &[]).unwrap().low().get(LaneId(7)), at(0x44, 4));
-    // The dimension lies on the stack before: over, lit4, mul, plus.
+    // The dimension is on the stack before: over, lit4, mul, plus.
     let dimension = [Entry::Number(Number::generic(2))];
     assert_eq!(value("97 14 34 1e 22 94 01", &dimension).unwrap().low().get(LaneId(7)), at(0x48, 1));
-    // Additions to what was read are additions.
+    // Additions to a read value stay additions.
     for hex in ["97 06 23 04 9f", "31 23 04 9f", "97 16 22"] {
         assert_eq!(of_object(&program(hex)), program(hex), "{hex}");
     }

@@ -55,7 +55,7 @@ fn errors_say_the_line_and_the_key() {
 
 #[test]
 fn numbers_of_vendors_may_be_taken() {
-    // DW_AT_LLVM_lanes by LLVM's Dwarf.def, and a number that DWARF 5 leaves free.
+    // DW_AT_LLVM_lanes in LLVM's Dwarf.def, and an unused number of DWARF 5.
     let numbers = Numbers::parse("[attributes]\nnum_lanes = 0x3e11\nlane_pc = 0x8d\n").unwrap();
     assert_eq!(numbers.attribute_named(0x3e11), Some("num_lanes"));
     assert_eq!(numbers.attribute("lane_pc"), Some(0x8d));

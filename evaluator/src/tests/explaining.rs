@@ -17,7 +17,7 @@ fn told(context: &Fake, hex: &str) -> (Vec<String>, Result<Location, Error>) {
 fn every_operation_with_the_stack_before_and_after_it() {
     let context = Fake::with(program("22"), program("30"), program("30"));
     let (lines, _) = told(&context, "31 98 01 00");
-    // The procedure finds too little on the stack, and is listed under the call that ran it.
+    // The procedure finds too few stack entries, and is listed under its call.
     assert_eq!(
         lines,
         [
@@ -80,7 +80,7 @@ fn what_is_undefined_says_since_when() {
             "bits 80 to 87 optimized out since DW_OP_LLVM_undefined at 8: the compiler keeps the value nowhere",
         ]
     );
-    // Within what is called, and by what is called.
+    // A called expression, and its caller.
     assert_eq!(
         why(&context, "98 02 00"),
         ["all of it: bits 0 to 31 optimized out since DW_OP_piece at 0 in the location called: \

@@ -1,4 +1,4 @@
-//! A machine for tests: registers and memory whose contents follow from their number and address, with holes.
+//! A machine for tests: registers and memory with contents derived from number and address, with gaps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::super::*;
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
 
-/// Registers 0 to 9 have 32 bits, 10 to 19 have 64, 20 to 29 have a dword for each of 64 lanes; register N of the last
-/// is not captured for lane N. Registers 8, 9 and 19 are not captured at all.
+/// Registers 0 to 9 have 32 bits, 10 to 19 have 64, 20 to 29 have a dword for each of 64 lanes; lane N of register N is
+/// not captured in the last group. Registers 8, 9 and 19 are not captured.
 #[derive(Debug, Default)]
 pub(super) struct Fake {
     pub(super) dies: BTreeMap<u64, Die>,
@@ -18,7 +18,7 @@ pub(super) struct Fake {
 }
 
 impl Fake {
-    /// A procedure and a variable that run these expressions, at offsets 1 and 2; a constant at 3; nothing at 4.
+    /// A procedure and a variable with these expressions, at offsets 1 and 2; a constant at 3; nothing at 4.
     pub(super) fn with(procedure: Program, variable: Program, frame_base: Program) -> Self {
         let die = |is_procedure, location| Die { is_procedure, location };
         let dies = [
@@ -31,12 +31,12 @@ impl Fake {
     }
 }
 
-/// The dword of a register that belongs to a lane, or that is half of a scalar.
+/// The dword of a register for a lane, or half of a scalar.
 pub(super) fn dword(register: u64, lane: u32) -> u32 {
     (register as u32).wrapping_mul(1000) + lane
 }
 
-/// The byte at an address of a space, where there is one: every 29th is not captured.
+/// The byte at an address of a space; every 29th is not captured.
 pub(super) fn byte(space: u64, lane: Option<LaneId>, address: u64) -> Option<u8> {
     let lane = lane.map_or(0, |lane| u64::from(lane.0) + 1);
     let mixed = address ^ space.wrapping_mul(0x51) ^ lane.wrapping_mul(0x35);
@@ -140,8 +140,8 @@ impl Unit for Fake {
         if index < 2 { Ok(0x3000 + index) } else { Err(ContextError::absent("no such address")) }
     }
 
-    /// Three maps of arrays in register 20: the chunk differs among the lanes, or the size of an element does, or the
-    /// code is another's.
+    /// Three array maps in register 20: with a lane-dependent chunk, with a lane-dependent element size, and for other
+    /// code.
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
         let by_lane =
             |mask: &str| Attribute::Expression(Arc::new(super::program(&format!("e9 03 {mask} 1a"))));

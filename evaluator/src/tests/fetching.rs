@@ -1,4 +1,4 @@
-//! Bits and what is known of them.
+//! Bits and their states.
 
 use super::super::*;
 use super::fake::{Fake, byte, dword};
@@ -46,7 +46,7 @@ fn every_bit_offset_and_size_of_memory() {
                 });
                 match (expected, found) {
                     (Some(expected), Some(Ok(found))) => assert_eq!(found, expected, "{offset} {size} {bit}"),
-                    // Its byte is known in part only.
+                    // Its byte is only partly known.
                     (Some(_), Some(Err(_))) | (None, None) => {}
                     other => panic!("{offset} {size} {bit}: {other:?}"),
                 }
@@ -58,7 +58,7 @@ fn every_bit_offset_and_size_of_memory() {
 #[test]
 fn undefined_and_not_captured_are_two_things() {
     let context = Fake::default();
-    // Register 0, nothing, register 8 which was not captured.
+    // Register 0, undefined, register 8, which was not captured.
     let location = located(&context, "50 93 01 93 01 58 93 01", LaneId(0));
     let bits = fetch(&context, &location, None, BitSize(24)).unwrap();
     assert_eq!(bits.byte(0), Ok(0));

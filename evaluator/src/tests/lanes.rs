@@ -1,4 +1,4 @@
-//! The promise: evaluating a set of lanes gives what evaluating each of them alone gives.
+//! The invariant: evaluating a set of lanes equals evaluating each of them separately.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::fake::Fake;
 use super::{bytes, program, program_in};
 use crate::units::{LaneId, LaneSet};
 
-/// One lane's result in words, or its error.
+/// One lane's result as text, or its error.
 type Outcome = Result<String, Error>;
 
 fn outcomes<T>(
@@ -53,7 +53,7 @@ fn stack(context: &Fake, program: &Program, lanes: LaneSet) -> Vec<(LaneId, Outc
 fn assert_same(context: &Fake, program: &Program, lanes: LaneSet) {
     for ask in [location, value, stack] {
         let together = ask(context, program, lanes);
-        // Lanes that part share what an evaluation may cost; each alone has all of it.
+        // Separated lanes share the bound of an evaluation; each lane evaluated alone has all of it.
         if together.iter().any(|outcome| format!("{outcome:?}").contains("units of work")) {
             continue;
         }
@@ -62,7 +62,7 @@ fn assert_same(context: &Fake, program: &Program, lanes: LaneSet) {
     }
 }
 
-/// Operations and short runs of them as bytes, weighted so that many expressions get somewhere.
+/// Operations and short runs of them as bytes, weighted for many valid expressions.
 fn operation() -> impl Strategy<Value = String> {
     let fixed = |texts: &'static [&'static str]| prop::sample::select(texts).prop_map(str::to_owned);
     prop_oneof![
@@ -87,7 +87,7 @@ fn operation() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Operations that only the drafts have, with offsets and sizes that differ among the lanes or do not.
+/// Draft-only operations, with offsets and sizes that may depend on the lane.
 const DRAFT: &[&str] = &[
     "ee",
     "ee 50 93 04",
@@ -144,7 +144,7 @@ fn draft_expression(length: std::ops::Range<usize>) -> impl Strategy<Value = Pro
     prop::collection::vec(operations, length).prop_map(|texts| program_in(&texts.join(" "), Dialect::Draft))
 }
 
-/// The kind of a stack entry, as far as the choice of the next operation needs it.
+/// The kind of a stack entry, for the choice of the next operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Have {
     Number,
@@ -152,7 +152,7 @@ enum Have {
     Incomplete,
 }
 
-/// An expression that mostly finds on the stack what it needs: each choice picks among the operations that fit.
+/// A mostly valid expression: each choice selects among the operations that fit the stack.
 fn fitting(choices: &[u16], dialect: Dialect) -> Program {
     use Have::{Incomplete, Location, Number};
     let mut text = String::new();
@@ -181,7 +181,7 @@ fn fitting(choices: &[u16], dialect: Dialect) -> Program {
             ["e9 05 04", "31 e9 04", "e9 03 31 1a e9 04", "33 e9 06", "e9 03 37 1a e9 06"];
         const READS: [&str; 6] = ["94 04", "94 02", "94 01", "a6 04 02 a8 00", "06", "94 03"];
         const PIECES: [&str; 6] = ["93 04", "93 02", "9d 05 03", "93 01", "9d 0c 00", "93 00"];
-        // Of the draft dialect alone, in its numbers.
+        // Only of the draft dialect, in its numbers.
         const OVERLAYS: [&str; 10] = [
             "30 34 ef",
             "31 32 ef",
@@ -211,7 +211,7 @@ fn fitting(choices: &[u16], dialect: Dialect) -> Program {
             ([.., Number], 6..=7) => (pick(&UNARY), 1, &[Number]),
             ([.., Number], 8) => ("35 e9 02", 1, &[Location]),
             ([.., Number], 9) => ("9f", 1, &[Location]),
-            // Pushes one thing or another, depending on the lane.
+            // Pushes different things depending on the lane.
             ([.., Number], 10) => ("28 04 00 51 2f 01 00 5b", 1, &[Location]),
             ([.., Location, Location], 0..=1) => ("35 e9 0c 08 03", 2, &[Location]),
             ([.., Location], 2..=4) => (pick(&MOVES), 1, &[Location]),
@@ -315,7 +315,7 @@ proptest! {
     }
 }
 
-/// The property would hold of operations that always fail, too.
+/// Without this, a generator of failing operations would satisfy the property.
 #[test]
 fn what_is_generated_gets_somewhere() {
     use proptest::strategy::ValueTree as _;
@@ -352,7 +352,7 @@ fn lanes_that_branch_apart_end_apart() {
 
 #[test]
 fn a_composite_that_only_some_lanes_moved_within_takes_pieces_for_the_others() {
-    // Odd lanes move by a byte within what DW_OP_composite made; a piece goes into it for the even ones alone.
+    // Odd lanes move by a byte within a composite of DW_OP_composite; only the even ones add a piece.
     let context = Fake::default();
     for pieces in ["93 01", "51 93 01", "93 00 ea"] {
         let program = program_in(&format!("ee 50 93 04 e2 31 1a e3 {pieces}"), Dialect::Draft);
@@ -389,7 +389,7 @@ fn no_lanes_have_no_results() {
 
 #[test]
 fn a_displacement_that_differs_in_its_high_bits_alone() {
-    // 16 bytes: 0, then the lane, as one number. Lane 0 stays, the others leave the register.
+    // 16 bytes: 0, then the lane, as one number. Lane 0 stays; the others leave the register.
     let context = Fake::default();
     let program = program("64 30 9f 93 08 e9 03 9f 93 08 e9 0a a6 10 04 e9 04");
     let groups = Evaluator::new(&context).location(&program, Focus::Lanes(LaneSet(0xff)), &[]);

@@ -1,15 +1,15 @@
-//! LEB128 numbers against an independent reading of DWARF 5 section 7.6: shift and add in 128 bits.
+//! LEB128 numbers against a separate implementation of DWARF 5 section 7.6: shift and add in 128 bits.
 
 use proptest::prelude::*;
 
 use super::super::decode::{sleb128, uleb128};
 
-/// The number and how many bytes it takes; `None` if the bytes end first.
+/// The number and its size in bytes; `None` if the bytes end first.
 fn slow(bytes: &[u8], signed: bool) -> Option<(i128, usize)> {
     let end = bytes.iter().position(|byte| byte & 0x80 == 0)?;
     let groups = &bytes[..=end];
     let mut value = 0i128;
-    // Bytes beyond 18 groups exceed what 128 bits hold; the strategies stay below.
+    // More than 18 groups exceed 128 bits; the strategies stay below.
     for (index, byte) in groups.iter().enumerate() {
         value |= i128::from(byte & 0x7f) << (7 * index);
     }

@@ -1,4 +1,4 @@
-//! Every bound of `limits`, at it and beyond it.
+//! Every bound of `limits`, at the bound and beyond it.
 
 use super::super::limits::*;
 use super::super::*;
@@ -36,7 +36,7 @@ fn steps() {
 #[test]
 fn wide_arithmetic_costs_more_steps() {
     let context = Fake::default();
-    // A value of 2048 bits times itself, over and over: about a thousand steps each.
+    // Repeated multiplication of a value of 2048 bits by itself: about a thousand steps each.
     let looped = program("31 a8 05 12 1e 2f fb ff");
     assert_eq!(limit(value(&context, &looped)).0, "steps");
 }
@@ -59,7 +59,7 @@ fn call_depth() {
         let failed = value(&context, &program(run));
         assert_eq!(limit(failed), ("expressions inside one another", u64::from(MAX_CALL_DEPTH)));
     }
-    // An implicit pointer that points to itself.
+    // An implicit pointer to itself.
     let context = Fake::with(program("30"), program("a0 02 00 00 00 00 06"), program("30"));
     let failed = Evaluator::new(&context).location_for(&program("98 02 00"), None);
     assert_eq!(limit(failed), ("expressions inside one another", u64::from(MAX_CALL_DEPTH)));
@@ -99,7 +99,7 @@ fn value_bits() {
 #[test]
 fn overlay_reach() {
     let context = Fake::default();
-    // Register 1 over 4 bytes of global memory at 2^62, and then some bytes on or back.
+    // Register 1 over 4 bytes of global memory at 2^62, then a displacement in either direction.
     let moved = |by: i64| {
         let overlay = "0e 00 00 00 00 00 00 00 40 51 30 34 ef 0f";
         let mut bytes = super::bytes(overlay);
@@ -117,7 +117,7 @@ fn overlay_reach() {
         let cause = moved(beyond).unwrap_err().cause;
         assert!(matches!(cause, Cause::OutsideStorage { .. }), "{cause}");
     }
-    // A gap wider than composites can count is an error and no loop.
+    // A gap beyond the size of composites is an error, not a loop.
     let gap = Program::decode(
         &super::bytes("50 51 0f ff ff ff ff ff ff ff 7f 34 ef"),
         Encoding::new(Dialect::Draft),
@@ -170,7 +170,7 @@ fn remembered_rows() {
     let rows = |count| cfi::Row::find(&factors, &[], &vec![0x0a; count], crate::units::Pc(0), None);
     assert!(rows(MAX_REMEMBERED_ROWS).is_ok());
     assert_eq!(limit(rows(MAX_REMEMBERED_ROWS + 1)), ("remembered rows", MAX_REMEMBERED_ROWS as u64));
-    // A hundred rules, remembered and restored until too many were copied.
+    // A hundred rules, remembered and restored until the bound on copied rules.
     let mut busy: Vec<u8> = (0..100).flat_map(|register| [0x08, register]).collect();
     let pairs = MAX_COPIED_RULES as usize / 101;
     busy.extend([0x0a, 0x0b].repeat(pairs));
@@ -182,9 +182,9 @@ fn remembered_rows() {
 
 #[test]
 fn work_of_all_lanes_together() {
-    // Lanes part by their number, then loop: alone each has MAX_STEPS, together they have MAX_WORK.
+    // Lanes split by their number, then loop: each alone has MAX_STEPS, all together MAX_WORK.
     let context = Fake::default();
-    // Every lane takes a way of its own before the loop: 1 << lane is the mask.
+    // Every lane takes a separate path before the loop: 1 << lane is the mask.
     let parted = program("50 51 31 e9 03 24 e9 0c 01 20 13 2f fd ff");
     let alone = Evaluator::new(&context).location_for(&parted, Some(LaneId(3)));
     assert_eq!(limit(alone).0, "steps");
@@ -197,16 +197,16 @@ fn work_of_all_lanes_together() {
         failed.count()
     };
     let (apart, together) = (of("steps"), of("units of work"));
-    // The first ones loop until their own bound, the last ones have nothing left.
+    // The first lanes loop up to their own bound; nothing is left for the last ones.
     assert_eq!(apart + together, groups.len());
     assert!(apart > 0 && apart <= (MAX_WORK / MAX_STEPS) as usize && together > 0, "{apart} {together}");
-    // The next evaluation begins anew.
+    // The next evaluation starts with the full bound.
     assert!(evaluator.value(&program("30"), lanes, &[]).iter().all(|group| group.result.is_ok()));
 }
 
 #[test]
 fn sixty_four_ways_are_no_trouble() {
-    // Each lane selects by a mask of its own, and runs a loop of 200 operations.
+    // Each lane selects by its own mask, and runs a loop of 200 operations.
     let context = Fake::default();
     let honest = program("50 51 31 e9 03 24 e9 0c 01 20 13 08 28 31 1c 12 12 13 28 f8 ff");
     let lanes = crate::units::LaneSet(0xffff_ffff);

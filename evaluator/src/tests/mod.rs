@@ -23,12 +23,12 @@ fn bytes(hex: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// An expression of the current dialect.
+/// Decodes an expression in the default dialect.
 fn program(hex: &str) -> Program {
     program_in(hex, Dialect::LlvmUser)
 }
 
-/// An expression of a dialect.
+/// Decodes an expression in a dialect.
 fn program_in(hex: &str, dialect: Dialect) -> Program {
     Program::decode(&bytes(hex), Encoding::new(dialect)).unwrap()
 }

@@ -1,5 +1,5 @@
-//! A second evaluator, apart from the first and as simple as the texts allow: a storage is the list of its bits.
-//! Results for composites, object maps and call frame offsets must be the same in both.
+//! A second, simple evaluator, written from the texts: a storage is the list of its bits. Results for composites,
+//! object maps and call frame offsets must be equal in both.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::super::*;
 use super::fake::{Fake, dword};
 use crate::units::{DwarfReg, LaneId, Pc};
 
-/// A bit: of a register by its number and place there, or undefined.
+/// A bit: of a register by number and position, or undefined.
 type Bit = Option<(u64, u64)>;
 
-/// The bits that a location has from its offset on; `None` where it has no end.
+/// The bits of a location from its offset on; `None` if it has no end.
 fn bits_of(location: &Location) -> Option<Vec<Bit>> {
     let register = |location: &Location, size: Option<u64>| match location.storage {
         Storage::Undefined(_) => Some(vec![None; size? as usize]),
@@ -37,13 +37,13 @@ fn bits_of(location: &Location) -> Option<Vec<Bit>> {
     }
 }
 
-/// A location of the model: all bits of its storage and the offset of its first; `None`: the undefined location.
+/// A location of the model: all bits of its storage and the offset of the first one; `None`: undefined.
 type FoundAt = Option<(Vec<Bit>, usize)>;
 
 #[derive(Clone, Debug)]
 enum Entry {
     FoundAt(FoundAt),
-    /// A composite that pieces are added to.
+    /// A composite that accepts pieces.
     Open(Vec<Bit>),
 }
 
@@ -98,7 +98,7 @@ fn popped(stack: &mut Vec<Entry>) -> Option<FoundAt> {
     }
 }
 
-/// `offset`: the operand of `DW_OP_bit_piece`; `DW_OP_piece` has none and moves nothing.
+/// `offset`: the operand of `DW_OP_bit_piece`; `DW_OP_piece` has none and does not displace.
 fn add_piece(stack: &mut Vec<Entry>, size: usize, offset: Option<i64>) -> Option<()> {
     let bits = match stack.last() {
         None | Some(Entry::Open(_)) => vec![None; size],
@@ -115,7 +115,7 @@ fn add_piece(stack: &mut Vec<Entry>, size: usize, offset: Option<i64>) -> Option
     Some(())
 }
 
-/// The model's result of operations; the outer `None`: ill-formed.
+/// The model's result; the outer `None`: ill-formed.
 fn run(ops: &[Op]) -> Option<FoundAt> {
     let mut stack: Vec<Entry> = Vec::new();
     for op in ops {
@@ -179,7 +179,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The object map of register 20 and memory at 0x2000, as a number of registers or an address: the outer `None` is
+/// The object map of register 20 and memory at 0x2000, as a register number or an address; the outer `None`:
 /// ill-formed.
 fn mapped(index: u64, size: u64, count: u64, chunk: u64) -> Option<Result<Vec<Bit>, u64>> {
     let (index, size, count) = (u128::from(index), u128::from(size), u128::from(count));
@@ -187,7 +187,7 @@ fn mapped(index: u64, size: u64, count: u64, chunk: u64) -> Option<Result<Vec<Bi
     if chunk == 0 || offset / (size * count) != u128::from(chunk) {
         return u64::try_from(0x2000 + offset).ok().map(Err);
     }
-    // Registers 20 to 29 follow one another, 256 bytes each.
+    // Registers 20 to 29 are consecutive, 256 bytes each.
     let first = offset % (size * count);
     if first + size > 10 * 256 {
         return None;
@@ -215,7 +215,7 @@ fn leb(mut number: i128, unsigned: bool) -> Vec<u8> {
     }
 }
 
-/// Numbers near the ends of their types, where products leave them.
+/// Numbers near the ends of their types, for overflowing products.
 fn wide() -> impl Strategy<Value = u64> {
     prop_oneof![
         0u64..0x2000,
@@ -245,7 +245,7 @@ proptest! {
 
     #[test]
     fn object_maps_are_the_models(index in sizes(), size in sizes(), count in sizes(), near in any::<bool>(), chunk in 0u64..4) {
-        // Half of the indexes are made to lie in the chunk.
+        // Half of the indexes lie in the chunk.
         let index = match chunk.checked_mul(count) {
             Some(first) if near => first.saturating_add(index % count),
             _ => index,
@@ -299,7 +299,7 @@ proptest! {
         fde.push(space);
         let added = if signed { number * i128::from(factor) } else { number };
         let cfa = (added + i128::from(dword(3, 0))).rem_euclid(1i128 << address_bits);
-        // Register 10 has 64 bits, register 1 has 32: those of an address.
+        // Register 10 has 64 bits; register 1 has 32, the size of an address.
         let register = if private { 1u8 } else { 10 };
         let unsigned = matches!(code, 0x05 | 0x14 | 0x80);
         match code {

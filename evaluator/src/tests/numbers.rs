@@ -83,7 +83,7 @@ fn expected(op: Binary, signed: bool, bits: u32, a: u128, b: u128) -> Option<u12
     Some(result & mask)
 }
 
-/// Numbers with a taste for edges.
+/// Numbers, with a preference for edge cases.
 fn number() -> impl Strategy<Value = u128> {
     prop_oneof![
         any::<u128>(),

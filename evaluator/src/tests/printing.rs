@@ -1,4 +1,4 @@
-//! Words for people.
+//! Text forms for users.
 
 use super::super::print::{self, Names, NoNames};
 use super::super::*;
@@ -38,7 +38,7 @@ fn locations_one_after_another() {
         ("52", "register 2"),
     ];
     let mut locations = print::Locations::new(&Named);
-    // Each name follows each other one, and itself.
+    // Each name follows each other name, and itself.
     for (first, second) in rows.iter().flat_map(|row| rows.iter().map(move |other| (row, other))) {
         for (hex, expected) in [first, second] {
             let at = Evaluator::new(&fake).location_for(&program(hex), Some(LaneId(3))).unwrap();

@@ -1,4 +1,4 @@
-//! The snapshot: what was not added is not captured.
+//! The snapshot: data that was not added is not captured.
 
 use super::super::*;
 use super::program;

@@ -1,4 +1,4 @@
-//! Writes: what was written is what is read, nothing else changes, and what cannot be written changes nothing.
+//! Writes: a read returns the written bits, nothing else changes, and a rejected write changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::lanes::{context, fitting_expression};
 use super::program;
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
 
-/// Changes above a fake; what the fake does not hold cannot be changed.
+/// Overlay over a fake; data that the fake lacks cannot be changed.
 struct Layer<'f> {
     fake: &'f Fake,
     registers: BTreeMap<(u64, bool, u64), u8>,
@@ -165,7 +165,7 @@ fn refusals(fake: &Fake, hex: &str, bits: u64) -> Vec<(u64, u64, String)> {
 #[test]
 fn what_cannot_be_written_is_named_and_nothing_changes() {
     let fake = Fake::default();
-    // Register 1, nothing, a constant, register 2.
+    // Register 1, undefined, a constant, register 2.
     assert_eq!(
         refusals(&fake, "51 93 04 93 02 9e 02 01 02 93 02 52 93 04", 96),
         [
@@ -182,7 +182,7 @@ fn what_cannot_be_written_is_named_and_nothing_changes() {
         refusals(&fake, "", 8)[0].2,
         "optimized out (result at 0: the expression leaves nothing on the stack)"
     );
-    // Bits outside of the range to write do not matter.
+    // Bits outside of the written range do not matter.
     let mut layer = Layer::new(&fake);
     write(&mut layer, &located(&fake, "51 93 04 93 04"), 32, &[1, 2, 3, 4]).unwrap();
     assert_eq!(layer.registers.len(), 4);
@@ -248,7 +248,7 @@ proptest! {
                     let at = (bit / 8) as usize;
                     prop_assert_eq!(whole[at] >> (bit % 8) & 1, bytes[at] >> (bit % 8) & 1, "bit {}", bit);
                 }
-                // Writing back what was there before leaves everything as it was.
+                // Writing the original bits restores the original state.
                 let before = before.unwrap();
                 let before = before.whole().expect("what can be written was captured");
                 Plan::new(&location, Some(lane), BitSize(bits), before).unwrap().apply(&mut layer).unwrap();

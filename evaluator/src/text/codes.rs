@@ -16,7 +16,7 @@ pub struct Code {
 /// The code of `DW_OP_LLVM_user`.
 const LLVM_USER: u8 = 0xe9;
 
-/// Every operation that a dialect has, in the order of the codes, with DWARF's name of it.
+/// Lists every operation of a dialect with DWARF's name, by code.
 #[must_use]
 pub fn codes(dialect: Dialect) -> Vec<(Code, &'static str)> {
     let one = |code: u8| {
@@ -40,7 +40,7 @@ pub fn codes(dialect: Dialect) -> Vec<(Code, &'static str)> {
     codes
 }
 
-/// The code of an operation by its name.
+/// Returns the code of an operation by its name.
 pub(super) fn find(codes: &[(Code, &'static str)], name: &str) -> Option<(Code, &'static str)> {
     codes.iter().find(|(_, known)| *known == name).copied()
 }

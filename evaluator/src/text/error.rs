@@ -1,6 +1,6 @@
 //! Errors of the assembler.
 
-/// A text that is not an expression: the first wrong place, what it has and what is expected.
+/// A syntax error in an expression's text: the first wrong position, the problem and the expected text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {what}; expected {expected}")]
 pub struct AssembleError {

@@ -1,4 +1,4 @@
-//! Words, numbers and signs of an expression's text, each with its place.
+//! Tokens of an expression's text, with their positions.
 
 use super::error::AssembleError;
 
@@ -6,12 +6,12 @@ use super::error::AssembleError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'t> {
     Word(&'t str),
-    /// A number with the sign before it.
+    /// A number with its sign.
     Number {
         negative: bool,
         magnitude: u64,
     },
-    /// Bytes between brackets, not read yet.
+    /// Bytes between brackets, not parsed yet.
     Bytes(&'t str),
     Open,
     Close,
@@ -20,14 +20,14 @@ pub(super) enum Token<'t> {
     End,
 }
 
-/// A token and the byte of the text where it begins.
+/// A token and the byte offset of its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot<'t> {
     pub(super) token: Token<'t>,
     pub(super) at: usize,
 }
 
-/// Whether a name can stand in the text as it is.
+/// Whether a name may appear in the text unquoted.
 pub(super) fn is_word(name: &str) -> bool {
     name.starts_with(begins_word) && name.chars().all(within_word)
 }
@@ -40,7 +40,7 @@ fn within_word(char: char) -> bool {
     char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '$')
 }
 
-/// An error at a byte of the text.
+/// Creates an error at a byte offset of the text.
 pub(super) fn error(text: &str, at: usize, what: String, expected: String) -> AssembleError {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -48,7 +48,7 @@ pub(super) fn error(text: &str, at: usize, what: String, expected: String) -> As
     AssembleError { line, column, what, expected }
 }
 
-/// The tokens of a text.
+/// Splits a text into tokens.
 pub(super) fn tokens(text: &str) -> Result<Vec<Spot<'_>>, AssembleError> {
     let mut tokens = Vec::new();
     let mut rest = text;

@@ -1,13 +1,13 @@
-//! Expressions as text, both ways: `DW_OP_regx VGPR3; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul`.
+//! Assembly and printing of expressions: `DW_OP_regx VGPR3; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul`.
 //!
-//! [`print::program`](super::print::program) writes a decoded expression, [`assemble`] reads it back, and
-//! [`Program::encode`] gives the bytes. The three are exact: assembling what was printed gives the bytes that were
-//! decoded, whatever a producer wrote. So nothing is normalised: an operation keeps the name that was written
-//! (`DW_OP_lit5` and `DW_OP_const1u 5` differ), and a LEB128 number in more bytes than it needs has a mark: `5:3` is 5 in
-//! three bytes, `DW_OP_LLVM_push_lane:2` a sub-operation in two, `[01 02]:2` a block whose length has two.
+//! [`print::program`](super::print::program) prints a decoded expression, [`assemble`] parses it, and
+//! [`Program::encode`] returns the bytes. The round trip is exact for every producer: assembling the printed text gives
+//! the original bytes. So nothing is normalised: an operation keeps its original name (`DW_OP_lit5` and
+//! `DW_OP_const1u 5` differ), and a LEB128 number longer than minimal has a mark. `5:3` is 5 in three bytes,
+//! `DW_OP_LLVM_push_lane:2` a sub-operation in two, `[01 02]:2` a block with a length in two.
 //!
-//! The assembler reads more than the printer writes: operations without `DW_OP_`, with commas, comments (`#` to the end
-//! of the line), line breaks for semicolons, labels for branches (`loop: DW_OP_dup; DW_OP_bra loop`), names of address
+//! The assembler accepts more than the printer writes: operations without `DW_OP_`, commas, comments (`#` to the end of
+//! the line), line breaks for semicolons, labels for branches (`loop: DW_OP_dup; DW_OP_bra loop`), names of address
 //! spaces for constants. Printing the result gives the canonical text.
 //!
 //! ```
@@ -43,22 +43,22 @@ pub(super) use write::{sleb_length, uleb_length};
 use super::operation::{Encoding, Program};
 use super::print::Names;
 
-/// The bytes of an expression given as text.
+/// Returns the bytes of an expression's text.
 ///
 /// # Errors
-/// The first place that cannot be read, or an operation that the dialect has no code for.
+/// The first syntax error, or an operation that the dialect lacks.
 pub fn assemble(text: &str, encoding: Encoding, names: &dyn Names) -> Result<Vec<u8>, AssembleError> {
     parse::expression(text, encoding, names)
 }
 
 impl Program {
-    /// The expression given as text; see [`assemble`].
+    /// Parses an expression's text; see [`assemble`].
     ///
     /// # Errors
-    /// As [`assemble`].
+    /// The errors of [`assemble`].
     pub fn assemble(text: &str, encoding: Encoding, names: &dyn Names) -> Result<Self, AssembleError> {
         let bytes = assemble(text, encoding, names)?;
-        // Only the bounds on size and nesting can be at fault, and the assembler holds them too.
+        // Only the bounds on size and nesting can fail here, and the assembler checks them too.
         Self::decode(&bytes, encoding).map_err(|error| AssembleError {
             line: 1,
             column: 1,
@@ -67,7 +67,7 @@ impl Program {
         })
     }
 
-    /// The bytes that it was decoded from.
+    /// Returns the original bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let codes = codes(self.encoding().dialect);

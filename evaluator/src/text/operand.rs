@@ -25,7 +25,7 @@ impl From<u64> for Operand {
     }
 }
 
-/// The operands of an operation, one for each field of its row.
+/// Returns the operands of an operation, one for each field of its row.
 fn operands(operation: &Operation) -> Vec<Operand> {
     let one = |number: u64| vec![Operand::Number(number)];
     let two = |first: u64, second: u64| vec![Operand::Number(first), Operand::Number(second)];
@@ -63,7 +63,7 @@ fn operands(operation: &Operation) -> Vec<Operand> {
     }
 }
 
-/// An operation with its operands, in the canonical text.
+/// Formats an operation with its operands in the canonical form.
 pub(crate) fn words(placed: &Placed, names: &dyn Names) -> String {
     let mut text = placed.name.to_owned();
     let padding = placed.padding.as_deref();
@@ -112,14 +112,14 @@ fn shown(field: Field, operand: &Operand, names: &dyn Names) -> String {
     }
 }
 
-/// A register's name, if the assembler would read it as that register.
+/// Returns a register's name, if the assembler reads it as that register.
 fn register(number: u64, names: &dyn Names) -> Option<String> {
     let register = DwarfReg(number);
     let name = names.register(register).filter(|name| lex::is_word(name))?;
     (names.register_named(&name) == Some(register)).then_some(name)
 }
 
-/// The bytes of a decoded expression.
+/// Encodes a decoded expression.
 pub(super) fn encode(program: &Program, codes: &[(Code, &'static str)], bytes: &mut Vec<u8>) {
     for placed in program.operations() {
         let (Some((code, _)), Some(shape)) = (find(codes, placed.name), shape(placed.name)) else { continue };
@@ -143,7 +143,7 @@ pub(super) fn encode(program: &Program, codes: &[(Code, &'static str)], bytes: &
     }
 }
 
-/// An operation without its operands.
+/// Writes an operation without its operands.
 pub(super) fn write_code(bytes: &mut Vec<u8>, code: Code, width: u32) {
     bytes.push(code.code);
     if let Some(sub) = code.sub {
@@ -151,7 +151,7 @@ pub(super) fn write_code(bytes: &mut Vec<u8>, code: Code, width: u32) {
     }
 }
 
-/// A number as its field has it; the caller checks that it fits.
+/// Writes a number in the format of its field; the caller checks the range.
 pub(super) fn write_number(bytes: &mut Vec<u8>, field: Field, number: u64, width: u32, dwarf64: bool) {
     let fixed = match field {
         Field::Implied | Field::ImpliedRegister => 0,
@@ -166,7 +166,7 @@ pub(super) fn write_number(bytes: &mut Vec<u8>, field: Field, number: u64, width
     bytes.extend(number.to_le_bytes().iter().take(fixed));
 }
 
-/// Bytes after their length.
+/// Writes a block: length, then bytes.
 pub(super) fn write_block(bytes: &mut Vec<u8>, field: Field, block: &[u8], width: u32) {
     match field {
         Field::ShortBlock => bytes.push(block.len() as u8),

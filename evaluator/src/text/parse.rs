@@ -13,7 +13,7 @@ use super::shape::{Field, Shape, shape};
 
 type Result<T> = std::result::Result<T, AssembleError>;
 
-/// The bytes of an expression.
+/// Assembles an expression to bytes.
 pub(super) fn expression(text: &str, encoding: Encoding, names: &dyn Names) -> Result<Vec<u8>> {
     let tokens = tokens(text)?;
     let mut parser =
@@ -34,15 +34,15 @@ struct Parser<'t> {
     codes: Vec<(Code, &'static str)>,
 }
 
-/// A branch whose label may come later.
+/// A branch whose label may follow later.
 struct Pending<'t> {
     label: &'t str,
     at: usize,
-    /// Where its operand ends in the bytes.
+    /// End of its operand in the bytes.
     end: usize,
 }
 
-/// The labels of one expression: nested ones have labels of their own.
+/// The labels of one expression; nested expressions have separate labels.
 #[derive(Default)]
 struct Branches<'t> {
     labels: HashMap<&'t str, usize>,
@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
         self.fail(self.at(), what, expected)
     }
 
-    /// Operations up to the end or a closing parenthesis.
+    /// Parses operations up to the end or a closing parenthesis.
     fn operations(&mut self, nesting: u32) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut branches = Branches::default();
@@ -150,7 +150,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// The operation's name: with its prefix or without, after `DW_OP_LLVM_user` or not.
+    /// Parses the operation's name, with or without its prefix or `DW_OP_LLVM_user`.
     fn name(&mut self) -> Result<(Code, &'static Shape, u64)> {
         let at = self.at();
         let Some(Token::Word(mut word)) = self.peek() else { return Err(self.unexpected("an operation")) };
@@ -181,7 +181,7 @@ impl<'t> Parser<'t> {
         Ok((code, shape, implied))
     }
 
-    /// Words for what could have been meant.
+    /// Suggests the nearest known name.
     fn nearest(&self, name: &str) -> String {
         let near = self.codes.iter().map(|(_, known)| (distance(name, known), *known)).min();
         let dialect = self.encoding.dialect.name();
@@ -191,7 +191,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `:3` after a LEB128 number: its bytes; 0 for as few as it needs.
+    /// Parses `:3` after a LEB128 number, its size in bytes; 0 for the minimal size.
     fn width(&mut self) -> Result<u32> {
         if self.peek() != Some(Token::Colon) {
             return Ok(0);
@@ -208,7 +208,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The name of the register that the operation's name numbers may follow.
+    /// Parses the register name that may follow a number in the operation's name.
     fn implied(&mut self, number: u64) -> Result<()> {
         let Some(Token::Word(word)) = self.peek() else { return Ok(()) };
         let register = self.names.register_named(word).map(|register| register.0);
@@ -266,7 +266,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// The width of a LEB128 number in bytes, where the text gives one: at least as many as it needs.
+    /// Parses an explicit width of a LEB128 number in bytes, at least the minimal size.
     fn leb(&mut self, field: Field, number: u64) -> Result<u32> {
         let at = self.at();
         let width = self.width()?;
@@ -283,7 +283,7 @@ impl<'t> Parser<'t> {
         Ok(width)
     }
 
-    /// Bytes in hexadecimal, apart or not.
+    /// Parses hexadecimal bytes, with or without spaces.
     fn block(&self, at: usize, inside: &str) -> Result<Vec<u8>> {
         let mut block = Vec::new();
         for word in inside.split(|char: char| char.is_whitespace() || char == ',').filter(|w| !w.is_empty()) {
@@ -315,7 +315,7 @@ impl<'t> Parser<'t> {
             (Field::TypeOrGeneric, Some(Token::Word("generic"))) => 0,
             (Field::Fixed(_) | Field::Signed(_) | Field::Uleb, Some(Token::Word(word))) => {
                 match self.names.space_named(word) {
-                    // A space's number is below 128, so that every constant can have it.
+                    // A space number below 128 fits every constant.
                     Some(space) if space.0 < 128 => space.0,
                     _ => return Err(self.unexpected("a number or the name of an address space")),
                 }
@@ -327,7 +327,7 @@ impl<'t> Parser<'t> {
         Ok(number)
     }
 
-    /// The least and the greatest number that a field holds.
+    /// Returns the minimum and maximum of a field.
     fn range(&self, field: Field) -> (i128, i128) {
         let signed = |bits: u32| (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1);
         let unsigned = |bits: u32| (0, (1i128 << bits) - 1);
@@ -342,7 +342,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The number of characters to change to make one name the other; long names are not compared.
+/// Returns the edit distance of two names; long names are not compared.
 fn distance(one: &str, other: &str) -> usize {
     if one.len() > 64 {
         return usize::MAX;

@@ -1,4 +1,4 @@
-//! The operation table: the operands of every operation as its bytes have them, and the text that defines it.
+//! The operation table: the operands of every operation in byte order, and the defining text.
 
 use Field::{
     Address, Block, Branch, Die, Displacement, Expression, Fixed, Implied, ImpliedRegister, Register,
@@ -8,9 +8,9 @@ use Field::{
 /// An operand of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// Part of the operation's name and not shown: the value of `DW_OP_lit5`.
+    /// Part of the operation's name, not printed: the value of `DW_OP_lit5`.
     Implied,
-    /// The register in the operation's name, shown by its own name where it has one.
+    /// The register in the operation's name, printed by its own name if it has one.
     ImpliedRegister,
     /// 8 bytes, in hexadecimal.
     Address,
@@ -20,35 +20,35 @@ pub enum Field {
     Signed(u8),
     /// A ULEB128 number.
     Uleb,
-    /// An SLEB128 number of bytes to add, shown with its sign.
+    /// An SLEB128 displacement in bytes, printed with its sign.
     Displacement,
     /// A register, ULEB128.
     Register,
-    /// Where a branch goes, two bytes.
+    /// The target of a branch, two bytes.
     Branch,
-    /// The offset of a debugging information entry in its unit, in that many bytes.
+    /// The offset of a debugging information entry in its unit, of that many bytes.
     Die(u8),
-    /// An offset in `.debug_info`, of 4 or 8 bytes by the format of the unit.
+    /// An offset in `.debug_info`, of 4 or 8 bytes depending on the format of the unit.
     SectionDie,
     /// The offset of a type, or of another entry of the unit, ULEB128.
     Type,
     /// The same; 0 is the generic type.
     TypeOrGeneric,
-    /// Bytes after their ULEB128 length.
+    /// A ULEB128 length, then bytes.
     Block,
-    /// Bytes after their length in one byte.
+    /// A length of one byte, then bytes.
     ShortBlock,
-    /// An expression after its ULEB128 length.
+    /// A ULEB128 length, then an expression.
     Expression,
 }
 
 impl Field {
-    /// Whether a LEB128 number is part of it.
+    /// Whether it contains a LEB128 number.
     pub(super) fn has_leb(self) -> bool {
         matches!(self, Signed(0) | Uleb | Displacement | Register | Type | TypeOrGeneric | Block | Expression)
     }
 
-    /// Whether bytes stand for it.
+    /// Whether it is encoded in bytes.
     pub(super) fn is_written(self) -> bool {
         !matches!(self, Implied | ImpliedRegister)
     }
@@ -57,13 +57,13 @@ impl Field {
 /// A row of the operation table.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// DWARF's name; of a family of 32 (`DW_OP_lit0` to `DW_OP_lit31`) without the number.
+    /// DWARF's name; for a family of 32 (`DW_OP_lit0` to `DW_OP_lit31`) without the number.
     pub name: &'static str,
     /// Whether it is a family of 32.
     pub family: bool,
     /// Its operands in the order of the bytes.
     pub fields: &'static [Field],
-    /// Where it is defined.
+    /// The defining section.
     pub section: &'static str,
 }
 
@@ -99,7 +99,7 @@ const VECTORS: &str = "DWARF 6 proposal, vector composites";
 const LANES: &str = "DWARF 6 proposal, lanes";
 const OVERLAYS: &str = "DWARF issue 251120.1";
 
-/// Every operation of every dialect, in the order of the documents.
+/// Every operation of every dialect, in document order.
 pub const OPERATIONS: &[Shape] = &[
     family("DW_OP_lit", &[Implied], LITERAL),
     row("DW_OP_addr", &[Address], LITERAL),
@@ -212,7 +212,7 @@ pub const OPERATIONS: &[Shape] = &[
     row("DW_OP_object_map", &[Type], "DWARF issue 230712.4"),
 ];
 
-/// The row of an operation; `None` for a name that no dialect has.
+/// Returns the row of an operation; `None` for a name that no dialect has.
 #[must_use]
 pub fn shape(name: &str) -> Option<&'static Shape> {
     let stem = name.trim_end_matches(|digit: char| digit.is_ascii_digit());

@@ -1,25 +1,25 @@
-//! LEB128 numbers in as many bytes as asked for.
+//! LEB128 numbers of a given size.
 
 use super::super::limits::MAX_EXPRESSION_BYTES;
 
-/// Bytes that an unsigned number needs.
+/// Minimal size of an unsigned number in bytes.
 pub(crate) fn uleb_length(value: u64) -> usize {
     (64 - value.leading_zeros() as usize).div_ceil(7).max(1)
 }
 
-/// Bytes that a signed number needs: its bits with one of its sign.
+/// Minimal size of a signed number in bytes: its bits plus a sign bit.
 pub(crate) fn sleb_length(value: i64) -> usize {
     let bits = 65 - if value < 0 { value.leading_ones() } else { value.leading_zeros() } as usize;
     bits.div_ceil(7)
 }
 
-/// An unsigned number in `width` bytes, or as few as it needs.
+/// Writes an unsigned number in `width` bytes, or in the minimal size.
 pub(super) fn uleb(bytes: &mut Vec<u8>, value: u64, width: u32) {
     let length = (width as usize).clamp(uleb_length(value), MAX_EXPRESSION_BYTES);
     groups(bytes, length, |at| value.checked_shr(at).unwrap_or(0) as u8);
 }
 
-/// A signed number in `width` bytes, or as few as it needs.
+/// Writes a signed number in `width` bytes, or in the minimal size.
 pub(super) fn sleb(bytes: &mut Vec<u8>, value: i64, width: u32) {
     let length = (width as usize).clamp(sleb_length(value), MAX_EXPRESSION_BYTES);
     groups(bytes, length, |at| (value >> at.min(63)) as u8);

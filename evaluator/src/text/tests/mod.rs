@@ -1,4 +1,4 @@
-//! The text form: bytes from the documents' tables, both ways, and what is refused.
+//! The text form: bytes from the documents' tables in both directions, and rejected texts.
 
 mod properties;
 
@@ -7,7 +7,7 @@ use super::super::print::{self, Names, NoNames};
 use super::*;
 use crate::units::{AddressSpace, DwarfReg};
 
-/// AMDGPU's numbers of some registers, those of wave64 being the ones that names stand for.
+/// AMDGPU's numbers of some registers; names mean those of wave64.
 struct Named;
 
 impl Names for Named {
@@ -17,7 +17,7 @@ impl Names for Named {
             number @ 32..96 => Some(format!("SGPR{}", number - 32)),
             number @ 1536..1792 => Some(format!("VGPR{}", number - 1536)),
             number @ 2560..2816 => Some(format!("VGPR{}", number - 2560)),
-            // Names that the text cannot hold.
+            // Names that the text form cannot represent.
             3072 => Some("a 0".to_owned()),
             3073 => Some(String::new()),
             _ => None,
@@ -41,7 +41,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-/// That the bytes are printed as the text and the text is assembled to the bytes.
+/// Checks that the bytes print as the text, and the text assembles to the bytes.
 #[track_caller]
 fn same_in(encoding: Encoding, hex: &str, text: &str, names: &dyn Names) {
     let program = Program::decode(&bytes(hex), encoding).unwrap();
@@ -96,7 +96,7 @@ fn every_kind_of_operand_both_ways() {
 
 #[test]
 fn names_that_are_not_unique_or_no_words_are_numbers() {
-    // VGPR3 of wave32 has the same name as that of wave64, which is the one meant here.
+    // VGPR3 of wave32 and wave64 share the name, which means that of wave64.
     same("90 83 0c", "DW_OP_regx 1539");
     same("90 80 18", "DW_OP_regx 3072");
     same("90 81 18", "DW_OP_regx 3073");
@@ -152,7 +152,7 @@ fn people_may_write_more_freely() {
         canonical("implicit_value [0A,ff 01]; convert 0; implicit_value [0aff]:1"),
         "DW_OP_implicit_value [0a ff 01]; DW_OP_convert generic; DW_OP_implicit_value [0a ff]"
     );
-    // A branch counts from its own end: `skip` and `lit1` take 4 bytes, `bra` 3.
+    // A branch is relative to its own end: `skip` and `lit1` take 4 bytes, `bra` 3.
     assert_eq!(
         canonical("again: lit1; bra again; skip out; lit2; out:"),
         "DW_OP_lit1; DW_OP_bra -4; DW_OP_skip +1; DW_OP_lit2"

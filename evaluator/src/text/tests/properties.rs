@@ -1,10 +1,10 @@
-//! Any expression that decodes is given back byte for byte, and its text by its bytes.
+//! Any decodable expression and its text round-trip byte for byte.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A LEB128 number by the algorithm of DWARF 5, appendix C, with redundant bytes after it.
+/// Encodes a LEB128 number by the algorithm of DWARF 5, appendix C, with redundant bytes after it.
 fn leb(value: i128, signed: bool, more: usize) -> Vec<u8> {
     let (mut rest, mut bytes) = (value, Vec::new());
     loop {
@@ -62,7 +62,7 @@ fn expression(dialect: Dialect, depth: u32) -> BoxedStrategy<Vec<u8>> {
     let known: Vec<_> = codes(dialect)
         .into_iter()
         .filter(|(code, name)| {
-            // Nested expressions are made of what all dialects share.
+            // Nested expressions use operations common to all dialects.
             let nests = shape(name).unwrap().fields.contains(&Field::Expression);
             (depth > 0 || !nests) && (depth == 2 || code.code < 0xe0)
         })
