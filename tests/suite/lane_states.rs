@@ -1,4 +1,4 @@
-//! The state of each value's lane in its frame, and the lanes of each frame, against the models.
+//! State of each value's lane in its frame, and the lanes of each frame, compared with the models.
 
 use std::cell::Cell;
 use std::process::{Command, Output};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::fixtures::{each_wave, expected, fixtures, open};
 
-/// The state of each lane by a model; `None`: the model has none.
+/// State of each lane in a model; `None`: the model has none.
 fn states(expected: &Value) -> Option<Vec<&str>> {
     if let Some(states) = expected["lane_states"].as_array() {
         return states.iter().map(|state| state[0].as_str()).collect();
@@ -50,7 +50,7 @@ fn values_say_what_their_lanes_do() {
     assert!(seen.get().iter().all(|count| *count > 10), "{seen:?}");
 }
 
-/// EXEC of callers as the models have it.
+/// EXEC of callers, compared with the models.
 #[test]
 fn active_lanes_are_those_of_the_frame() {
     let seen = Cell::new(0);
@@ -81,8 +81,8 @@ fn calls() -> Vec<(String, Session, Value)> {
     all
 }
 
-/// Odd lanes never ran middle (calls.py): `launch` calls it for the even ones, and middle's call frame information has that
-/// EXEC from where it is saved on, which is behind the prologue.
+/// Odd lanes never ran middle (calls.py): `launch` calls it for the even ones, and middle's call frame information has
+/// that EXEC from its save on, which is after the prologue.
 #[test]
 fn lanes_that_a_caller_left_out_are_not_in_the_call() {
     for (name, session, expected) in calls() {
@@ -171,8 +171,8 @@ fn text_of(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Lanes 0, 4 .. run in middle, 2 and 6 wait, odd ones never entered it: calls.py. `count` is 1 in a scalar register, and
-/// `x` was in a register that leaf did not keep.
+/// Lanes 0, 4 .. run in middle, 2 and 6 wait, odd ones never entered it: calls.py. `count` is 1 in a scalar register,
+/// and `x` was in a register that leaf does not preserve.
 #[test]
 fn text_marks_lanes_that_are_not_active() {
     let calls = ["dumps/calls-gfx90a", "--wave", "1", "--frame", "1"];
@@ -213,7 +213,7 @@ fn backtraces_begin_where_they_are_asked_to() {
     assert_eq!(words, "lanescope: there is no frame 3; the stack ends with frame 2\n");
 }
 
-/// For scripts: 0 where some lane has a value, 1 where none has, with the answer printed all the same.
+/// For scripts: exit status 0 if some lane has a value, 1 if none has; the answer is printed in both cases.
 #[test]
 fn print_fails_where_no_lane_has_a_value() {
     let status = |rest: &[&str]| {
@@ -225,7 +225,7 @@ fn print_fails_where_no_lane_has_a_value() {
     assert!(code == Some(1) && text.contains("there is no `nothing`"), "{text}");
     let (code, text) = status(&["--frame", "1", "--json", "x"]);
     assert!(code == Some(1) && text.contains("\"state\": \"optimized_out\""), "{text}");
-    // A misspelt name of a dump is taken for a path in the demo, and the message names both.
+    // A misspelt name of a dump is taken for a path in the demo, and the message has both.
     let output = run(&["print", "nofile.zip"]);
     let words = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -242,7 +242,7 @@ fn arguments_say_the_space_of_pointers() {
     assert!(text.contains("tile  local#0x0\n") && text.contains("best  local#0x100\n"), "{text}");
 }
 
-/// The lines of `locals` for people; the lanes of a run are alike in state, too.
+/// Lines of `locals` as text; the lanes of a run have equal states, too.
 #[test]
 fn a_single_lane_says_its_state() {
     let dump = fixtures().join("dumps/user-ops-gfx1100");
@@ -252,8 +252,8 @@ fn a_single_lane_says_its_state() {
     assert!(text.contains("argument int id = 33  (lane 1: not yet entered)  [VGPR1 lane 1]\n"), "{text}");
 }
 
-/// EXEC of the demo's first wave is 0x1ffffff (saxpy.hip's model): lanes from 25 on are inactive. A mark names a lane whose value it is,
-/// and no lane where none matters.
+/// EXEC of the demo's first wave is 0x1ffffff (saxpy.hip's model): lanes from 25 on are inactive. A mark names the lane
+/// of the value, and no lane if none matters.
 #[test]
 fn a_mark_names_the_lane_that_the_value_is_of() {
     let print =
@@ -269,7 +269,7 @@ fn a_mark_names_the_lane_that_the_value_is_of() {
         assert!(line.contains("(lane 30: inactive)"), "{path}: {line}");
         assert!(!print("3", path).contains("inactive"), "{path}");
     }
-    // Another lane's, whichever lane asks.
+    // Another lane's value, from any lane.
     for lane in ["3", "30", "40"] {
         let line = print(lane, "$v3[40]");
         assert!(

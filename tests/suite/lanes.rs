@@ -1,4 +1,4 @@
-//! Where the lanes of every fixture are, and waves and lanes by call stack, against the models.
+//! Positions of the lanes of every fixture, and waves and lanes by call stack, compared with the models.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{each_wave, expected, fixtures, open};
 
-/// The lanes of a wave as programs read them.
+/// The lanes of a wave as JSON.
 fn lanes_json(session: &dyn Inspect, wave: lanescope::units::WaveId) -> Value {
     json::lanes(wave, &session.lanes(wave).unwrap(), session.focus(wave))
 }
@@ -50,12 +50,12 @@ fn lanes_are_where_the_models_say() {
     assert!(seen.get_mut().iter().all(|count| *count > 10), "{seen:?}");
 }
 
-/// Without lane_pc, active lanes are at the wave's PC, and of the others nobody knows: never the wave's.
+/// Without lane_pc, active lanes are at the wave's PC, and the positions of the others are unknown: never the wave's.
 #[test]
 fn without_lane_pc_inactive_lanes_are_nowhere() {
     let mut seen = std::cell::Cell::new(0);
     each_wave(|session, wave, expected, wrong| {
-        // The functions of these have it.
+        // The functions of these have lane_pc.
         let told = ["lane_stacks", "lane_pc", "lane_states"].iter().any(|key| expected[key].is_array());
         let told = told || expected["file"] == "draft_ops.hip";
         if told || !expected["pc"].is_string() || !expected["exec"].is_string() {
@@ -66,7 +66,7 @@ fn without_lane_pc_inactive_lanes_are_nowhere() {
             let active = exec >> lane["lane"].as_u64().unwrap() & 1 == 1;
             let right = match (active, lane["state"].as_str()) {
                 (true, Some("active")) => lane["pc"] == expected["pc"] && lane["pc_from"] == "exec",
-                // A caller's EXEC may prove that it is not in the innermost function; where it waits nobody knows.
+                // A caller's EXEC may prove that it is not in the innermost function; its position is unknown.
                 (false, Some("inactive" | "not_entered")) => {
                     lane["pc"].is_null() && lane["pc_from"] == "unknown"
                 }
@@ -113,7 +113,7 @@ fn lanes_are_active_as_the_source_means_it() {
     }
 }
 
-/// `DW_AT_LLVM_lanes` as a constant, an expression and a list bounds the lanes that an expression may push.
+/// `DW_AT_LLVM_lanes` as a constant, an expression and a list limits the lane numbers that an expression may push.
 #[test]
 fn lanes_past_the_functions_have_no_values() {
     let mut refused = std::cell::Cell::new(0);
@@ -133,8 +133,8 @@ fn lanes_past_the_functions_have_no_values() {
     assert!(*refused.get_mut() > 100, "{refused:?}");
 }
 
-/// The model's stacks counted, and the session's groups. By PC lines count too: at a return address one lane is still in the
-/// call, and another waits behind it.
+/// The model's stacks counted, and the session's groups. By PC lines count too: at a return address one lane is still
+/// in the call, and another waits after it.
 fn compare(name: &str, by: GroupBy, lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
     let (_, path, expected) = expected().into_iter().find(|(other, ..)| other == name).unwrap();
     let mut wanted: BTreeMap<String, (u64, Vec<u64>)> = BTreeMap::new();
@@ -218,7 +218,7 @@ fn the_commands_say_it_in_words() {
     let dump = fixtures().join("dumps/calls-gfx90a");
     let text = run(&["groups", &dump.to_string_lossy(), "--by", "function"]);
     let heads: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
-    // Two of the five stand in leaf, and one of those has faulted, as has one of the two in middle.
+    // Two of the five are in leaf, and one of those has faulted, as has one of the two in middle.
     let [first, second, third] = heads.as_slice() else { panic!("{text}") };
     assert!(first.starts_with("2 waves: ") && first.ends_with("(waves 1-2)"), "{first}");
     assert!(second.starts_with("2 waves: ") && second.ends_with("(waves 3-4)"), "{second}");
@@ -232,7 +232,7 @@ fn the_commands_say_it_in_words() {
     assert!(of(8).contains("not yet entered") && of(8).contains(" launch at"), "{}", of(8));
 }
 
-/// A saved mask of the regions: there after its definition, and optimized out before it, as the model has it.
+/// A saved mask of the regions: present after its definition and optimized out before it, as in the model.
 #[test]
 fn print_explains_operation_by_operation() {
     let dump = fixtures().join("dumps/regions-gfx1100");
@@ -243,7 +243,7 @@ fn print_explains_operation_by_operation() {
         text.contains("lane 0:\n") && text.contains("before: empty") && text.contains("so it is at "),
         "{text}"
     );
-    // It has no value there, and its status reports that.
+    // It has no value there, and the exit status reports that.
     let lost = Command::new(env!("CARGO_BIN_EXE_lanescope"))
         .args(["print", &dump, "--wave", "1", "--lane", "0", "--explain", "__lex_1_save_exec"])
         .output()
@@ -266,7 +266,7 @@ fn print_explains_operation_by_operation() {
     assert_eq!(json["names"][0]["explained"][0]["lanes"], json!([0]));
 }
 
-/// A lane is a thread where it is active, and where it waits at a known lane_pc; a wave without EXEC is one itself.
+/// A lane is a thread if it is active, or if it waits at a known lane_pc; a wave without EXEC is one thread.
 #[test]
 fn lanes_that_are_threads_are_those_of_the_models() {
     let mut seen = std::cell::Cell::new([0; 3]);
@@ -299,7 +299,7 @@ fn lanes_that_are_threads_are_those_of_the_models() {
                 Some(states) => states[lane][0] == "inactive" && states[lane][2] == "lane_pc",
                 None => index.is_some_and(|index| expected["lane_pc"][index].is_string()),
             };
-            // For lanes that the model does not show, it has only whether they are active.
+            // For lanes that the model does not list, it only knows whether they are active.
             let is_told = states.is_some() || index.is_some() && expected["file"] != "draft_ops.hip";
             if !is_active && !is_told {
                 continue;
@@ -342,7 +342,7 @@ fn waves_that_were_not_chosen_are_not_there() {
     let dump = open(&fixtures().join("dumps/saxpy-gfx90a-O0"));
     let session = Session::new(dump, None).unwrap().of_waves(&[3..=3, 7..=8]).unwrap();
     let waves: Vec<u32> = session.waves().iter().map(|wave| wave.0).collect();
-    // The ids of this dump are its places, counted from 1.
+    // The ids of this dump are its positions, counted from 1.
     assert_eq!(waves, [2, 6, 7]);
     assert_eq!(session.first_wave().0, 2);
     for (wave, is_there) in (0..9).zip([false, false, true, false, false, false, true, true, false]) {

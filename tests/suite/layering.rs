@@ -1,4 +1,4 @@
-//! The rules between modules, held by reading the sources: what ARCHITECTURE.md calls invariants.
+//! The rules between modules, checked in the sources: the invariants of ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -80,7 +80,7 @@ fn sources() -> Vec<(String, PathBuf, String)> {
     files
 }
 
-/// The code of a file, without comments.
+/// Lines of a file without comments.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(number, line)| {
         let line = line.split_once("//").map_or(line, |(code, _)| code);
@@ -88,13 +88,13 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether a file is a test's: sibling files of unit tests may reach further.
+/// Whether a file is a test: sibling files of unit tests may use more modules.
 fn is_test(path: &Path) -> bool {
     let text = path.to_string_lossy();
     text.contains("/tests/") || text.ends_with("tests.rs") || text.ends_with("_tests.rs")
 }
 
-/// The modules that a line names after `crate::`, grouped imports among them.
+/// The modules after `crate::` in a line, including grouped imports.
 fn rooms_named(line: &str) -> Vec<String> {
     let mut modules = Vec::new();
     for (at, _) in line.match_indices("crate::") {
@@ -219,7 +219,7 @@ fn unsafe_only_in_the_mapping() {
     }
 }
 
-/// A module that starts a program must bound its time and its output, and avoid shells: once is enough.
+/// Only one module starts programs: it must bound their time and output, and avoid shells.
 #[test]
 fn programs_are_started_only_by_the_disassembler() {
     for (module, path, text) in sources() {
@@ -239,7 +239,7 @@ fn programs_are_started_only_by_the_disassembler() {
     }
 }
 
-/// DWARF register numbers are data of targets/; XML is the server's business.
+/// DWARF register numbers are data of targets/; XML belongs to the server.
 #[test]
 fn no_register_numbers_outside_arch_and_no_xml_outside_server() {
     const NUMBERS: &[&str] = &["1088", "1129", "1536", "1791", "2303", "2560", "2815", "3072", "3327"];
@@ -286,7 +286,7 @@ fn no_bits_of_gpus_in_the_importers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Lints against code that can panic. The roots of all crates deny them for all that is no test.
+/// Lints against code that can panic. The roots of all crates deny them for all non-test code.
 const NO_PANIC: &[&str] = &[
     "unwrap_used",
     "expect_used",
@@ -326,7 +326,7 @@ fn no_module_opts_out_of_the_lints_against_panics() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Files whose functions may fail with text: user input, and grammars whose reader adds the place.
+/// Files whose functions may fail with a text: user input, and grammars whose reader adds the place.
 const TEXT_ERRORS: &[&str] = &["src/cli/", "src/server/", "src/arch/names.rs", "src/import/sniff.rs"];
 
 #[test]
@@ -352,7 +352,7 @@ fn files_stay_small() {
     }
 }
 
-/// ARCHITECTURE.md's code map names every module, and every module that it names exists.
+/// ARCHITECTURE.md's code map names exactly the existing modules.
 #[test]
 fn the_code_map_is_true() {
     let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
@@ -387,7 +387,7 @@ fn no_paths_of_a_machine_in_the_sources() {
     }
 }
 
-/// `scripts/test --long` runs what `fuzz/Cargo.toml` has: every target's file, and its row in the description, is there.
+/// `scripts/test --long` runs the targets of `fuzz/Cargo.toml`: each has a file and a row in the description.
 #[test]
 fn every_fuzz_target_is_listed() {
     let read = |file: &str| fs::read_to_string(root().join("fuzz").join(file)).unwrap();

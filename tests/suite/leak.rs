@@ -1,5 +1,5 @@
-//! docs/security.md, "Files of the reader's machine": no output reveals a byte of a file outside of the capture, or
-//! whether it exists.
+//! docs/security.md, "Files of the reader's machine": no output reveals a byte of a file outside of the capture, or its
+//! existence.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ const SAMPLE: &str = "gfx90a-unified";
 const KINDS: [&str; 9] = ["none", "text", "null", "dirs", "fifo", "code", "host", "same", "hide"];
 const COMMANDS: [&str; 4] = ["info", "export", "waves", "backtrace"];
 
-/// A folder with what a capture may name outside of its own, and a folder for captures.
+/// A folder with files that a capture may name, and a folder for captures.
 struct Machine {
     base: tempfile::TempDir,
 }
@@ -58,13 +58,13 @@ impl Machine {
         self.base.path().join("in").join(name)
     }
 
-    /// Files that are not the code object, and one that is not there; of two kinds a capture must not learn which.
+    /// Files other than the code object, and a missing one; a capture must not reveal which of two kinds a file is.
     fn others(&self) -> Vec<PathBuf> {
         KINDS[..7].iter().map(|name| self.outside(name)).collect()
     }
 }
 
-/// The output of a command, standard error included. A pipe without a writer must not block it.
+/// Output of a command, with standard error. A pipe without a writer must not block it.
 fn said(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     command.args(arguments).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
@@ -96,7 +96,7 @@ fn monitor(capture: &Path) -> String {
     answers.concat()
 }
 
-/// All output about a capture, with one word for the names in it.
+/// All output about a capture, with one placeholder for its names.
 fn all_said(capture: &Path, names: &str, options: &[&str], slim: &Path) -> String {
     let capture = capture.to_str().unwrap();
     let mut text = String::new();
@@ -143,7 +143,7 @@ fn a_core_learns_nothing_of_the_files_that_it_names() {
     }
 }
 
-/// The usual case: the user's own core, opened where it was made.
+/// Normal use: the user's own core, on the machine that wrote it.
 #[test]
 fn a_core_finds_the_file_that_its_memory_proves() {
     let machine = Machine::new();
@@ -169,7 +169,7 @@ fn a_core_finds_the_file_that_its_memory_proves() {
         machine.inside("slim").to_str().unwrap(),
     ]);
     assert!(slim.contains("was read from this machine"), "{slim}");
-    // Everybody could have written it.
+    // Any user could have written it.
     fs::set_permissions(&capture, fs::Permissions::from_mode(0o646)).unwrap();
     assert_ne!(origin(&[]), uri);
     assert_eq!(origin(&["--local-files", "yes"]), uri);
@@ -187,7 +187,7 @@ fn a_log_learns_nothing_of_the_files_that_it_names() {
             let uri = format!("file://{}#offset=0&size=4", path.display());
             fs::write(&capture, log.replace(old.trim_end(), &uri)).unwrap();
             let text = all_said(&capture, &uri, options, &machine.inside("slim"));
-            // The name under which the agent would have saved it.
+            // The name of the agent's saved file.
             text.replace(&uri.replace([':', '/', '#', '?', '&', '='], "_"), "SAVED")
         });
         assert!(is_alike(texts.collect()).contains("NAMED"));
@@ -216,7 +216,7 @@ fn a_dump_learns_nothing_of_the_files_that_it_names() {
         });
         assert!(is_alike(texts.collect()).contains("NAMED"));
     }
-    // Side files, and the manifest itself, by links that lead out.
+    // Side files, and the manifest itself, through links that lead out.
     let linked = |link: &str, target: &Path| {
         let link = capture.join(link);
         let _ = fs::remove_file(&link);
@@ -253,7 +253,7 @@ fn a_hang_folder_learns_nothing_of_what_its_links_lead_to() {
     let absolute = [secrets, machine.outside("none"), machine.outside("fifo")];
     let relative = ["hide", "none", "fifo"].map(|name| Path::new("../../out").join(name).join("f"));
     let texts = absolute.iter().chain(&relative).map(|target| {
-        // Not through the link of the turn before.
+        // Not through the link of the previous iteration.
         let _ = fs::remove_file(capture.join("umr_waves.log"));
         fs::copy(&waves, capture.join("umr_waves.log")).unwrap();
         for name in ["gpu_info.log", "pipeline.log", "app_info.log", "vm_fault.log"] {
@@ -271,7 +271,7 @@ fn a_hang_folder_learns_nothing_of_what_its_links_lead_to() {
     is_alike(texts.collect());
 }
 
-/// The agent's saved files lie beside the log, and a link there leads nowhere else.
+/// The agent's saved files are beside the log, and a link there is not followed elsewhere.
 #[test]
 fn a_log_learns_nothing_of_links_beside_it() {
     let machine = Machine::new();

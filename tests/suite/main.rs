@@ -1,4 +1,4 @@
-//! The integration tests, as one program: linking once is cheaper than linking a dozen times.
+//! The integration tests as one program: it links faster than a dozen.
 
 mod clean;
 mod cli;
@@ -43,7 +43,7 @@ mod view_types;
 mod words;
 mod written_cores;
 
-/// A problem of JSON as text shows it.
+/// Text form of a problem in JSON.
 fn problem_text(problem: &serde_json::Value) -> String {
     let (place, text) = (&problem["where"], |value: &serde_json::Value| value.as_str().map(str::to_owned));
     assert!(["error", "warning"].contains(&problem["severity"].as_str().unwrap()), "{problem}");
@@ -54,7 +54,7 @@ fn problem_text(problem: &serde_json::Value) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(": ") + &hint
 }
 
-/// The writer of cores: not part of the suite alone, benches use it too.
+/// The writer of cores, shared with the benches.
 #[allow(dead_code, reason = "some of it is for the benches alone")]
 #[path = "../cores/mod.rs"]
 mod core_writer;

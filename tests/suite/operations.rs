@@ -1,4 +1,4 @@
-//! The table of operations against its document, and both against the cases of `tests/eval`.
+//! The table of operations, compared with its document, and both with the cases of `tests/eval`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::dwarf::{bytes, root};
 
-/// The case files with the stem of each, in order.
+/// The case files with their stems, in order.
 fn files() -> Vec<(String, toml::Table)> {
     let files = fs::read_dir(root().join("tests/eval")).unwrap().map(|file| file.unwrap().path());
     let mut paths: Vec<_> = files.filter(|path| path.extension().is_some_and(|ext| ext == "toml")).collect();
@@ -55,7 +55,7 @@ struct Cases {
     succeed: usize,
     fail: usize,
     files: Vec<String>,
-    /// The dialects of those that succeed.
+    /// Dialects of the successful cases.
     dialects: BTreeSet<&'static str>,
 }
 
@@ -161,7 +161,7 @@ number that expect it to fail, and the case files.
 
 ";
 
-/// A list item, filled to 120 columns.
+/// A list item, wrapped at 120 columns.
 fn item(text: &str) -> String {
     const WIDTH: usize = 120;
     let (mut filled, mut column) = (String::from("-"), 1);
@@ -221,7 +221,7 @@ fn every_case_has_a_name_of_its_own_and_expects_something() {
     }
 }
 
-/// Operations that can only fail, and the reasons.
+/// Operations that always fail, and the reasons.
 const NEVER_SUCCEED: &[(&str, &str)] = &[
     ("DW_OP_form_tls_address", "a GPU has no thread-local storage"),
     ("DW_OP_GNU_push_tls_address", "a GPU has no thread-local storage"),
@@ -252,7 +252,7 @@ fn every_operation_has_a_case_that_succeeds() {
 
 #[test]
 fn every_operation_that_takes_something_has_a_case_that_fails() {
-    // These take nothing from the stack, name nothing that may be missing and work wherever they stand.
+    // These take nothing from the stack, have no operand that may be missing and work in any position.
     const CANNOT_FAIL: &[&str] = &[
         "DW_OP_addr",
         "DW_OP_const1u",
@@ -280,8 +280,8 @@ fn every_operation_that_takes_something_has_a_case_that_fails() {
     assert!(without.is_empty(), "no case in tests/eval fails in {without:?}");
 }
 
-/// The rows of the conformance list that names of cases begin with: inputs and results from the texts, from other tools'
-/// tests and by hand; A decoding, B values, C locations, D composites, E vectors of locations, F call frames, G lanes,
+/// Rows of the conformance list at the beginning of case names: inputs and results from the texts, from other tools'
+/// tests and by hand. A decoding, B values, C locations, D composites, E vectors of locations, F call frames, G lanes,
 /// H address spaces, J calls and implicit pointers, K clang's idioms.
 const ROWS: &[(&str, &[u32])] = &[
     ("A", &[1, 2, 3]),
@@ -304,7 +304,7 @@ fn every_row_of_the_conformance_list_has_a_case() {
     let rows = ROWS.iter().flat_map(|(group, rows)| rows.iter().map(move |row| format!("{group}{row}")));
     let without: Vec<_> = rows.filter(|row| !has(row)).collect();
     assert!(without.is_empty(), "no case in tests/eval is named after {without:?}");
-    // Region by region of the nested IF/THEN/ELSE, with its slips and without.
+    // Region by region of the nested IF/THEN/ELSE, with its errors and without.
     for region in ["a", "b", "c", "d", "e", "f", "g"] {
         assert!(names().any(|name| name.starts_with(&format!("G1 {region} as written"))), "G1 {region}");
     }
@@ -317,8 +317,8 @@ fn every_row_of_the_conformance_list_has_a_case() {
     }
 }
 
-/// Bytes that begin an operation in a dialect, from the texts: DWARF 5 table 7.9, binutils' dwarf2.def for GNU's,
-/// LLVM's Dwarf.def and its document of 2020 to 2022, the 2020 AMDGPU text, and `evaluator/src/draft.toml`.
+/// First bytes of operations in a dialect, from the texts: DWARF 5 table 7.9, binutils' dwarf2.def for GNU's, LLVM's
+/// Dwarf.def and its document of 2020 to 2022, the 2020 AMDGPU text, and `evaluator/src/draft.toml`.
 fn known(dialect: Dialect) -> Vec<u8> {
     let standard = [0x03, 0x06].into_iter().chain(0x08..=0xa9);
     let gnu: &[u8] = &[0xe0, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf9, 0xfb, 0xfc];

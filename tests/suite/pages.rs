@@ -1,4 +1,5 @@
-//! Documents: every page is in the index, links lead to files and headings that exist, and lines have at most 120 columns.
+//! Documents: every page is in the index, links lead to existing files and headings, and lines have at most 120
+//! columns.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +12,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md and its siblings, docs/, and the READMEs of other folders.
+/// README.md and other pages of the root, docs/, and the READMEs of other folders.
 fn pages() -> Vec<PathBuf> {
     let fixtures =
         ["compilers", "gpucore", "logs", ""].map(|folder| root().join("tests/fixtures").join(folder));
@@ -26,7 +27,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The targets of a page's links, code left out.
+/// Targets of a page's links, without code.
 fn links(text: &str) -> Vec<String> {
     let mut fenced = false;
     let lines = text.lines().filter(|line| {
@@ -40,7 +41,7 @@ fn links(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// GitHub's anchors of the headings: lower case, blanks as hyphens, other signs left out.
+/// GitHub's anchors of the headings: lower case, blanks as hyphens, without other characters.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings =
         text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());

@@ -1,5 +1,5 @@
-//! Paths against the models: every variable, member and element of every fixture in every lane, as the model's own text of
-//! the value has them; pointers against memory as the session reads it; and what cannot be shown, with its reason.
+//! Paths, compared with the models: every variable, member and element of every fixture in every lane, by the model's
+//! text of the value; pointers, by the session's memory; and absent values, with their reasons.
 
 use lanescope::debuginfo::format::Letter;
 use lanescope::report::print;
@@ -21,7 +21,7 @@ fn ask(
     session.print(wave, lanes, frame, &query).map(|printed| print::json(&printed))
 }
 
-/// A value as the models write it: gdb's text, taken apart without asking any type.
+/// A value in the models' notation: gdb's text, parsed without a type.
 #[derive(Debug)]
 enum Tree {
     Leaf,
@@ -97,7 +97,7 @@ fn below(path: &str, text: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// The innermost variable of a name: others of that name cannot be named.
+/// The innermost variable of each name: the others cannot be named.
 fn named(locals: &[Value]) -> impl Iterator<Item = &Value> {
     locals.iter().enumerate().filter_map(|(index, variable)| {
         let later = &locals[index + 1..];
@@ -112,7 +112,7 @@ fn columns(expected: &Value) -> Vec<u64> {
     }
 }
 
-/// Compares a variable and all paths below it with the model; how many values there were.
+/// Compares a variable and all paths below it with the model; returns the number of values.
 fn variable_below(
     session: &Session,
     wave: WaveId,
@@ -147,7 +147,7 @@ fn variable_below(
     if is_reference {
         return 0;
     }
-    // The paths of one lane are those of all.
+    // Paths of one lane equal those of all lanes.
     let mut by_path: std::collections::BTreeMap<String, Vec<(u64, String)>> = Default::default();
     for (index, lane) in columns.iter().enumerate().filter(|(_, lane)| **lane < u64::from(all.count())) {
         let Some(text) = variable["values"][index].as_str() else { continue };
@@ -173,7 +173,7 @@ fn variable_below(
                 (value.as_str(), got["state"].as_str()),
                 ("<unavailable>", Some("unavailable")) | ("<optimized out>", Some("optimized_out"))
             );
-            // A member that is a reference: the model has the address of the object in the private aperture, which the path names.
+            // A reference member: the model has the object's address in the private aperture, and the path names it.
             let referred = value.strip_prefix("@0x").is_some_and(|address| {
                 let low = u64::from_str_radix(address, 16).unwrap() as u32;
                 got["location"] == format!("private_lane[{lane}]+{low:#x}")
@@ -206,8 +206,8 @@ fn every_member_of_every_variable_agrees_with_the_models() {
     assert!(paths.get() > 10_000, "only {} values were compared", paths.get());
 }
 
-/// `&x` names the place that the variable is at, `*&x` is the variable, and bytes through a pointer are those that the
-/// session reads at the place which the pointer's text names.
+/// `&x` has the address of the variable, `*&x` is the variable, and bytes through a pointer equal the session's bytes
+/// at the address in the pointer's text.
 #[test]
 fn addresses_and_what_they_point_to() {
     let checked = std::cell::Cell::new([0usize; 3]);
@@ -301,7 +301,7 @@ impl Case {
     }
 }
 
-/// The kernel's source has the values: gains, visits, and the members.
+/// The kernel's source defines the values: gains, visits, and the members.
 #[test]
 fn names_outside_of_the_function() {
     let case = Case::of("call-gfx90a-O0", 1);
@@ -365,7 +365,7 @@ fn this_and_references() {
     }
 }
 
-/// Registers of callers, as the model of the calling convention has them.
+/// Registers of callers, by the model of the calling convention.
 #[test]
 fn registers_of_callers() {
     let compared = std::cell::Cell::new(0);
@@ -393,7 +393,7 @@ fn registers_of_callers() {
     assert!(compared.get() > 100, "only {} were compared", compared.get());
 }
 
-/// Pointers of every space of the OpenCL kernel, against what it computed through them.
+/// Pointers of every space of the OpenCL kernel, compared with its results through them.
 #[test]
 fn pointers_into_every_space() {
     for dump in ["lds-gfx90a-O0", "lds-gfx1100-O0"] {
@@ -456,7 +456,7 @@ fn registers_by_name() {
     assert_eq!(case.why(0, 0, "$x7"), "gfx90a has no register `x7`");
 }
 
-/// Every reason for which there is nothing to show.
+/// Every reason for an absent value.
 #[test]
 fn what_cannot_be_shown_says_why() {
     let call = Case::of("call-gfx90a-O0", 1);
@@ -509,7 +509,7 @@ fn what_cannot_be_shown_says_why() {
     assert_eq!(saxpy.value(0, 5, "GREEN + 0"), "1");
 }
 
-/// Out of scope and optimised out, with the PCs where they are: those of llvm-dwarfdump, after the load address.
+/// Out of scope and optimized out, with the PCs of their locations: llvm-dwarfdump's plus the load address.
 #[test]
 fn elsewhere_in_the_function() {
     let case = Case::of("diverge-gfx90a-O0", 1);
@@ -531,7 +531,7 @@ fn elsewhere_in_the_function() {
     assert!(known.count() > 0, "{list:?}");
 }
 
-/// Letters: what gdb 13 printed of the same bits, in a program of the host's.
+/// Format letters: gdb 13's output for the same bits, in a host program.
 #[test]
 fn formats_are_those_of_gdb() {
     let case = Case::of("call-gfx90a-O0", 1);
@@ -580,7 +580,7 @@ fn what_is_no_path_is_refused_with_a_column() {
     assert!(no_frame.to_string().contains("there is no frame 99"), "{no_frame}");
 }
 
-/// The only argument is the path, and the demo is printed from; its kernel was started with 1024 elements.
+/// The path as the only argument prints from the demo, whose kernel was started with 1024 elements.
 #[test]
 fn the_command_takes_a_path_alone() {
     let run = |arguments: &[&str]| {

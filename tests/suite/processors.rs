@@ -1,7 +1,8 @@
-//! Code objects for another processor than the GPU's, in each kind of capture: refused with both names, and taken by force.
+//! Code objects for another processor than the GPU's, in each kind of capture: rejected with both names, and accepted
+//! by force.
 //!
-//! The processor of a code object is the low byte of `e_flags` (AMDGPUUsage, "AMDGPU EF_AMDGPU_MACH Values"), which these tests
-//! change.
+//! The processor of a code object is the low byte of `e_flags` (AMDGPUUsage, "AMDGPU EF_AMDGPU_MACH Values"), which
+//! these tests change.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +18,7 @@ const GFX10_3_GENERIC: u8 = 0x53;
 const GFX11_GENERIC: u8 = 0x54;
 const GFX9_4_GENERIC: u8 = 0x5f;
 /// Offsets in a header of ELF64.
-/// Processors of a code object, and for those that do not fit a wave of gfx1100 the names in the message.
+/// Processors of a code object, with the names in the message for those incompatible with a gfx1100 wave.
 const FOR_GFX1100: [(u8, Option<(&str, &str)>); 4] = [
     (GFX1100, None),
     (GFX11_GENERIC, None),
@@ -29,7 +30,7 @@ const E_MACHINE: usize = 18;
 const E_FLAGS: usize = 48;
 const EM_AMDGPU: u8 = 224;
 
-/// Gives every code object in some bytes another processor.
+/// Changes the processor of every code object in the bytes.
 fn with_processor(bytes: &[u8], mach: u8) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let starts: Vec<usize> =
@@ -41,7 +42,8 @@ fn with_processor(bytes: &[u8], mach: u8) -> Vec<u8> {
     bytes
 }
 
-/// Asks about a capture whose code objects are for `name`, which the GPU cannot run, or can (`None`).
+/// Asks about a capture whose code objects are for the processor `foreign`, which the GPU cannot run, or for a
+/// compatible one (`None`).
 fn ask(capture: &Path, foreign: Option<(&str, &str)>, wave: &str, options: &[&str]) {
     let run = |command: &str, more: &[&str]| {
         let output = lanescope(&[&[command, words(capture)], options, more].concat());

@@ -1,5 +1,5 @@
-//! Facts at every PC of every code object among the fixtures: functions, inlined calls and lines against
-//! llvm-symbolizer, variables in scope against the tree that llvm-dwarfdump prints.
+//! Facts at every PC of every fixture code object: functions, inlined calls and lines compared with llvm-symbolizer,
+//! variables in scope with the tree of llvm-dwarfdump.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::dwarf::{newest, objects, ran};
 
-/// Addresses that are asked for of one object, spread over its code.
+/// Number of sampled addresses per object, spread over its code.
 const SAMPLES: u64 = 48;
 
 fn debug_info(path: &Path) -> (DebugInfo, Vec<u64>) {
@@ -41,7 +41,7 @@ fn functions_and_lines_are_those_of_llvm_symbolizer() {
             let theirs = answer["Symbol"].as_array().unwrap();
             let row = debug.line_at(ElfAddress(*address)).unwrap();
             let function = debug.function_at(ElfAddress(*address)).unwrap();
-            // Each call stands where the one inside it was called; 0 is their word for no line.
+            // Each call is at the call line of the next inner one; the tool's 0 means no line.
             let mut place = row.as_ref().map(|row| &row.place);
             let Some(function) = &function else {
                 let line = place.map_or(0, |place| place.line);
@@ -51,7 +51,7 @@ fn functions_and_lines_are_those_of_llvm_symbolizer() {
             assert_eq!(function.frames.len(), theirs.len(), "{context}");
             for (frame, theirs) in function.frames.iter().zip(theirs) {
                 let name = frame.subprogram.linkage_name.as_deref().or(frame.subprogram.name.as_deref());
-                // The tool names the outermost function by its symbol, and a cold part has a symbol of its own.
+                // The tool names the outermost function by its symbol, and a cold part has its own symbol.
                 let named = theirs["FunctionName"].as_str().map(|name| name.trim_end_matches(".cold"));
                 assert_eq!(name, named, "{context}");
                 let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
@@ -84,7 +84,7 @@ fn hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
 }
 
-/// The tree of a file: one line is a DIE, those below it its attributes; ranges of a list stand on lines of their own.
+/// The tree of a file: one line is a DIE, the following ones its attributes; ranges of a list are on separate lines.
 fn tree(path: &Path) -> Vec<Die> {
     let text = ran(Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(path));
     let mut dies: Vec<Die> = Vec::new();
@@ -134,7 +134,7 @@ impl Die {
     }
 }
 
-/// All DIEs, in the file's order.
+/// All DIEs, in file order.
 struct Tree(Vec<Die>);
 
 impl Tree {
@@ -155,13 +155,13 @@ impl Tree {
         }
     }
 
-    /// The names of the variables in scope in the innermost call at a PC.
+    /// Names of the variables in scope in the innermost call at a PC.
     fn variables(&self, scope: &Die, pc: u64, names: &mut Vec<String>) {
         let holds = |die: &Die| die.ranges.iter().any(|range| range.contains(&pc));
         let children = || scope.children.iter().map(|child| &self.0[*child]);
         let copied: HashSet<u64> = children().filter_map(|die| die.origin).collect();
         names.extend(children().filter(|die| die.is_variable()).map(|die| self.name(die)));
-        // A copy may leave variables out that the function has.
+        // A copy may omit variables of the function.
         if let Some(origin) = self.0.iter().find(|die| Some(die.offset) == scope.origin) {
             self.left_out(origin, &copied, names);
         }
@@ -171,7 +171,7 @@ impl Tree {
                     self.variables(child, pc, names)
                 }
                 "DW_TAG_inlined_subroutine" if holds(child) => {
-                    // The call is a frame of its own.
+                    // The call is a separate frame.
                     names.clear();
                     self.variables(child, pc, names);
                 }

@@ -1,5 +1,5 @@
-//! A stripped code object with its debug information in a separate file, as llvm-objcopy splits it: call stacks and
-//! variables are the same as before, with the option for the file's folder.
+//! A stripped code object with its debug information in a separate file, split by llvm-objcopy: with the option for the
+//! file's folder, call stacks and variables are unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::variables::compare;
 
 const DUMP: &str = "calls-gfx90a";
 
-/// A folder with the dump over its stripped code object, and beside it the folder with the debug file.
+/// A folder with the dump over its stripped code object, and a folder with the debug file.
 struct Parted(PathBuf);
 
 impl Drop for Parted {
@@ -35,7 +35,7 @@ impl Parted {
         ran(objcopy().arg("--only-keep-debug").arg(&whole).arg(&debug));
         let link = format!("--add-gnu-debuglink={}", debug.display());
         ran(objcopy().args(["--strip-debug", &link]).arg(&whole).arg(parted.dump().join(&file)));
-        // The tool has moved what is to be found again.
+        // The tool has moved the debug sections.
         let sections = |file: &Path| ran(Command::new(newest("llvm-readelf")).arg("-S").arg(file));
         assert!(!sections(&parted.dump().join(&file)).contains(".debug_frame"));
         assert!(sections(&debug).contains(".debug_frame"));
@@ -85,7 +85,7 @@ fn call_stacks_come_from_the_debug_file() {
         assert_eq!(got, wanted, "wave {id}");
         assert_eq!(stack["end"]["reason"], "outermost");
         callers += got.len() - 1;
-        // Only the user's folders are searched: names are then those of symbols, and there is one frame.
+        // Only the user's folders are searched: otherwise names are those of symbols, and there is one frame.
         let alone = parted.ask(&["backtrace", "--wave", &id], false);
         assert_eq!(alone["end"]["reason"], "no-unwind-information", "{alone}");
         assert_eq!(alone["frames"].as_array().unwrap().len(), 1);

@@ -1,5 +1,5 @@
-//! `lanescope slim`: what was chosen answers as before, in every fixture; pointers are followed as far as they may be; what a
-//! dump should not contain is not in it.
+//! `lanescope slim`: in every fixture, answers about the selected parts are unchanged, pointers are followed within
+//! their limits, and other parts are absent.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use crate::cores::{SAMPLES, core};
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{copy_dump, fixtures};
 
-/// A folder of the test's own, gone at its end.
+/// A temporary folder of the test.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
@@ -46,7 +46,7 @@ pub(crate) fn words(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The answer of a command that must succeed without a warning.
+/// Answer of a command that must succeed without a warning.
 pub(crate) fn answer(arguments: &[&str]) -> String {
     let output = lanescope(arguments);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -54,14 +54,14 @@ pub(crate) fn answer(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Both streams of a command, whatever it comes to.
+/// Both streams of a command, regardless of its exit status.
 pub(crate) fn said(arguments: &[&str]) -> (String, String) {
     let output = lanescope(arguments);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (text(output.stdout), text(output.stderr))
 }
 
-/// An answer without the wave's number in the order of its dump, which is another in a dump of fewer waves.
+/// An answer without the wave's number, which differs in a dump of fewer waves.
 fn without_thread(answer: &str) -> String {
     answer.lines().filter(|line| !line.starts_with("  \"thread\":")).collect::<Vec<_>>().join("\n")
 }
@@ -84,7 +84,7 @@ pub(crate) fn ids(report: &Value) -> Vec<String> {
     report["waves"].as_array().unwrap().iter().map(|wave| wave["id"].to_string()).collect()
 }
 
-/// Waves of an export by id, without what counts from the dump's first.
+/// Waves of an export by id, without numbers that depend on the dump's order.
 fn waves(export: &str) -> Vec<Value> {
     let export: Value = serde_json::from_str(export).unwrap();
     let mut waves = export["waves"].as_array().unwrap().clone();
@@ -101,7 +101,7 @@ fn the_variables_of_chosen_waves_are_the_same_in_every_fixture() {
     let scratch = Scratch::new("slim-same");
     let mut compared = 0;
     for (index, dump) in dumps().iter().enumerate() {
-        // Folders and zips in turn.
+        // Folders and zips alternately.
         let to = scratch.path(&format!("{index}{}", if index % 2 == 0 { ".zip" } else { "" }));
         let ids = ids(&slim(dump, &to, &[]));
         assert!(!ids.is_empty(), "{}", dump.display());
@@ -110,7 +110,7 @@ fn the_variables_of_chosen_waves_are_the_same_in_every_fixture() {
                 let of = |dump: &Path| {
                     let (answer, mut error) =
                         said(&["locals", words(dump), "--json", "-w", id, "-l", "all", "-f", frame]);
-                    // Problems of the dump are not those of the wave; that there is no such frame is.
+                    // Without problems of the dump; a missing frame is one of the wave.
                     error = error.lines().filter(|line| !line.starts_with("warning")).collect();
                     (without_thread(&answer), error)
                 };
@@ -140,14 +140,14 @@ fn those_that_faulted_and_one_of_each_stack_are_chosen() {
     let faulted: Vec<&Value> =
         report["waves"].as_array().unwrap().iter().filter(|wave| wave["why"] == "faulted").collect();
     assert_eq!(faulted, [&json!({"id": 1, "why": "faulted"})]);
-    // By id, and what is not there.
+    // By id, and missing ids.
     assert_eq!(ids(&slim(&dump, &scratch.path("b"), &["--wave", "2,4-5"])), ["2", "4", "5"]);
     let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("c")), "--wave", "1,900-901"]);
     assert_eq!(
         error,
         format!("lanescope: {} has no wave 900-901; `lanescope waves` lists them\n", dump.display())
     );
-    // Existing files are not overwritten, and a failed run leaves nothing.
+    // Existing files are not overwritten, and a failed run leaves no file.
     let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("a"))]);
     assert!(error.ends_with(" exists; choose another name\n"), "{error}");
     let mut left: Vec<_> =
@@ -167,7 +167,7 @@ fn no_global_leaves_all_of_it_out() {
     assert_eq!(export["memory"], json!([]));
     let note = export["provenance"]["note"].as_str().unwrap();
     assert!(note.ends_with("; global memory was left out"), "{note}");
-    // The dump's own words are the report.
+    // The report is the dump's own text.
     let export = |dump: &Path| -> Value {
         let manifest = dump.join("manifest.json");
         serde_json::from_slice::<Value>(&fs::read(manifest).unwrap()).unwrap()["x-slim"].clone()
@@ -196,7 +196,7 @@ fn ranges_that_are_asked_for_are_kept() {
     assert_eq!(read(&dump), read(&to));
 }
 
-/// A dump of one wave whose kernel has the head of a list for its argument; `nodes` are where each node is.
+/// A dump of one wave whose kernel argument is the head of a list; `nodes` has the address of each node.
 struct List {
     scratch: Scratch,
     base: u64,
@@ -206,7 +206,7 @@ const LIST: &str = "struct node { __global struct node *next; int value; };\n\
     __kernel void walk(__global struct node *head) { while (head) { head->value++; head = head->next; } }\n";
 
 impl List {
-    /// `next` of each node, as an index or an address; the nodes are `apart` bytes from one another.
+    /// `next` of each node, as an index or an address; the nodes are `apart` bytes apart.
     fn new(name: &str, apart: usize, next: &[Result<usize, u64>]) -> Self {
         let scratch = Scratch::new(name);
         let base = 0x7f00_0100_0000u64;
@@ -254,7 +254,7 @@ impl List {
     }
 }
 
-/// Bytes of the kernel's one argument, which lie in a segment of their own.
+/// Bytes of the kernel's one argument, in a separate segment.
 const ARGUMENT: u64 = 8;
 
 #[test]
@@ -284,7 +284,7 @@ fn a_long_list_is_followed_as_far_as_asked() {
 fn memory_is_bounded_by_pages() {
     let next: Vec<Result<usize, u64>> = (1..=100).map(Ok).collect();
     let list = List::new("slim-pages", 4096, &next);
-    // One page is the argument's.
+    // The argument takes one page.
     let report = list.slim("small", &["--follow", "50", "--most-global", "12K"]);
     assert_eq!(
         (&report["bytes"]["global"], &report["limits"]),
@@ -292,7 +292,7 @@ fn memory_is_bounded_by_pages() {
     );
     let report = list.slim("whole", &["--follow", "200"]);
     assert_eq!(report["bytes"]["global"], 100 * 4096 + ARGUMENT);
-    // The last one points behind the end.
+    // The last one points past the end.
     assert_eq!(
         (&report["pointers"], &report["limits"]),
         (&json!({"followed": 100, "dangling": 1}), &json!([]))
@@ -310,7 +310,7 @@ fn a_cycle_ends_and_nothing_is_looked_for_where_nothing_is() {
         let report = list.slim(name, &["--follow", "9"]);
         let dangling = u64::from(to != 0);
         assert_eq!(report["pointers"], json!({"followed": 1, "dangling": dangling}), "{name}");
-        // The list can be read again from what was written.
+        // The output has the whole list.
         let at = format!("{:#x}", list.base);
         let (answer, _) =
             said(&["memory", words(&list.scratch.path(name)), "--at", &at, "-n", "8", "--json"]);
@@ -335,7 +335,7 @@ fn separate_debug_information_is_put_into_the_file() {
     let to = scratch.path("slim");
     let report = slim(&dump, &to, &["--all-waves", "--debug-dir", words(&debug)]);
     assert!(report["notes"][0].as_str().unwrap().ends_with("its separate debug information is put into it"));
-    // Nothing is looked for beside the dump any more, and callers are found by the table that was put in.
+    // No file beside the dump is used any more, and callers come from the copied table.
     for id in ids(&report) {
         for frame in ["0", "1", "2"] {
             let of = |dump: &Path, more: &[&str]| {
@@ -346,7 +346,7 @@ fn separate_debug_information_is_put_into_the_file() {
             assert_eq!(of(&dump, &["--debug-dir", words(&debug)]), of(&to, &[]), "wave {id} frame {frame}");
         }
     }
-    // LLVM reads the same debug information of the file that was made as of the one that was taken apart.
+    // LLVM reads the same debug information from the new file as from the original.
     let code = fs::read_dir(to.join("code")).unwrap().next().unwrap().unwrap().path();
     let dwarf = |file: &Path| {
         let text = ran(Command::new(newest("llvm-dwarfdump"))
@@ -367,7 +367,7 @@ fn separate_debug_information_is_put_into_the_file() {
     assert_eq!(segments(&stripped), segments(&code));
 }
 
-/// A core's waves, which keep everything; and that of the tables which belongs to them.
+/// A core's waves, which keep everything; and their part of the tables.
 #[test]
 fn waves_of_cores_are_the_same() {
     let scratch = Scratch::new("slim-cores");
@@ -399,7 +399,7 @@ pub(crate) fn piped(bytes: &[u8], folder: &Path, more: &[&str], hold: bool) -> (
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    // Who is refused does not read all.
+    // A rejected stream is not read to its end.
     let _ = input.write_all(bytes);
     let held = hold.then_some(input);
     let output = child.wait_with_output().unwrap();
@@ -425,7 +425,7 @@ fn a_core_from_standard_input_comes_to_the_same() {
     let (status, report, _) = piped(&fs::read(core(name)).unwrap(), &folder, &[], false);
     let report: Value = serde_json::from_str(&report).unwrap();
     let to = PathBuf::from(report["to"].as_str().unwrap());
-    // Warnings about missing parts of a core name standard input, not a file that is gone.
+    // Warnings about missing parts of a core name standard input, not the removed file.
     let cut = fs::read(core(name)).unwrap();
     let elsewhere = scratch.path("cut");
     fs::create_dir(&elsewhere).unwrap();
@@ -436,7 +436,7 @@ fn a_core_from_standard_input_comes_to_the_same() {
     let made = fs::read(cut_report["to"].as_str().unwrap()).unwrap();
     let names = |bytes: &[u8]| bytes.windows(8).any(|part| part == b"/dev/fd/");
     assert!(!names(&made) && !names(error.as_bytes()), "{error}");
-    // The spool is gone, and what was made is nobody else's.
+    // The spool is gone, and the output is private.
     assert_eq!((status, listed(&folder)), (Some(0), vec![to.clone()]));
     assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
     // Errors of the core itself; none of the stream.
@@ -465,7 +465,7 @@ fn beyond_the_limit_registers_stay() {
         waves.into_iter().map(|wave| json!([wave["id"], wave["pc"], wave["registers"]])).collect()
     };
     assert_eq!(kept(exported(&core(name))), kept(exported(Path::new(report["to"].as_str().unwrap()))));
-    // If not even they fit, that is reported.
+    // If they do not fit, that is reported.
     let (_, _, error) = piped(&bytes, &scratch.0, &["--spool-limit", "8K"], false);
     assert!(error.contains(" are of queues and save areas: waves are missing"), "{error}");
 }
@@ -490,7 +490,7 @@ fn a_stalled_writer_and_what_is_no_core_end_soon() {
     assert_eq!(listed(&scratch.0).len(), 2);
 }
 
-/// Runs a command under limits of the shell, with that file for standard input.
+/// Runs a command under shell limits, with that file as standard input.
 fn limited(limits: &str, command: &[&str], input: &Path) -> (Option<i32>, String) {
     let script = format!("{limits}; exec \"$0\" \"$@\"");
     let output = Command::new("sh")
@@ -502,7 +502,7 @@ fn limited(limits: &str, command: &[&str], input: &Path) -> (Option<i32>, String
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// Where no room is left nothing is left behind, and what is there already stays.
+/// Without disk space no file is left behind, and existing files stay.
 #[test]
 fn what_cannot_be_written_leaves_nothing() {
     let scratch = Scratch::new("slim-full");
@@ -510,7 +510,8 @@ fn what_cannot_be_written_leaves_nothing() {
     let folder = scratch.path("dumps");
     fs::create_dir(&folder).unwrap();
     let dir = words(&folder);
-    // A signal is what a file beyond the limit of the process brings; ignored it is an error, as a full disk is.
+    // Writing past the process's file limit raises a signal; if the signal is ignored, it is an error like that of a
+    // full disk.
     let small = "trap '' XFSZ; ulimit -f 20";
     for (command, says) in [
         (vec!["slim", "--dir", dir, "-"], "cannot keep standard input there"),
@@ -538,7 +539,7 @@ fn what_cannot_be_written_leaves_nothing() {
         assert!(!output.status.success() && error.contains(" exists; choose another name"), "{error}");
     }
     assert_eq!((fs::read(&there).unwrap(), listed(&folder).len()), (b"mine".to_vec(), 1));
-    // An existing file is reported before the core is read, which comes once only.
+    // An existing file is reported before the core is read: a stream can be read only once.
     let (status, error) = limited("true", &["slim", "-o", words(&there), "-"], &from);
     assert!(status == Some(1) && error.contains(" exists; choose another name"), "{error}");
     for to in ["none/x.zip", "none/x"] {
@@ -572,8 +573,8 @@ fn ranges_of_memory_may_overlap_and_be_of_any_size() {
     }
 }
 
-/// Packets of two queues with one number, a work-group of which only the queue is known, registers given twice, in part, and
-/// for some lanes.
+/// Packets of two queues with one number, a work-group with only a queue, registers given twice, in part, and for some
+/// lanes.
 const ODD: &str = r#"
 format = 1
 agent = [{ id = 9, target = "gfx1100", name = "a GPU", apertures = { local = "0x1000000000000" } }]
@@ -638,7 +639,7 @@ fn odd_registers_and_numbers_are_kept() {
     fs::write(scratch.path("odd.bin"), bytes).unwrap();
     let [dump, to, again] = ["odd.toml", "odd", "again.zip"].map(|name| scratch.path(name));
     let report = slim_loudly(&dump, &to);
-    // Of 64 lanes with 4 bytes each the dispatch has asked for the first 256 bytes.
+    // Of 64 lanes with 4 bytes each the dispatch requests the first 256 bytes.
     assert_eq!(report["left_out"]["private"], 96);
     let without_private = |mut waves: Vec<Value>| {
         for wave in &mut waves {
@@ -669,7 +670,7 @@ fn odd_registers_and_numbers_are_kept() {
         all
     };
     assert_eq!(all(&dump), all(&to));
-    // A small dump is made again to the byte, from its source and from itself.
+    // A small dump is reproducible to the byte, from its source and from itself.
     let (first, second) = (scratch.path("first.zip"), scratch.path("second.zip"));
     slim_loudly(&dump, &first);
     slim_loudly(&dump, &second);
@@ -678,7 +679,7 @@ fn odd_registers_and_numbers_are_kept() {
     assert_eq!(exported(&to), exported(&again));
 }
 
-/// All waves of a dump that has problems of its own.
+/// All waves of a dump with problems.
 fn slim_loudly(dump: &Path, to: &Path) -> Value {
     serde_json::from_str(&said(&["slim", words(dump), "-o", words(to), "--json", "--all-waves"]).0).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Bounds of `lanescope slim`: each is met, and one more is not taken.
+//! Limits of `lanescope slim`: each is reached, and one more is rejected.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,7 @@ fn dump(scratch: &Scratch, manifest: &Value) {
     fs::write(scratch.path("manifest.json"), manifest.to_string()).unwrap();
 }
 
-/// A file of zeros that takes no room.
+/// A sparse file of zeros.
 fn sparse(path: &Path, size: u64) {
     fs::File::create(path).unwrap().set_len(size).unwrap();
 }
@@ -29,7 +29,7 @@ fn sparse(path: &Path, size: u64) {
 fn of_one_stack_so_many_faulting_waves_are_taken() {
     let scratch = Scratch::new("slim-faulted");
     let ids = 1..=MAX_FAULTED as u32 + 6;
-    // Every second id, so that each is a run of its own.
+    // Every second id, so that each is a separate run.
     let wave = |id: u32| json!({"id": id * 2, "agent": 1, "wave_size": 64, "stop": ["memory_violation"]});
     dump(
         &scratch,
@@ -55,7 +55,7 @@ fn of_one_stack_so_many_faulting_waves_are_taken() {
 fn packets_of_a_ring_are_kept_up_to_the_bound() {
     let scratch = Scratch::new("slim-packets");
     const RING: u64 = 0x7f00_0000_0000;
-    // HSA: a packet is of 64 bytes.
+    // HSA: a packet has 64 bytes.
     sparse(&scratch.path("ring.bin"), (MAX_PACKETS + 1) * 2 * 64);
     for (more, kept) in [(0, MAX_PACKETS * 64), (1, 0)] {
         let ring = json!({"address": format!("{RING:#x}"), "size": MAX_PACKETS * 2 * 64, "read": 5, "write": 5 + MAX_PACKETS + more});
@@ -95,7 +95,7 @@ fn code_in_no_code_object_is_kept_up_to_the_bound() {
         }),
     );
     let report = slimmed(&scratch.0, &scratch.path("to"), &["--all-waves", "--no-global"]);
-    // All lie in one file, whose bytes are written once.
+    // All are in one file, whose bytes are written once.
     assert_eq!(
         (&report["bytes"]["global"], &report["left_out"]["global"]),
         (&json!(MAX_SHOWN), &json!(3 * MAX_SHOWN))
@@ -107,7 +107,7 @@ fn code_in_no_code_object_is_kept_up_to_the_bound() {
     assert!(notes.iter().any(|note| note == expected), "{notes:?}");
 }
 
-/// A buffer of the program's own that is larger than what is kept of such.
+/// A program's own buffer, larger than the limit for such buffers.
 #[test]
 fn global_variables_are_kept_up_to_the_bound() {
     let scratch = Scratch::new("slim-static");
@@ -156,7 +156,7 @@ fn global_variables_are_kept_up_to_the_bound() {
     assert!(notes.iter().any(|note| note.as_str().unwrap().contains(&said)), "{notes:?}");
 }
 
-/// A dump that cannot be read again is not written; the limit of docs/dump-format.md is 64 MiB.
+/// A dump that cannot be read again is not written; docs/dump-format.md has the limit of 64 MiB.
 #[test]
 fn a_manifest_is_as_large_as_can_be_read() {
     let scratch = Scratch::new("slim-manifest");
@@ -196,7 +196,7 @@ fn names_of_files_are_short() {
     assert_eq!(names, [format!("0-{}", "n_".repeat(32)).as_str()]);
 }
 
-/// A store whose disk cannot read its last byte.
+/// A store whose last byte cannot be read.
 #[derive(Debug)]
 struct Bad(Arc<dyn Backing>);
 

@@ -1,4 +1,4 @@
-//! A `lanescope slim` that is ended by a signal leaves nothing half written.
+//! `lanescope slim` leaves no partial output after a signal.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::slim::{Scratch, listed, words};
 
-/// A dump of more memory than is written before somebody looks.
+/// A dump that takes longer to write than the test takes to look.
 fn large(scratch: &Scratch) -> std::path::PathBuf {
     const SIZE: u64 = 1 << 38;
     let dump = scratch.path("large");
@@ -33,7 +33,7 @@ fn a_signal_takes_away_what_is_half_written() {
     for (signal, number, name) in [("TERM", 15, "a.zip"), ("INT", 2, "b"), ("HUP", 1, "c")] {
         let folder = scratch.path(signal);
         fs::create_dir(&folder).unwrap();
-        // Whoever runs the tests may ignore some of them.
+        // The test process may ignore some of them.
         let mut child = Command::new("env")
             .args([
                 "--default-signal=TERM,INT,HUP,QUIT",
@@ -56,7 +56,7 @@ fn a_signal_takes_away_what_is_half_written() {
         let kill = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
         assert!(kill.unwrap().success());
         let status = child.wait().unwrap();
-        // Who started it sees what ended it.
+        // The parent sees the signal.
         assert_eq!(status.signal(), Some(number), "{signal}: {status}");
         assert_eq!(listed(&folder), Vec::<std::path::PathBuf>::new(), "{signal}");
     }

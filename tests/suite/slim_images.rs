@@ -1,5 +1,5 @@
-//! Small dumps of captures that know a code object by its image in memory alone: debug information from elsewhere stays with it,
-//! and nothing stays that only memory had.
+//! Small dumps of captures that know a code object only by its image in memory: separate debug information is included,
+//! and data that only memory had is not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn segments(file: &[u8]) -> Vec<[usize; 6]> {
     (0..count).map(header).collect()
 }
 
-/// The debug information of a file where a debugger looks for it.
+/// Debug information of a file at a debugger's place for it.
 fn debug_folder(scratch: &Scratch, file: &Path) -> PathBuf {
     let notes = ran(Command::new(newest("llvm-readelf")).arg("-n").arg(file));
     let id = notes.split("Build ID: ").nth(1).unwrap().split_whitespace().next().unwrap();
@@ -37,7 +37,7 @@ fn debug_folder(scratch: &Scratch, file: &Path) -> PathBuf {
     scratch.path("debug")
 }
 
-/// The output about the variables of each wave, without its number in the order of its dump.
+/// Output about the variables of each wave, without its number in the order of its dump.
 fn locals(dump: &Path, waves: &[String], more: &[&str]) -> Vec<String> {
     let of = |wave: &String| {
         let arguments = ["locals", words(dump), "--wave", wave, "--lane", "3"];
@@ -62,18 +62,18 @@ fn separate_debug_information_stays_with_an_image() {
         let waves = ids(&report);
         let before = locals(&from, &waves, &with);
         let all = before.concat();
-        // The kernel's own, by its source.
+        // The kernel's own variables, by its source.
         assert!(all.contains("sum") && all.contains("tile"), "{all}");
         assert_ne!(before, locals(&from, &waves, &[]), "the core alone knows as much");
         assert_eq!(before, locals(to, &waves, &[]), "{more:?}");
         let notes = report["notes"].to_string();
         assert!(notes.contains(": its separate debug information is put beside its image"), "{notes}");
-        // And on from there.
+        // And a dump of that dump.
         let again = to.with_extension("again");
         slim(to, &again, more);
         assert_eq!(before, locals(&again, &waves, &[]), "{more:?}");
     }
-    // Debug information of another build is none of it.
+    // Debug information of another build does not match.
     let to = &dumps[0].0;
     let files = fs::read_dir(to.join("code")).unwrap().map(|file| file.unwrap().path());
     let debugs: Vec<PathBuf> = files.filter(|file| words(file).ends_with(".debug")).collect();
@@ -95,7 +95,7 @@ fn separate_debug_information_stays_with_an_image() {
 
 const LOADED: u64 = 0x7f00_0000_0000;
 
-/// An image in memory in which everything outside of the file is somebody's secret.
+/// An image in memory in which everything outside of the file is secret.
 #[test]
 fn without_global_memory_an_image_has_what_its_file_says() {
     const SECRET: &[u8] = b"a-secret-of-memory-";
@@ -108,7 +108,7 @@ fn without_global_memory_an_image_has_what_its_file_says() {
     let mut expected = vec![0; end];
     for [_, flags, offset, address, size, _] in loaded() {
         let bytes = &file[*offset..offset + size];
-        // Of what programs write the dynamic section alone is the file's.
+        // Of the writable segments only the dynamic section is the file's.
         if flags & 2 == 0 {
             image[*address..address + size].copy_from_slice(bytes);
             expected[*address..address + size].copy_from_slice(bytes);

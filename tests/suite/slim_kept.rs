@@ -26,12 +26,12 @@ fn regions(dump: &Path) -> Vec<(u64, String)> {
     export["memory"].as_array().unwrap().iter().map(region).collect()
 }
 
-/// The words around PCs that umr prints are the one code there is.
+/// The words around PCs in umr's text are the only code.
 #[test]
 fn code_of_no_code_object_is_kept_from_umrs_text() {
     let scratch = Scratch::new("slim-umr");
     let log = fixtures().join("logs/umr-columns.txt");
-    // By the text: a word at 0x1000e10ac, two at 0x1000e10cc.
+    // In the text: a word at 0x1000e10ac, two at 0x1000e10cc.
     for (name, more) in [("with", &[][..]), ("without", &["--no-global"][..])] {
         let to = scratch.path(name);
         let more = [&["--wave", "1"], more].concat();
@@ -49,7 +49,7 @@ fn code_of_no_code_object_is_kept_from_umrs_text() {
     assert!(text.contains(" of code around PCs (--no-global); "), "{text}");
 }
 
-/// On gfx12 the hardware leaves work-groups in TTMP8 and the next ones, and their dispatch and queue are unknown.
+/// On gfx12 the hardware stores work-groups in TTMP8 and the next ones; their dispatch and queue are unknown.
 #[test]
 fn work_groups_of_no_known_queue_are_kept_from_umrs_text() {
     let scratch = Scratch::new("slim-umr-groups");
@@ -77,7 +77,7 @@ fn work_groups_of_no_known_queue_are_kept_from_umrs_text() {
 fn kernel_arguments_are_kept_from_an_agents_log() {
     let scratch = Scratch::new("slim-agent");
     let log = fixtures().join("logs/agent-kernargs.log");
-    // By the text: six dwords at 0x7a0821e00014.
+    // In the text: six dwords at 0x7a0821e00014.
     let words_of_log = "78563412087a00002a000000000000000100000002000000";
     let to = scratch.path("with");
     said(&["slim", words(&log), "-o", words(&to)]);
@@ -122,14 +122,14 @@ fn of_large_captures_the_pages_around_a_pc_are_kept() {
         slim(&dump, &to, more);
         regions(&to)
     };
-    // 64 KiB are kept whole; of a byte more the PC's page and one on either side.
+    // 64 KiB are kept whole; of one byte more the PC's page and one on either side.
     assert_eq!(kept(65536, START + 0x5004, &[]), [(START, "65536".to_owned()), arguments.clone()]);
     let pages = (START + 0x4000, "12288".to_owned());
     assert_eq!(kept(65537, START + 0x5004, &[]), [pages, arguments.clone()]);
     let first = (START, "8192".to_owned());
     assert_eq!(kept(65538, START + 4, &[]), [first, arguments.clone()]);
     let last = (START + 0x10000, "3".to_owned());
-    // Behind the end: what the last page before it has.
+    // After the end: the last page before it.
     assert_eq!(kept(65539, START + 0x11000, &["--no-global"]), [last]);
     assert_eq!(kept(65540, START - 0x9000, &[]), [arguments]);
     assert_eq!(kept(65541, u64::MAX - 3, &["--no-global"]), []);
@@ -178,7 +178,7 @@ fn put(file: &mut [u8], at: usize, value: &[u8]) {
     file[at..at + value.len()].copy_from_slice(value);
 }
 
-/// Where the program header of the first note stands.
+/// Offset of the first note's program header.
 fn note(file: &[u8]) -> usize {
     let (table, count) = (number(file, 32, 8) as usize, number(file, 56, 2) as usize);
     let mut headers = (0..count).map(|index| table + index * 56);
@@ -203,7 +203,7 @@ const DAMAGES: [Damage; 7] = [
     }),
     ("notes that end within the GPUs' state", |file| {
         let at = note(file);
-        // The note's header is of twelve bytes, and its name comes first.
+        // The note's header has twelve bytes; its name follows.
         let name = file.windows(7).position(|part| part == b"AMDGPU\0").unwrap() as u64;
         let size = name + 8 - number(file, at + 8, 8);
         put(file, at + 32, &size.to_le_bytes());
@@ -252,7 +252,7 @@ fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
             let report: Value = serde_json::from_str(&report).unwrap();
             let streamed = exported(Path::new(report["to"].as_str().unwrap()));
             assert_eq!(exported(&to), streamed, "{name}, {what}");
-            // None of these is damage that loses a wave.
+            // None of these damages loses a wave.
             assert_eq!(streamed, sound, "{name}, {what}");
             // The file's own facts hold for the stream as well.
             let notes = report["notes"].as_array().unwrap();
@@ -264,7 +264,7 @@ fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
                 assert!(notes.iter().any(|note| of_headers(&note)), "{name}, {what}: {notes:?}");
             }
         }
-        // More headers than came, and a stream that breaks off among them.
+        // More headers than arrived, and a stream that ends among them.
         let mut bytes = whole.clone();
         put(&mut bytes, 56, &[0xfe, 0xff]);
         let (status, report, error) = piped(&bytes, &scratch.0, &[], false);
@@ -276,7 +276,7 @@ fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
     }
 }
 
-/// A process's memory is for its user's eyes only, wherever the folder is moved or copied to.
+/// A process's memory is readable only by its user, wherever the folder is moved or copied.
 #[test]
 fn every_file_of_a_folder_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;

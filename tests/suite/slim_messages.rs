@@ -1,5 +1,5 @@
-//! A small dump's notes: missing parts of its source, requested parts that do not exist, losses on the way. Its
-//! readers print them.
+//! A small dump's notes: missing parts of its source, requested parts that do not exist, losses. Its readers print
+//! them.
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn what_is_wrong_with_a_core_is_read_in_what_was_made_of_it() {
     let (before, after) = (info(&cut), info(&to));
     let wrong: Vec<String> = before["problems"].as_array().unwrap().iter().map(crate::problem_text).collect();
     assert!(wrong.iter().any(|problem| problem.contains("truncated at offset")), "{wrong:?}");
-    // Missing parts come without the name of their dump.
+    // Missing parts, without the name of their dump.
     let missing = texts(&before["missing"]).into_iter().map(|what| format!("{}: {what}", cut.display()));
     let notes = texts(&after["notes"]);
     for said in wrong.iter().cloned().chain(missing) {
@@ -78,7 +78,7 @@ fn what_is_wrong_with_a_core_is_read_in_what_was_made_of_it() {
         assert!(text.contains(&format!("\nnoted: {note}\n")), "{note} is not in {text}");
         assert!(told.contains(&format!("the dump's writer noted: {note}")), "{note} is not in {told:?}");
     }
-    // A dump that is made of it has them once, beside its own.
+    // A dump of it has them once, beside its own.
     let again = scratch.path("again.zip");
     slimmed(&to, &again, &[]);
     let third = texts(&info(&again)["notes"]);
@@ -127,7 +127,7 @@ fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
     // The last one concerns the wave, which has no PC.
     assert_eq!(told.len(), 10, "{told:?}");
     assert_eq!(told[8], "the dump's writer noted 249 more notes; `lanescope info` lists them");
-    // A terminal would obey; of what is long the first part is read; what is no note is somebody else's.
+    // Terminal controls are escaped, long texts are cut, and entries that are not notes are ignored.
     manifest["x-slim"]["notes"] = json!(["red \u{1b}[31m", "x".repeat(5000), 7, {"a": 1}]);
     fs::write(&dump, manifest.to_string()).unwrap();
     let found = info(&dump);
@@ -138,7 +138,7 @@ fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
         let found = info(&dump);
         assert_eq!((&found["notes"], &found["problems"]), (&json!([]), &json!([])));
     }
-    // Each key that nobody knows is a problem.
+    // Each unknown key is a problem.
     manifest["x-slim"] = json!({});
     for index in 0..150 {
         manifest[format!("unknown{index}")] = json!(1);
@@ -212,7 +212,7 @@ fn a_report_is_plain_english() {
     for text in [plain, one, none] {
         assert!(!text.contains("1 bytes") && !text.contains("in 0 "), "{text}");
     }
-    // Of a kernel without debug information a buffer is known by the metadata alone, and leads one step on.
+    // Without debug information the metadata identifies a kernel's buffer, and one pointer step follows.
     for dump in ["saxpy-gfx90a-O2", "lds-gfx90a-O0"] {
         let to = scratch.path(dump);
         let text = answer(&["slim", words(&fixtures().join("dumps").join(dump)), "-o", words(&to)]);
@@ -241,13 +241,13 @@ fn code_objects_without_bytes_are_told_from_those_that_nobody_needs() {
     let report = slimmed(&dump, &scratch.path("json"), &[]);
     let left = &report["left_out"];
     assert_eq!((&left["code_objects"], &left["absent_code_objects"]), (&json!(3), &json!(1)));
-    // A log names the code object of its waves, and has none of its bytes.
+    // A log names the code object of its waves, but has none of its bytes.
     let log = fixtures().join("logs/agent-plain.log");
     let text = said(&["slim", words(&log), "-o", words(&scratch.path("log"))]).0;
     assert!(text.contains("; 1 whose bytes are not available\n") && !text.contains("needs"), "{text}");
 }
 
-/// The contents of a dump are not those of one made of it with less.
+/// The contents of a dump, and those of one made of it with fewer parts.
 #[test]
 fn a_note_says_what_this_dump_contains_and_how_all_were_made() {
     let scratch = Scratch::new("slim-told-chain");
@@ -272,7 +272,7 @@ fn a_note_says_what_this_dump_contains_and_how_all_were_made() {
     let (last, contains) = parts(&third);
     assert!(last.starts_with(&format!("{made_again}; slimmed from lanescope dump 1: ")), "{last}");
     assert!(!contains.contains("left out") && !contains.contains("contains"), "{contains}");
-    // Words of others stay as they are.
+    // Texts of other writers stay unchanged.
     let dump = scratch.path("dump.json");
     let manifest = json!({
         "format": 1,
@@ -332,7 +332,7 @@ fn standard_output_is_refused_in_words() {
         "{error}"
     );
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
-    // A folder of that name is somebody's wish all the same.
+    // A folder of that name is still a valid choice.
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
     assert!(
         command
@@ -355,18 +355,18 @@ fn progress_is_told_while_stacks_are_grouped() {
     let mut told = Vec::new();
     slim::slim(&dump, &options(), &scratch.path("small"), &mut |progress| told.push(progress)).unwrap();
     let asked = told.iter().position(|progress| matches!(progress, Progress::Asking(..))).unwrap();
-    // One after the other, and all of it before the first wave is asked for its variables.
+    // In sequence, and complete before the first question about a wave's variables.
     let grouping: Vec<Progress> = (0..=all).map(|done| Progress::Grouping(done, all)).collect();
     assert_eq!(told[..asked], grouping);
 }
 
-/// A client reads of inferred private memory on attaching, whatever the other problems are, and so it does of what `slim` made.
+/// A client reads about inferred private memory on attaching, along with any other problems, also for a dump of `slim`.
 #[test]
 fn inferred_private_memory_is_noted_on_attaching() {
     let scratch = Scratch::new("slim-inferred");
     let mut bytes = fs::read(core("gfx942-multi-xcc")).unwrap();
     assert!(!notices(&core("gfx942-multi-xcc")).iter().any(|notice| notice.contains("inferred")));
-    // The segments that hold `amd_queue_t` were not captured: p_filesz is 0.
+    // The segments of `amd_queue_t` were not captured: p_filesz is 0.
     let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let headers = usize::try_from(word(&bytes, 32)).unwrap();
     let count = usize::from(u16::from_le_bytes([bytes[56], bytes[57]]));

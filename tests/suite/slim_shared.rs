@@ -1,4 +1,4 @@
-//! Waves and work-groups that claim the same bytes: a slim dump has these once, and answers as its source.
+//! Waves and work-groups that claim the same bytes: a slim dump has these once, and its answers equal its source's.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::slim::{Scratch, answer, slim, words};
 
-/// Bytes of the one side file.
+/// Bytes of the side file.
 const SIZE: u64 = 64 << 10;
 
 /// A dump of waves, LDS and global memory that claim overlapping ranges of one file.
@@ -27,7 +27,7 @@ fn shared(scratch: &Scratch) {
                 "id": id, "agent": 1, "workgroup": id % 3, "wave_size": 64, "private_size": 1 << 14,
                 "image": image,
                 "bulk": [{"registers": "v9-v10", "file": "all.bin", "offset": 40_000 + id * 4}],
-                // From the end, so that each is longer than those before it.
+                // From the end, so that each is longer than the previous ones.
                 "private": [piece(0, SIZE - 8192 - id * 64, 8192), piece(1 << 13, id, 100)],
             })
         })

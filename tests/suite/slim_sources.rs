@@ -1,4 +1,4 @@
-//! Source files of a dump are those of each dump that is made of it, whatever their names.
+//! Source files of a dump are included in each dump made of it, whatever their names.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::fixtures::copy_dump;
 use crate::slim::{Scratch, said, words};
 use crate::slim_messages::opened;
 
-/// Paths that no folder can hold together, or that no file can have.
+/// Paths that cannot exist together in a folder, or that cannot be file names.
 fn paths() -> Vec<String> {
     let long = "x".repeat(300);
     let deep = "d/".repeat(200) + "k.hip";
@@ -19,7 +19,7 @@ fn paths() -> Vec<String> {
         .collect()
 }
 
-/// Many entries may have the same bytes: a dump of the dump has so many bytes in all.
+/// Many entries may have the same bytes: a dump of the dump has them all.
 #[test]
 fn sources_that_share_bytes_do_not_grow() {
     let scratch = Scratch::new("slim-shared");
@@ -38,7 +38,7 @@ fn sources_that_share_bytes_do_not_grow() {
     assert!(notes.contains("24 source files of the capture left out"), "{notes}");
 }
 
-/// An argument that is no pair of folders is refused before anything is written.
+/// An argument that is not a pair of folders is rejected before anything is written.
 #[test]
 fn a_source_map_is_a_pair_of_folders() {
     let scratch = Scratch::new("slim-map");

@@ -1,4 +1,5 @@
-//! Streams of which no dump can be made stay as small cores, and streams that go on behind their core are not waited for.
+//! Streams that cannot become a dump are kept as small cores, and streams that continue after their core are not
+//! awaited.
 
 use std::fs;
 use std::io::Write as _;
@@ -16,12 +17,12 @@ use crate::core_writer::{gpu, matrix};
 use crate::cores::core;
 use crate::slim::{Scratch, listed, piped, words};
 
-/// Where the descriptor of the GPUs' note begins.
+/// Offset of the descriptor of the GPUs' note.
 fn descriptor(bytes: &[u8]) -> usize {
     bytes.windows(8).position(|bytes| bytes == b"AMDGPU\0\0").unwrap() + 8
 }
 
-/// The output of `lanescope export --json` for a file, without the names that it has from it.
+/// Output of `lanescope export --json` for a file, without the names in it.
 fn exported(path: &Path) -> Value {
     let arguments = ["export", "--json", words(path)];
     let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap();
@@ -33,7 +34,7 @@ fn exported(path: &Path) -> Value {
     export
 }
 
-/// The one file that stays of a stream, by the error that names it.
+/// The one file that remains of a stream, by the error that names it.
 fn remains(bytes: &[u8], folder: &Path) -> (PathBuf, String) {
     let (status, report, error) = piped(bytes, folder, &[], false);
     assert_eq!((status, report.as_str()), (Some(1), ""), "{error}");
@@ -54,7 +55,7 @@ fn a_core_whose_note_is_not_understood_stays() {
         fs::create_dir(&folder).unwrap();
         let (kept, error) = remains(&later, &folder);
         assert!(error.contains("version 0x2, which is not read"), "{error}");
-        // A version that reads this note finds all that the core has.
+        // A version that supports this note finds all data of the core.
         let mut bytes = fs::read(&kept).unwrap();
         let at = descriptor(&bytes);
         bytes[at] = 1;
@@ -63,7 +64,7 @@ fn a_core_whose_note_is_not_understood_stays() {
     }
 }
 
-/// Of a large core what waves need stays before what they do not.
+/// Of a large core the parts that waves need take precedence.
 #[test]
 fn what_waves_need_stays_of_a_core_for_an_unknown_gpu() {
     let scratch = Scratch::new("slim-streams-gpu");
@@ -89,21 +90,22 @@ fn what_waves_need_stays_of_a_core_for_an_unknown_gpu() {
     assert!(error.contains("the core without ") && error.contains("gfx990"), "{error}");
     let size = fs::metadata(&kept).unwrap().len();
     assert!(size < 70 << 20, "{size} bytes");
-    // With the processor that it is, everything of the waves is there.
+    // With its real processor all data of the waves is present.
     let mut bytes = fs::read(&kept).unwrap();
     let at = descriptor(&bytes) + (agent.offset - core.gpu.mark("descriptor").offset) as usize + 88;
     bytes[at..at + 4].copy_from_slice(&110_000u32.to_le_bytes());
     fs::write(&kept, bytes).unwrap();
     let (mut found, mut expected) = (exported(&kept), exported(&whole));
     assert!(expected["waves"].as_array().unwrap().len() > 3);
-    // Buffers that no wave needs were left out.
+    // Buffers that no wave needs are absent.
     for export in [&mut found, &mut expected] {
         export["memory"] = Value::Null;
     }
     assert_eq!(found, expected);
 }
 
-/// Sizes of control stacks that no header confirms: what can be recovered is in the dump, else the core stays.
+/// Sizes of control stacks without confirmation by a header: a recoverable one is in the dump, otherwise the core is
+/// kept.
 #[test]
 fn a_core_with_damaged_control_stack_sizes_leaves_something() {
     let scratch = Scratch::new("slim-streams-stack");
@@ -155,7 +157,7 @@ fn a_stream_that_goes_on_behind_its_core_is_not_waited_for() {
     let begun = Instant::now();
     input.write_all(&bytes).unwrap();
     let zeros = vec![0; 1 << 16];
-    // Until nobody reads any more.
+    // Until the reader closes the pipe.
     while begun.elapsed() < Duration::from_secs(60) && input.write_all(&zeros).is_ok() {}
     assert!(begun.elapsed() < Duration::from_secs(60), "it reads for ever");
     let output = child.wait_with_output().unwrap();

@@ -1,14 +1,14 @@
-//! docs/spec-coverage.md: an entry for every part of the five specifications, and in each entry only code and tests that
-//! exist.
+//! docs/spec-coverage.md: an entry for every part of the five specifications, and in each entry only code and tests
+//! that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use super::dwarf::root;
 
-/// The contents of the five specifications: headings, operations, attributes, tags, call frame instructions and rules,
-/// tables and address spaces, separated by semicolons. The source is the documents themselves, which are not part of the
-/// repository.
+/// Contents of the five specifications: headings, operations, attributes, tags, call frame instructions and rules,
+/// tables and address spaces, separated by semicolons. The source is the documents themselves, which are not part of
+/// the repository.
 const SPECS: &[(&str, &str)] = &[
     (
         "S0: General Support for Address Spaces",
@@ -102,16 +102,16 @@ const SPECS: &[(&str, &str)] = &[
 #[derive(Debug, Default, PartialEq)]
 struct Entry {
     name: String,
-    /// The places in the code, as `path::item`.
+    /// Places in the code, as `path::item`.
     places: Vec<String>,
     /// The tests: `path::function`, or `tests/eval/FILE.toml: case`.
     tests: Vec<String>,
-    /// In place of tests: "not applicable: " or "not done: ", and the reason.
+    /// Instead of tests: "not applicable: " or "not done: ", and the reason.
     reason: Option<String>,
 }
 
-/// The entries below each heading of the second level: `- **NAME**: ` with the places or the reason, then an item for each
-/// test or note. Further lines of an item are indented.
+/// The entries below each heading of the second level: `- **NAME**: ` with the places or the reason, then an item for
+/// each test or note. Further lines of an item are indented.
 fn entries(document: &str) -> Vec<(String, Vec<Entry>)> {
     let mut items: Vec<String> = Vec::new();
     for line in document.lines().skip_while(|line| !line.starts_with("## ")) {
@@ -144,7 +144,7 @@ fn entries(document: &str) -> Vec<(String, Vec<Entry>)> {
     specs
 }
 
-/// The entry without its tests: `NAME**: ` and the places in backquotes, or the reason.
+/// An entry without its tests: `NAME**: ` and the places in backquotes, or the reason.
 fn entry(text: &str) -> Entry {
     let (name, text) = text.split_once("**: ").unwrap_or_else(|| panic!("no name: {text}"));
     let is_reason = ["not applicable: ", "not done: "].iter().any(|start| text.contains(start));
@@ -164,7 +164,8 @@ impl Files {
         text.as_deref().ok_or_else(|| format!("there is no file {path}"))
     }
 
-    /// `path::item`: the item is defined in the file, as a Rust item, field or variant or a key or name of TOML.
+    /// Requires that the file defines the item of `path::item`: a Rust item, field or variant, or a key or name of
+    /// TOML.
     fn has_item(&mut self, place: &str) -> Result<(), String> {
         let (path, item) = place.rsplit_once("::").ok_or(format!("{place} is no path::item"))?;
         let toml = path.ends_with(".toml");
@@ -172,7 +173,7 @@ impl Files {
         defined.then_some(()).ok_or(format!("{path} defines no {item}"))
     }
 
-    /// `path::function` of a test, or `tests/eval/FILE.toml: case`.
+    /// Requires the test of `path::function`, or of `tests/eval/FILE.toml: case`.
     fn has_test(&mut self, test: &str) -> Result<(), String> {
         if let Some((path, case)) = test.split_once(".toml: ") {
             let path = format!("{path}.toml");
@@ -191,7 +192,7 @@ impl Files {
             if marked && line.starts_with(&start) {
                 return Ok(());
             }
-            // Attributes and comments may stand between the mark and the function.
+            // Attributes and comments may be between the mark and the function.
             marked = line == "#[test]" || marked && (line.starts_with("#[") || line.starts_with("//"));
         }
         Err(format!("{path} has no test {function}"))
@@ -285,7 +286,7 @@ fn entries_that_name_nothing_are_found() {
     );
     assert_eq!(of("`evaluator/src/operation.rs::Pic`", case), ["evaluator/src/operation.rs defines no Pic"]);
     assert_eq!(of(place, "tests/eval/values.toml: B1"), ["tests/eval/values.toml has no case \"B1\""]);
-    // A function that is not a test, in the second place of an entry of two lines.
+    // A function that is not a test, as the second place of an entry of two lines.
     let helper = of(&format!("{place},\n  {place}"), "tests/suite/spec_coverage.rs::problems");
     assert_eq!(helper, ["tests/suite/spec_coverage.rs has no test problems"]);
     assert_eq!(of(place, ""), ["empty"]);

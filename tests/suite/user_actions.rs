@@ -1,9 +1,9 @@
-//! The section "User actions" of docs/clients.md: every action has a result for both clients, and names tests of
-//! tests/clients that exist.
+//! The section "User actions" of docs/clients.md: every action has a result for both clients, and names existing tests
+//! of tests/clients.
 
 use std::path::Path;
 
-/// The items of an action: results and tests, in the order of the page.
+/// Items of an action: results and tests, in the order of the page.
 const ITEMS: [&str; 3] = ["gdb: ", "lldb: ", "tests: "];
 
 #[test]

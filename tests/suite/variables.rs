@@ -1,5 +1,5 @@
-//! The variables of every lane of every fixture against the model, the three ways that a user asks: through the
-//! session, with the command, and with the packets of the server.
+//! The variables of every lane of every fixture, compared with the model in three ways: through the session, with the
+//! command, and with the packets of the server.
 
 use std::process::Command;
 
@@ -49,7 +49,7 @@ fn the_packets_agree_with_the_models() {
             let mut client = Asking::new(session);
             let thread = ordinal.0 + 1;
             let mut say = |text: String| wrong.push(format!("{name} wave {id}: {text}"));
-            // All lanes at once, as an object in pieces; and one lane in one packet.
+            // All lanes at once, as an object in chunks; and one lane in one packet.
             let all = client.object(&format!("qXfer:lanescope-locals:read:{thread:x}.all"));
             compare(all, wave, &mut say);
             let lanes = wave["lanes"].as_array().and_then(|lanes| lanes.last()?.as_u64()).unwrap_or(31);
@@ -87,7 +87,7 @@ impl Asking {
         reply
     }
 
-    /// An object read piece by piece.
+    /// An object, read in chunks.
     fn object(&mut self, read: &str) -> Result<Value, String> {
         let mut text = Vec::new();
         loop {
@@ -105,7 +105,7 @@ impl Asking {
     }
 }
 
-/// An error is JSON as well.
+/// An error is JSON, too.
 fn refused(answer: Value) -> Result<Value, String> {
     match answer.get("error") {
         Some(error) => Err(error.to_string()),
@@ -113,7 +113,7 @@ fn refused(answer: Value) -> Result<Value, String> {
     }
 }
 
-/// Compares an answer with the model: place, names, types, and every lane that both know.
+/// Compares an answer with the model: place, names, types, and every lane in both.
 pub(crate) fn compare(answer: Result<Value, String>, expected: &Value, wrong: &mut dyn FnMut(String)) {
     let Some(variables) = expected["locals"].as_array() else { return };
     let answer = match answer {
@@ -132,7 +132,7 @@ pub(crate) fn compare(answer: Result<Value, String>, expected: &Value, wrong: &m
         wrong(format!("variables: expected {:?}, got {:?}", names(variables), names(got)));
         return;
     }
-    // The lanes that the model's arrays are of.
+    // Lanes of the model's arrays.
     let columns: Vec<u64> = match expected["lanes"].as_array() {
         Some(lanes) => lanes.iter().filter_map(Value::as_u64).collect(),
         None => (0..64).collect(),
@@ -144,7 +144,7 @@ pub(crate) fn compare(answer: Result<Value, String>, expected: &Value, wrong: &m
         }
         if let Some(scope) = expected["scope"].as_str()
             && variable["scope"] != scope
-            // A local of a function with a fixed address has static storage; the models do not distinguish it.
+            // A local with a fixed address has static storage; the models do not distinguish it.
             && !(scope == "local" && variable["scope"] == "static")
         {
             wrong(format!("{name}: scope {}, expected {scope}", variable["scope"]));
@@ -159,7 +159,7 @@ pub(crate) fn compare(answer: Result<Value, String>, expected: &Value, wrong: &m
     }
 }
 
-/// The function, file and line.
+/// Compares function, file and line.
 fn place(answer: &Value, expected: &Value, wrong: &mut dyn FnMut(String)) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if let Some(function) = expected["function"].as_str() {
@@ -180,12 +180,12 @@ fn place(answer: &Value, expected: &Value, wrong: &mut dyn FnMut(String)) {
 
 fn differs(lane: &Value, expected: &Value, index: usize) -> Option<String> {
     let state = expected["state"].as_str().unwrap();
-    // A value may lack parts; its text has marks there.
+    // A value may lack parts; its text has marks for them.
     let wanted = if state.starts_with("partly_") { "ok" } else { state };
     let bytes = &expected["bytes"][index];
     let value = &expected["values"][index];
     if wanted == "ok" && bytes.is_null() && value.is_null() {
-        // The model knows nothing of this lane.
+        // The model does not define this lane.
         return None;
     }
     if lane["state"] != wanted {
@@ -202,7 +202,7 @@ fn differs(lane: &Value, expected: &Value, index: usize) -> Option<String> {
     }
 }
 
-/// One lane alone gives what it gives among all: nothing leaks between lanes.
+/// One lane has the same values as among all lanes: nothing leaks between lanes.
 #[test]
 fn a_lane_alone_is_the_lane_among_all() {
     for (name, path, _) in expected() {

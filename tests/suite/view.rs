@@ -1,5 +1,5 @@
-//! Views of every fixture: sound to independent readers, without a trace of AMDGPU, and closed to whatever a hostile
-//! client asks of their windows and files.
+//! Views of every fixture: valid for independent readers, without a trace of AMDGPU, and safe against hostile clients
+//! of their windows and files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Every fixture dump once, with its session and views.
+/// Runs a check for every fixture dump, with its session and views.
 fn each(extent: Extent, check: impl Fn(&str, &Session, &View)) {
     let dumps: BTreeSet<(String, PathBuf)> =
         expected().into_iter().map(|(name, dump, _)| (name, dump)).collect();
@@ -34,7 +34,7 @@ fn each(extent: Extent, check: impl Fn(&str, &Session, &View)) {
     }
 }
 
-/// Writes a view where tools can read it.
+/// Writes a view to a file for tools.
 fn written(name: &str, object: &view::ViewObject) -> PathBuf {
     let path = folder(name).join(&object.name);
     let mut out = std::fs::File::create(&path).unwrap();
@@ -92,7 +92,7 @@ fn functions_are_where_the_code_object_has_them() {
     let symbols = |path: &Path| -> BTreeSet<String> {
         let text = ran(Command::new(&nm).arg(path));
         let lines = text.lines().filter(|line| {
-            // Code and data; what LDS and counts of registers have is no address.
+            // Code and data; the symbols of LDS and of register counts are not addresses.
             matches!(line.split_whitespace().nth(1), Some("T" | "t" | "R" | "D" | "B")) && !line.contains("@")
         });
         lines.map(str::to_owned).collect()
@@ -128,7 +128,7 @@ fn windows_that_name_nothing_are_errors() {
     let token = |wave: u32, lane: u8, frame: u32, offset: u32| {
         address::window(WaveId(wave), Some(LaneId(lane)), frame << 24 | offset).unwrap()
     };
-    // The existing frames: frame 2 is the outermost of the three.
+    // Existing frames: frame 2 is the outermost of the three.
     for frame in 0..3 {
         assert_eq!(read(token(wave.0, 0, frame, 0x200), 8), Ok(8), "{name} frame {frame}");
     }
@@ -146,7 +146,8 @@ fn windows_that_name_nothing_are_errors() {
     // A read across the end of a window is cut there.
     assert_eq!(read(token(wave.0, 0, 0, 0xff_fff8), 64), Ok(8));
     assert_eq!(read(token(wave.0, 0, 0, 0xff_ffc0), 4096), Ok(64));
-    // Room by room: a read that begins in one ends in it, and what is in none is an error. `leaf` has two variables.
+    // A read that begins in a spill slot ends in it, and a read outside of all slots is an error. `leaf` has two
+    // variables.
     assert_eq!(read(token(wave.0, 0, 0, 0x200), 4096), Ok(16), "their pointers");
     for offset in [0, 16, 0x1ff, 0x210, 0x3ff, 0x7f_ffff, 0x80_0000, 0x80_0200, 0xff_fdff, 0xff_ffbf] {
         read(token(wave.0, 0, 0, offset), 1).expect_err(&format!("offset {offset:#x}"));
@@ -176,7 +177,7 @@ fn a_room_ends_with_its_variable() {
     assert_eq!(read(room, 16, Reading::Exact).unwrap(), 500u32.to_le_bytes(), "no more than the variable");
     read(room + 4, 4, Reading::Exact).expect_err("past the variable");
     read(room + 512, 4, Reading::Exact).expect_err("where there is none");
-    // lldb's lines are whole where something is in them, and errors where nothing is.
+    // lldb's lines are whole if they contain any byte, otherwise errors.
     let line = read(room, 512, Reading::Lines).unwrap();
     assert_eq!((line.len(), &line[..4]), (512, &500u32.to_le_bytes()[..]));
     assert!(line[4..].iter().all(|byte| *byte == 0));
@@ -188,7 +189,7 @@ fn a_room_ends_with_its_variable() {
     }
 }
 
-/// Read-only places for a client: below the token, tables of pointers, beyond a variable, other frames.
+/// Read-only addresses for a client: below the token, tables of pointers, beyond a variable, other frames.
 #[test]
 fn writes_that_no_variable_takes_are_refused_as_a_whole() {
     let (_, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
@@ -223,7 +224,7 @@ fn writes_that_no_variable_takes_are_refused_as_a_whole() {
     assert_eq!(session.changes(16).unwrap().registers.len(), 1);
 }
 
-/// Parts that a view lacks are among the notices.
+/// Requires that missing parts of a view are among the notices.
 fn are_noted(dump: &Arc<lanescope::session::Dump>, problems: &[String]) {
     let session = || Session::new(Arc::clone(dump), None).unwrap();
     let views = Some(Arc::new(Views::new(Arc::clone(dump), session(), Extent::Stacks)));
@@ -231,15 +232,15 @@ fn are_noted(dump: &Arc<lanescope::session::Dump>, problems: &[String]) {
     let mut client = Client::new(Box::new(session()), options);
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let said = String::from_utf8(ask(&mut client, format!("qRcmd,{}", hex("notices")).as_bytes())).unwrap();
-    // Long lines are folded between words.
+    // Long lines are wrapped between words.
     let said = said.replace(&hex("\n    "), &hex(" "));
     for problem in problems {
         assert!(said.contains(&hex(&format!("the view has a problem: {problem}"))), "{problem}: {said}");
     }
 }
 
-/// Damage to a line table or to ranges costs what is damaged: the view of every code object that differs from a sound one in
-/// one byte of those sections is sound to LLVM.
+/// Damage to a line table or to ranges affects only the damaged part: the view of every code object that differs in one
+/// byte of those sections is valid for LLVM.
 #[test]
 fn damaged_lines_and_ranges_make_sound_views() {
     let dwarfdump = newest("llvm-dwarfdump");
@@ -322,7 +323,7 @@ fn files_are_views_and_nothing_of_this_machine() {
     };
     let program = ask("qXfer:exec-file:read:1:0,fff");
     let program = program.strip_prefix('l').unwrap().to_owned();
-    // gdb strips this of a name, and asks for the rest, whatever its sysroot is.
+    // gdb removes this from a name, and requests the rest, for any sysroot.
     let program = program.strip_prefix("target:").unwrap().to_owned();
     assert_eq!(program, "/lanescope/calls-gfx90a.hsaco");
     assert_eq!(ask("vFile:setfs:0"), "F0");
@@ -362,19 +363,19 @@ fn files_are_views_and_nothing_of_this_machine() {
     assert_eq!(ask("vFile:close:0"), "F-1,9");
     assert_eq!(ask("vFile:pread:0,4,0"), "F-1,9");
     assert_eq!(ask("vFile:frobnicate:1"), "");
-    // A client has so many open, and no more; a closed one makes room.
+    // A client may have this many files open; closing one frees a place.
     for handle in 0..64 {
         assert_eq!(ask(&open(&program, 0)), format!("F{handle:x}"));
     }
     assert_eq!(ask(&open(&program, 0)), "F-1,18");
     assert_eq!(ask("vFile:close:7"), "F0");
     assert_eq!(ask(&open(&program, 0)), "F7");
-    // The session is none the worse.
+    // The session continues unaffected.
     assert!(ask("?").starts_with('T'));
 }
 
-/// Only the main view is where its code object is, and only where gdb took it as its program: `qOffsets` is about whatever
-/// program gdb has, and LLDB applies it to whichever file it has first.
+/// Only the main view is at its code object's address, and only in gdb, which took it as its program: `qOffsets` is
+/// about whatever program gdb has, and LLDB applies it to its first file.
 #[test]
 fn a_program_that_is_no_view_is_moved_out_of_the_way() {
     // "/lanescope/calls-gfx90a.hsaco"
@@ -395,11 +396,11 @@ fn a_program_that_is_no_view_is_moved_out_of_the_way() {
     assert_eq!(ask(&mut lldb, b"qOffsets"), b"");
 }
 
-/// One file of code at many addresses, each loaded as a code object of its own: by the user's hand the wave goes into one after
-/// the other, and each is a unit that the client's view has not.
+/// One file of code at many addresses, each loaded as a separate code object. The user moves the wave into one after
+/// another, and each is a unit that the client's view lacks.
 #[test]
 fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() {
-    /// The promises of docs/view.md to a client.
+    /// The limit in docs/view.md.
     const MOST: u64 = 64;
     const WORDS: &str = "More than 64 further files of code objects would be needed";
     const STEP: u64 = 0x10_0000;
@@ -445,7 +446,7 @@ fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() 
             assert_eq!(stop_in(MOST + 1), (false, true), "{facade:?}");
         }
         assert_eq!(files(), before, "{facade:?}: files that no client learns of");
-        // Where it has files the client goes on as before, and the user reads variables everywhere.
+        // The client continues with the files that it has, and the user reads variables everywhere.
         assert_eq!(stop_in(MOST), (false, false), "{facade:?}");
         assert_eq!(stop_in(MOST + 1), (false, true), "{facade:?}");
         assert!(ask(&format!("p{number}")).starts_with(&value(MOST + 1)), "{facade:?}");
@@ -465,7 +466,7 @@ fn commands_to_type_hold_names_with_blanks_and_quotes() {
     let output = command.arg("view").arg(&dump).arg("-o").arg(&views).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
-    // The shell's own words of a command, one a line.
+    // The shell's words of a command, one per line.
     let words = |tool: &str, line: &str| -> Vec<String> {
         let script = format!("{tool}() {{ printf '%s\\n' \"$@\"; }}; {line}");
         let output = Command::new("sh").arg("-c").arg(script).output().unwrap();
@@ -475,7 +476,7 @@ fn commands_to_type_hold_names_with_blanks_and_quotes() {
     let line = |start: &str| text.lines().find_map(|line| Some(&line[line.find(start)?..])).unwrap();
     let serve = line("lanescope serve ").split(" ADDRESS").next().unwrap();
     assert_eq!(words("lanescope", serve), ["serve", dump.to_str().unwrap(), "--listen"]);
-    // gdb takes the views from the server: a copy as its program would have each symbol twice.
+    // gdb takes the views from the server: a copy as its program would duplicate each symbol.
     assert_eq!(words("gdb", line("gdb ")), ["-ex", "target remote HOST:1234"]);
     let lldb = words("lldb", line("lldb "));
     let escaped: String = views.to_str().unwrap().chars().fold(String::new(), |mut text, character| {
@@ -488,7 +489,7 @@ fn commands_to_type_hold_names_with_blanks_and_quotes() {
     assert_eq!(lldb[..2], ["-o".to_owned(), format!("settings append target.exec-search-paths {escaped}")]);
 }
 
-/// Each problem of a dump is a line of its own.
+/// Each problem of a dump is a separate line.
 #[test]
 fn notices_list_every_problem() {
     let scratch = crate::slim::Scratch::new("view-notices");

@@ -1,4 +1,4 @@
-//! Views of files that were made to cost more than they are, or to lead past the end of what there is.
+//! Views of files made to cost more than their size, or to lead past the end of their data.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::fixtures::{fixtures, open};
 
 const LOADED: u64 = 0x7f00_0010_0000;
 
-/// Views of the code objects of a folder, at addresses a megabyte apart, with a wave at a place of the first.
+/// Views of the code objects of a folder, a megabyte apart, with a wave at an address of the first.
 fn view(folder: &Path, names: &[&str], place: u64) -> View {
     let mut manifest = format!(
         "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[wave]]\nid = 1\nagent = 1\n[wave.registers]\npc = \"{:#x}\"\n",
@@ -28,10 +28,11 @@ fn view(folder: &Path, names: &[&str], place: u64) -> View {
     View::new(&dump, &session, Extent::Stacks)
 }
 
-/// A program header: type, flags, offset, virtual and physical address, sizes in file and memory, alignment (gABI chapter 5).
+/// A program header: type, flags, offset, virtual and physical address, sizes in file and memory, alignment (gABI
+/// chapter 5).
 type Header = (u32, u32, u64, u64, u64, u64, u64, u64);
 
-/// `calls-gfx90a.hsaco` with more program headers, which stand at its end.
+/// `calls-gfx90a.hsaco` with more program headers, which are at its end.
 fn with_segments(more: impl IntoIterator<Item = Header>) -> Vec<u8> {
     let mut bytes = std::fs::read(fixtures().join("code/calls-gfx90a.hsaco")).unwrap();
     let field = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
@@ -56,7 +57,7 @@ fn with_segments(more: impl IntoIterator<Item = Header>) -> Vec<u8> {
 
 #[test]
 fn an_image_that_ends_with_the_address_space_has_a_view() {
-    // Functions for the ends of stacks follow the image where there is room for their 128 bytes, and wrap nowhere.
+    // Functions for the ends of stacks follow the image if their 128 bytes fit without wrapping.
     for (address, size, has_room) in [
         (0xffff_ffff_ffff_f000u64, 0xfffu64, false),
         (0xffff_ffff_ffff_ff00, 0xff, false),
@@ -92,7 +93,7 @@ fn a_view_takes_a_file_twice_and_no_more_however_many_segments_name_it() {
         let mut headers = [0; 64];
         assert_eq!(file.read(0, &mut headers), 64);
         let segments = u64::from(u16::from_le_bytes([headers[0x38], headers[0x39]]));
-        // The extra one is for the ends of stacks; each begins in a page of its own.
+        // The extra one is for the ends of stacks; each begins on a separate page.
         assert!(segments <= 257, "{count}: {segments}");
         assert!(
             file.len() <= 2 * length + segments * 0x1000 + (1 << 17),
@@ -102,13 +103,14 @@ fn a_view_takes_a_file_twice_and_no_more_however_many_segments_name_it() {
     }
 }
 
-/// A function whose size leads past the last address has no code in a view: who adds the two would come out before its begin.
+/// A function whose size leads past the last address has no code in a view: address plus size would wrap below its
+/// start.
 #[test]
 fn no_code_of_a_view_ends_before_it_begins() {
     let folder = tempfile::tempdir().unwrap();
     let code = fixtures().join("code/linked-gfx90a-dwarf4.hsaco");
     let said = ran(Command::new(newest("llvm-dwarfdump")).args(["--debug-info", "--show-form"]).arg(&code));
-    // Sizes of four bytes: the addresses before them are raised instead, to the last four gigabytes.
+    // Sizes of four bytes: the start addresses are raised instead, to the last four gigabytes.
     assert!(said.contains("DW_AT_high_pc [DW_FORM_data4]"), "{said}");
     let bytes = std::fs::read(&code).unwrap();
     let lows: Vec<u64> =
@@ -148,8 +150,8 @@ fn number(line: &str) -> Option<u64> {
     u64::from_str_radix(text.split_once(')')?.0, 16).ok()
 }
 
-/// Debuggers find tables by their names: a loaded one of that name would come before the view's own, and gdb would
-/// search `.debug_gdb_scripts` for scripts to run.
+/// Debuggers find tables by name: a loaded one of that name would precede the view's own, and gdb would search
+/// `.debug_gdb_scripts` for scripts to run.
 #[test]
 fn tables_for_debuggers_are_the_views_own_even_where_the_file_loads_some() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,8 +202,8 @@ fn every_file_has_a_name_of_its_own() {
     assert_eq!((count, given.len()), (names.len(), names.len()), "{given:?}");
 }
 
-/// A code object of that source, with `'` for `"`, and a wave in its function f; the parts that its view lacks,
-/// llvm-dwarfdump's verdict on the view, and the bytes of a section of the code object.
+/// A code object of that source, with `'` for `"`, and a wave in its function f. Returns the parts that its view lacks,
+/// llvm-dwarfdump's verdict on the view, and the size of a section of the code object.
 fn assembled(source: &str, section: &str) -> (Vec<String>, String, u64) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -220,8 +222,8 @@ fn assembled(source: &str, section: &str) -> (Vec<String>, String, u64) {
     (view.problems().to_vec(), text, bytes)
 }
 
-/// Variables that all name one list, with `entries` that do not adjoin; the view with what it could not have, how many
-/// variables have a place in it, and the bytes of the list.
+/// Variables that share one list with `entries` separate entries. Returns the problems of the view, the number of
+/// variables with a location in it, and the size of the list.
 fn lists(variables: usize, entries: usize) -> (Vec<String>, usize, u64) {
     let source = format!(
         ".text\n.globl f\n.p2align 8\n.type f,@function\nf:\n.Lb:\n.rept {entries}\ns_nop 0\n.endr\n.Le:\n.size f,.Le-.Lb\n\
@@ -240,7 +242,7 @@ fn lists(variables: usize, entries: usize) -> (Vec<String>, usize, u64) {
     (problems, text.matches("DW_AT_location").count(), bytes)
 }
 
-/// src/view/dwarf/mod.rs, Room: as many entries as their section has bytes.
+/// src/view/dwarf/mod.rs, Capacity: as many entries as their section has bytes.
 #[test]
 fn a_view_has_so_many_entries_of_location_lists_and_no_more() {
     let (problems, located, _) = lists(4, 1000);
@@ -251,8 +253,8 @@ fn a_view_has_so_many_entries_of_location_lists_and_no_more() {
     assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
 }
 
-/// Blocks that all name one list of `entries` ranges; what the view could not have, how many have their ranges in it, and the
-/// bytes of the list.
+/// Blocks that share one list of `entries` ranges. Returns the problems of the view, the number of blocks with ranges
+/// in it, and the size of the list.
 fn blocks(blocks: usize, entries: usize) -> (Vec<String>, usize, u64) {
     let source = format!(
         ".text\n.globl f\n.p2align 8\n.type f,@function\nf:\n.Lb:\n.rept {entries}\ns_nop 0\n.endr\n.Le:\n.size f,.Le-.Lb\n\
@@ -271,7 +273,7 @@ fn blocks(blocks: usize, entries: usize) -> (Vec<String>, usize, u64) {
     (problems, text.matches("DW_AT_ranges").count(), bytes)
 }
 
-/// src/view/dwarf/mod.rs, Room: as many entries as their section has bytes; each list has one more than it has ranges.
+/// src/view/dwarf/mod.rs, Capacity: as many entries as their section has bytes; each list has one more than it has ranges.
 #[test]
 fn a_view_has_so_many_ranges_and_no_more() {
     let (problems, with_ranges, _) = blocks(4, 1000);
@@ -282,7 +284,8 @@ fn a_view_has_so_many_ranges_and_no_more() {
     assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
 }
 
-/// A unit whose variables are of types in two other units, of so many bytes each (src/view/dwarf/group.rs, MAX_REFERRED_BYTES).
+/// A unit whose variables have types in two other units, of the given sizes (src/view/dwarf/group.rs,
+/// MAX_REFERRED_BYTES).
 fn referring(sizes: [u64; 2]) -> (Vec<String>, String) {
     let mut source = ".text\n.globl f\n.p2align 8\n.type f,@function\nf:\n.Lb:\ns_nop 0\n.Le:\n.size f,.Le-.Lb\n\
          .section .debug_abbrev,'',@progbits\n\
@@ -296,7 +299,7 @@ fn referring(sizes: [u64; 2]) -> (Vec<String>, String) {
          .byte 0,0\n.Lue:\n"
         .to_owned();
     for (index, size) in sizes.into_iter().enumerate() {
-        // Null entries fill what is left of the unit.
+        // Null entries fill the rest of the unit.
         source += &format!(
             ".Lu{index}:\n.long {}\n.short 5\n.byte 1,8\n.long .debug_abbrev\n.byte 5\n.asciz 'x'\n.short 0x21\n.asciz 'u{index}.c'\n\
              .Lt{index}:\n.byte 4\n.asciz 'type{index}'\n.byte 5,4\n.zero {size}-(.-.Lu{index})\n",

@@ -1,5 +1,5 @@
-//! Views of code objects that were linked as bitcode: units that refer to one another's DIEs, each of which must be
-//! in a view once, and with code only where its functions are. llvm-dwarfdump lists a code object's contents.
+//! Views of code objects that were linked as bitcode: units that refer to one another's DIEs. Each must be in a view
+//! once, and with code only at its functions. llvm-dwarfdump lists a code object's contents.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::dwarf::{newest, ran};
 use crate::fixtures::{fixtures, open};
 
 const NAMES: [&str; 3] = ["linked-gfx90a-O0", "linked-gfx90a-O2", "linked-gfx90a-dwarf4"];
-/// From an address to that of another wave's place.
+/// Distance between the addresses of two waves.
 const LOADED: u64 = 0x7f00_0010_0000;
 
-/// A code object with a wave at each of some places.
+/// A code object with a wave at each of some addresses.
 struct Stopped {
     folder: tempfile::TempDir,
     dump: Arc<lanescope::session::Dump>,
@@ -47,7 +47,7 @@ impl Stopped {
         View::new(&self.dump, &self.session, extent)
     }
 
-    /// llvm-dwarfdump's listing of a view, in which it finds no fault.
+    /// llvm-dwarfdump's listing of a valid view.
     fn text(&self, object: &ViewObject) -> String {
         let path = self.folder.path().join("view");
         object.file.write_to(&mut std::fs::File::create(&path).unwrap()).unwrap();
@@ -58,7 +58,7 @@ impl Stopped {
     }
 }
 
-/// Where functions of a code object begin, from its symbols.
+/// Addresses of functions of a code object, from its symbols.
 fn functions(code: &Path) -> Vec<(String, u64)> {
     let text = ran(Command::new(newest("llvm-nm")).args(["--defined-only"]).arg(code));
     let lines = text.lines().filter_map(|line| {
@@ -81,7 +81,7 @@ fn each_unit_is_in_a_view_once_and_has_code_only_where_it_is_wanted() {
         let code = fixtures().join(format!("code/{name}.hsaco"));
         let all = functions(&code);
         let at = |name: &str| all.iter().find(|(symbol, _)| symbol.contains(name)).unwrap().1;
-        // Both units, either, and all of the file.
+        // Both units, either, and the whole file.
         for (places, extent) in [
             (vec![at("linked"), at("apart")], Extent::Stacks),
             (vec![at("linked")], Extent::Stacks),
@@ -106,7 +106,7 @@ fn each_unit_is_in_a_view_once_and_has_code_only_where_it_is_wanted() {
             // The line tables of both, or the rows of one.
             let tables = text.split("debug_line[").skip(1).filter(|table| table.contains("end_sequence"));
             assert_eq!(tables.count(), expected, "{name} {extent:?}");
-            // Every function on a stack has its variables with a place, and its calls' names.
+            // Every function on a stack has its variables with locations, and the names of its calls.
             for (function, place) in all.iter().filter(|(_, at)| places.contains(at)) {
                 let path = stopped.folder.path().join("view");
                 let found = ran(Command::new(newest("llvm-dwarfdump"))
@@ -129,8 +129,8 @@ fn each_unit_is_in_a_view_once_and_has_code_only_where_it_is_wanted() {
     }
 }
 
-/// The variables of a function on a stack, by the DIEs of the code object and by those of the view: as many variables
-/// have a place.
+/// The variables of a function on a stack, by the DIEs of the code object and by those of the view: the same number has
+/// a location.
 #[test]
 fn variables_that_have_places_keep_them() {
     for name in NAMES {
@@ -153,8 +153,8 @@ fn variables_that_have_places_keep_them() {
     }
 }
 
-/// A wave comes to the other unit: the view that has grown has both units once, each with code, and all that was in the first
-/// view is where it was.
+/// A wave moves to the other unit: the grown view has both units once, each with code, and the first view's contents at
+/// the same offsets.
 #[test]
 fn a_view_of_linked_units_grows() {
     for name in NAMES {
@@ -167,7 +167,7 @@ fn a_view_of_linked_units_grows() {
             let dies = tags.iter().flat_map(|tag| dies(text, tag));
             let of = |die: &str| {
                 let name = die.lines().find(|line| line.contains("DW_AT_name")).unwrap_or_default();
-                // A list's place in its section may be another one.
+                // A list's offset in its section may differ.
                 let place = die.lines().skip_while(|line| !line.contains("DW_AT_location"));
                 let place = place.enumerate().take_while(|(at, line)| *at == 0 || !line.contains("DW_AT_"));
                 let place: Vec<&str> =

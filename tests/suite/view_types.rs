@@ -1,5 +1,5 @@
-//! Types by signature in views, written by hand: what no compiler writes, and what a hostile file may have. Type units are
-//! DWARF 5 section 3.1.4 and 7.5.1.2, references to them section 7.5.5.
+//! Types by signature in views, written by hand: beyond compilers' output, and hostile. Type units are DWARF 5 section
+//! 3.1.4 and 7.5.1.2, references to them section 7.5.5.
 
 use std::fs;
 use std::path::PathBuf;
@@ -111,7 +111,7 @@ done
 .endm
 ";
 
-/// The view of a code object with that `.debug_info`, and what was lost of it.
+/// The view of a code object with that `.debug_info`, and its losses.
 struct Viewed {
     folder: PathBuf,
     problems: Vec<String>,
@@ -128,7 +128,7 @@ impl Viewed {
         let folder = std::env::temp_dir().join(format!("lanescope-types-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = |name: &str| folder.join(name);
-        // The assembler has the other quotes.
+        // The assembler needs the other quotes.
         let source = format!(
             "{ABBREVIATIONS}.section .debug_info,'',@progbits\n{info}\n.text\n.globl f\nf: s_endpgm\n"
         );
@@ -251,7 +251,7 @@ fn a_signature_that_no_unit_has_is_no_type() {
     assert_eq!(viewed.type_of("lost"), None);
 }
 
-/// src/view/dwarf/signed.rs, MAX_COPIED_DIES: 2^20, the type itself among them.
+/// src/view/dwarf/signed.rs, MAX_COPIED_DIES: 2^20, including the type itself.
 #[test]
 fn a_view_has_so_many_dies_of_type_units_and_no_more() {
     let of = |members: u32| {

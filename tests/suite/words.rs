@@ -1,4 +1,4 @@
-//! Words that the project does not use: names and phrases that a reader had to look up. One thing has one word.
+//! Words that the project does not use: names and phrases that need a glossary. One thing has one word.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const TYPES: &[&str] = &[
     "Walk",
 ];
 
-/// Names of source files that gave no subject.
+/// Names of source files that named no subject.
 const FILES: &[&str] = &[
     "ahead",
     "disguise",
@@ -61,7 +61,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The text files below a folder with one of these extensions.
+/// Text files below a folder with one of these extensions.
 fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -85,7 +85,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     found.into_iter().zip(texts).collect()
 }
 
-/// The name after a keyword that declares a type, at the beginning of a line.
+/// Name after a keyword that declares a type, at the beginning of a line.
 fn declared(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
     // `pub(in crate::session)` is two words.
@@ -124,7 +124,7 @@ fn error_types_end_in_error() {
             }
             let name = lines.by_ref().find_map(declared).unwrap();
             errors += 1;
-            // A cause is a part of another error.
+            // A cause is part of another error.
             if !name.ends_with("Error") && !name.ends_with("Cause") {
                 wrong.push(format!("{}: {name}", path.display()));
             }
@@ -161,7 +161,7 @@ fn pages_messages_and_comments_use_no_retired_word() {
     assert!(wrong.is_empty(), "retired words:\n{}", wrong.join("\n"));
 }
 
-/// Whether the bytes at a place are no part of a longer word.
+/// Whether the bytes at an offset are not part of a longer word.
 fn is_word(text: &str, at: usize, length: usize) -> bool {
     let is_letter = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
     !is_letter(text[..at].chars().next_back()) && !is_letter(text[at + length..].chars().next())

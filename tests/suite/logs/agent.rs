@@ -1,4 +1,4 @@
-//! The debug agent's reports in every form that it had, for GPUs of every generation.
+//! The debug agent's reports in every form, for GPUs of every generation.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn lds(wave: &Wave) -> Value {
     json!(wave.lds.iter().map(|word| le(*word)).collect::<String>())
 }
 
-/// Work-groups, dispatches and stops of an export against the model.
+/// Work-groups, dispatches and stops of an export, compared with the model.
 fn same_places(waves: &[Wave], form: Form, export: &Value) {
     for (wave, shown) in waves.iter().zip(export["waves"].as_array().unwrap()) {
         assert_eq!(shown["coord"], json!(wave.position), "wave {}", wave.id);
@@ -66,7 +66,7 @@ fn the_form_of_2018_gives_every_value_lane_by_lane() {
             writer::agent(&waves, Form::Old, None)
         );
         let export = export_text(&format!("old-{}", gpu.agprs), text, &[]);
-        // It prints no more system registers, and neither vcc nor trap temporaries.
+        // It prints neither other system registers, nor vcc, nor trap temporaries.
         let printed: Vec<Wave> = waves
             .into_iter()
             .map(|wave| {
@@ -79,7 +79,7 @@ fn the_form_of_2018_gives_every_value_lane_by_lane() {
         for (wave, shown) in printed.iter().zip(export["waves"].as_array().unwrap()) {
             assert_eq!(shown["stop_reasons"], json!(["MEMORY_VIOLATION"]));
             let group = &export["workgroups"][shown["workgroup"].as_u64().unwrap() as usize];
-            // The last one's listing may go on: nothing comes after it that would end it.
+            // The last listing may continue: nothing after it ends it.
             let local = match group["local_bytes"] {
                 Value::Null => json!([{ "address": 0, "bytes": lds(wave) }]),
                 _ => lds(wave),
@@ -95,7 +95,7 @@ fn the_form_of_2018_gives_every_value_lane_by_lane() {
     }
 }
 
-/// Without a word on the GPU: AGPRs are of gfx90a and kin, masks of 32 bits of gfx10 and later, state_priv of gfx12.
+/// Without a GPU name: AGPRs imply gfx90a or a relative, masks of 32 bits gfx10 and later, state_priv gfx12.
 #[test]
 fn the_family_follows_from_registers_and_instructions() {
     let module = Module {
@@ -108,7 +108,7 @@ fn the_family_follows_from_registers_and_instructions() {
         (Gpu { agprs: 0, ..GFX90A }, None, "gfx90a"),
         (GFX1100, None, "gfx1100"),
         (GFX1100_W64, None, "gfx1100"),
-        // The writer's instruction is global_store_dword, which gfx11 calls global_store_b32.
+        // The writer's instruction is global_store_dword, in gfx11 global_store_b32.
         (GFX1030, Some(&module), "gfx1030"),
         (GFX1200, None, "gfx1200"),
     ] {
@@ -134,7 +134,7 @@ fn a_processor_that_is_none_is_refused() {
     assert!(said.contains("--processor") && said.contains("gfx99") && said.contains("gfx1100"), "{said}");
 }
 
-/// A wave that runs, one whose trap temporaries were not set up, one that has a reason that no GPU has.
+/// A running wave, one without initialised trap temporaries, one with a reason that no GPU has.
 #[test]
 fn headers_say_less_at_times() {
     let waves = Wave::some(GFX90A, 4);
@@ -154,7 +154,7 @@ fn headers_say_less_at_times() {
     let shown = export["waves"].as_array().unwrap();
     let stops: Vec<&Value> = shown.iter().map(|wave| &wave["stop_reasons"]).collect();
     assert_eq!(stops, [&json!([]), &json!([]), &json!([]), &json!(["TRAP"])]);
-    // Its trap temporaries have no meaning; its LDS needs a work-group all the same.
+    // Its trap temporaries have no meaning; its LDS still needs a work-group.
     assert_eq!((&shown[0]["coord"], &shown[0]["wave_in_group"]), (&Value::Null, &Value::Null));
     assert_eq!(shown[1]["coord"], json!(waves[1].position));
     assert_ne!(shown[0]["workgroup"], shown[1]["workgroup"]);
@@ -163,7 +163,7 @@ fn headers_say_less_at_times() {
     assert!(said[0].contains("\"RESERVED\" is no stop reason"), "{said:?}");
 }
 
-/// Kernel arguments are global memory, from the address of the first word, which is within its row.
+/// Kernel arguments are global memory from the address of the first word, which is inside its row.
 #[test]
 fn kernel_arguments_are_global_memory() {
     let waves = Wave::some(GFX1100, 4);
@@ -184,7 +184,7 @@ fn kernel_arguments_are_global_memory() {
 }
 
 /// A log with fewer blanks (`sed 's/  */ /g'`, a web page): the header locates the arguments; without it their first
-/// row is refused.
+/// row is rejected.
 #[test]
 fn rows_without_their_blanks_are_right_or_refused() {
     let waves = Wave::some(GFX1100, 2);
@@ -221,8 +221,8 @@ fn rows_without_their_blanks_are_right_or_refused() {
     );
 }
 
-/// AMD's library gives zeros for trap temporaries that nobody set up, but for its own marks: a wave's number and that it
-/// stopped. Such waves are in no known work-group.
+/// AMD's library returns zeros for uninitialised trap temporaries, except for its own marks: a wave's number and its
+/// stop. Such waves are in no known work-group.
 #[test]
 fn trap_temporaries_that_nobody_set_up_say_nothing() {
     let set = |wave: &mut Wave, values: &[(&str, u64)]| {
@@ -240,12 +240,12 @@ fn trap_temporaries_that_nobody_set_up_say_nothing() {
         ("zero", GFX90A, Form::Plain, &[&[]], &nowhere),
         ("marked", GFX90A, Form::Plain, &[&marked], &nowhere),
         ("zero-gfx942", GFX942, Form::Plain, &[&[]], &nowhere),
-        // Those of another wave are the runtime's setup, in the same packet.
+        // Another wave's in the same packet are the runtime's setup.
         ("vouched", GFX90A, Form::Plain, &[&marked, &beside], &here),
         ("zero-vouched", GFX90A, Form::Plain, &[&[], &beside], &nowhere),
-        // The agent had the kernel's entry by them.
+        // The agent derived the kernel's entry from them.
         ("entry", GFX90A, Form::Entry, &[&marked], &here),
-        // The hardware of gfx12 sets them up.
+        // gfx12's hardware initialises them.
         ("gfx12", GFX1200, Form::Plain, &[&[("ttmp4", 1), ("ttmp8", 1 << 31)]], &here),
         ("zero-gfx12", GFX1200, Form::Plain, &[&[]], &nowhere),
     ];
@@ -255,7 +255,7 @@ fn trap_temporaries_that_nobody_set_up_say_nothing() {
         let export = export_text(name, writer::agent(&waves, form, None), &["--processor", gpu.name]);
         let shown = &export["waves"][0];
         assert_eq!(json!([shown["coord"], shown["wave_in_group"]]), *wanted, "{name}");
-        // The trap temporaries themselves are shown as they are, and LDS is a work-group's.
+        // The trap temporaries are printed unchanged, and LDS belongs to a work-group.
         same_waves(&waves, &export);
         let group = &export["workgroups"][shown["workgroup"].as_u64().unwrap() as usize];
         assert!(group["local"].to_string().contains(lds(&waves[0]).as_str().unwrap()), "{name}");
@@ -269,7 +269,7 @@ fn trap_temporaries_that_nobody_set_up_say_nothing() {
     }
 }
 
-/// The LDS of a work-group is printed by each of its waves; where a later one was cut off the whole one counts.
+/// Each wave prints its work-group's LDS; if a later copy was cut off, the whole one counts.
 #[test]
 fn lds_that_was_cut_off_counts_as_far_as_it_goes() {
     let waves = Wave::some(GFX90A, 2);
@@ -277,13 +277,13 @@ fn lds_that_was_cut_off_counts_as_far_as_it_goes() {
     let whole = text.rfind("    0x01c0:").unwrap();
     let cut = export_text("cut-second", &text[..whole], &["--processor", "gfx90a"]);
     assert_eq!(cut["workgroups"][0]["local"], lds(&waves[0]));
-    // Of one wave alone: its size is not known, and what is there is.
+    // For a single wave: the size is unknown, and the existing part is read.
     let one = writer::agent(&waves[..1], Form::Plain, None);
     let at = one.rfind("    0x01c0:").unwrap();
     let cut = export_text("cut-first", &one[..at], &["--processor", "gfx90a"]);
     let group = &cut["workgroups"][0];
     assert_eq!(group["local_bytes"], Value::Null);
     let bytes: String = waves[0].lds[..0x70].iter().map(|word| le(*word)).collect();
-    // One string would claim to be all of it.
+    // A string would claim to be the whole LDS.
     assert_eq!(group["local"], json!([{ "address": 0, "bytes": bytes }]));
 }

@@ -1,4 +1,5 @@
-//! The committed texts, value by value; and logs of the fixture kernels with their code objects, against the models.
+//! The committed texts, value by value; and logs of the fixture kernels with their code objects, compared with the
+//! models.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +60,7 @@ fn the_agent_up_to_rocm_6_in_a_test_runners_output() {
     has(
         &export,
         &[
-            // The code object's name names it.
+            // The code object's name has it.
             ("/agents/0/architecture", json!("gfx908")),
             ("/waves/0/id", json!(7)),
             ("/waves/0/pc", json!(0x7f10_0000_2010_u64)),
@@ -106,7 +107,7 @@ fn the_agent_of_rocm_7_on_gfx12() {
             ("/waves/0/lanes", json!(32)),
             ("/waves/0/stop_reasons", json!([])),
             ("/waves/0/exec", json!(1)),
-            // x is in ttmp9, y and z in ttmp7, the wave's place in ttmp8[29:25].
+            // x is in ttmp9, y and z in ttmp7, the wave's number in ttmp8[29:25].
             ("/waves/0/coord", json!([1, 2, 3])),
             ("/waves/0/wave_in_group", json!(3)),
             ("/waves/0/registers/excp_flag_priv", json!("40000000")),
@@ -167,14 +168,14 @@ fn umr_with_the_hardwares_names() {
         ],
     );
     assert_eq!(problems(&export), Vec::<&str>::new());
-    // It has TTMP[0..7], and a work-group's position and a wave's place are in ttmp9 and ttmp8.
+    // It has TTMP[0..7]; a work-group's position and a wave's number are in ttmp9 and ttmp8.
     let note = export["provenance"]["note"].as_str().unwrap();
     let why = "Work-groups are not known of 1 wave: ttmp8 and ttmp9, which would hold them, are not captured";
     assert!(note.ends_with(why), "{note}");
 }
 
-/// A log of a fixture's waves, written from the values that its model has (tests/fixtures/expected), with its code object
-/// saved beside it as the agent does.
+/// A log of a fixture's waves, written from the values of its model (tests/fixtures/expected), with its code object
+/// saved beside it as by the agent.
 struct Saved {
     log: PathBuf,
     object: PathBuf,
@@ -189,13 +190,13 @@ pub(super) fn number(hex: &str) -> u64 {
     u64::from_str_radix(hex.trim_start_matches("0x"), 16).unwrap()
 }
 
-/// A register's value from hex of its bytes, lowest first.
+/// A register's value from its bytes in hex, lowest first.
 fn value(bytes: &str) -> u64 {
     let digits: Vec<&str> = (0..bytes.len()).step_by(2).map(|at| &bytes[at..at + 2]).collect();
     number(&digits.into_iter().rev().collect::<String>())
 }
 
-/// The greatest end of a loaded segment, as llvm-readelf has it.
+/// The greatest end of a loaded segment, from llvm-readelf.
 pub(super) fn image_end(object: &Path) -> u64 {
     let output = std::process::Command::new("llvm-readelf-22").args(["-lW"]).arg(object).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -256,7 +257,7 @@ impl Saved {
     }
 }
 
-/// Variables in registers have the model's bytes; those in missing memory have none, and a reason.
+/// Variables in registers have the model's bytes; those in missing memory have a reason instead.
 #[test]
 fn variables_of_a_log_with_its_code_object_are_the_models() {
     let (mut shown, mut absent) = (0, 0);
@@ -267,7 +268,7 @@ fn variables_of_a_log_with_its_code_object_are_the_models() {
         saved.save();
         for wave in saved.expected["waves"].as_array().unwrap() {
             let answer = saved.locals(wave);
-            // The models name functions without their namespace.
+            // The models have function names without the namespace.
             let function = wave["function"].as_str().unwrap();
             assert!(answer["function"].as_str().unwrap().ends_with(function), "{fixture}: {function}");
             assert_eq!(answer["line"], wave["line"], "{fixture}");
@@ -304,7 +305,7 @@ fn variables_of_a_log_with_its_code_object_are_the_models() {
     assert!(shown > 500 && absent > 1000, "{shown} {absent}");
 }
 
-/// The processor is that of the code object's header; registers are all there.
+/// The processor is that of the code object's header; all registers exist.
 #[test]
 fn the_code_object_says_the_processor() {
     let saved = Saved::new("processor-of-object", "saxpy-gfx942-O2");
@@ -330,7 +331,7 @@ fn the_code_object_says_the_processor() {
     }
 }
 
-/// Places of the file: beside the log, in a folder of symbols, given by name, at the URI's path.
+/// Places of the file: beside the log, in a symbol folder, given by name, at the URI's path.
 #[test]
 fn a_code_object_is_found_wherever_the_user_has_it() {
     let saved = Saved::new("wherever", "saxpy-gfx90a-O2");
@@ -368,7 +369,7 @@ fn a_code_object_is_found_wherever_the_user_has_it() {
     assert_eq!((&export["code_objects"][0]["problem"], problems(&export).len()), (&Value::Null, 0));
 }
 
-/// Another build is refused by its length, and taken where the user insists.
+/// Another build is rejected by its length, and used if the user insists.
 #[test]
 fn a_code_object_of_another_build_is_refused() {
     let saved = Saved::new("other-build", "saxpy-gfx90a-O2");
@@ -384,7 +385,7 @@ fn a_code_object_of_another_build_is_refused() {
     fs::write(saved.log.with_file_name(SAVED), "no ELF file").unwrap();
     let broken = export(&saved.log, &[]);
     assert!(problems(&broken)[0].contains(SAVED), "{:?}", problems(&broken));
-    // A code object that nothing in the log is as long as, and one of an address that the log does not name.
+    // A code object without a matching length in the log, and one with an address that the log lacks.
     let given = other.to_str().unwrap();
     let unplaced = export(&saved.log, &["--code-object", given]);
     assert!(

@@ -1,4 +1,4 @@
-//! Texts that want to hurt: bounded memory and time, problems, no panic.
+//! Hostile texts: bounded memory and time, problems, no panic.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -25,7 +25,7 @@ fn said(opened: &Opened) -> String {
     opened.problems.iter().map(|problem| format!("{problem}\n")).collect()
 }
 
-/// Reads all that a capture holds.
+/// Reads all data of a capture.
 fn read_all(capture: &Capture) {
     let mut buffer = [0; 256];
     let mut read = |map: &MemoryMap| {
@@ -80,7 +80,7 @@ fn more_waves_than_can_be_served_are_left_out() {
     assert!(said(&opened).contains("more waves than can be served"), "{}", said(&opened));
 }
 
-/// Every wave claims the same place of the same work-group, with the same LDS.
+/// Every wave claims the same position in the same work-group, with the same LDS.
 #[test]
 fn waves_that_claim_one_place_take_no_longer_than_others() {
     let wave = Wave::new(Gpu { sgprs: 1, vgprs: 0, agprs: 0, ..GFX90A }, 1);
@@ -96,7 +96,7 @@ fn waves_that_claim_one_place_take_no_longer_than_others() {
     assert!(said(&opened).contains("19999 waves share their places with other waves"), "{}", said(&opened));
 }
 
-/// Numbers that nothing has: lanes, registers, addresses, ids.
+/// Impossible numbers: lanes, registers, addresses, ids.
 #[test]
 fn huge_numbers_are_problems() {
     let text = "wave_99999999999999999999: pc=0x1 (running)\n\
@@ -143,7 +143,7 @@ fn names_registers_and_code_objects_are_bounded() {
     assert!(said.contains("not all of the wave's registers are kept"), "{said}");
 }
 
-/// Texts with bytes changed, lines moved, parts left out or repeated.
+/// Texts with bytes changed, lines moved, parts removed or repeated.
 #[test]
 fn damaged_texts_open_or_are_refused() {
     let mut texts: Vec<String> = [Form::Old, Form::Plain, Form::Entry, Form::Kernargs]

@@ -1,6 +1,6 @@
-//! Logs of the debug agent and what umr prints. The texts are written here after the grammars of their writers
-//! (tests/fixtures/logs/README.md), by code that shares nothing with the readers, and hold values that follow from a seed;
-//! what comes out of `lanescope export --json` is compared with the seed.
+//! Logs of the debug agent and texts of umr. Code here writes the texts after their writers' grammars
+//! (tests/fixtures/logs/README.md), independent of the readers, with values from a seed. The output of `lanescope
+//! export --json` is compared with the seed.
 
 mod agent;
 mod fixtures;
@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use self::model::Wave;
 
-/// A folder of this test's own, empty.
+/// An empty folder of this test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("logs").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -28,7 +28,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A file with that text in a folder of its own.
+/// A file with that text in its own folder.
 fn file(name: &str, text: impl AsRef<[u8]>) -> PathBuf {
     let path = folder(name).join("log");
     fs::write(&path, text).unwrap();
@@ -52,7 +52,7 @@ fn export(path: &Path, options: &[&str]) -> Value {
     serde_json::from_str(&run(&arguments)).unwrap()
 }
 
-/// Opens a text by its name in a folder of its own.
+/// Opens a text by its name in its own folder.
 fn export_text(name: &str, text: impl AsRef<[u8]>, options: &[&str]) -> Value {
     export(&file(name, text), options)
 }
@@ -61,7 +61,7 @@ fn problems(export: &Value) -> Vec<String> {
     export["problems"].as_array().unwrap().iter().map(crate::problem_text).collect()
 }
 
-/// Every register of a wave: what was printed is there, bit by bit, and nothing else is.
+/// Compares every register of a wave: exactly the printed values exist.
 fn same_registers(wave: &Wave, export: &Value) {
     let shown = export["registers"].as_object().unwrap();
     for (name, value) in shown {
@@ -73,7 +73,7 @@ fn same_registers(wave: &Wave, export: &Value) {
     }
 }
 
-/// The waves of an export against those of a model: which there are, in order, and all of each.
+/// Compares the waves of an export with those of a model: the list, its order, and all values of each.
 fn same_waves(waves: &[Wave], export: &Value) {
     let shown = export["waves"].as_array().unwrap();
     let ids: Vec<u64> = shown.iter().map(|wave| wave["id"].as_u64().unwrap()).collect();

@@ -1,11 +1,11 @@
-//! Waves whose every value follows from a seed.
+//! Waves with values derived from a seed.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// A GPU as far as a log shows it. The names are those of AMD's debugger library; which GPU has which is from its
-/// register tables.
+/// A GPU as in a log. The names are those of AMD's debugger library; its register tables define the registers of each
+/// GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gpu {
     pub(super) name: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct Gpu {
     pub(super) sgprs: u32,
     pub(super) vgprs: u32,
     pub(super) agprs: u32,
-    /// Names and bytes of the registers of class system.
+    /// Names and sizes in bytes of the registers of class system.
     pub(super) system: &'static [(&'static str, usize)],
 }
 
@@ -43,16 +43,16 @@ pub(super) const GFX1100_W64: Gpu = Gpu { lanes: 64, system: GFX11_W64, ..GFX110
 pub(super) const GFX1200: Gpu =
     Gpu { name: "gfx1200", lanes: 32, sgprs: 106, vgprs: 5, agprs: 0, system: GFX12 };
 
-/// A class of registers: names with bytes and value.
+/// A class of registers: names with size in bytes and value.
 pub(super) type Class = (&'static str, Vec<(String, usize, u64)>);
 
-/// A wave and all that is printed of it.
+/// A wave and all of its printed data.
 #[derive(Clone, Debug)]
 pub(super) struct Wave {
     pub(super) id: u64,
     pub(super) lanes: u32,
     pub(super) pc: u64,
-    /// By class in the library's order, `general` last: names with bytes and value.
+    /// By class in the library's order, `general` last: names with size in bytes and value.
     pub(super) classes: Vec<Class>,
     pub(super) vectors: Vec<(String, Vec<u32>)>,
     pub(super) reasons: &'static str,
@@ -64,7 +64,7 @@ pub(super) struct Wave {
     pub(super) slot: u32,
 }
 
-/// A number that follows from a text: FNV-1a and a finaliser, so that neighbours differ in all bits.
+/// A number derived from a text: FNV-1a and a finaliser, so that neighbours differ in all bits.
 pub(super) fn seed(text: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     for byte in text.bytes() {
@@ -79,8 +79,8 @@ fn word(text: &str) -> u32 {
     seed(text) as u32
 }
 
-/// The trap temporaries that AMD's library shows, as the runtime sets them up (ROCm's trap handler): the work-group's
-/// place, the wave's place in it, and the packet in its queue.
+/// The trap temporaries that AMD's library prints, as initialised by the runtime (ROCm's trap handler): the
+/// work-group's position, the wave's number in it, and the packet in its queue.
 fn temporaries(gpu: Gpu, position: [u32; 3], slot: u32, packet: u32, id: u64) -> Vec<(String, usize, u64)> {
     let [x, y, z] = position;
     let mut ttmp: BTreeMap<u32, u32> = BTreeMap::new();
@@ -117,7 +117,7 @@ fn temporaries(gpu: Gpu, position: [u32; 3], slot: u32, packet: u32, id: u64) ->
 }
 
 impl Wave {
-    /// The wave of that number: two to a work-group, one packet for all.
+    /// The wave with that number: two to a work-group, one packet for all.
     pub(super) fn new(gpu: Gpu, id: u64) -> Self {
         let say = |name: &str| format!("{} {id} {name}", gpu.name);
         let number = id as u32 - 1;
@@ -174,7 +174,7 @@ impl Wave {
         (1..=count).map(|id| Self::new(gpu, id)).collect()
     }
 
-    /// A scalar's bytes and value.
+    /// Size in bytes and value of a scalar.
     pub(super) fn scalar(&self, name: &str) -> Option<(usize, u64)> {
         let mut all = self.classes.iter().flat_map(|(_, registers)| registers);
         all.find(|(known, ..)| known == name).map(|(_, bytes, value)| (*bytes, *value))
@@ -186,7 +186,7 @@ impl Wave {
         scalars.chain(self.vectors.iter().map(|(name, _)| name.clone())).collect()
     }
 
-    /// The expected output for a register: hex of its bytes, lowest address first; null where nothing was printed.
+    /// Expected output of a register: its bytes in hex, lowest address first; null if it is not printed.
     pub(super) fn hex(&self, name: &str) -> Value {
         if let Some((bytes, value)) = self.scalar(name) {
             let bytes = &value.to_le_bytes()[..bytes];
@@ -196,7 +196,7 @@ impl Wave {
         vector.map_or(Value::Null, |(_, lanes)| json!(lanes.iter().map(|lane| le(*lane)).collect::<String>()))
     }
 
-    /// Takes a register out: it will not be printed.
+    /// Removes a register, which is then not printed.
     pub(super) fn without(mut self, name: &str) -> Self {
         self.classes.iter_mut().for_each(|(_, registers)| registers.retain(|(known, ..)| known != name));
         self.vectors.retain(|(known, _)| known != name);
@@ -204,7 +204,7 @@ impl Wave {
     }
 }
 
-/// A word's bytes as hex, lowest first.
+/// Bytes of a word as hex, lowest first.
 pub(super) fn le(word: u32) -> String {
     format!("{:08x}", word.swap_bytes())
 }

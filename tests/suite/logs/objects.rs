@@ -1,5 +1,5 @@
-//! Code objects of a log, from the files that users have: the program itself, folders of builds, stripped files.
-//! Built here by clang; llvm-nm and llvm-symbolizer give the beginning of kernels and its line.
+//! Code objects of a log, from the files of users: the program itself, build folders, stripped files. clang builds them
+//! here; llvm-nm and llvm-symbolizer give the entry of kernels and its line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const LOADS: [u64; 2] = [0x7f00_0010_0000, 0x7f00_0020_0000];
 const KERNELS: [&str; 2] = ["lds", "pointers"];
 const SMALL: Gpu = Gpu { sgprs: 4, vgprs: 1, agprs: 1, ..GFX90A };
 
-/// A kernel's code object.
+/// Code object of a kernel.
 fn built(folder: &Path, kernel: &str, gpu: &str) -> PathBuf {
     let object = folder.join(format!("{kernel}-{gpu}.hsaco"));
     let mut clang = Command::new(newest("clang"));
@@ -46,7 +46,7 @@ fn bundled(folder: &Path, kernel: &str, gpus: &[&str], compress: bool) -> PathBu
     bundle
 }
 
-/// A host's object file with those bundles, as a program of several sources has them.
+/// A host's object file with those bundles, as in a program of several sources.
 fn program(folder: &Path, name: &str, bundles: &[PathBuf]) -> PathBuf {
     let asm = |bundle: &PathBuf| format!(".p2align 12\\n.incbin \\\"{}\\\"\\n", bundle.display());
     let text: String = bundles.iter().map(asm).collect();
@@ -64,7 +64,7 @@ fn program(folder: &Path, name: &str, bundles: &[PathBuf]) -> PathBuf {
     folder.join(name)
 }
 
-/// Where the kernel begins in its file.
+/// Address of the kernel's entry in its file.
 fn entry(object: &Path, kernel: &str) -> u64 {
     let symbols = ran(Command::new(newest("llvm-nm")).arg(object));
     let of = |line: &str| {
@@ -74,7 +74,7 @@ fn entry(object: &Path, kernel: &str) -> u64 {
     symbols.lines().find_map(of).unwrap()
 }
 
-/// Function and line of a place in a file.
+/// Function and line of an address in a file.
 fn line(object: &Path, at: u64) -> (String, u64) {
     let mut command = Command::new(newest("llvm-symbolizer"));
     let said = ran(command.arg(format!("--obj={}", object.display())).arg(format!("{at:#x}")));
@@ -84,7 +84,7 @@ fn line(object: &Path, at: u64) -> (String, u64) {
     (function, place[1].parse().unwrap())
 }
 
-/// A wave of each kernel at its first instruction; URIs that lead nowhere on this machine.
+/// A wave of each kernel at its first instruction; URIs of files missing on this machine.
 fn log(folder: &Path, form: Form, uri: impl Fn(usize, u64) -> String) -> PathBuf {
     log_at(folder, form, LOADS, uri)
 }
@@ -104,7 +104,7 @@ fn log_at(folder: &Path, form: Form, loads: [u64; 2], uri: impl Fn(usize, u64) -
     path
 }
 
-/// Both code objects are there, with the lines of DWARF.
+/// Requires both code objects, with the lines of DWARF.
 fn shows(folder: &Path, log: &Path, options: &[&str], origin: &str) {
     let export = export(log, options);
     assert_eq!(problems(&export), Vec::<&str>::new(), "{options:?}");
@@ -117,7 +117,7 @@ fn shows(folder: &Path, log: &Path, options: &[&str], origin: &str) {
         let (function, line) = line(&file, entry(&file, kernel));
         let frame = &export["waves"][index]["frames"][0];
         assert_eq!(frame["line"].as_u64(), Some(line), "{frame}");
-        // The symbolizer has the name of the linker's symbol.
+        // The symbolizer has the symbol's name.
         assert!(frame["function"] == *kernel && function.ends_with(kernel), "{function}: {frame}");
         assert_eq!(export["waves"][index]["architecture"], "gfx90a");
     }
@@ -133,8 +133,8 @@ fn the_program_holds_the_code_objects_of_a_log() {
         let only = folder.join(format!("only-{compress}"));
         fs::create_dir(&only).unwrap();
         fs::copy(program, only.join("app")).unwrap();
-        // Identified by the beginning of kernels, and by the file's size in the URI; an image's length is often that
-        // of others.
+        // Identified by the entries of kernels, and by the file's size in the URI; the length of an image is often
+        // ambiguous.
         let memory = |_, _| "memory://4242#offset=0x5555&size=0x10".to_owned();
         let sized = |_, size| format!("memory://4242#offset=0x5555&size={size}");
         for (form, log) in [
@@ -180,7 +180,7 @@ fn code_objects_for_other_gpus_are_refused() {
     }
 }
 
-/// The agent's saved file has no debug information; the build with it is found by its build id.
+/// The agent's saved file has no debug information; its build id leads to the build that has it.
 #[test]
 fn a_stripped_code_object_leads_to_its_build() {
     let folder = folder("objects-stripped");
@@ -203,8 +203,8 @@ fn a_stripped_code_object_leads_to_its_build() {
     shows(&folder, &log, &["--symbols", symbols.to_str().unwrap()], "--symbols");
 }
 
-/// Two processes wrote into one log, and each has its own code object at the same address: each wave shows its own
-/// process's functions and lines, which llvm-symbolizer has of the files.
+/// Two processes wrote into one log, each with its own code object at the same address: each wave has its own process's
+/// functions and lines, from llvm-symbolizer.
 #[test]
 fn processes_with_code_at_one_address_stay_apart() {
     let folder = folder("objects-processes");
@@ -241,7 +241,7 @@ fn processes_with_code_at_one_address_stay_apart() {
             );
         }
         if form == Form::Kernargs {
-            // By the kernel that begins at the header's address.
+            // By the kernel at the header's address.
             let kernels: Vec<&Value> =
                 export["dispatches"].as_array().unwrap().iter().map(|dispatch| &dispatch["kernel"]).collect();
             assert_eq!(kernels, KERNELS);
@@ -275,7 +275,7 @@ fn a_processor_that_the_log_contradicts_is_said() {
         "{said:?}"
     );
     assert_eq!(problems(&export(&saved, &["--processor", "gfx90a"])), Vec::<&str>::new());
-    // Nothing is saved: the runtime's words, and names of code objects.
+    // No saved file: the runtime's text, and names of code objects.
     for (name, uri, first, wanted) in [
         (
             "words",

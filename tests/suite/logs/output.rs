@@ -1,5 +1,5 @@
-//! Logs inside other output, as people post them: in colour, with carriage returns, with a time or a rank before each line,
-//! between the lines of the program, cut off.
+//! Logs inside other output, as people post them: in colour, with carriage returns, with a time or a rank before each
+//! line, between the lines of the program, cut off.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -34,7 +34,7 @@ fn colours_and_carriage_returns_are_no_part_of_the_text() {
     let waves = Wave::some(SMALL, 3);
     let text = log(&waves);
     shows("crlf", text.replace('\n', "\r\n"), &waves);
-    // A terminal's: bold at the header, colour around every value, a title before, erased lines.
+    // Terminal output: a bold header, colour around every value, a title before it, erased lines.
     let coloured = each_line(&text, |_, line| {
         let line = line.replace("wave_", "\x1b[1;31mwave_").replace(": ", "\x1b[0m: \x1b[38;5;33m");
         format!("\x1b]0;a title\x07\x1b(B{line}\x1b[0m\x1b[K")
@@ -56,7 +56,7 @@ fn what_stands_before_each_line_is_told_by_the_header() {
     shows("times", timed, &waves);
 }
 
-/// Three ranks write at once, a line of each in turns; each has its wave_1.
+/// Three ranks write at once, alternating by lines; each has its wave_1.
 #[test]
 fn ranks_that_write_line_by_line_stay_apart() {
     let ranks: Vec<Vec<Wave>> = (0..3u64)
@@ -96,20 +96,20 @@ fn lines_of_the_program_between_those_of_the_log_cost_nothing() {
         ["step: 12 loss: 0.25", "hash = 0xdeadbeef", "[rank0] waiting", "", "x: [1.0, 2.0]", "0x10: done"];
     let text = each_line(&log(&waves), |at, line| format!("{}\n{line}", noise[at % noise.len()]));
     shows("interleaved", text, &waves);
-    // A program's line that was not ended before the agent wrote; its next lines look alike.
+    // A program's unfinished line before the agent's output; its next lines look alike.
     let text = log(&waves).replace("wave_2:", "iteration 17 of 100 ... wave_2:");
     shows("not-ended", text, &waves);
     let text = log(&waves).replace("wave_", "iteration 17 of 100 ... wave_");
     let text = each_line(&text, |at, line| format!("{line}\niteration {} of 100 ... done", at % 100));
     shows("not-ended-anywhere", text, &waves);
-    // Behind a rank, or a time.
+    // After a rank, or a time.
     let text = log(&waves).replace("wave_2:", "iteration 17 of 100 ... wave_2:");
     shows("not-ended-rank", each_line(&text, |_, line| format!("[1,0]<stderr>:{line}")), &waves);
     let timed = each_line(&text, |at, line| format!("09:{:02}:{:02} {line}", at / 60, at % 60));
     shows("not-ended-time", timed, &waves);
 }
 
-/// Times of any width, as containers' logs, kernels and loggers write them.
+/// Times of any width, as in containers' logs, kernels and loggers.
 #[test]
 fn clocks_go_on_in_any_width() {
     let waves = Wave::some(SMALL, 3);
@@ -130,7 +130,7 @@ fn clocks_go_on_in_any_width() {
     shows("quoted", each_line(&text, |_, line| format!("> {line}")), &waves);
 }
 
-/// Ranks at the same time, each line with a time before the rank; rows that a terminal broke, too.
+/// Simultaneous ranks, each line with a time before the rank; also rows that a terminal broke.
 #[test]
 fn ranks_stay_apart_behind_times() {
     for form in ["[rank{}] ", "node app[123{}]: "] {
@@ -157,7 +157,7 @@ fn ranks_stay_apart_behind_times() {
     }
 }
 
-/// The rule before each wave ends the one before: lines after an unreadable header belong to no wave, and are
+/// The rule before each wave ends the previous one: lines after an unreadable header belong to no wave, and are
 /// reported.
 #[test]
 fn a_broken_header_does_not_give_its_rows_to_the_wave_before() {
@@ -186,7 +186,7 @@ fn rows_behind_a_line_that_was_not_ended_are_read() {
     shows("mid", text, &waves);
 }
 
-/// A terminal of 80 columns breaks vector rows; where between two lanes, they go on in the next line.
+/// A terminal of 80 columns breaks vector rows; after a break between two lanes, they continue in the next line.
 #[test]
 fn rows_that_a_terminal_broke_go_on() {
     let waves = Wave::some(SMALL, 2);
@@ -210,7 +210,7 @@ fn a_log_is_found_behind_much_other_output() {
     }
     text.push_str(&log(&waves));
     shows("far", &text, &waves);
-    // As one line, which ends before the log.
+    // As one line that ends before the log.
     let export = export_text("far-line", text.replace("\n[info]", " [info]"), &["--processor", "gfx90a"]);
     same_waves(&waves, &export);
     assert!(problems(&export)[0].contains("line 1: the line is too long"), "{:?}", problems(&export));
@@ -219,7 +219,7 @@ fn a_log_is_found_behind_much_other_output() {
     assert!(error.to_string().contains("text of no known format (expected a lanescope dump"), "{error}");
 }
 
-/// The same process may report more than once: each report is kept, and counts as a wave of its own.
+/// One process may report repeatedly: each report is kept, and counts as another wave.
 #[test]
 fn a_wave_that_is_reported_twice_is_two() {
     let waves = Wave::some(SMALL, 1);
@@ -233,7 +233,7 @@ fn a_wave_that_is_reported_twice_is_two() {
     assert!(said.iter().any(|problem| problem.contains("does not distinguish their dispatches")), "{said:?}");
 }
 
-/// People quote a header in what they write around a log; a log may end behind one.
+/// People quote a header in text around a log; a log may end after a header.
 #[test]
 fn a_header_without_registers_is_no_wave() {
     let waves = Wave::some(SMALL, 2);
@@ -252,7 +252,7 @@ fn a_header_without_registers_is_no_wave() {
         let wanted = [format!("line {line}: {count}"), "no registers follow".to_owned()];
         assert!(wanted.iter().all(|wanted| said[0].contains(wanted)), "{name}: {said:?}");
     }
-    // Nothing else is in it.
+    // It has no other data.
     for text in [quoted(&waves[0]), format!("{}\n{}", writer::RULE, writer::header(&waves[0], Form::Plain))] {
         let export = export_text("quoted-alone", text, &[]);
         assert_eq!((export["waves"].as_array().unwrap().len(), problems(&export).len()), (0, 1));
@@ -260,7 +260,7 @@ fn a_header_without_registers_is_no_wave() {
     }
 }
 
-/// Cut after any line and after any byte: a value is there whole and right, or it is not there.
+/// Cut after any line and after any byte: a value is whole and right, or absent.
 #[test]
 fn a_log_that_was_cut_shows_nothing_that_is_not_true() {
     let targets = Targets::builtin();
@@ -277,7 +277,7 @@ fn a_log_that_was_cut_shows_nothing_that_is_not_true() {
             let opened = import::open(&path, &targets, &options).unwrap();
             for shown in &opened.capture.waves {
                 let wave = waves.iter().find(|wave| wave.id == u64::from(shown.id)).unwrap();
-                // Those that are held; the others are unknown by construction.
+                // Present values; missing ones are unknown by construction.
                 let held = shown
                     .registers
                     .own
@@ -305,7 +305,7 @@ fn a_log_that_was_cut_shows_nothing_that_is_not_true() {
     }
 }
 
-/// Damage to one word: a problem with its line, and the rest of the log as if nothing had been.
+/// Damage to one word: a problem with its line, and no effect on the rest of the log.
 #[test]
 fn a_damaged_row_costs_itself() {
     let waves = Wave::some(SMALL, 2);
@@ -323,12 +323,12 @@ fn a_damaged_row_costs_itself() {
         let export = export_text(name, text.replacen(from, to, 1), &["--processor", "gfx90a"]);
         let said = problems(&export);
         assert_eq!(said.len(), 1, "{name}: {said:?}");
-        // A mark that begins its line is in the line after those before it.
+        // A mark at the start of a line belongs to the line after the previous ones.
         let named = (line..=line + 1).any(|line| said[0].contains(&format!("line {line}:")));
         assert!(said[0].contains(problem) && named, "{name}: {said:?} is not line {line}");
         super::same_registers(&waves[1], &export["waves"][1]);
     }
-    // A wave size that contradicts itself.
+    // A contradictory wave size.
     let narrow = each_line(&text, |_, line| match line.split_once("exec: ") {
         Some((before, rest)) => format!("{before}exec: {}", &rest[8..]),
         None => line.to_owned(),
@@ -338,7 +338,7 @@ fn a_damaged_row_costs_itself() {
     assert!(problems(&export)[0].contains("exec has 32 bits"), "{:?}", problems(&export));
 }
 
-/// The same through a file in the present folder, whose name has no folder.
+/// The same through a file name without a folder, in the current folder.
 #[test]
 fn a_log_may_be_named_without_a_folder() {
     let waves = Wave::some(SMALL, 1);

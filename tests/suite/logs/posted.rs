@@ -27,14 +27,14 @@ fn all(gpus: &[Gpu]) -> Vec<Wave> {
     gpus.iter().flat_map(|gpu| waves(*gpu)).collect()
 }
 
-/// Each wave is of the GPU that the text names for it, or of the one whose registers it has.
+/// Each wave has the GPU in the text around it, or the GPU with its registers.
 #[test]
 fn waves_of_several_gpus_are_each_of_their_own() {
     let text = [NAVI48, NAVI21].map(|gpu| hardware(&waves(gpu), false)).concat();
     let export = export_text("two-gpus", &text, &[]);
     assert_eq!(problems(&export), Vec::<&str>::new());
     same(&all(&[NAVI48, NAVI21]), &export, &|_| false);
-    // A wave without a shader names none: it is of the GPU of those around it.
+    // A wave without a shader names no GPU: it has the GPU of its neighbours.
     let line = text.lines().find(|line| line.contains("gfx1201.reg")).unwrap();
     for (name, changed) in [
         ("unnamed-first", text.replacen(line, "", 1)),
@@ -44,7 +44,7 @@ fn waves_of_several_gpus_are_each_of_their_own() {
         assert_eq!(problems(&export), Vec::<&str>::new(), "{name}");
         same(&all(&[NAVI48, NAVI21]), &export, &|_| false);
     }
-    // Nothing is named: by registers, each for itself.
+    // Without any name: by registers, each wave separately.
     let text = [small(&waves(VEGA)), small(&waves(NAVI21))].concat();
     let export = export_text("two-unnamed", text, &[]);
     let said = problems(&export);
@@ -63,7 +63,7 @@ fn waves_of_several_gpus_are_each_of_their_own() {
         said[1].contains("--processor gfx1100 contradicts this wave, which has words as gfx1200 has"),
         "{said:?}"
     );
-    // The generation is ambiguous by its registers alone.
+    // The generation is ambiguous by its registers.
     let near = export_text("near-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1200"]);
     let said = problems(&near);
     assert_eq!(said.len(), 1, "{said:?}");
@@ -75,7 +75,7 @@ fn waves_of_several_gpus_are_each_of_their_own() {
     assert_eq!(problems(&right), Vec::<&str>::new());
 }
 
-/// Wherever the first wave was cut off, the second is read.
+/// Wherever the first wave is cut off, the second is read.
 #[test]
 fn what_is_cut_at_its_front_opens() {
     let waves = waves(NAVI31);
@@ -88,7 +88,7 @@ fn what_is_cut_at_its_front_opens() {
     }
 }
 
-/// A line's prefix is no part of it: its numbers differ from line to line.
+/// A line's prefix is not part of it: its numbers differ from line to line.
 #[test]
 fn umr_is_read_wherever_it_stands_in_other_output() {
     type Before = fn(usize) -> String;
@@ -122,7 +122,7 @@ fn umr_is_read_wherever_it_stands_in_other_output() {
     }
 }
 
-/// A program's own JSON before a log, Docker's around it, bytes that are no text.
+/// A program's own JSON before a log, Docker's around it, invalid bytes.
 #[test]
 fn an_agents_log_opens_behind_whatever_comes_first() {
     let waves = model::Wave::some(model::Gpu { sgprs: 8, vgprs: 2, agprs: 1, ..GFX90A }, 2);
@@ -157,7 +157,7 @@ fn an_agents_log_opens_behind_whatever_comes_first() {
     }
 }
 
-/// `>` of Windows PowerShell writes UTF-16 with a mark and carriage returns.
+/// `>` of Windows PowerShell writes UTF-16 with a byte order mark and carriage returns.
 #[test]
 fn texts_in_utf16_are_read() {
     let agent = model::Wave::some(model::Gpu { sgprs: 8, vgprs: 2, agprs: 1, ..GFX90A }, 2);
@@ -172,7 +172,7 @@ fn texts_in_utf16_are_read() {
         let export = export_text("utf16-log", &log, &["--processor", "gfx90a"]);
         assert_eq!(problems(&export), Vec::<&str>::new());
         same_waves(&agent, &export);
-        // Cut inside a unit.
+        // Cut inside a code unit.
         let cut = export_text("utf16-cut", &log[..(log.len() * 3 / 4) | 1], &["--processor", "gfx90a"]);
         same_waves(&agent[..1], &json!({ "waves": [cut["waves"][0]] }));
         for (name, text) in
@@ -186,7 +186,7 @@ fn texts_in_utf16_are_read() {
     }
 }
 
-/// Wherever an answer stands and wherever it breaks off, whole waves of it are read.
+/// Wherever an answer begins and breaks off, its whole waves are read.
 #[test]
 fn a_posted_answer_is_read_as_far_as_it_goes() {
     let waves = waves(NAVI31);
@@ -216,7 +216,7 @@ fn a_posted_answer_is_read_as_far_as_it_goes() {
     same(&waves[..1], &export, &|_| false);
 }
 
-/// RADV's files are used wherever umr's text of it is opened, and umr's failures are reported.
+/// RADV's files are used wherever umr's text in the same folder is opened, and umr's failures are reported.
 #[test]
 fn what_radv_wrote_is_said_where_there_are_no_waves() {
     let radv = folder("radv_dumps_1_none");
@@ -242,7 +242,7 @@ fn what_radv_wrote_is_said_where_there_are_no_waves() {
         problems(&said)[0].contains("contradicts the file beside the text that names the GPU, gfx1103"),
         "{said}"
     );
-    // Only the beginning of such a file is looked at.
+    // Only the beginning of such a file is read.
     fs::write(radv.join("gpu_info.log"), "x\n".repeat(1 << 19) + "    name = PHOENIX\n").unwrap();
     assert_eq!(export(&radv, &[])["agents"][0]["architecture"], "gfx1100");
     fs::write(radv.join("gpu_info.log"), "x\n".repeat((1 << 19) - 20) + "    name = PHOENIX\n").unwrap();
@@ -277,7 +277,7 @@ fn a_zipped_hang_folder_opens_as_it_is() {
         path
     };
     let whole = export(&radv, &[]);
-    // `-x` keeps zips that were made before out.
+    // `-x` excludes existing zips.
     let zips = [
         zip("inside.zip", &radv, &[]),
         zip("stored.zip", &radv, &["-0"]),
@@ -291,7 +291,7 @@ fn a_zipped_hang_folder_opens_as_it_is() {
         let note = zipped["provenance"]["note"].as_str().unwrap();
         assert!(note.ends_with("Failing VM page: 0x800000200000"), "{note}");
     }
-    // Damage to deflated data: the part before it is read, and the rest is reported.
+    // Damaged deflated data: the part before the damage is read, and the rest is reported.
     let mut bytes = fs::read(&zips[0]).unwrap();
     let name = bytes.windows(13).position(|name| name == b"umr_waves.log").unwrap();
     bytes[name + 600..name + 700].fill(0xff);
@@ -330,7 +330,7 @@ fn text_without_waves_is_said_to_be_that() {
     assert!(idle.contains("no waves: umr found none active"), "{idle}");
 }
 
-/// Options that a format has no use for are named; those that it uses are not.
+/// Options that a format does not use are reported; used ones are not.
 #[test]
 fn options_without_effect_are_said() {
     let log = file("unused-log", writer::agent(&model::Wave::some(GFX90A, 1), Form::Plain, None));
@@ -359,8 +359,8 @@ fn options_without_effect_are_said() {
     assert_eq!(named(&dump), ["--host-core", "--code-object", "--r-version", "--processor"]);
 }
 
-/// gfx12 has work-groups in trap temporaries with any runtime: x in ttmp9, y and z in the halves of ttmp7 if bit 30
-/// of ttmp8 is set, the place in the group in bits 29 to 25 of ttmp8, the packet below.
+/// gfx12 has work-groups in trap temporaries with any runtime: x in ttmp9, y and z in the halves of ttmp7 if bit 30 of
+/// ttmp8 is set, the wave's number in the group in bits 29 to 25 of ttmp8, the packet below.
 #[test]
 fn work_groups_are_those_of_trap_temporaries_that_count() {
     let rows = |ttmps: [u32; 16]| -> String {
@@ -398,7 +398,7 @@ fn work_groups_are_those_of_trap_temporaries_that_count() {
         "{}",
         one["provenance"]["note"]
     );
-    // Without bit 30 what ttmp7 has is another's. Both claim one place: they are of two dispatches.
+    // Without bit 30 ttmp7 belongs to something else. Both waves claim one position: they are of two dispatches.
     let same_place = [set(0x0005_0004, 0x8000_0011, 6); 2];
     let two = export_text("groups-1d", text(NAVI48, same_place), &[]);
     assert_eq!(places(&two), [json!([0, [6, 0, 0], 0]), json!([1, [6, 0, 0], 0])]);
@@ -412,7 +412,7 @@ fn work_groups_are_those_of_trap_temporaries_that_count() {
             "{name}: {info}"
         );
     };
-    // Position and place are in ttmp8 and ttmp9; ttmp7 counts only with the bit of ttmp8.
+    // Position and number are in ttmp8 and ttmp9; ttmp7 counts only with the bit of ttmp8.
     let lacking = "ttmp8 and ttmp9, which would hold them, are not captured";
     let mut without_y = three;
     without_y.iter_mut().for_each(|ttmps| ttmps[7] = 0xbebe_beef);

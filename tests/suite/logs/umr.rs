@@ -1,4 +1,4 @@
-//! umr's three flavours of text, its JSON, and RADV's folders.
+//! umr's three forms of text, its JSON, and RADV's folders.
 
 mod rows;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::model::{le, seed};
 use super::{export, export_text, file, folder, problems, run};
 
-/// The register words that umr lists of a wave, in its order, and the first and last generation (gfxN) that have each.
+/// umr's list of register words per wave, in its order, with the first and last generation (gfxN) of each.
 const WORDS: [(&str, u8, u8); 28] = [
     ("STATUS", 9, 12),
     ("PC_LO", 9, 12),
@@ -46,24 +46,24 @@ const WORDS: [(&str, u8, u8); 28] = [
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gpu {
     name: &'static str,
-    /// The N of gfxN.
+    /// N of gfxN.
     generation: u8,
     lanes: u64,
     sgprs: u64,
-    /// Own SGPRs; those after them are vcc and others.
+    /// Number of its own SGPRs; later ones are vcc and others.
     own: u64,
     vgprs: u64,
 }
 
 impl Gpu {
-    /// The words that it has.
+    /// Names of its words.
     fn words(&self) -> Vec<&'static str> {
         let has = |(_, first, last): &&(_, u8, u8)| (*first..=*last).contains(&self.generation);
         WORDS.iter().filter(has).map(|(name, ..)| *name).collect()
     }
 }
 
-/// gfx9: 2 times 16 SGPRs are allocated; vcc is in the last two, flat_scratch in those from 26 on.
+/// gfx9 allocates SGPRs in multiples of 32; vcc is in the last two, flat_scratch in those from 26 on.
 pub(super) const VEGA: Gpu = Gpu { name: "gfx900", generation: 9, lanes: 64, sgprs: 32, own: 102, vgprs: 16 };
 pub(super) const NAVI21: Gpu =
     Gpu { name: "gfx1030", generation: 10, lanes: 64, sgprs: 124, own: 106, vgprs: 20 };
@@ -72,7 +72,7 @@ pub(super) const NAVI31: Gpu =
 pub(super) const NAVI48: Gpu =
     Gpu { name: "gfx1201", generation: 12, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
 
-/// The value of umr's kernel interface for unreadable registers.
+/// Value of umr's kernel interface for unreadable registers.
 const UNREADABLE: u32 = 0xbebe_beef;
 
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Wave {
         if lane < self.gpu.lanes { value() } else { 0 }
     }
 
-    /// The expected content of an export.
+    /// Expected content of an export.
     fn registers(&self) -> BTreeMap<String, String> {
         let gpu = self.gpu;
         let mut registers = BTreeMap::new();
@@ -160,7 +160,7 @@ pub(super) fn waves(gpu: Gpu) -> Vec<Wave> {
     (0..2).map(|number| Wave::new(gpu, number)).collect()
 }
 
-/// Compares all waves; `without`: registers that a flavour does not print.
+/// Compares all waves; `without`: registers missing in the form.
 pub(super) fn same(waves: &[Wave], export: &Value, without: &dyn Fn(&str) -> bool) {
     let shown = export["waves"].as_array().unwrap();
     assert_eq!(shown.len(), waves.len());
@@ -206,7 +206,7 @@ fn vgprs(wave: &Wave) -> String {
     text
 }
 
-/// A shader of three words before and behind the PC; the PC's own is marked.
+/// A shader of three words on each side of the PC; the word at the PC is marked.
 fn code(wave: &Wave) -> String {
     let pc = u64::from(wave.words["PC_HI"]) << 32 | u64::from(wave.words["PC_LO"]);
     let mut text = format!("\n\nPGM_MEM: (found shader at: 5@{:#x} of 24 bytes)\n", pc - 8);
@@ -219,7 +219,7 @@ fn code(wave: &Wave) -> String {
     text + "End of disassembly.\n"
 }
 
-/// The oldest flavour: columns. No VGPRs.
+/// The oldest form: columns. No VGPRs.
 pub(super) fn columns(waves: &[Wave]) -> String {
     let before_gfx10 = waves[0].gpu.own == 102;
     let (place, names): (_, &[&str]) = match before_gfx10 {
@@ -297,7 +297,7 @@ pub(super) fn columns(waves: &[Wave]) -> String {
     text
 }
 
-/// The second flavour: `-O bits` with small names; fields of some registers.
+/// The second form: `-O bits` with small names; fields of some registers.
 pub(super) fn small(waves: &[Wave]) -> String {
     let mut text = String::new();
     for wave in waves {
@@ -330,7 +330,7 @@ pub(super) fn small(waves: &[Wave]) -> String {
     text
 }
 
-/// The present flavour: the hardware's names; with `bits`, fields of all registers.
+/// The current form: the hardware's names; with `bits`, fields of all registers.
 pub(super) fn hardware(waves: &[Wave], bits: bool) -> String {
     let mut text = String::new();
     for wave in waves {
@@ -346,7 +346,7 @@ pub(super) fn hardware(waves: &[Wave], bits: bool) -> String {
             text.push_str("\n\nRegister Bits:\n\t");
             for name in wave.gpu.words() {
                 writeln!(text, "\n\nixSQ_WAVE_{name}[{:08x}]:", wave.words[name]).unwrap();
-                // A field has the name of a register in places: it is none.
+                // Some fields have the name of a register.
                 writeln!(text, "\t{:>20}: {:08x} | {:>20}: {:08x} | ", "PC_LO", 7, "M0", 9).unwrap();
             }
             text.push('\n');
@@ -402,7 +402,7 @@ fn the_hardwares_names_are_registers() {
             let export =
                 export_text(&format!("hardware-{}-{}", gpu.name, gpu.lanes), hardware(&waves, bits), &[]);
             assert_eq!(problems(&export), Vec::<&str>::new());
-            // The last 16 of a gfx9 wave are not printed, and vcc and flat_scratch are in them.
+            // The last 16 SGPRs of a gfx9 wave are not printed; vcc and flat_scratch are among them.
             let missing = |name: &str| {
                 let slot = name.strip_prefix('s').and_then(|slot| slot.parse::<u64>().ok());
                 gpu.own == 102
@@ -413,7 +413,7 @@ fn the_hardwares_names_are_registers() {
     }
 }
 
-/// Trap temporaries, which umr prints where the wave has a trap handler: those that AMD's library shows.
+/// Trap temporaries, which umr prints for waves with a trap handler: those of AMD's library.
 #[test]
 fn trap_temporaries_are_registers() {
     for gpu in [NAVI31, NAVI48] {
@@ -441,7 +441,7 @@ fn words_of_code_are_memory() {
 }
 
 pub(super) fn json_answer(waves: &[Wave], negative: bool) -> Value {
-    // Older servers write the upper half of 32 bits as negative numbers.
+    // Older servers write words of 32 bits as signed numbers.
     let number = |word: u32| if negative { json!(word as i32) } else { json!(word) };
     let waves: Vec<Value> = waves
         .iter()
@@ -484,7 +484,7 @@ fn the_json_answer_has_the_same_registers() {
         let waves = waves(gpu);
         for negative in [false, true] {
             let answer = json_answer(&waves, negative);
-            // As the server sends it, and its inner part alone.
+            // As sent by the server, and the inner part alone.
             let whole = json!({ "answer": answer, "request": { "command": "waves" }, "has_raw_data": false });
             for text in [answer.to_string(), whole.to_string(), format!("{answer:#}")] {
                 let export = export_text(&format!("json-{}", gpu.name), text, &["--processor", gpu.name]);
@@ -517,13 +517,13 @@ fn a_hang_folder_is_umrs_text_and_the_drivers_name_of_the_gpu() {
     assert_eq!(problems(&export), Vec::<&str>::new());
     same(&waves(NAVI31), &export, &|_| false);
     assert!(export["provenance"]["note"].as_str().unwrap().ends_with("Failing VM page: 0x800000200000"));
-    // A stepping has the facts of the processor that it is one of, and its own name.
+    // A stepping has the facts of its processor, and its own name.
     fs::write(folder.join("gpu_info.log"), "Device info:\n    name = PHOENIX\n").unwrap();
     let alike = super::export(&folder, &[]);
     assert_eq!(alike["agents"][0]["architecture"], "gfx1103");
     let info = run(&["info", folder.to_str().unwrap()]);
     assert!(info.contains("RADV hang folder") && info.contains("2 waves of gfx1103:wave32"), "{info}");
-    // Names of Mesa's enum radeon_family, and the processors for which Mesa has LLVM compile.
+    // Names of Mesa's enum radeon_family, and the processors that Mesa passes to LLVM.
     for (name, processor) in [
         ("KRACKAN1", "gfx1152"),
         ("CHIP_STRIX1", "gfx1150"),
@@ -552,7 +552,7 @@ fn a_hang_folder_is_umrs_text_and_the_drivers_name_of_the_gpu() {
     assert_eq!((&other["agents"][0]["architecture"], problems(&other)), (&json!("gfx1102"), vec![]));
 }
 
-/// umr may find nothing, or waves of a GPU that is too old; colours are stripped as in other logs.
+/// umr may find nothing, or waves of an unsupported GPU; colours are stripped as in other logs.
 #[test]
 fn what_cannot_be_shown_is_said() {
     let idle = folder("idle");
@@ -592,7 +592,7 @@ fn a_damaged_row_costs_itself() {
         let said = problems(&export);
         assert_eq!(said.len(), 1, "{name}: {said:?}");
         assert!(said[0].contains(problem), "{name}: {said:?}");
-        // The line is that of the text before, or the next: its own end may be before the mark.
+        // The line of the text before, or the next one: its own end may precede the mark.
         let named = (line..=line + 1).any(|line| said[0].contains(&format!("line {line}:")));
         assert!(named, "{name}: {said:?} is not line {line}");
         same(&waves[1..], &json!({ "waves": [export["waves"][1]] }), &|_| false);

@@ -1,4 +1,4 @@
-//! Writes texts as the debug agent and umr do; the grammars are in tests/fixtures/logs/README.md.
+//! Writes texts like the debug agent and umr; the grammars are in tests/fixtures/logs/README.md.
 
 use std::fmt::Write as _;
 
@@ -13,11 +13,11 @@ pub(super) enum Form {
     Plain,
     /// Header with `kernel_code_entry=`.
     Entry,
-    /// And `kernargs=`; LDS with its size, kernel arguments.
+    /// Also `kernargs=`; LDS with its size, kernel arguments.
     Kernargs,
 }
 
-/// A report's facts of the code object, if it has any.
+/// Facts of the code object in a report, if it has any.
 #[derive(Clone, Debug)]
 pub(super) struct Module {
     pub(super) uri: String,
@@ -64,7 +64,7 @@ pub(super) fn agent(waves: &[Wave], form: Form, module: Option<&Module>) -> Stri
 }
 
 pub(super) fn header(wave: &Wave, form: Form) -> String {
-    // A name with everything in it that a header has.
+    // A name with every character of a header.
     let name = "void f<(A)1, B>(int*, (anonymous namespace)::C)";
     let kernel = match form {
         Form::Old | Form::Plain => String::new(),
@@ -76,7 +76,7 @@ pub(super) fn header(wave: &Wave, form: Form) -> String {
     format!("wave_{}: pc={:#x}{kernel} (stopped, reason: {})", wave.id, wave.pc, wave.reasons)
 }
 
-/// Scalars right-aligned in 16 columns, as many to a line as make 16 bytes; vectors a line each.
+/// Scalars right-aligned in 16 columns, 16 bytes to a line; one vector per line.
 fn registers(text: &mut String, wave: &Wave) {
     let (first, rest) = wave.classes.split_first().unwrap();
     class(text, first.0, &first.1);
@@ -108,7 +108,7 @@ fn class(text: &mut String, name: &str, scalars: &[(String, usize, u64)]) {
     text.push('\n');
 }
 
-/// Rows of eight words at multiples of 32; words before the first are nine blanks each.
+/// Rows of eight words at multiples of 32; each word before the first is nine blanks.
 fn memory(text: &mut String, start: u64, words: &[u32]) {
     let pad = (start % 32 / 4) as usize;
     let mut row = start - start % 32;

@@ -1,4 +1,4 @@
-//! An export against a model: everything that differs, in words.
+//! Compares an export with a model and collects all differences as text.
 
 use lanescope::arch::Targets;
 use lanescope::import::{self, Options};
@@ -13,20 +13,20 @@ use crate::core_writer::core::{Bulk, Core, build};
 use crate::core_writer::model::{DispatchModel, Dwords, GroupModel, Model, WaveModel};
 use crate::core_writer::plan::{Layout, Plan};
 
-/// A core that was opened.
+/// An opened core.
 pub(super) struct Opened {
     pub(super) dump: Arc<Dump>,
     pub(super) problems: Vec<String>,
     pub(super) export: Value,
 }
 
-/// The user's options for that core: the runtime that wrote it, if the file has none.
+/// Options for that core: the runtime version, if the file lacks it.
 pub(super) fn options(plan: &Plan) -> Options {
     let r_version = (plan.file.layout == Layout::Split).then_some(plan.process.r_version);
     Options { r_version, ..Options::default() }
 }
 
-/// Opens a file and exports it whole.
+/// Opens a file and exports all of it.
 pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, String> {
     thread_local!(static TARGETS: Targets = Targets::builtin());
     let opened =
@@ -62,7 +62,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A register as the export has it: digits of all of it, or of each lane, or null.
+/// A register in the export's form: digits of the whole, or per lane, or null.
 fn register(dwords: &Dwords, vector: bool) -> Value {
     let word = |dword: &u32| hex(&dword.to_le_bytes());
     let known = dwords.iter().flatten().count();
@@ -80,7 +80,7 @@ fn short(value: &Value) -> String {
     text.get(..60).map_or(text.clone(), |start| format!("{start}... ({} characters)", text.len()))
 }
 
-/// All that differs, collected.
+/// Collected differences.
 pub(super) struct Differences {
     pub(super) all: Vec<String>,
     place: String,
@@ -110,7 +110,7 @@ impl Differences {
         self.all.push(format!("{}: {text}", self.place));
     }
 
-    /// Fails with the first ones.
+    /// Fails with the first differences.
     pub(super) fn fail_if_any(self) {
         let count = self.all.len();
         let first = self.all.into_iter().take(40).collect::<Vec<_>>().join("\n");
@@ -118,7 +118,7 @@ impl Differences {
     }
 }
 
-/// One wave's values. `memory`: private memory too.
+/// Compares one wave's values. `memory`: also private memory.
 pub(super) fn wave(found: &Value, model: &WaveModel, memory: bool, wrong: &mut Differences) {
     let mut same = |key: &str, expected: Value| wrong.same(key, &found[key], &expected);
     same("architecture", json!(model.gpu));
@@ -168,7 +168,7 @@ pub(super) fn wave(found: &Value, model: &WaveModel, memory: bool, wrong: &mut D
     wrong.same("private_wave", &found["private_wave"], &backing);
 }
 
-/// A work-group's values and those of its dispatch.
+/// Compares the values of a work-group and of its dispatch.
 fn group(export: &Value, found: &Value, model: &GroupModel, wrong: &mut Differences) {
     wrong.same("queue_id", &found["queue_id"], &json!(model.queue));
     wrong.same("packet_id", &found["packet_id"], &json!(model.packet));
@@ -199,7 +199,7 @@ fn dispatch(export: &Value, queue: u32, model: &DispatchModel, wrong: &mut Diffe
     same("kernel_descriptor_address", json!(model.kernel_object));
 }
 
-/// All of an export.
+/// Compares a whole export.
 pub(super) fn all(plan: &Plan, opened: &Opened, model: &Model, wrong: &mut Differences) {
     let export = &opened.export;
     let list = |key: &str| export[key].as_array().map_or(&[][..], Vec::as_slice);
@@ -239,7 +239,7 @@ pub(super) fn all(plan: &Plan, opened: &Opened, model: &Model, wrong: &mut Diffe
     }
 }
 
-/// The work-items of all lanes.
+/// Compares the work-items of all lanes.
 pub(super) fn lanes(opened: &Opened, model: &Model, wrong: &mut Differences) {
     let mut sessions: Vec<(String, Session)> = Vec::new();
     for (ordinal, wave) in (0u32..).zip(&model.waves) {

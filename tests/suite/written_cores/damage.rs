@@ -1,5 +1,5 @@
 //! Damaged cores: cut at every structure's edge, every word of a header changed. Nothing panics, errors are reported,
-//! and waves whose words are whole still have the model's values.
+//! and waves with intact words still have the model's values.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::core_writer::model::{self, Model, WaveModel};
 use crate::core_writer::plan::{AQL, FilePlan, Layout, Plan};
 use crate::core_writer::{gpu, matrix, note, queue};
 
-/// A core that can be damaged.
+/// A core to damage.
 struct Victim {
     plan: Plan,
     core: Core,
@@ -22,7 +22,7 @@ struct Victim {
     folder: tempfile::TempDir,
 }
 
-/// Cores with save areas enough to lose one: of a layout with one state word and of one with two.
+/// Cores with enough save areas to lose one: of a layout with one state word and of one with two.
 fn victims() -> Vec<Victim> {
     let found = |name: &str, lanes: u32, layout: Layout| {
         let plans = (400..).map(|seed| matrix::plan(gpu::named(name), lanes, seed));
@@ -49,7 +49,7 @@ impl Victim {
         compare::open(&path, &compare::options(&self.plan))
     }
 
-    /// Where an address lies in the file.
+    /// File offset of an address.
     fn offset(&self, address: u64) -> u64 {
         let segments = self.core.gpu.segments.iter();
         let mut found = segments.filter(|(first, _, size)| (*first..first + size).contains(&address));
@@ -65,7 +65,7 @@ impl Victim {
         bytes
     }
 
-    /// Whether the target of a header, before or after its change, touches the data of an area's waves: the area, and
+    /// Whether the target of a header, before or after its change, overlaps the data of an area's waves: the area, and
     /// the facts of its queue and process.
     fn is_touched(&self, moved: [(u64, u64); 2], index: usize, xcc: usize) -> bool {
         let area = &self.core.areas[index][xcc];
@@ -79,7 +79,7 @@ impl Victim {
         let meets = |(first, size): (u64, u64)| {
             needed.iter().any(|(start, length)| first < start + length && *start < first.saturating_add(size))
         };
-        // All waves are read by the notes' facts.
+        // All waves depend on the notes.
         let is_of_notes = moved[0].1 == 0;
         is_of_notes || moved.into_iter().any(meets)
     }
@@ -89,7 +89,7 @@ impl Victim {
         self.check(opened, |_, _| true, false, wrong);
     }
 
-    /// Compares the waves of save areas that are whole: (queue, XCC).
+    /// Compares the waves of intact save areas: (queue, XCC).
     fn check(
         &self,
         opened: &Opened,
@@ -102,7 +102,7 @@ impl Victim {
             let found: Vec<&Value> = waves.iter().filter(|wave| wave["queue_id"] == queue.id).collect();
             let expected: Vec<&WaveModel> =
                 self.model.waves.iter().filter(|wave| wave.queue == queue.id).collect();
-            // Where an area has lost waves nobody knows how many; those before and after it are still in order.
+            // The number of waves lost from an area is unknown; those before and after it are still in order.
             let whole = |xcc: &usize| is_whole(index, *xcc);
             let xccs = queue.xccs.len();
             let before = (0..xccs).take_while(whole).count();
@@ -127,7 +127,7 @@ impl Victim {
     }
 }
 
-/// First address and size of the memory that a program header names; nothing where it names none.
+/// First address and size of the memory of a program header; empty if it has none.
 fn header(bytes: &[u8], at: u64) -> (u64, u64) {
     let number = |offset: u64| {
         let at = (at + offset) as usize;
@@ -182,7 +182,7 @@ fn cores_cut_at_every_edge_keep_what_is_whole() {
             if cut < notes_end {
                 continue;
             }
-            // The memory of a queue lies in the file one after the other: ring, queue, save areas, scratch.
+            // The memory of a queue is consecutive in the file: ring, queue, save areas, scratch.
             let is_whole = |index: usize, xcc: usize| {
                 let place = &core.areas[index][xcc];
                 victim.offset(place.address) + place.wave_end.max(40) <= cut
@@ -192,7 +192,7 @@ fn cores_cut_at_every_edge_keep_what_is_whole() {
                 let end = victim.offset(area.address) + area.size;
                 end <= cut
             });
-            // Private memory is the last of its queue's; where it was cut its pieces differ from the whole.
+            // Private memory is the last of its queue's; after a cut its pieces differ from the whole.
             victim.check(&opened, is_whole, false, &mut wrong);
             partial += usize::from(!everything);
             blocks_below(&victim, &opened, cut, &mut wrong);
@@ -202,8 +202,8 @@ fn cores_cut_at_every_edge_keep_what_is_whole() {
     }
 }
 
-/// Waves whose blocks lie before the cut have their registers, though others of their area are lost: an area that is cut
-/// has lost the waves at the beginning of its control stack.
+/// Waves with blocks before the cut have their registers, though others of their area are lost: a cut area loses the
+/// waves at the beginning of its control stack.
 fn blocks_below(victim: &Victim, opened: &Opened, cut: u64, wrong: &mut Differences) {
     for (index, queue) in victim.plan.queues.iter().enumerate().filter(|(_, queue)| queue.kind == AQL) {
         for (xcc, area) in victim.core.areas[index].iter().enumerate() {
@@ -220,7 +220,7 @@ fn blocks_below(victim: &Victim, opened: &Opened, cut: u64, wrong: &mut Differen
                 if base + first + size > cut {
                     continue;
                 }
-                // The control stack is whole, so every wave of it is listed.
+                // The control stack is whole, so it lists every wave.
                 let Some(wave) = found.get(before + number) else {
                     wrong.say(&format!(
                         "queue {} XCC {xcc}: wave {number} of its control stack is lost",
@@ -264,7 +264,7 @@ fn every_word_of_a_header_may_be_anything() {
                 let bits = changes(at)[at as usize / 4 % 2];
                 wrong.at(format!("{}: {} + {} ^ {bits:#x}", victim.plan.name, mark.name, at - mark.offset));
                 let bytes = victim.changed(at, bits);
-                // Either some of it is there, or an error has the reason.
+                // Some of the data remains, or an error has the reason.
                 let opened = match victim.open(&bytes) {
                     Ok(opened) => opened,
                     Err(error) => {
@@ -283,7 +283,7 @@ fn every_word_of_a_header_may_be_anything() {
                     continue;
                 }
                 told += 1;
-                // A count of fewer headers hides the rest: the problem is that the queues' memory is gone.
+                // A smaller count of headers hides the rest: the missing memory of the queues is the problem.
                 if opened.problems.is_empty() {
                     wrong.say(&format!("no problem is named, though {}", all.all[0]));
                 }
@@ -318,7 +318,7 @@ fn every_word_of_the_note_may_be_anything() {
                         format!("{}: {} + {} ^ {bits:#x}", victim.plan.name, mark.name, at - mark.offset);
                     wrong.at(place);
                     let opened = victim.open(&victim.changed(at, bits));
-                    // A changed queue leaves the others alone.
+                    // A changed queue does not affect the others.
                     let queue = mark.name.strip_prefix("queue ").map(|id| id.parse::<u32>().unwrap());
                     match (opened, queue) {
                         (Ok(opened), Some(id)) => {
@@ -363,17 +363,17 @@ fn a_damaged_save_area_leaves_the_others_alone() {
                                 continue;
                             }
                         };
-                        // Control stack and wave area: where they are and how large.
+                        // Offset and size of control stack and wave area.
                         if at < 16 && opened.problems.is_empty() {
                             wrong.say("no problem is named");
                         }
                         let others = |there: usize, number: usize| (there, number) != (index, xcc);
                         victim.check(&opened, others, false, &mut wrong);
-                        // Had nothing been damaged, nothing were tested.
+                        // Without damage the test would be void.
                         let mut own = Differences::new();
                         victim.check_all(&opened, &mut own);
                         harmed += usize::from(!own.all.is_empty());
-                        // Words that mean nothing to a reader change nothing.
+                        // Words that a reader ignores change nothing.
                         if (16..40).contains(&at) {
                             victim.check_all(&opened, &mut wrong);
                         }

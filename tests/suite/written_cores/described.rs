@@ -1,4 +1,4 @@
-//! The sample cores as plans of the writer: the values of their expected files, as AMD's library read them.
+//! The sample cores as plans of the writer: the values in their expected files, as read by AMD's library.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use crate::core_writer::plan::{
 use crate::core_writer::words::Of;
 use crate::fixtures::fixtures;
 
-/// Names, seeds of the filler and scratch (waves and bytes of one) as the samples' description gives them; engines.
+/// Names, seeds of the filler and scratch (waves and bytes per wave) from the samples' description; engines.
 const SAMPLES: [(&str, u32, u32, u32, u32); 5] = [
     ("gfx90a-split", 7, 16, 4096, 8),
     ("gfx90a-unified", 8, 16, 4096, 8),
@@ -37,7 +37,7 @@ pub(super) fn small(value: &Value) -> u32 {
     u32::try_from(number(value)).unwrap()
 }
 
-/// Bytes as the expected files write them; null: none.
+/// Bytes in the notation of the expected files; null: none.
 pub(super) fn hex(text: &Value) -> Vec<u8> {
     let text = if text.is_null() { "" } else { text.as_str().unwrap() };
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
@@ -48,7 +48,7 @@ pub(super) fn dword(wave: &Value, register: &str) -> u32 {
 }
 
 impl Sample {
-    /// The plan that the expected file describes.
+    /// The plan for the expected file.
     fn open((name, seed, waves, wave_bytes, engines): (&'static str, u32, u32, u32, u32)) -> Self {
         let folder = fixtures().join("gpucore");
         let bytes = fs::read(folder.join(format!("{name}.core"))).unwrap();
@@ -114,7 +114,7 @@ impl Sample {
         number(&segments.iter().find(|segment| segment["name"] == name).unwrap()["va"])
     }
 
-    /// Every wave with its expected values, and the index of the work-group that it opens.
+    /// Runs a check for every wave with its expected values, and the index of the work-group that it opens.
     pub(super) fn each_wave(&self, mut check: impl FnMut(Of<'_>, Option<u32>, bool, &Value)) {
         let expected = self.expected["waves"].as_array().unwrap();
         let mut count = 0;

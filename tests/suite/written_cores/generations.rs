@@ -65,8 +65,8 @@ fn every_value_of_agents_of_several_generations_is_read() {
     check(matrix::all(0).into_iter());
 }
 
-/// A GPU core alone does not name the runtime that wrote it. If code is captured and the park position of waves is
-/// not, their stop positions are known all the same.
+/// A GPU core without the host's lacks the version of its runtime. If code is captured and the parking address of waves
+/// is not, their stop positions are still known.
 #[test]
 fn true_pcs_are_found_without_the_runtime_s_version() {
     let folder = tempfile::tempdir().unwrap();
@@ -102,7 +102,7 @@ fn every_index_of_a_full_ring_leads_to_its_dispatch() {
     check(matrix::full_rings(1).into_iter());
 }
 
-/// Sizes of save areas and counts of shader arrays that mean XCC 0 and all XCCs (rocm-systems #6811 to #9166).
+/// Sizes of save areas and counts of shader arrays with the meanings XCC 0 and all XCCs (rocm-systems #6811 to #9166).
 #[test]
 fn all_xccs_are_read_where_the_note_has_the_size_of_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn all_xccs_are_read_where_the_note_has_the_size_of_one() {
     );
 }
 
-/// Without rings and `amd_queue_t` (rocm-systems #3338 to #7408) registers place private memory, and that is marked.
+/// Without rings and `amd_queue_t` (rocm-systems #3338 to #7408) registers locate private memory, and that is marked.
 #[test]
 fn private_memory_of_lightweight_cores_is_inferred_and_marked() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn private_memory_of_lightweight_cores_is_inferred_and_marked() {
                 continue;
             };
             let expected = compare::hex(private);
-            // One wave alone does not determine the end of its memory.
+            // One wave does not determine the end of its memory.
             let is_exact = bytes.len() == expected.len();
             if !bytes.starts_with(&expected) {
                 wrong.say("private memory of another place");
@@ -170,7 +170,7 @@ fn private_memory_of_lightweight_cores_is_inferred_and_marked() {
     assert!(exact > 100 && absent > 20, "{exact} exact, {bounded} bounded, {absent} absent");
 }
 
-/// The thunk may keep save areas in host memory: the host's core has them then.
+/// The thunk may keep save areas in host memory: then the host's core has them.
 #[test]
 fn a_save_area_in_host_memory_is_looked_for_in_the_host_s_core() {
     let mut plan = matrix::plan(gpu::named("gfx1100"), 32, 5);
@@ -193,7 +193,7 @@ fn a_save_area_in_host_memory_is_looked_for_in_the_host_s_core() {
     wrong.fail_if_any();
 }
 
-/// SCRATCH_EN is clear and FLAT_SCRATCH has the base that engine and slot give: nothing contradicts.
+/// SCRATCH_EN is clear and FLAT_SCRATCH has the base of engine and slot: no contradiction.
 #[test]
 fn a_register_confirms_private_memory_without_scratch_en() {
     let folder = tempfile::tempdir().unwrap();
@@ -220,7 +220,7 @@ fn a_register_confirms_private_memory_without_scratch_en() {
     assert!(cleared > 20);
 }
 
-/// A queue of a GPU that the note does not have is one of the only GPU.
+/// A queue of a GPU missing in the note belongs to the only GPU.
 #[test]
 fn a_queue_of_an_unknown_agent_is_read_as_one_of_the_only_agent() {
     let mut plan = matrix::plan(gpu::named("gfx90a"), 64, 5);
@@ -240,7 +240,7 @@ fn a_queue_of_an_unknown_agent_is_read_as_one_of_the_only_agent() {
     assert!(opened.problems.iter().any(|problem| problem.contains("the only one")), "{:#?}", opened.problems);
 }
 
-/// A note of a later version may mean anything.
+/// A note of a later version may have any meaning.
 #[test]
 fn a_note_of_another_version_is_refused_by_name() {
     let mut plan = matrix::plan(gpu::named("gfx90a"), 64, 5);
@@ -249,13 +249,13 @@ fn a_note_of_another_version_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("core");
     build(&plan, Bulk::Filled, Vec::new()).gpu.write(&path).unwrap();
-    // The rest of the file may still be of use: its memory is there, and nothing that ran.
+    // The rest of the file may still be useful: it has memory, but no waves.
     let opened = compare::open(&path, &Options::default()).unwrap();
     assert_eq!(opened.export["waves"], serde_json::json!([]));
     assert!(opened.problems.iter().any(|problem| problem.contains("version 0x2")), "{:?}", opened.problems);
 }
 
-/// Sizes of entries are multiples of eight: another size is reported, and taken as the file has it.
+/// Sizes of entries are multiples of eight: another size is reported, and taken as in the file.
 #[test]
 fn entries_of_an_odd_size_are_named() {
     let mut plan = matrix::plan(gpu::named("gfx90a"), 64, 5);

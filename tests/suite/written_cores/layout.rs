@@ -1,4 +1,4 @@
-//! The writer's layouts against worked examples: computed by hand from AMD's field tables, not by this program.
+//! The writer's layouts, compared with worked examples: computed by hand from AMD's field tables.
 
 use crate::core_writer::area::block_layout;
 use crate::core_writer::gpu::{Counts, Family, Slot, named};

@@ -1,4 +1,4 @@
-//! Cores that tests/cores writes, against their plans; and the writer against cores that AMD's library read.
+//! Cores of tests/cores, compared with their plans; and the writer, compared with cores that AMD's library read.
 
 mod compare;
 mod damage;

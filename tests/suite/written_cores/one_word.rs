@@ -1,12 +1,13 @@
 //! One damaged word anywhere in a save area never makes a wave differ from the truth without a mark.
 //!
-//! The truth is the writer's plan: each core is first read whole and compared with its model. A damaged core is then compared with
-//! that reading: a wave without a mark is at the place of a true wave, its registers, LDS and private memory come from the same
-//! bytes of the file, and its work-group, dispatch, place and stop reason are the same, or absent.
+//! The truth is the writer's plan: each core is first read whole and compared with its model, and a damaged core is
+//! compared with that reading. A wave without a mark is at the address of a true wave, and its registers, LDS and
+//! private memory come from the same bytes of the file. Its work-group, dispatch, position and stop reason are the
+//! same, or absent.
 //!
-//! A value that nothing else confirms is among the wave's `unchecked` values, in the sound core as in the damaged one. Without
-//! any mark only registers change whose own word is damaged: a register, a dword of LDS; the PC, the status, and the stop reasons
-//! that follow from one hardware register or trap temporary of the same wave.
+//! A value without confirmation is among the wave's `unchecked` values, in the intact core as in the damaged one.
+//! Without any mark only values of the damaged word itself change: a register, a dword of LDS; the PC, the status, and
+//! the stop reasons that follow from one hardware register or trap temporary of the same wave.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -23,15 +24,15 @@ use crate::core_writer::gpu::{self, Family};
 use crate::core_writer::plan::{AQL, FilePlan, Group, Layout, Plan, Wave as PlannedWave};
 use crate::core_writer::{matrix, model};
 
-/// The kind of a save area's word.
+/// Kind of a save area's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Header,
-    /// Of the control stack.
+    /// Part of the control stack.
     Record,
-    /// Hardware registers and trap temporaries, of the wave of that index.
+    /// Hardware register or trap temporary of the wave with that index.
     State(usize),
-    /// All other words of that wave's block.
+    /// Any other word of that wave's block.
     Data(usize),
 }
 
@@ -42,7 +43,7 @@ struct Word {
     role: Role,
 }
 
-/// A core that is damaged, and what it truly holds.
+/// A core to damage, and its true values.
 struct Victim {
     plan: Plan,
     bytes: Vec<u8>,
@@ -68,7 +69,7 @@ impl Victim {
         plan.file = FilePlan::plain(Layout::Unified);
         let core = build(&plan, Bulk::Filled, Vec::new());
         let bytes = core.gpu.bytes();
-        // The truth first: every value of the core as it is.
+        // First the truth: every value of the undamaged core.
         let folder = tempfile::tempdir().unwrap();
         let (_, opened) = compare::written(folder.path(), &plan);
         let mut wrong = Differences::new();
@@ -76,11 +77,11 @@ impl Victim {
         wrong.fail_if_any();
         let whole = read(&plan.name, bytes.clone());
         let marked: Vec<_> = whole.waves.iter().filter_map(|wave| wave.unconfirmed.as_deref()).collect();
-        // Sound cores that contradict themselves: no scratch was allotted, or the descriptor is not that of all waves.
+        // Undamaged cores with contradictions: no allocated scratch, or a descriptor that does not match all waves.
         let is_planned =
             |mark: &&&str| mark.contains("SCRATCH_EN") || mark.contains("its kernel's descriptor");
         assert_eq!(marked.iter().filter(|mark| !is_planned(mark)).count(), 0, "{}: {marked:?}", plan.name);
-        // A register with the address of private memory confirms it. Of gfx9 no other register is planned to have it.
+        // A register with the address of private memory confirms it. No other register of gfx9 is planned to have it.
         let is_noise = family(&plan) < Family::Aqua;
         for (wave, (.., planned)) in whole.waves.iter().zip(aql_waves(&plan)) {
             if !wave.private.segments().is_empty() && (is_noise || !planned.scalars.is_empty()) {
@@ -126,7 +127,7 @@ impl Victim {
         u32::from_le_bytes(self.bytes[at..at + 4].try_into().unwrap())
     }
 
-    /// Values of a damaged word: bits flipped, all clear, all set, its neighbours, numbers beside it.
+    /// Values of a damaged word: bits flipped, all clear, all set, its neighbours, close numbers.
     fn values(&self, word: Word, long: bool) -> Vec<u32> {
         let value = self.word(word.at);
         let bit = |number| 1u32 << (filler::word(word.at as u32, Filling::Choice, number, 0, 0) % 32);
@@ -143,7 +144,7 @@ impl Victim {
         values
     }
 
-    /// The damages that are tried: of each kind of word about as many.
+    /// The tested damages: about the same number for each kind of word.
     fn damages(&self, long: bool) -> Vec<(Word, u32)> {
         let mut chooser = Chooser::new(self.plan.seed);
         let mut all = Vec::new();
@@ -163,12 +164,12 @@ impl Victim {
         all
     }
 
-    /// Differences of a wave without a mark, apart from registers that only the damaged word holds.
+    /// Differences of a wave without a mark, except in registers of only the damaged word.
     fn differences(&self, now: &Capture, wave: &Wave, word: Word) -> Vec<String> {
         let Some(index) = self.waves.get(&place(wave)) else { return vec!["its block".to_owned()] };
         let truth = &self.whole.waves[*index];
         let mut found = differences(&self.whole, truth, now, wave);
-        // A kernel's descriptor that contradicts the sound record may agree with the damaged one.
+        // A kernel's descriptor that contradicts the true record may agree with the damaged one.
         if truth.unconfirmed.as_deref().is_some_and(|mark| mark.contains("its kernel's descriptor")) {
             found.retain(|what| !["kind", "registers", "VGPRs"].contains(&what.as_str()));
         }
@@ -180,7 +181,7 @@ impl Victim {
     }
 }
 
-/// The parts of a wave that its `unchecked` values name, by the words of [`differences`].
+/// Parts of a wave in its `unchecked` values, in the terms of [`differences`].
 fn unchecked(wave: &Wave) -> Vec<&'static str> {
     let named = [
         ("wave size and register counts (", &["kind", "registers", "VGPRs"][..]),
@@ -219,7 +220,7 @@ fn pieces(map: &MemoryMap) -> Vec<(u64, usize, u64, u64)> {
     map.segments().iter().map(each).collect()
 }
 
-/// The parts of `wave` that are there and differ from those of `truth`.
+/// Present parts of `wave` that differ from those of `truth`.
 fn differences(whole: &Capture, truth: &Wave, now: &Capture, wave: &Wave) -> Vec<String> {
     let mut found = Vec::new();
     let mut check = |what: &str, is_same: bool| {
@@ -255,7 +256,7 @@ fn differences(whole: &Capture, truth: &Wave, now: &Capture, wave: &Wave) -> Vec
     if kind(wave) != kind(truth) {
         return found;
     }
-    // The place of a register in its wave's block; the last block counts.
+    // The position of a register in its wave's block; the last block counts.
     let source = |wave: &Wave, id: RegId| {
         let layout = wave.registers.layout.as_deref()?;
         let holds = |first: RegId, count: u16| (first.0..first.0 + count).contains(&id.0);
@@ -290,7 +291,7 @@ fn differences(whole: &Capture, truth: &Wave, now: &Capture, wave: &Wave) -> Vec
     found
 }
 
-/// How the waves of damaged cores came out.
+/// Results for the waves of damaged cores.
 #[derive(Debug, Default)]
 struct Tally {
     damages: usize,
@@ -299,7 +300,7 @@ struct Tally {
     unchecked: usize,
     marked: usize,
     absent: usize,
-    /// By what differs.
+    /// By difference.
     wrong: HashMap<String, Vec<String>>,
 }
 
@@ -388,7 +389,7 @@ fn a_damaged_word_of_gfx11_and_gfx12_is_never_taken_for_sound() {
     check(of(&[Family::Navi3, Family::Navi4]));
 }
 
-/// Cores whose waves have other registers than their kernels ask for, as those of the samples.
+/// Cores whose waves have other registers than their kernels request, like the samples.
 #[test]
 fn registers_that_no_descriptor_confirms_are_named() {
     let of = |(name, lanes, seed)| matrix::plan(gpu::named(name), lanes, seed);

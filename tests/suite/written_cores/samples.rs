@@ -1,6 +1,6 @@
-//! The writer gets the values of each wave in the sample cores' expected files, as AMD's library read them, and must
-//! write the bytes of the samples: blocks of waves, words of control stacks, scratch, packets. Bytes that the writer
-//! fills with noise are not compared.
+//! The writer gets the values of each wave in the sample cores' expected files, as read by AMD's library, and must
+//! write the bytes of the samples: blocks of waves, words of control stacks, scratch, packets. Noise bytes of the
+//! writer are not compared.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::described::{Sample, dword, hex, number, samples};
 use crate::core_writer::gpu::Bits;
 use crate::core_writer::{area, model, queue, words};
 
-/// `found` has the bits of `written` that mean something.
+/// Whether `found` has the meaningful bits of `written`.
 fn has(found: u32, written: Bits) -> bool {
     found & written.mask == written.value & written.mask
 }
@@ -52,7 +52,7 @@ fn blocks_of_the_samples_are_written_byte_for_byte() {
     }
 }
 
-/// Each control stack is read by the grammar alone; its words have the fields that the writer gives them.
+/// The grammar alone reads each control stack; its words have the writer's fields.
 #[test]
 fn control_stacks_of_the_samples_have_the_writer_s_words() {
     for sample in samples() {
@@ -97,7 +97,7 @@ fn control_stacks_of_the_samples_have_the_writer_s_words() {
     }
 }
 
-/// Bytes of a queue's save area on one XCC, out of the note.
+/// Bytes of a queue's save area on one XCC, from the note.
 fn area_size(sample: &Sample, queue: u32) -> u64 {
     let at = sample.bytes.windows(8).position(|bytes| bytes == b"AMDGPU\0\0").unwrap() + 8;
     let word =
@@ -109,7 +109,7 @@ fn area_size(sample: &Sample, queue: u32) -> u64 {
     u64::from(word(found + 56))
 }
 
-/// Blocks follow each other downwards from the end, with the generation's gap above each.
+/// Blocks are consecutive downwards from the end, with the generation's gap above each.
 #[test]
 fn blocks_of_the_samples_chain_as_the_writer_s() {
     for sample in samples() {
@@ -153,7 +153,7 @@ fn scratch_of_the_samples_lies_where_the_writer_puts_it() {
             let address = address - queue::scratch_backing(of.queue_index) + base;
             assert_eq!(address, number(&expected["writer"]["scratch_address"]), "{name}");
             assert_eq!(bytes, number(&expected["writer"]["scratch_bytes"]), "{name}");
-            // The program's variables are in some of it, the rest is filler.
+            // Some of it has the program's variables, the rest is filler.
             let written = queue::scratch_words(sample.plan.seed, of.index, bytes);
             let found = sample.words(address, bytes / 4);
             let lanes = of.wave.counts.lanes as usize;
@@ -205,7 +205,7 @@ fn rings_and_queues_of_the_samples_have_the_writer_s_words() {
     }
 }
 
-/// The values of every register as the library shows them are those of the model.
+/// Every register has the value in the library's output and in the model.
 #[test]
 fn registers_of_the_samples_are_those_of_the_model() {
     for sample in samples() {
@@ -218,7 +218,7 @@ fn registers_of_the_samples_are_those_of_the_model() {
             for (register, text) in expected["registers"].as_object().unwrap() {
                 let found = &wave.registers[register];
                 compared += 1;
-                // Trap temporaries have noise in them; scratch that the samples' programs use is their own.
+                // Trap temporaries contain noise; scratch that the samples' programs use is their own.
                 if register.starts_with("ttmp") {
                     continue;
                 }
@@ -231,7 +231,7 @@ fn registers_of_the_samples_are_those_of_the_model() {
                 let found: Vec<u8> = found.iter().flat_map(|dword| dword.unwrap().to_le_bytes()).collect();
                 assert_eq!(found, hex(text), "{name} {register}");
             }
-            // Those that the library changes on loading are listed apart.
+            // Values that the library changes on loading are listed separately.
             let rewritten = expected["rewritten_by_oracle"].as_object().unwrap();
             let missing =
                 wave.registers.keys().filter(|register| expected["registers"].get(register).is_none());

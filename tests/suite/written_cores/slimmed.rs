@@ -1,4 +1,4 @@
-//! A core and the lanescope dump of all of it (`slim --whole`) are the same, but for what docs/slim.md names.
+//! A core equals the lanescope dump of all of it (`slim --whole`), except for the list in docs/slim.md.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use crate::core_writer::matrix;
 use crate::core_writer::plan::Plan;
 use crate::cores::{SAMPLES, core};
 
-/// The export without what a copy cannot share: its own name and making, and the problems of the file that was read.
+/// The export without parts that a copy cannot share: its name and creation, and the problems of the read file.
 fn comparable(mut export: Value) -> Value {
     for key in ["name", "provenance", "problems"] {
         export[key] = Value::Null;
     }
     for object in export["code_objects"].as_array_mut().unwrap() {
-        // Of one without bytes, why there are none.
+        // For an object without bytes, the reason.
         if object["size"].is_null() {
             object["problem"] = Value::Null;
         }
@@ -79,14 +79,14 @@ fn samples_are_the_same() {
 fn written_cores_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let mut outside = 0;
-    // Of lightweight cores private memory is inferred: that goes along, too.
+    // Private memory of lightweight cores is inferred: the mark is copied.
     let plans: Vec<Plan> = matrix::all(1).into_iter().chain(matrix::lightweight(1)).collect();
     for (index, plan) in plans.iter().enumerate() {
         let (_, opened) = compare::written(folder.path(), plan);
         outside += outside_of_their_grids(plan, &opened);
         check(&plan.name, &opened, &folder.path().join(format!("{index}.zip")));
     }
-    // Positions outside of the grid come in the samples; here they are as planned.
+    // Positions outside of the grid are only in the samples; here they are as planned.
     assert_eq!(outside, 0);
 }
 

@@ -1,4 +1,4 @@
-//! Cores from a stream of which little may be kept: what waves need stays, in whatever order segments come.
+//! Cores from a stream with a small storage limit: the parts that waves need stay, in any order of segments.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use crate::core_writer::{gpu, matrix, model};
 use crate::fixtures::fixtures;
 
 const GLOBAL: u64 = 0x7a00_0000_0000;
-/// Where a code object was loaded: not where its segment begins.
+/// Load address of a code object, different from the start of its segment.
 const CODE: u64 = 0x7f60_0000_5000;
 
 fn noise(bytes: u64, which: u32) -> Vec<u8> {
     filler::bytes((0..bytes as u32 / 4).map(|word| filler::word(77, Filling::Gap, which, word, 9)))
 }
 
-/// Buffers, smaller and larger than what is wanted; and one code object at a page of a large segment.
+/// Buffers, smaller and larger than the needed parts; and one code object on a page of a large segment.
 fn more(code: &[u8]) -> Vec<Segment> {
     let sizes = (0..48).map(|_| 32 << 10).chain((0..3).map(|_| 2 << 20));
     let mut at = GLOBAL;
@@ -45,7 +45,7 @@ fn is_global(segment: &Segment) -> bool {
 
 type Order = (&'static str, fn(&mut Vec<Segment>));
 
-/// ROCr writes mappings by address. Scratch before the queue that describes it is large beside the kept bytes.
+/// ROCr writes mappings by address. Scratch before the queue that describes it is large relative to the kept bytes.
 const ORDERS: [Order; 4] = [
     ("as they are made", |_| ()),
     ("by address", |segments| segments.sort_by_key(|segment| segment.address)),
@@ -53,7 +53,7 @@ const ORDERS: [Order; 4] = [
     ("the other way round", |segments| segments.reverse()),
 ];
 
-/// A plan whose queues have scratch of different places and descriptors.
+/// A plan whose queues have scratch of different addresses and descriptors.
 fn plan(name: &str, lanes: u32, layout: Layout) -> Plan {
     let plans = (700..).map(|seed| matrix::plan(gpu::named(name), lanes, seed));
     let wanted = |plan: &Plan| {
@@ -65,12 +65,12 @@ fn plan(name: &str, lanes: u32, layout: Layout) -> Plan {
     plan
 }
 
-/// As `ORDERS`, with a first segment that begins with zeros: missing padding is not recognizable there.
+/// Like `ORDERS`, with a first segment that begins with zeros: missing padding is not recognizable there.
 fn zeros_first(segments: &mut Vec<Segment>) {
     segments.insert(0, Segment::of("zeros", 0x7900_0000_0000, vec![0; 0x3000]));
 }
 
-/// The core through a spool that has room for all but the buffers.
+/// The core through a spool with capacity for all but the buffers.
 fn spooled(plan: &Plan, code: &[u8], order: &Order) -> (Opened, SpoolStats) {
     let arrange = |segments: &mut Vec<Segment>| {
         order.1(segments);
@@ -86,14 +86,14 @@ fn spooled(plan: &Plan, code: &[u8], order: &Order) -> (Opened, SpoolStats) {
     let folder = tempfile::tempdir().unwrap();
     let patience = StallBudget { limit, stall: Duration::from_secs(60) };
     let spooled = spool(Cursor::new(bytes), folder.path(), patience, &mut |_| ()).unwrap();
-    // Room on the disk, in blocks of 512 bytes; segments that do not begin with a page share theirs.
+    // Disk space in blocks of 512 bytes; unaligned segments share their pages.
     let room = {
         use std::os::unix::fs::MetadataExt as _;
         std::fs::metadata(spooled.path()).unwrap().blocks() * 512
     };
     assert!(room <= limit + (256 << 10), "{}: {room} bytes with a limit of {limit}", plan.name);
     let opened = compare::open(&spooled.path(), &compare::options(plan)).unwrap();
-    // Before the file is gone.
+    // Before the file is removed.
     let mut found = vec![0; code.len()];
     let capture = opened.dump.capture();
     assert_eq!(capture.read(&capture.global, CODE, &mut found).unwrap(), code.len(), "{}", order.0);
@@ -123,7 +123,7 @@ fn registers_lds_code_and_scratch_stay_in_every_order() {
                 // Its kind is unknown; dropped bytes of it are reported.
                 let before = wrong.all.len();
                 wrong.all.retain(|text| !text.contains(": private_"));
-                // Dropped bytes need not be any wave's.
+                // Dropped bytes need not belong to a wave.
                 assert!(before == wrong.all.len() || came.scratch > 0, "{}: {came:?}", plan.name);
                 lost += usize::from(came.scratch > 0);
             } else {

@@ -1,4 +1,4 @@
-//! Some of it over the wire: packets of a client that sees a session over a written core.
+//! Values over the remote protocol: packets of a client in a session over a written core.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Wire {
     }
 }
 
-/// Digits; `x` where not all of it was saved, because debuggers know whole registers alone.
+/// Digits; `x` for partially saved registers, because debuggers have only whole ones.
 fn digits(dwords: &Dwords) -> String {
     match dwords.iter().copied().collect::<Option<Vec<u32>>>() {
         Some(dwords) => dwords.iter().map(|dword| hex(&dword.to_le_bytes())).collect(),
@@ -34,7 +34,7 @@ fn digits(dwords: &Dwords) -> String {
     }
 }
 
-/// A client's address of a space of the focused lane, or of a lane: docs/protocol.md.
+/// A client's address in a space of the focused lane, or of a lane: docs/protocol.md.
 fn address(tag: u64, ordinal: usize, lane: u64, offset: u64) -> u64 {
     tag << 56 | (ordinal as u64 + 1) << 39 | lane << 32 | offset
 }
@@ -68,7 +68,7 @@ fn check(plan: &Plan) {
     }
 }
 
-/// Whether the PC, which is number 16, stands before that one in the list.
+/// Whether the PC, number 16, precedes that register in the list.
 fn before_pc(names: &[String], number: usize) -> usize {
     usize::from(names[..number].iter().any(|name| name == "pc"))
 }
@@ -79,7 +79,7 @@ fn memory(wire: &mut Wire, ordinal: usize, wave: &WaveModel, lds: &[u8], place: 
         let length = lds.len().min(0x800);
         assert_eq!(read(address(3, ordinal, 0, 0), length), hex(&lds[..length]), "{place}: LDS");
         let end = lds.len() - 4;
-        // The rest is not there: the answer is short.
+        // The rest is absent: the answer is short.
         assert_eq!(read(address(3, ordinal, 0, end as u64), 64), hex(&lds[end..]), "{place}: LDS's end");
     }
     let Some(private) = &wave.private else {

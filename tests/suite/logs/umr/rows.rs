@@ -1,23 +1,23 @@
-//! Rows of umr's text that are not as umr writes them, and lines between them that are none.
+//! Malformed rows in umr's text, and lines between its rows.
 
 use serde_json::Value;
 
 use super::super::{export_text, problems};
 use super::{NAVI21, NAVI31, VEGA, hardware, same, small, waves};
 
-/// The line of the first place that has such text, and the text with another there.
+/// Replaces the first occurrence of a text; returns its line and the new text.
 fn replaced(text: &str, from: &str, to: &str) -> (usize, String) {
     let at = text.find(from).unwrap();
     (text[..at].matches('\n').count() + 1, text.replacen(from, to, 1))
 }
 
-/// A scalar register of the first wave, as umr prints it.
+/// A scalar register of the first wave, as printed by umr.
 fn word(export: &Value, slot: u64) -> Option<u32> {
     let bytes = export["waves"][0]["registers"][format!("s{slot}")].as_str()?;
     Some(u32::from_str_radix(bytes, 16).unwrap().swap_bytes())
 }
 
-/// There is one problem besides that of the processor, and it names the line.
+/// Requires one problem besides that of the processor, with the line.
 fn says(export: &Value, line: usize, what: &str) {
     let mut said = problems(export);
     said.retain(|problem| !problem.contains("the GPU of the waves"));
@@ -32,7 +32,7 @@ fn words_that_do_not_fit_their_range_leave_other_registers_alone() {
         ("hardware", hardware(waves, false), "[4..7] = { ", "[4..9] = { "),
     ] {
         let own = |slot: u64| Some(waves[0].sgpr(slot));
-        // Too many: those of the range count, and the row after it has its own.
+        // Too many words: those in the range count, and the row after it has its own.
         let (line, long) = replaced(&text, row, &format!("{row}11111111, 22222222, "));
         let export = export_text(&format!("long-{flavour}"), long, &[]);
         says(&export, line, "the row has 6 words for s4 to s7; those behind are ignored");
@@ -45,12 +45,12 @@ fn words_that_do_not_fit_their_range_leave_other_registers_alone() {
             };
             assert_eq!(word(&export, slot), wanted, "{flavour}: s{slot}");
         }
-        // A range that is too long, too: what a row has whose words fit counts, though it comes later.
+        // A range that is too long: a fitting row counts, even if it comes later.
         let (line, wide) = replaced(&text, row, &format!("{wide}11111111, 22222222, 33333333, "));
         let export = export_text(&format!("wide-{flavour}"), wide, &[]);
         says(&export, line, "the row has 7 words for s4 to s9; those behind are ignored");
         assert_eq!([word(&export, 8), word(&export, 9)], [own(8), own(9)], "{flavour}");
-        // Too few: what is not there is not captured.
+        // Too few: missing words are absent.
         let words: Vec<String> = (4..8).map(|slot| format!("{:08x}", waves[0].sgpr(slot))).collect();
         let all = format!("{row}{} }}", words.join(", "));
         let (line, short) = replaced(&text, &all, &format!("{row}{} }}", words[..2].join(", ")));
@@ -75,7 +75,7 @@ fn ranges_that_are_none_and_lost_lanes_are_said() {
     says(&export_text("lane-lost", lost, &[]), line, "the row of v1 has 63 words");
 }
 
-/// The kernel's console output between umr's lines is no row.
+/// The kernel's console output between umr's lines is not a row.
 #[test]
 fn messages_of_the_kernel_between_rows_cost_nothing() {
     for message in [
@@ -96,7 +96,7 @@ fn messages_of_the_kernel_between_rows_cost_nothing() {
             same(&waves, &export, &|_| false);
         }
     }
-    // Rows that are damaged are some.
+    // Damaged rows are rows.
     let text = small(&waves(NAVI31)[..1]);
     for (at, to) in
         ["[   4..   7 = { ", "[   4..   7] = ", "[   4.   7] = { ", "[   x..   7] = { "].iter().enumerate()
