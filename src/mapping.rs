@@ -192,7 +192,7 @@ fn guarded(file: &File, stamp: Stamp, offset: u64, length: usize) -> io::Result<
     let file = file.try_clone()?;
     // SAFETY: the range lies within the file at this moment. If the file shrinks later, the guard keeps every page
     // readable: it is installed before the mapping is returned. The bytes may differ from one read to the next. They
-    // are only parsed with checked reads (gimli and object over &[u8]), no invariant of a Rust type depends on them,
+    // are only parsed with checked reads (gimli and object over &[u8]). No invariant of a Rust type depends on them,
     // and `Watch` withholds answers made of them.
     let pages = unsafe { memmap2::MmapOptions::new().offset(offset).len(length).map(&file)? };
     let Some(place) = guard::protect(&pages)? else { return Ok(None) };

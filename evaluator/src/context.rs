@@ -194,7 +194,7 @@ pub struct ObjectMap {
     pub element_size: Attribute,
     /// Number of elements in a chunk.
     pub element_count: Attribute,
-    /// Code ranges of the map, half-open; an empty range covers nothing. Without any range it covers all code.
+    /// Code ranges of the map, half-open. An empty range covers no code; without any range the map covers all code.
     pub ranges: Vec<(Pc, Pc)>,
 }
 

@@ -246,7 +246,7 @@ impl<'c> Reader<'c> {
         &self.contents
     }
 
-    /// Reads up to 64 bits, all of which must exist.
+    /// Reads up to 64 bits, all of which must be known.
     pub(super) fn word(
         &mut self,
         location: &Location,

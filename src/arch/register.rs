@@ -20,7 +20,7 @@ pub enum RegClass {
     Vector,
     /// Accumulation VGPRs (AGPRs): one dword a lane.
     Accumulator,
-    /// status, mode, trapsts and kin.
+    /// status, mode, trapsts and related registers.
     System,
     /// Trap temporaries.
     Trap,

@@ -47,9 +47,9 @@ pub struct Provenance {
     pub format: String,
     /// The writing program.
     pub producer: Option<String>,
-    /// The time, RFC 3339.
+    /// Time of the capture, RFC 3339.
     pub created: Option<String>,
-    /// The host.
+    /// Host of the capture.
     pub host: Option<String>,
     /// The captured command.
     pub command: Option<String>,

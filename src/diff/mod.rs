@@ -89,7 +89,7 @@ pub enum Lacks {
     Counterpart,
 }
 
-/// Variables left out of the comparison because of bounds.
+/// Variables omitted from the comparison because of bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Variables of frames, each counted once for a pair.
@@ -113,7 +113,7 @@ pub struct Diff {
     pub pairs: usize,
     /// Differing pairs among those compared up to now.
     pub differing: usize,
-    /// Variables left out up to now.
+    /// Variables omitted so far.
     pub left_out: LeftOut,
     /// The bound on values of variables.
     pub values: u64,

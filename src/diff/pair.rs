@@ -162,12 +162,12 @@ fn pairs(
         waves.iter().map(|wave| session.wave(*wave)).collect::<Result<Vec<WaveInfo>, _>>()
     };
     let (mut a, mut b) = (infos(sides[0])?, infos(sides[1])?);
-    // A position of several waves, such as those of two dispatches, identifies none of them.
+    // A position shared by several waves, such as those of two dispatches, identifies none.
     take(&mut a, &mut b, found, |info| position(info).map(|at| (info.dispatch, at)));
     take(&mut a, &mut b, found, position);
     // One dump alone may know a position.
     take(&mut a, &mut b, found, |info| Some(info.id));
-    // The remaining waves are indistinguishable: the first one left is as good as any.
+    // The remaining waves are indistinguishable: they are paired in order.
     let waves = |infos: Vec<WaveInfo>| infos.iter().map(|info| info.wave).collect::<Vec<WaveId>>();
     let (mut one, mut other) = (waves(a), waves(b));
     let both = one.len().min(other.len());

@@ -35,7 +35,7 @@ pub struct DifferentRegister {
     pub lanes: Vec<LaneDifference<Option<String>>>,
 }
 
-/// A lane in which something differs.
+/// A lane with a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneDifference<T> {
     /// The lane.
@@ -64,7 +64,7 @@ pub struct FrameDifference {
 pub struct DifferentVariable {
     /// Its name.
     pub name: String,
-    /// Its type in the first dump, or in the second if only that has it.
+    /// Its type in the first dump, or in the second if the first lacks it.
     pub type_name: String,
     /// Lanes that differ, with both values as text; `None`: the variable does not exist.
     pub lanes: Vec<LaneDifference<Option<String>>>,
@@ -72,7 +72,7 @@ pub struct DifferentVariable {
 
 type Both<'s> = [(&'s Session, WaveId); 2];
 
-/// Compares two waves; `None` without a difference. Also returns what was left out of the pair.
+/// Compares two waves; `None` without a difference. Also returns the omitted variables.
 pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<(Option<WaveDifference>, LeftOut), DiffError> {
     let infos = [both[0].0.wave(both[0].1)?, both[1].0.wave(both[1].1)?];
     let stops = infos.each_ref().map(|info| info.stop.clone());
@@ -190,7 +190,7 @@ fn variables(a: &Locals, b: &Locals) -> Vec<DifferentVariable> {
     let mut found = Vec::new();
     for (variable, key) in a.variables.iter().zip(keys(a)) {
         let other = of_b.get(&key).copied();
-        // A variable left out of a dump may exist in it.
+        // A variable omitted from one result may exist in its dump.
         if other.is_some() || b.left_out == 0 {
             found.extend(compared(Some(variable), other));
         }

@@ -11,7 +11,7 @@ use crate::units::WaveId;
 /// The default maximum of faulting waves of one stack: a page fault may stop thousands of equal waves.
 pub const MAX_FAULTED: usize = 64;
 
-/// The wanted waves.
+/// The waves to keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The faulted waves, and one of each distinct stack.

@@ -1,8 +1,7 @@
 //! Puts the debug sections of a separate file into a code object's file.
 //!
-//! The original file stays unchanged up to its end, which keeps its headers and segments valid. The sections follow
-//! it, then a new table of section names and a new table of section headers, which the file header then names. gABI
-//! chapter 4, "Sections".
+//! The original file stays unchanged up to its end, so its headers and segments stay valid. The sections follow, then
+//! new tables of section names and section headers; the file header names the new tables. gABI chapter 4, "Sections".
 
 use crate::elf::{
     FileHeader, LE, SHN_LORESERVE, SHT_NOBITS, SectionHeader, bytes_of, bytes_of_slice, read, write::Strings,

@@ -36,16 +36,16 @@ use crate::session::{Bounds, Dump, ReadError, Reader, SessionError, reach};
 use crate::units::WaveId;
 use report::bytes_are;
 
-/// The maximum of kept bytes of a code object's writable segments: the source's global variables.
+/// Maximum kept bytes of a code object's writable segments: the source's global variables.
 pub const MAX_STATIC: u64 = 16 << 20;
 
-/// The maximum of kept packets of a queue: four times ROCm's largest ring.
+/// Maximum kept packets of a queue: four times ROCm's largest ring.
 pub const MAX_PACKETS: u64 = 1 << 16;
 
-/// The wanted contents of a slim dump.
+/// Options of a slim dump.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The wanted waves.
+    /// The waves to keep.
     pub choice: Choice,
     /// Only waves of that kind, in the form of [`crate::session::Session::new`].
     pub kind: Option<String>,
@@ -59,7 +59,7 @@ pub struct Options {
     pub whole: bool,
     /// Additional notes on the capture's origin.
     pub notes: Vec<String>,
-    /// Locations of source files that go into the dump, beside those of the capture.
+    /// Locations of source files that go into the dump, in addition to those of the capture.
     pub sources: Sources,
 }
 
@@ -171,7 +171,7 @@ fn planned(capture: &Capture, id: WaveId, read: u64) -> PlannedWave {
         wave.and_then(|wave| capture.dispatch_of(wave)).and_then(|dispatch| dispatch.private_segment_size);
     let lanes = wave.map_or(0, |wave| u64::from(wave.kind.wave_size.lanes()));
     let private_end = match asked {
-        // A lane's last bytes lie in a dword of their own, behind those of the lanes before it.
+        // The last bytes of each lane are in one dword, after those of the lanes before it.
         Some(size) => size.div_ceil(SWIZZLE_BYTES).saturating_mul(SWIZZLE_BYTES * lanes).max(read),
         None => u64::MAX,
     };
@@ -208,7 +208,7 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
     runs
 }
 
-/// Runs of unprocessed packets in the waves' queues; of all queues if all waves are wanted.
+/// Runs of unprocessed packets in the waves' queues; of all queues if all waves are kept.
 fn packets(capture: &Capture, waves: &[WaveId]) -> Vec<(u64, u64)> {
     let of_waves = waves.iter().filter_map(|wave| capture.wave(*wave)?.workgroup);
     let queues: BTreeSet<usize> = if waves.len() == capture.waves.len() {

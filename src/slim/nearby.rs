@@ -8,17 +8,17 @@ use crate::import::write;
 use crate::session::{Dump, PAGE, ReadError, Reader, wave_stack};
 use crate::units::WaveId;
 
-/// The maximum size of a captured run that is kept whole around a PC: a shader's excerpt in a log.
+/// Maximum size of a captured run kept whole around a PC: a shader's excerpt in a log.
 pub const MAX_SHOWN: u64 = 64 << 10;
 
-/// The maximum of kept bytes of code in total.
+/// Maximum kept bytes of code in total.
 pub const MAX_CODE: u64 = 64 << 20;
 
 /// Kept bytes of kernel arguments of unknown size: the largest segment that compilers accept.
 pub const MAX_ARGUMENTS: u64 = 4096;
 
-/// Runs around the PCs of the waves' frames outside of all code objects, by first and last address; parts of them may
-/// be missing in the capture.
+/// Runs around the PCs of frames outside of all code objects, by first and last address. The capture may lack parts of
+/// them.
 ///
 /// # Errors
 /// The errors of reading a stack.

@@ -8,7 +8,7 @@ use crate::import::MAX_PROBLEMS;
 use crate::import::write;
 use crate::session::Dump;
 
-/// The maximum of notes taken from the source: its own, its problems and its gaps.
+/// Maximum notes taken from the source: its own, its problems and its gaps.
 pub const MAX_CARRIED: usize = 100;
 
 /// Facts of `lanescope info` on the source that the small dump no longer shows, except those in `known`.

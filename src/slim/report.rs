@@ -11,7 +11,7 @@ use crate::import::write::{CONTAINS, Plan, Written};
 use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
 use crate::units::WaveId;
 
-/// The maximum of runs of wave ids in a line; JSON has all.
+/// Maximum runs of wave IDs in a line; JSON has all.
 const MAX_RUNS: usize = 16;
 
 /// Contents and omissions of a slim dump.

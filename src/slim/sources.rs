@@ -12,9 +12,9 @@ use crate::import::beneath::{Beneath, BeneathError};
 use crate::import::write::PlannedSource;
 use crate::session::Dump;
 
-/// The maximum of bytes of a dump's source files.
+/// Maximum bytes of a dump's source files.
 pub const MAX_SOURCES: u64 = 256 << 20;
-/// The maximum of source files that notes name one by one.
+/// Maximum source files named in notes.
 const MAX_NAMED: usize = 8;
 
 /// Locations of source files.

@@ -12,7 +12,7 @@
 //! use dwarf_heterogeneous::units::{AddressSpace, DwarfReg, LaneId, Pc, WaveSize};
 //! use dwarf_heterogeneous::{Dialect, Encoding, LaneNeed, Snapshot, SpaceInfo};
 //!
-//! // CIE: DW_CFA_LLVM_def_aspace_cfa 64 (s32) 0 6. FDE: the return address (16) is in two registers, 62 and 63 (s30 and s31).
+//! // CIE: DW_CFA_LLVM_def_aspace_cfa 64 (s32) 0 6. FDE: the return address (16) is in registers 62 and 63 (s30, s31).
 //! let cie = [0x30, 0x40, 0x00, 0x06];
 //! let fde = [0x10, 0x10, 0x08, 0x90, 0x3e, 0x93, 0x04, 0x90, 0x3f, 0x93, 0x04];
 //! let encoding = Encoding::new(Dialect::LlvmUser);

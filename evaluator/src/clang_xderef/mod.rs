@@ -1,4 +1,4 @@
-//! Locations of compilers that write none of the heterogeneous extensions and deviate from DWARF's definitions.
+//! Idioms of compilers that write no heterogeneous extensions and deviate from DWARF's definitions.
 //!
 //! Without the extensions an expression can name neither a lane nor an address space. LLVM's front ends describe AMDGPU
 //! variables in three idioms instead: [`Idiom`]. According to DWARF each is a location that the variable cannot have.

@@ -9,8 +9,8 @@
 //! Consequence: [`recognise`] accepts expressions of exactly these shapes: alone, each followed by `DW_OP_piece`, or
 //! with arithmetic on registers before the constant's ending (see `computed`).
 //!
-//! Scaling: for scratch accessed through buffers the frame register counts bytes of the whole wave, so the address in a
-//! lane is its contents divided by the number of lanes. For flat scratch it is the contents.
+//! Scaling: for scratch accessed through buffers the frame register counts bytes of the whole wave; divided by the
+//! number of lanes it is the address in a lane. For flat scratch it is the address itself.
 
 use super::super::composite::{Composite, Part};
 use super::super::context::{Context, LaneNeed};

@@ -18,9 +18,9 @@ use crate::units::{BitSize, LaneId, LaneSet};
 /// The bound on the bits of a composite.
 const TOO_MANY_BITS: Cause = Cause::Limit { what: "bits of a composite", limit: u64::MAX };
 
-/// Checks the size of a composite or a part. A composite may not exceed the largest address space ("larger than the
-/// size of the memory location storage corresponding to the target architecture's largest address space", 2020 AMDGPU
-/// text), nor 64 bits of size in this evaluator.
+/// Checks the size of a composite or a part. The largest address space bounds a composite ("larger than the size of the
+/// memory location storage corresponding to the target architecture's largest address space", 2020 AMDGPU text). This
+/// evaluator also requires that the size fits 64 bits.
 pub(super) fn countable(bits: u128) -> Result<u64, Cause> {
     within_largest(bits)?;
     u64::try_from(bits).map_err(|_| TOO_MANY_BITS)

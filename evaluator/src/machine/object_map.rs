@@ -196,8 +196,8 @@ fn index(fiber: &mut Fiber) -> Result<Lanes<u128>, Stop> {
     Ok(index.map(|index| u64::try_from(index).map_or(0, u128::from)))
 }
 
-/// Returns a value of an integral type for some lanes. A generic value counts as unsigned: as a negative displacement
-/// it leaves the storage and is rejected there.
+/// Returns a value of an integral type for some lanes. A generic value counts as unsigned: a negative one leaves the
+/// storage and is rejected there.
 fn integers(number: &Number, lanes: LaneSet) -> Lanes<i128> {
     let (kind, bits, _) = number.ty().shape();
     let signed = kind == ValueClass::Signed && number.ty() != Type::Generic;

@@ -73,7 +73,7 @@ impl Evaluator<'_> {
         self.read(env, lanes, location, bits, ty).map(Entry::Number)
     }
 
-    /// Reads bits of a location into a value; every bit must exist.
+    /// Reads bits of a location into a value; every bit must be known.
     pub(super) fn read(
         &mut self,
         env: Env,
@@ -141,7 +141,7 @@ impl Evaluator<'_> {
 }
 
 impl Evaluator<'_> {
-    /// Reads a word part by part from a composite, if the lanes read the same parts and all parts exist.
+    /// Reads a word part by part from a composite, if the lanes read the same parts and all are known.
     fn read_parts(
         &mut self,
         env: Env,

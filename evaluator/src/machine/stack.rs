@@ -266,7 +266,7 @@ impl Fiber {
         Ok(())
     }
 
-    /// Moves the top to index `count`; the entries between move up.
+    /// Makes the top the `count`th entry; the entries between move up.
     pub(super) fn turn(&mut self, count: usize) -> Result<(), Stop> {
         self.complete_entries(count)?;
         let from = self.stack.len().saturating_sub(count);

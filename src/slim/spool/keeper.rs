@@ -1,5 +1,5 @@
-//! The kept parts of a stream: by rank, within the limit, with holes for pages of zeros; and the headers of a file
-//! with exactly these parts.
+//! Storage of a stream's kept parts: by rank, within the limit, with holes for pages of zeros; and headers for exactly
+//! these parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -11,7 +11,7 @@ use super::retained::{Kept, Piece, is_zero};
 use super::{PAGE, SpoolStats};
 use crate::import::stream::{self, Layout, Segment};
 
-/// The approximate size of a piece: the unit in which kept bytes are recorded, and dropped for more valuable ones.
+/// Approximate size of a piece: the unit in which bytes are kept and dropped.
 const PIECE: u64 = 16 << 20;
 
 /// The maximum of gaps within segments: each continuation after a gap needs a header.

@@ -28,7 +28,7 @@ use crate::import::stream::{self, Layout, Start};
 const CHUNK: usize = 1 << 20;
 const WAITING: usize = 16;
 
-/// Bytes of memory, beside headers and notes, that stay of a core of which no dump can be made.
+/// Maximum memory of an unconvertible core that stays, in bytes, without headers and notes.
 pub const MAX_REMAINS: u64 = 64 << 20;
 
 /// Bytes behind a core that are read and discarded: section headers of a core with 2^18 segments.
@@ -46,7 +46,7 @@ pub struct Spooled {
     file: File,
     /// Statistics of the received stream.
     pub came: SpoolStats,
-    /// The reason why the stream is unreadable as a core although it begins like one; the file then has its first
+    /// The reason why the stream is not readable as a core, although it begins like one; the file then has its first
     /// bytes unchanged.
     pub broken: Option<SpoolError>,
     kept: Option<Kept>,
@@ -67,7 +67,7 @@ pub struct SpoolStats {
     pub scratch: u64,
     /// Queues with an unknown position of their private memory.
     pub unplaced: u64,
-    /// The note on queues came too late for the choice of kept parts.
+    /// Whether the note on queues came too late for the choice of kept parts.
     pub blind: bool,
     /// Bytes of memory that did not arrive.
     pub missing: u64,
@@ -195,18 +195,18 @@ impl SpoolStats {
 #[cfg(target_os = "linux")]
 pub fn widen(pipe: impl std::os::fd::AsFd) {
     use nix::fcntl::{FcntlArg, fcntl};
-    // A failure costs only speed.
+    // A failure only costs speed.
     let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(CHUNK as i32));
 }
 
-/// Systems without this call: nothing.
+/// Other systems lack this call: no effect.
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_: impl std::os::fd::AsFd) {}
 
 /// Reads a core from `from` into a file in `folder`.
 ///
 /// # Errors
-/// [`SpoolError`]. Received bytes are kept of a core that ends early or stalls, and of a malformed one.
+/// [`SpoolError`]. The received bytes of a truncated, stalled or malformed core are kept.
 pub fn spool(
     from: impl Read + Send + 'static,
     folder: &Path,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::import::stream::{Layout, Segment};
 
-/// The maximum of needed parts of segments in total: each queue has four.
+/// Maximum needed parts of segments in total: each queue has four.
 pub(super) const MAX_PARTS: usize = 1 << 20;
 
 /// The rank of a run, the most preferred first.

@@ -14,10 +14,10 @@ use crate::elf::{
 };
 use crate::import::stream::Layout;
 
-/// The maximum of written program headers: the limit of the core reader.
+/// Maximum written program headers: the limit of the core reader.
 const MAX_HEADERS: usize = 1 << 18;
 
-/// Bytes that are copied at a time; whole pages.
+/// Bytes per copy step; whole pages.
 const CHUNK: usize = 1 << 20;
 
 /// A page of zeros.
