@@ -105,7 +105,7 @@ pub enum QuestionError {
     #[error("no lane {lane} in a {lanes}-lane wave")]
     NoLane {
         /// The lane.
-        lane: u32,
+        lane: u64,
         /// Number of lanes of the wave.
         lanes: u8,
     },

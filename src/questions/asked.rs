@@ -120,7 +120,7 @@ impl<'a> Asked<'a> {
                 for range in ranges {
                     let lane = |number: u32| {
                         let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| size.has(*lane));
-                        lane.ok_or(QuestionError::NoLane { lane: number, lanes: size.lanes() })
+                        lane.ok_or(QuestionError::NoLane { lane: number.into(), lanes: size.lanes() })
                     };
                     let (first, last) = (lane(*range.start())?, lane(*range.end())?);
                     lanes = LaneSet(lanes.0 | (first.0..=last.0).map(LaneId).collect::<LaneSet>().0);

@@ -6,9 +6,10 @@
 use std::convert::Infallible;
 
 use gdbstub::conn::Connection;
-use gdbstub::stub::GdbStubBuilder;
 use gdbstub::stub::state_machine::GdbStubStateMachine;
+use gdbstub::stub::{GdbStubBuilder, GdbStubBuilderError, GdbStubError};
 
+use super::client::Flow;
 use super::front::frame::checksum;
 use super::state::State;
 use super::threads::Thread;
@@ -41,15 +42,18 @@ impl Connection for Sink {
 
 type Machine = GdbStubStateMachine<'static, State, Sink>;
 
-/// The result of a packet in gdbstub.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The bytes of the answer: packets, with acknowledgements between them.
-    Answered(Vec<u8>),
-    /// An answer that ends the session.
-    Ended(Vec<u8>),
-    /// A failure.
-    Failed(String),
+/// The reason that gdbstub has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BackendError {
+    /// It cannot be set up.
+    #[error(transparent)]
+    Build(#[from] GdbStubBuilderError),
+    /// It fails at the packet.
+    #[error(transparent)]
+    Packet(#[from] GdbStubError<Infallible, Infallible>),
+    /// It takes the captured state for a running one.
+    #[error("left the stopped state")]
+    NotStopped,
 }
 
 /// gdbstub's machine for one client.
@@ -67,21 +71,28 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// Passes a packet to gdbstub, with the packet's thread selected if it names one.
-    pub(super) fn ask(&mut self, state: &mut State, body: &[u8], thread: Option<Thread>) -> Outcome {
+    /// Passes a packet to gdbstub, with the packet's thread selected if it names one. Returns the bytes of the answer:
+    /// packets, with acknowledgements between them.
+    ///
+    /// # Errors
+    /// gdbstub fails; the next packet gets a new machine.
+    pub(super) fn ask(
+        &mut self,
+        state: &mut State,
+        body: &[u8],
+        thread: Option<Thread>,
+    ) -> Result<(Vec<u8>, Flow), BackendError> {
         if let Some(thread) = thread.filter(|thread| self.on != Some(*thread)) {
             let select = format!("Hg{:x}", state.number(thread));
-            match self.feed(state, select.as_bytes()) {
-                Outcome::Answered(_) => self.on = Some(thread),
-                other => return other,
-            }
+            let _ = self.feed(state, select.as_bytes())?;
+            self.on = Some(thread);
         }
-        let outcome = self.feed(state, body);
+        let answer = self.feed(state, body);
         // The buffer grows with the packet and keeps its size.
         if body.len() > BUFFER {
             self.reset();
         }
-        outcome
+        answer
     }
 
     /// Builds a new machine for the next packet.
@@ -89,51 +100,33 @@ impl Backend {
         *self = Self::default();
     }
 
-    fn feed(&mut self, state: &mut State, body: &[u8]) -> Outcome {
-        let mut machine = match self.machine.take() {
+    fn feed(&mut self, state: &mut State, body: &[u8]) -> Result<(Vec<u8>, Flow), BackendError> {
+        // A failure drops the machine.
+        let Self { machine, on } = std::mem::take(self);
+        let new = || GdbStubBuilder::new(Sink::default()).packet_buffer_size(BUFFER).build();
+        let mut machine = match machine {
             Some(machine) => machine,
-            None => match build(state) {
-                Ok(machine) => machine,
-                Err(words) => return Outcome::Failed(words),
-            },
+            None => new()?.run_state_machine(state)?,
         };
         let sum = format!("#{:02x}", checksum(body));
         for byte in b"$".iter().chain(body).chain(sum.as_bytes()) {
-            let GdbStubStateMachine::Idle(idle) = machine else {
-                self.reset();
-                return Outcome::Failed("left the stopped state".to_owned());
-            };
-            machine = match idle.incoming_data(state, *byte) {
-                Ok(machine) => machine,
-                Err(error) => {
-                    self.reset();
-                    return Outcome::Failed(error.to_string());
-                }
-            };
+            let GdbStubStateMachine::Idle(idle) = machine else { return Err(BackendError::NotStopped) };
+            machine = idle.incoming_data(state, *byte)?;
         }
         match machine {
             GdbStubStateMachine::Idle(mut idle) => {
                 let answer = std::mem::take(&mut idle.borrow_conn().0);
-                self.machine = Some(idle.into());
-                Outcome::Answered(answer)
+                *self = Self { machine: Some(idle.into()), on };
+                Ok((answer, Flow::Continue))
             }
             GdbStubStateMachine::Disconnected(mut gone) => {
-                let answer = std::mem::take(&mut gone.borrow_conn().0);
-                self.reset();
-                Outcome::Ended(answer)
+                Ok((std::mem::take(&mut gone.borrow_conn().0), Flow::Close))
             }
             GdbStubStateMachine::Running(_) | GdbStubStateMachine::CtrlCInterrupt(_) => {
-                self.reset();
-                Outcome::Failed("left the stopped state".to_owned())
+                Err(BackendError::NotStopped)
             }
         }
     }
-}
-
-fn build(state: &mut State) -> Result<Machine, String> {
-    let stub = GdbStubBuilder::new(Sink::default()).packet_buffer_size(BUFFER).build();
-    let stub = stub.map_err(|error| error.to_string())?;
-    stub.run_state_machine(state).map_err(|error| error.to_string())
 }
 
 /// The bodies of the packets in gdbstub's output.

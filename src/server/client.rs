@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::backend::{self, Backend, Outcome};
+use super::backend::{self, Backend};
 use super::error::{IO, MALFORMED, PacketError};
 use super::facade::Facade;
 use super::front::frame::{Event, Framer};
@@ -217,14 +217,10 @@ fn forward(
     };
     // gdbstub rejects a list of offers that it cannot parse, and does not use the client's list.
     let body = if route.name == "qSupported" { b"qSupported:multiprocess+" } else { body };
-    let (output, flow) = match backend.ask(state, body, thread) {
-        Outcome::Answered(output) => (output, Flow::Continue),
-        Outcome::Ended(output) => (output, Flow::Close),
-        Outcome::Failed(words) => {
-            log::debug!("gdbstub failed at {}: {words}", route.name);
-            (b"$E16#".to_vec(), Flow::Continue)
-        }
-    };
+    let (output, flow) = backend.ask(state, body, thread).unwrap_or_else(|error| {
+        log::debug!("gdbstub failed at {}: {error}", route.name);
+        (b"$E16#".to_vec(), Flow::Continue)
+    });
     let mut packets = backend::packets(&output).peekable();
     while let Some(packet) = packets.next() {
         reply.packet(packet, packets.peek().is_none());

@@ -6,7 +6,8 @@ use crate::clean::clean_lines;
 use crate::session::{ChangeError, DisassemblyError, EvaluateError, ReadError};
 
 /// A refusal: `Enn`, and its words for a client that takes them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{words}")]
 pub(super) struct PacketError {
     /// The number of `Enn`: an errno.
     pub(super) code: u8,

@@ -5,7 +5,6 @@
 //! every other x86 register is unavailable, and the wave's registers follow by AMD's names.
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::arch::Target;
 
@@ -91,17 +90,5 @@ impl fmt::Display for Facade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Self::NAMES.iter().find(|(_, facade)| facade == self).map_or("", |(name, _)| name);
         f.write_str(name)
-    }
-}
-
-impl FromStr for Facade {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, facade)| *facade).ok_or_else(|| {
-            let names: Vec<&str> = Self::NAMES.iter().map(|(known, _)| *known).collect();
-            format!("no client '{name}'; there are {}", names.join(", "))
-        })
     }
 }

@@ -2,9 +2,9 @@
 
 use super::super::state::State;
 use super::super::threads::Thread;
-use super::monitor::{answered, sentence, words};
+use super::monitor::{CommandError, words};
 use super::questions;
-use crate::questions::{Form, PRINT};
+use crate::questions::{Form, PRINT, QuestionError};
 use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
 use crate::session::{ChangeError, Reset};
@@ -13,17 +13,20 @@ use crate::session::{ChangeError, Reset};
 const MAX_LISTED: usize = 64;
 
 /// `monitor changes`
-pub(super) fn list(state: &mut State, _: Thread, _: &[&str]) -> Result<String, String> {
-    Ok(report::text(&answered(state.session.changes(MAX_LISTED))?))
+pub(super) fn list(state: &mut State, _: Thread, _: &[&str]) -> Result<String, CommandError> {
+    Ok(report::text(&state.session.changes(MAX_LISTED)?))
 }
 
 /// `monitor reset [all|registers|memory]`
-pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<String, CommandError> {
     let what = match arguments {
         [] | ["all"] => Reset::All,
         ["registers"] => Reset::Registers,
         ["memory"] => Reset::Memory,
-        _ => return Err("Name the changes to drop: monitor reset registers, memory or all.".to_owned()),
+        _ => {
+            let usage = "Name the changes to drop: monitor reset registers, memory or all.";
+            return Err(CommandError::Usage(usage));
+        }
     };
     let dropped = state.session.reset(what);
     state.forget_list();
@@ -31,27 +34,25 @@ pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<
 }
 
 /// `monitor set [lane N|all|active] [frame N] PATH = VALUE`
-pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, CommandError> {
     let wave = thread.wave;
-    let usage = || {
-        "Name the target and the value: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.".to_owned()
-    };
+    let usage = "Name the target and the value: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.";
     if arguments.is_empty() {
-        return Err(usage());
+        return Err(CommandError::Usage(usage));
     }
     let arguments = words::arguments(&PRINT, arguments)?;
     let text = arguments.text("path").unwrap_or_default().to_owned();
     let Some((path, value)) = halves(&text).filter(|_| !arguments.has("format")) else {
-        return Err(usage());
+        return Err(CommandError::Usage(usage));
     };
     let asked = questions::asked(state, &PRINT, thread, arguments, Form::Text(Style::Plain), 0);
     let frame = asked.frame();
-    let lanes = asked.lanes(frame).map_err(|error| words::reason(&PRINT, error))?;
+    let lanes = asked.lanes(frame).map_err(|error| words::wrong(&PRINT, error))?;
     let set = state.session.assign(wave, lanes, frame, path, value);
     state.forget_list();
     set.map_err(|why| match why {
-        ChangeError::Path(why) => words::wrong_path(path, &why),
-        why => sentence(&why.to_string()),
+        ChangeError::Path(error) => QuestionError::Path { path: path.to_owned(), error }.into(),
+        error => CommandError::Change(error),
     })?;
     // A register can be set without the debug information that printing needs.
     let shown = state.session.print(wave, lanes, frame, &Query { path: path.to_owned(), letter: None });

@@ -5,6 +5,7 @@
 //! reports its selected thread. If the server cannot know it, a command that changes a wave's values has to name one.
 //! A row of the table of questions is a command; [`COMMANDS`] has the others. All text goes out in `O` packets and the reply is `OK`: LLDB prints a reply with text as bare hex digits.
 
+mod error;
 mod notices;
 mod threads;
 pub(super) mod words;
@@ -12,6 +13,7 @@ pub(super) mod words;
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::questions;
+pub(super) use error::CommandError;
 use crate::clean::clean_lines;
 use crate::questions::{Body, Form, QUESTIONS, Question, Subject};
 use crate::report::Style;
@@ -24,7 +26,7 @@ struct Command {
     about: About,
     /// Maximum number of further words; [`ANY`]: the command judges each of them.
     most: usize,
-    run: fn(&mut State, Thread, &[&str]) -> Result<String, String>,
+    run: fn(&mut State, Thread, &[&str]) -> Result<String, CommandError>,
 }
 
 /// Any number of words.
@@ -116,7 +118,7 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     let line = String::from_utf8_lossy(line).into_owned();
     log::debug!("monitor {}", crate::clean::clean(&*line));
     let words: Vec<&str> = line.split_whitespace().collect();
-    let mut answer = answer(state, None, &words).unwrap_or_else(|words| words);
+    let mut answer = answer(state, None, &words).unwrap_or_else(|error| error.to_string());
     if !answer.ends_with('\n') {
         answer.push('\n');
     }
@@ -126,7 +128,7 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
 }
 
 /// Runs a command about the thread that the user named before it, or about the selected one.
-fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<String, String> {
+fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<String, CommandError> {
     let (name, rest) = words.split_first().unwrap_or((&"help", &[]));
     // A letter may follow the name at once, as in gdb: print/x PATH.
     let (name, letter) = name.find('/').map_or((*name, None), |at| {
@@ -141,16 +143,15 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
     // Spaces in `(1, 0, 0)` separate no words.
     let count = threads::place_and_command(&arguments).map_or(0, |(_, rest)| rest.len() + 1);
     if count > command.most {
-        return Err(too_many(command));
+        return Err(match command.most {
+            0 => CommandError::NoArgument(command.name),
+            _ => CommandError::TooMany(format!("{} {}", command.name, command.arguments)),
+        });
     }
     let thread = named.unwrap_or(state.selected());
     match (command.about, named) {
         (About::Choice, Some(_)) if arguments.is_empty() => return threads::heading(state, thread),
-        (About::Choice, Some(_)) => {
-            let words =
-                format!("`{}` names a second wave. Name one: `monitor thread N COMMAND`.", command.name);
-            return Err(words);
-        }
+        (About::Choice, Some(_)) => return Err(CommandError::SecondWave(command.name)),
         (About::Choice, None) => {
             return match threads::place_and_command(&arguments) {
                 Some((place, command)) if !command.is_empty() => {
@@ -160,7 +161,7 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
                 _ => (command.run)(state, thread, &arguments),
             };
         }
-        (About::Dump, Some(_)) => return Err(whole_dump(command.name)),
+        (About::Dump, Some(_)) => return Err(CommandError::WholeDump(command.name)),
         (About::Own, _) | (About::Dump, None) => return (command.run)(state, thread, &arguments),
         (About::Change, None) if !state.knows_selected() => {
             return Err(threads::which_wave(state, command.name));
@@ -168,7 +169,7 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
         (About::Change, _) => {}
     }
     let heading = threads::heading(state, thread)?;
-    let answer = (command.run)(state, thread, &arguments).unwrap_or_else(|words| words);
+    let answer = (command.run)(state, thread, &arguments).unwrap_or_else(|error| error.to_string());
     Ok(heading + &answer)
 }
 
@@ -178,13 +179,13 @@ fn ask(
     named: Option<Thread>,
     question: &Question,
     words: &[&str],
-) -> Result<String, String> {
+) -> Result<String, CommandError> {
     let is_about_dump = matches!(question.subject, Subject::Dump | Subject::Waves);
     if named.is_some() && is_about_dump {
-        return Err(whole_dump(question.name));
+        return Err(CommandError::WholeDump(question.name));
     }
     if !words.is_empty() && words::parameters(question).next().is_none() {
-        return Err(no_argument(question.name));
+        return Err(CommandError::NoArgument(question.name));
     }
     let thread = named.unwrap_or(state.selected());
     let arguments = words::arguments(question, words);
@@ -197,39 +198,23 @@ fn ask(
         && matches!(question.subject, Subject::WaveUnless(_))
         && arguments.is_ok()
     {
-        return Err(format!("`monitor {} {}` takes no thread.", question.name, words.join(" ")));
+        return Err(CommandError::NoThread { name: question.name, arguments: words.join(" ") });
     }
     let heading = if is_about_wave { threads::heading(state, thread)? } else { String::new() };
     let answer = arguments.and_then(|arguments| {
         let asked = questions::asked(state, question, thread, arguments, Form::Text(Style::Plain), MAX_BYTES);
-        (question.answer)(&asked).map_err(|error| words::reason(question, error))
+        (question.answer)(&asked).map_err(|error| words::wrong(question, error))
     });
     Ok(heading
         + &match answer.map(|answer| answer.body) {
             Ok(Body::Text(text)) => text,
-            Ok(json) => answered(serde_json::to_string(&json))?,
-            Err(words) => words,
+            Ok(json) => serde_json::to_string(&json)?,
+            Err(error) => error.to_string(),
         })
 }
 
 /// The longest run of memory that one command prints.
 const MAX_BYTES: u64 = 4096;
-
-fn whole_dump(name: &str) -> String {
-    format!("`monitor {name}` is about the whole dump and takes no thread.")
-}
-
-fn no_argument(name: &str) -> String {
-    format!("`monitor {name}` takes no argument.")
-}
-
-/// The error for a command with too many words.
-fn too_many(command: &Command) -> String {
-    match command.most {
-        0 => no_argument(command.name),
-        _ => format!("Too many arguments: monitor {} {}.", command.name, command.arguments),
-    }
-}
 
 /// A command of the user.
 enum Row {
@@ -246,30 +231,24 @@ fn rows() -> impl Iterator<Item = (&'static str, Row)> {
 }
 
 /// The command of that name, or of the one name with that prefix.
-fn find(name: &str) -> Result<Row, String> {
+fn find(name: &str) -> Result<Row, CommandError> {
     if let Some((_, row)) = rows().find(|(known, _)| *known == name) {
         return Ok(row);
     }
-    let mut begins = rows().filter(|(known, _)| known.starts_with(name));
-    match (begins.next(), begins.next()) {
-        (Some((_, row)), None) => Ok(row),
-        (Some((first, _)), Some((second, _))) => {
-            let all: Vec<&str> = [first, second].into_iter().chain(begins.map(|(name, _)| name)).collect();
-            Err(format!("`{name}` is the beginning of several commands: {}.\n", all.join(", ")))
+    let mut begins: Vec<_> = rows().filter(|(known, _)| known.starts_with(name)).collect();
+    let names = |rows: Vec<(&'static str, Row)>| rows.into_iter().map(|(name, _)| name).collect();
+    match (begins.pop(), begins.is_empty()) {
+        (Some((_, row)), true) => Ok(row),
+        (Some(last), false) => {
+            begins.push(last);
+            Err(CommandError::Ambiguous { name: name.to_owned(), names: names(begins) })
         }
-        _ => {
-            let names: Vec<&str> = rows().map(|(name, _)| name).collect();
-            Err(format!("No command \"{name}\". There are: {}. Try `monitor help`.\n", names.join(", ")))
-        }
+        (None, _) => Err(CommandError::Unknown { name: name.to_owned(), names: names(rows().collect()) }),
     }
 }
 
-pub(super) fn answered<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, String> {
-    answer.map_err(|error| sentence(&error.to_string()))
-}
-
 /// Words with a capital and a full stop; a name at their beginning is unchanged.
-pub(super) fn sentence(words: &str) -> String {
+fn sentence(words: &str) -> String {
     let name = words
         .split(' ')
         .next()
@@ -282,7 +261,7 @@ pub(super) fn sentence(words: &str) -> String {
     format!("{first}{}.", characters.as_str().trim_end_matches('.'))
 }
 
-fn help(_: &mut State, _: Thread, arguments: &[&str]) -> Result<String, String> {
+fn help(_: &mut State, _: Thread, arguments: &[&str]) -> Result<String, CommandError> {
     Ok(match arguments.first() {
         Some(name) => describe(&find(name)?),
         None => rows().map(|(_, row)| describe(&row)).collect(),

@@ -114,7 +114,9 @@ fn play(name: &str) {
             finish(&mut player, &mut blessed, &mut failures, number);
             match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
                 ["waves", count] => waves = count.parse().unwrap(),
-                ["client", client] => options.facade = Some(client.parse::<Facade>().unwrap()),
+                ["client", client] => {
+                    options.facade = Some(Facade::NAMES.into_iter().find(|(name, _)| name == client).unwrap().1)
+                }
                 ["threads", what] => {
                     threads = Some(ThreadsAs::NAMES.into_iter().find(|(name, _)| name == what).unwrap().1)
                 }

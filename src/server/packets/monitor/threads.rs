@@ -6,23 +6,21 @@ use super::super::super::facade::Facade;
 use super::super::super::messages;
 use super::super::super::state::State;
 use super::super::super::threads::Thread;
-use super::{answered, sentence};
+use super::CommandError;
+use crate::questions::QuestionError;
 use crate::report::{spaces, text};
 use crate::session::work_item;
 use crate::units::{LaneId, WaveId};
 
 /// `monitor thread [N]`, `monitor wave [N]`: the thread of commands; in LLDB another one.
-pub(super) fn choose(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn choose(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, CommandError> {
     let Some((place, _)) = place_and_command(arguments) else { return heading(state, thread) };
     let thread = thread_at(state, thread, &place)?;
     if state.is_gdb() {
         // LLDB's registers and frames are those of its selected thread, and LLDB keeps them.
-        let number = state.shown(thread);
-        return Err(format!(
-            "gdb chooses the wave itself: type `thread {number}`, or `monitor thread {number} COMMAND` for one command."
-        ));
+        return Err(CommandError::ChosenByGdb(state.shown(thread)));
     }
-    answered(state.select(thread))?;
+    state.select(thread)?;
     state.is_chosen = true;
     heading(state, thread)
 }
@@ -42,36 +40,32 @@ pub(super) fn place_and_command<'a, 'b>(words: &'a [&'b str]) -> Option<(String,
 }
 
 /// The thread of a place: by the client's number, or by a work-item's or a wave's position in the grid.
-pub(super) fn thread_at(state: &State, near: Thread, place: &str) -> Result<Thread, String> {
+pub(super) fn thread_at(state: &State, near: Thread, place: &str) -> Result<Thread, CommandError> {
     if !work_item::is_place(place) {
-        return state.of_shown(answered(spaces::number(place))?).map_err(|fault| sentence(&fault.words));
+        return Ok(state.of_shown(spaces::number(place).map_err(QuestionError::from)?)?);
     }
-    let (wave, lane) =
-        answered(place.parse().and_then(|place| work_item::find(&*state.session, near.wave, &place)))?;
+    let (wave, lane) = work_item::find(&*state.session, near.wave, &place.parse()?)?;
     thread_of(state, wave, lane)
 }
 
 /// The thread that is a wave, or the lane if lanes are threads.
-fn thread_of(state: &State, wave: WaveId, lane: Option<LaneId>) -> Result<Thread, String> {
+fn thread_of(state: &State, wave: WaveId, lane: Option<LaneId>) -> Result<Thread, CommandError> {
     let lane = lane.unwrap_or_else(|| state.session.focus(wave));
-    state
-        .threads
-        .at(wave, lane)
-        .ok_or_else(|| format!("No thread is lane {lane} of this wave, which is not active."))
+    state.threads.at(wave, lane).ok_or(CommandError::NotAThread(lane))
 }
 
 /// The error for a command that changes values and names no wave.
-pub(super) fn which_wave(state: &State, command: &str) -> String {
-    let (client, list) = if state.is_gdb() { ("gdb", "info threads") } else { ("lldb", "thread list") };
-    let more = if state.is_gdb() { "" } else { ", or choose one for all commands by `monitor thread N`" };
-    format!(
-        "{client} does not report which thread is selected now. Name the wave: `monitor thread N {command} ...`, N as in `{list}`{more}."
-    )
+pub(super) fn which_wave(state: &State, command: &'static str) -> CommandError {
+    let (client, list, more) = match state.is_gdb() {
+        true => ("gdb", "info threads", ""),
+        false => ("lldb", "thread list", ", or choose one for all commands by `monitor thread N`"),
+    };
+    CommandError::NoWave { client, command, list, more }
 }
 
 /// The line with the thread of an answer, and with the lane if the client shows another one.
-pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
-    let info = answered(state.session.wave(thread.wave))?;
+pub(super) fn heading(state: &State, thread: Thread) -> Result<String, CommandError> {
+    let info = state.session.wave(thread.wave)?;
     let name = messages::name(&info, thread, state.threads.item(thread));
     let (lane, shown) = (state.lane(thread), state.shown_lane(thread));
     let mark = if lane == shown {
@@ -83,30 +77,28 @@ pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
 }
 
 /// `monitor lane [N]`: the lane of the thread, or of a work-item in whichever wave holds it.
-pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, CommandError> {
     let (there, answer) = match choose_lane(state, thread, arguments) {
         Ok((there, hint)) => (there, lane_in_focus(state, there)? + &hint),
-        Err(words) => (thread, words),
+        Err(error) => (thread, error.to_string()),
     };
     Ok(heading(state, there)? + &answer)
 }
 
 /// Chooses the user's lane, and returns its thread with what to type to see it in the client.
-fn choose_lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), String> {
+fn choose_lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), CommandError> {
     let Some((asked, _)) = place_and_command(arguments) else { return Ok((thread, String::new())) };
     let (there, lane) = if work_item::is_place(&asked) {
-        let place = answered(asked.parse())?;
-        let (wave, lane) = answered(work_item::find(&*state.session, thread.wave, &place))?;
-        let lane =
-            lane.ok_or("A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.")?;
+        let (wave, lane) = work_item::find(&*state.session, thread.wave, &asked.parse()?)?;
+        let lane = lane.ok_or(CommandError::NotAWorkItem)?;
         (thread_of(state, wave, Some(lane))?, lane)
     } else {
         (thread, lane_of(state, thread.wave, &asked)?)
     };
     let has_register = state.facade() != Facade::AmdgcnGdb;
-    state.choose_lane(there, lane, !has_register).map_err(|fault| sentence(&fault.words))?;
+    state.choose_lane(there, lane, !has_register)?;
     if there != thread && state.facade().is_lldb() {
-        answered(state.select(there))?;
+        state.select(there)?;
         state.is_chosen = true;
     }
     Ok((there, how_to_see(state, thread, there)))
@@ -133,9 +125,9 @@ fn how_to_see(state: &State, from: Thread, there: Thread) -> String {
     }
 }
 
-fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
+fn lane_in_focus(state: &State, thread: Thread) -> Result<String, CommandError> {
     let focus = state.lane(thread);
-    let lanes = answered(state.session.lanes(thread.wave))?;
+    let lanes = state.session.lanes(thread.wave)?;
     let mut answer = format!("Lane {focus} of thread {}", state.shown(thread));
     if let Some(info) = lanes.iter().find(|info| info.lane == focus) {
         let id = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
@@ -155,9 +147,9 @@ fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
     Ok(answer)
 }
 
-fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
-    let number = answered(spaces::number(asked))?;
-    let size = answered(state.session.wave(wave))?.kind.wave_size;
+fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, CommandError> {
+    let number = spaces::number(asked).map_err(QuestionError::from)?;
+    let size = state.session.wave(wave)?.kind.wave_size;
     let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| size.has(*lane));
-    lane.ok_or_else(|| format!("There is no lane {number}: the wave has lanes 0 to {}.", size.lanes() - 1))
+    Ok(lane.ok_or(QuestionError::NoLane { lane: number, lanes: size.lanes() })?)
 }

@@ -1,6 +1,6 @@
 //! The words of a typed line as the arguments of a question, and the reasons of missing answers in sentences.
 
-use super::sentence;
+use super::{CommandError, sentence};
 use crate::questions::{ArgumentError, Arguments, Parameter, Question, QuestionError, Takes, Value, Words};
 use crate::report::evaluation;
 use crate::session::print::ParseError;
@@ -19,8 +19,14 @@ pub(super) fn parameters(question: &Question) -> impl Iterator<Item = &Parameter
     question.parameters.iter().filter(|parameter| parameter.words != Words::Absent)
 }
 
-/// The arguments of words. `Err`: the reply to words that do not fit.
-pub(in super::super) fn arguments(question: &Question, mut words: &[&str]) -> Result<Arguments, String> {
+/// The arguments of words.
+///
+/// # Errors
+/// The words do not fit.
+pub(in super::super) fn arguments(
+    question: &Question,
+    mut words: &[&str],
+) -> Result<Arguments, CommandError> {
     let mut arguments = Arguments::default();
     let rest = parameters(question).find(|parameter| parameter.words == Words::Rest);
     while let [word, after @ ..] = words {
@@ -32,10 +38,10 @@ pub(in super::super) fn arguments(question: &Question, mut words: &[&str]) -> Re
             found = Some((rest, Value::Text(words.join(" ")), &[]));
         }
         let Some((parameter, value, left)) = found else { return Err(unfit(question, &arguments, word)) };
-        arguments.add(parameter, value).map_err(|error| reason(question, error.into()))?;
+        arguments.add(parameter, value).map_err(|error| wrong(question, error.into()))?;
         words = left;
     }
-    arguments.complete(parameters(question)).map_err(|error| reason(question, error.into()))
+    arguments.complete(parameters(question)).map_err(|error| wrong(question, error.into()))
 }
 
 /// A parameter with its value, and the words after it.
@@ -49,8 +55,8 @@ fn named<'q, 'w, 'a>(
     has_rest: bool,
     word: &'a str,
     after: &'w [&'a str],
-) -> Result<Option<Taken<'q, 'w, 'a>>, String> {
-    let wrong = |error: ArgumentError| reason(question, error.into());
+) -> Result<Option<Taken<'q, 'w, 'a>>, CommandError> {
+    let wrong = |error: ArgumentError| wrong(question, error.into());
     if let Some(letter) = word.strip_prefix('/') {
         let slash = parameters(question).find(|parameter| parameter.words == Words::Slash);
         let value =
@@ -73,7 +79,7 @@ fn named<'q, 'w, 'a>(
             value => Ok(Some((parameter, value.map_err(wrong)?, left))),
         },
         [] if may_be_rest || matches!(parameter.takes, Takes::Choice(_)) => Ok(None),
-        [] => Err(question.hint.to_owned()),
+        [] => Err(CommandError::Usage(question.hint)),
     }
 }
 
@@ -88,31 +94,38 @@ fn bare<'q>(question: &'q Question, arguments: &Arguments, word: &str) -> Option
         .find_map(|parameter| parameter.typed(word).ok().map(|value| (parameter, value)))
 }
 
-/// The reply to a word that fits no parameter that is left.
-fn unfit(question: &Question, arguments: &Arguments, word: &str) -> String {
+/// The error for a word that fits no parameter that is left.
+fn unfit(question: &Question, arguments: &Arguments, word: &str) -> CommandError {
     // A needed parameter names the fault of its value.
     let next = parameters(question)
         .find(|parameter| parameter.words == Words::Bare && !arguments.has(parameter.name));
     if let Some(Err(error)) = next.filter(|next| next.is_needed).map(|next| next.typed(word)) {
-        return reason(question, error.into());
+        return wrong(question, error.into());
     }
     let is_bare = parameters(question).all(|parameter| parameter.words == Words::Bare);
     let fits = |parameter: &Parameter| arguments.has(parameter.name) && parameter.typed(word).is_ok();
     match is_bare && parameters(question).any(fits) {
-        true => format!("Too many arguments: monitor {}.", usage(question)),
-        false => question.hint.to_owned(),
+        true => CommandError::TooMany(usage(question)),
+        false => CommandError::Usage(question.hint),
+    }
+}
+
+/// The error of a question; a missing argument is a matter of the command's form.
+pub(in super::super) fn wrong(question: &Question, error: QuestionError) -> CommandError {
+    match error {
+        QuestionError::Argument(ArgumentError::Needed(_)) | QuestionError::NoExpression => {
+            CommandError::Usage(question.hint)
+        }
+        error => error.into(),
     }
 }
 
 /// The reason of a missing answer in sentences.
-pub(in super::super) fn reason(question: &Question, error: QuestionError) -> String {
+pub(super) fn reason(error: &QuestionError) -> String {
     match error {
-        QuestionError::Argument(ArgumentError::Needed(_)) | QuestionError::NoExpression => {
-            question.hint.to_owned()
-        }
-        QuestionError::Path { path, error } => wrong_path(&path, &error),
+        QuestionError::Path { path, error } => wrong_path(path, error),
         QuestionError::Expression { text, error } => {
-            let words = evaluation::misread(&text, &error);
+            let words = evaluation::misread(text, error);
             match words.split_once('\n') {
                 Some((first, rest)) => format!("{}\n{rest}", sentence(first)),
                 None => sentence(&words),
@@ -129,7 +142,7 @@ pub(in super::super) fn reason(question: &Question, error: QuestionError) -> Str
 }
 
 /// A path with its error below; the column counts in the path as printed.
-pub(in super::super) fn wrong_path(path: &str, why: &ParseError) -> String {
+fn wrong_path(path: &str, why: &ParseError) -> String {
     /// Characters on either side of the error; those of a terminal's line.
     const AROUND: usize = 40;
     let at = why.column.saturating_sub(1);
