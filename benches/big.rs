@@ -23,7 +23,7 @@ use lanescope::dwarf::{
     SpaceInfo, Unit, clang_xderef, fetch,
 };
 use lanescope::import;
-use lanescope::session::{Dump, Inspect, Session};
+use lanescope::session::{Dump, Session, Variables as _, Waves as _};
 use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
 use support::large::{Large, dump_at, large};

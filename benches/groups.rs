@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use lanescope::arch::Targets;
 use lanescope::import;
-use lanescope::session::{Dump, GroupBy, Grouping, Inspect, Session};
+use lanescope::session::{Dump, GroupBy, Grouping, Session, Stacks as _};
 
 use support::{Failure, Promises, TURNS, pin_to_one_core};
 

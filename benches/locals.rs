@@ -13,7 +13,7 @@ use std::sync::Arc;
 use lanescope::arch::Targets;
 use lanescope::import;
 use lanescope::server::{Client, ClientOptions, Facade};
-use lanescope::session::{Dump, Inspect, Session};
+use lanescope::session::{Dump, DumpFacts as _, Session, Storage as _, Variables as _, Waves as _};
 use lanescope::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 use support::{Failure, Promises, TURNS, packet, pin_to_one_core, seconds_each};

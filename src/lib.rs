@@ -23,7 +23,7 @@
 //! Open a dump, pick the faulted wave, and read a variable in every lane:
 //!
 //! ```
-//! use lanescope::session::{Dump, Inspect, Session, print::Query};
+//! use lanescope::session::{Dump, Session, Variables as _, Waves as _, print::Query};
 //! use lanescope::{arch::Targets, import};
 //!
 //! let path = "tests/fixtures/demo.zip".as_ref();

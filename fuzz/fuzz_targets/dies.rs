@@ -8,7 +8,7 @@ use lanescope::arch::Targets;
 use lanescope::codeobject::{CodeObject, ElfAddress};
 use lanescope::debuginfo::{DebugInfo, TypeId, UnitId};
 use lanescope::import;
-use lanescope::session::{Dump, Inspect as _, Session};
+use lanescope::session::{Dump, DumpFacts as _, Session, Stacks as _};
 use lanescope::units::{DieOffset, WaveId};
 use lanescope::view::{Extent, View};
 use libfuzzer_sys::fuzz_target;

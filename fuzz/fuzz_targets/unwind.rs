@@ -11,7 +11,7 @@ use lanescope::capture::{
     Registers, Segment, Wave,
 };
 use lanescope::codeobject;
-use lanescope::session::{Dump, Inspect, Session};
+use lanescope::session::{Dump, Session, Stacks as _, Variables as _};
 use lanescope::units::{Address, LaneId, LaneSet, WaveId, WaveSize};
 use libfuzzer_sys::fuzz_target;
 

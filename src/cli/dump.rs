@@ -16,7 +16,7 @@ use crate::import::objects::Debuginfod;
 use crate::import::{self, LocalFiles, Options, Supplied};
 use crate::questions::Focus;
 use crate::session::work_item::{self, GridPlace, WorkItemError};
-use crate::session::{Dump, Inspect, Session, is_kind};
+use crate::session::{Dump, Session, Waves as _, is_kind};
 use crate::units::WaveId;
 
 /// The embedded demo.

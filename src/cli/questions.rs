@@ -22,7 +22,7 @@ use crate::questions::{
     Question, QuestionError, Subject, Takes, Value, Words,
 };
 use crate::report::{Style, evaluation, text};
-use crate::session::{Dump, Inspect, Member, Session};
+use crate::session::{Dump, Inspect, Member, Session, Storage as _, Waves as _};
 use crate::units::WaveId;
 
 /// Maximum bytes of memory in an answer.

@@ -19,7 +19,7 @@ use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, PlaceArgs, dump, shell};
 use crate::arch::Targets;
 use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
-use crate::session::{Inspect, Session};
+use crate::session::{DumpFacts as _, Inspect, Session, Waves as _};
 use crate::view::{Extent, Views};
 
 /// The port in the examples of the debuggers' manuals.

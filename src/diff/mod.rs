@@ -19,7 +19,7 @@ pub use text::text;
 pub use wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
 
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
-use crate::session::{Dump, Inspect as _, ReadError, Session, SessionError, Stack};
+use crate::session::{Dump, ReadError, Session, SessionError, Stack, Waves as _};
 use crate::units::WaveId;
 
 /// Options of a comparison.

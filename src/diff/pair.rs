@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Alone, DiffError, Lacks};
 use crate::session::{
-    Dump, Group, GroupBy, Grouping, Inspect as _, Session, SessionError, Stack, WaveInfo, is_kind,
+    Dump, Group, GroupBy, Grouping, Session, SessionError, Stack, Stacks as _, WaveInfo, Waves as _, is_kind,
 };
 use crate::units::WaveId;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{DiffError, LeftOut};
 use crate::arch::{Register, RegisterValue};
-use crate::session::{Byte, Inspect as _, LaneValue, Locals, Session, Variable, WaveFrames};
+use crate::session::{Byte, LaneValue, Locals, Session, Storage as _, Variable, WaveFrames, Waves as _};
 use crate::units::{LaneId, WaveId};
 
 /// A pair of waves that differ.

@@ -6,7 +6,7 @@ use super::answer::{Answer, QuestionError};
 use super::arguments::{Arguments, Lanes};
 use crate::report::json::{self, set};
 use crate::report::{Style, spaces};
-use crate::session::{Dump, Inspect, Member, ReadError};
+use crate::session::{Dump, Inspect, Member, ReadError, Waves};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The form of an answer.
@@ -204,7 +204,7 @@ impl<'a> Asked<'a> {
 }
 
 /// `gfx90a:wave64`
-pub(super) fn kind_name(session: &dyn Inspect) -> String {
+pub(super) fn kind_name(session: &dyn Waves) -> String {
     let kind = session.kind();
     format!("{}:{}", kind.target.name, kind.wave_size)
 }

@@ -10,7 +10,7 @@ use super::parameter::{Parameter, Takes, Words};
 use super::{Question, Subject};
 use crate::arch::{RegClass, RegId};
 use crate::report::{export, text};
-use crate::session::Inspect;
+use crate::session::Waves;
 
 /// Registers by AMD's names.
 pub(super) const REGISTERS: Question = Question {
@@ -66,7 +66,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
 }
 
 /// The registers of a name, a range or a group.
-fn named(session: &dyn Inspect, name: &str) -> Result<Vec<RegId>, QuestionError> {
+fn named(session: &dyn Waves, name: &str) -> Result<Vec<RegId>, QuestionError> {
     let kind = session.kind();
     if let Some(class) = RegClass::named(name) {
         let is_member = |id: &RegId| kind.register(*id).is_some_and(|register| register.class == class);

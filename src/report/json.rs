@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::expression;
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneStates, LaneValue, Locals, Scope, ValueState,
-    WaveInfo,
+    Byte, DispatchArguments, LaneInfo, LaneState, LaneStates, LaneValue, Locals, Scope, ValueState, WaveInfo,
+    Waves,
 };
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -45,7 +45,7 @@ pub fn wave(info: &WaveInfo) -> Value {
 /// An answer about a wave: `unconfirmed` has the reason why its values may be wrong, `unchecked` the values that
 /// nothing confirms.
 #[must_use]
-pub fn marked(session: &dyn Inspect, wave: WaveId, mut answer: Value) -> Value {
+pub fn marked(session: &dyn Waves, wave: WaveId, mut answer: Value) -> Value {
     if let Ok(info) = session.wave(wave) {
         set_marks(&mut answer, &info);
     }

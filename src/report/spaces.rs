@@ -1,6 +1,6 @@
 //! Places in memory in a user's notation: `private_lane 0x10`, `local#0x40`, `0x7f0000200000`.
 
-use crate::session::{Inspect, MemoryAddress, ReadError};
+use crate::session::{Inspect, MemoryAddress, ReadError, Waves};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// The error of an unusable place.
@@ -115,7 +115,7 @@ pub fn parse_word(
 
 /// A place in a user's notation: `private_lane#0x10`, a plain number in global memory.
 #[must_use]
-pub fn place_name(session: &dyn Inspect, place: MemoryAddress) -> String {
+pub fn place_name(session: &dyn Waves, place: MemoryAddress) -> String {
     let kind = session.kind();
     match kind.target.space(place.space) {
         Some(space) if place.space.0 != 0 => format!("{}#{}", space.name, place.address),

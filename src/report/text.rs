@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use super::{Style, Table};
 use crate::arch::{Register, RegisterValue, WaveArch};
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LaneInfo, LanePosition, LaneState, LaneStates, LaneValue, Locals,
-    Scope, ValueState, Variable,
+    Byte, DispatchArguments, LaneInfo, LanePosition, LaneState, LaneStates, LaneValue, Locals, Scope,
+    ValueState, Variable, Waves,
 };
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// All served waves: ids, places and stop reasons. `threads`: the numbers of a wave's threads.
 #[must_use]
-pub fn waves(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, style: Style) -> String {
+pub fn waves(session: &dyn Waves, threads: &dyn Fn(WaveId) -> String, style: Style) -> String {
     let mut table = Table::new(["Thread", "Wave", "Kernel", "PC", "Lanes", "State"]);
     for wave in session.waves().iter() {
         let Ok(info) = session.wave(*wave) else { continue };
@@ -33,7 +33,7 @@ pub fn waves(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, style: S
 
 /// The warnings about a wave whose values may be wrong, and about values that nothing confirms; empty for other waves.
 #[must_use]
-pub fn mark(session: &dyn Inspect, wave: WaveId, style: Style) -> String {
+pub fn mark(session: &dyn Waves, wave: WaveId, style: Style) -> String {
     let Ok(info) = session.wave(wave) else { return String::new() };
     let mut lines = String::new();
     if let Some(reason) = info.unconfirmed {

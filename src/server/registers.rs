@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::facade::Facade;
 use crate::arch::{RegId, Register, ValueType, WaveArch};
-use crate::session::Inspect;
+use crate::session::Waves;
 
 /// The register of a packet number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ const LLDB_LANE_BYTES: usize = 3;
 
 impl RegisterMap {
     /// The numbering for a client of that facade.
-    pub(super) fn new(facade: Facade, session: &dyn Inspect, has_view: bool) -> Self {
+    pub(super) fn new(facade: Facade, session: &dyn Waves, has_view: bool) -> Self {
         let kind = session.kind();
         let pc = kind.registers().iter().find(|register| register.value_type == ValueType::CodePointer);
         let described = session.described();

@@ -10,7 +10,7 @@
 //! to show. A lane is no thread without a work-item, if it never entered the function, or if it is inactive at an
 //! unknown place. A wave without any such lane, or without a captured EXEC, stays one thread: it is not lost.
 
-use crate::session::{Inspect, LaneInfo, LaneState, PcSource};
+use crate::session::{LaneInfo, LaneState, PcSource, Waves};
 use crate::units::{LaneId, WaveId};
 
 /// Default maximum number of lanes that are threads. Both debuggers list that many in seconds, and the time for more
@@ -105,11 +105,7 @@ impl Threads {
     ///
     /// # Errors
     /// The session has more.
-    pub fn new(
-        session: &dyn Inspect,
-        threads: ThreadsAs,
-        limit: Option<usize>,
-    ) -> Result<Self, ThreadsError> {
+    pub fn new(session: &dyn Waves, threads: ThreadsAs, limit: Option<usize>) -> Result<Self, ThreadsError> {
         let (waves, first) = (session.waves(), session.first_wave());
         if threads == ThreadsAs::Waves {
             return Self::of_waves(&waves, first).limited(limit);

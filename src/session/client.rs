@@ -5,12 +5,13 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::dump::{self, ServedKind};
+use super::inspect::{Code, DumpFacts, Stacks, Storage, Variables, Waves, WhatIf};
 use super::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn, Whereabouts};
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
-    DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, Grouping, Groups, Inspect, Instructions,
-    Interrupt, LaneInfo, LaneStack, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset,
-    Stack, WaveFrames, WaveInfo, waves,
+    DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, Grouping, Groups, Instructions, Interrupt,
+    LaneInfo, LaneStack, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack,
+    WaveFrames, WaveInfo, waves,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::Problem;
@@ -194,10 +195,10 @@ impl Session {
         if self.has_wave(wave) { Ok(()) } else { Err(ReadError::NoSuchWave(wave)) }
     }
 
-    /// [`Inspect::groups`]; `progress` gets the number of finished waves.
+    /// [`Stacks::groups`]; `progress` gets the number of finished waves.
     ///
     /// # Errors
-    /// The errors of [`Inspect::groups`].
+    /// The errors of [`Stacks::groups`].
     pub fn groups_with(
         &self,
         grouping: Grouping,
@@ -209,28 +210,51 @@ impl Session {
     /// Unwinds the stack of a wave once, for its frames and the variables of each.
     ///
     /// # Errors
-    /// The errors of [`Inspect::backtrace`].
+    /// The errors of [`Stacks::backtrace`].
     pub fn frames(&self, wave: WaveId) -> Result<WaveFrames<'_>, ReadError> {
         self.serves(wave)?;
         Ok(WaveFrames::new(Frames::of(&self.reader, wave)?))
     }
+
+    /// Writes the bits of an object, given as `size.div_ceil(8)` bytes, to a DWARF location, evaluated for a lane of
+    /// a frame. A location with registers at their current place (`LaneValue::place`) belongs to frame 0.
+    ///
+    /// # Errors
+    /// [`ChangeError`]; nothing was written.
+    pub fn write_location(
+        &mut self,
+        wave: WaveId,
+        lane: LaneId,
+        frame: usize,
+        location: &Location,
+        size: BitSize,
+        bytes: &[u8],
+    ) -> Result<(), ChangeError> {
+        self.serves(wave)?;
+        super::write_location(&mut self.reader, wave, lane, frame, location, size, bytes)
+    }
+
+    /// Writes the bytes of the object that a path such as `body.at.x` names in a lane of a frame; a reference stands
+    /// for its target, the same as in [`Variables::print`].
+    ///
+    /// # Errors
+    /// [`ChangeError`]; nothing was written.
+    pub fn write_variable(
+        &mut self,
+        wave: WaveId,
+        lane: LaneId,
+        frame: usize,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<(), ChangeError> {
+        self.serves(wave)?;
+        super::print::write_variable(&mut self.reader, wave, lane, frame, path, bytes)
+    }
 }
 
-impl Inspect for Session {
-    fn next_question(&self) {
-        self.reader.next_question();
-    }
-
+impl DumpFacts for Session {
     fn name(&self) -> String {
         self.reader.dump().capture().name.clone()
-    }
-
-    fn kind(&self) -> Arc<WaveArch> {
-        Arc::clone(&self.served.kind)
-    }
-
-    fn problems(&self) -> Vec<Problem> {
-        self.reader.dump().problems().to_vec()
     }
 
     fn notices(&self) -> Vec<String> {
@@ -244,6 +268,28 @@ impl Inspect for Session {
             notices.push(words.to_owned());
         }
         notices
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        self.reader.dump().problems().to_vec()
+    }
+
+    fn code_objects(&self) -> Vec<CodeObjectInfo> {
+        self.reader.dump().code_objects()
+    }
+
+    fn arguments(&self) -> Vec<DispatchArguments> {
+        crate::session::dispatches::arguments::all(&self.reader)
+    }
+
+    fn changed_file(&self) -> Option<String> {
+        self.reader.dump().changed_file()
+    }
+}
+
+impl Waves for Session {
+    fn kind(&self) -> Arc<WaveArch> {
+        Arc::clone(&self.served.kind)
     }
 
     fn described(&self) -> Vec<RegId> {
@@ -277,22 +323,13 @@ impl Inspect for Session {
         waves::info(&self.reader, wave)
     }
 
-    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, ReadError> {
+    fn dispatches(&self) -> Vec<DispatchInfo> {
+        super::dispatches::all(self.reader.dump(), &self.waves())
+    }
+
+    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError> {
         self.serves(wave)?;
-        self.reader.register(wave, register)
-    }
-
-    fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError> {
-        place.wave.map_or(Ok(()), |wave| self.serves(wave))?;
-        self.reader.read(place, buffer)
-    }
-
-    fn place(&self, address: u64, wave: WaveId) -> Result<MemoryAddress, ReadError> {
-        resolve(&self.reader, address, wave, self.focus(wave))
-    }
-
-    fn region(&self, address: u64, wave: WaveId) -> Region {
-        regions::region(&self.reader, address, wave, self.focus(wave))
+        lanes::lanes(&self.reader, wave, self.focus(wave))
     }
 
     fn focus(&self, wave: WaveId) -> LaneId {
@@ -313,17 +350,83 @@ impl Inspect for Session {
         self.focus.insert(wave, lane);
         Ok(())
     }
+}
 
-    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError> {
+impl Storage for Session {
+    fn next_question(&self) {
+        self.reader.next_question();
+    }
+
+    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, ReadError> {
         self.serves(wave)?;
-        lanes::lanes(&self.reader, wave, self.focus(wave))
+        self.reader.register(wave, register)
+    }
+
+    fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        place.wave.map_or(Ok(()), |wave| self.serves(wave))?;
+        self.reader.read(place, buffer)
+    }
+
+    fn place(&self, address: u64, wave: WaveId) -> Result<MemoryAddress, ReadError> {
+        resolve(&self.reader, address, wave, self.focus(wave))
+    }
+
+    fn region(&self, address: u64, wave: WaveId) -> Region {
+        regions::region(&self.reader, address, wave, self.focus(wave))
+    }
+
+    fn exists(&self, place: MemoryAddress) -> bool {
+        self.reader.exists(place)
+    }
+
+    fn generic_address(&self, place: MemoryAddress) -> Option<Address> {
+        let apertures = self.reader.apertures(place.wave?);
+        let base = apertures.iter().find(|(space, _)| *space == place.space)?.1;
+        Some(Address(base | place.address.0))
+    }
+
+    fn generation(&self) -> u64 {
+        self.reader.generation()
+    }
+}
+
+impl Stacks for Session {
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError> {
+        self.serves(wave)?;
+        crate::session::stack::backtrace::backtrace(&self.reader, wave, lane)
+    }
+
+    fn activations(
+        &self,
+        wave: WaveId,
+        lane: Option<LaneId>,
+        limit: usize,
+    ) -> Result<Activations, ReadError> {
+        self.serves(wave)?;
+        crate::session::stack::activations::activations(&self.reader, wave, lane, limit)
+    }
+
+    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError> {
+        self.serves(wave)?;
+        crate::session::stack::activations::has_own_stack(&self.reader, wave, lane)
+    }
+
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError> {
+        self.serves(wave)?;
+        crate::session::stack::backtrace::lane_stacks(&self.reader, wave, lanes)
+    }
+
+    fn groups(&self, grouping: Grouping) -> Result<Groups, ReadError> {
+        self.groups_with(grouping, &mut |_| ())
     }
 
     fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, ReadError> {
         self.serves(wave)?;
         lanes::active_in(&self.reader, wave, frame)
     }
+}
 
+impl Variables for Session {
     fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, ReadError> {
         self.serves(wave)?;
         super::variables::locals(&self.reader, wave, lanes, frame)
@@ -351,24 +454,14 @@ impl Inspect for Session {
         super::print::explain(&self.reader, wave, lanes, frame, query)
     }
 
-    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError> {
-        self.serves(wave)?;
-        crate::session::stack::backtrace::backtrace(&self.reader, wave, lane)
-    }
-
-    fn activations(
+    fn evaluate(
         &self,
         wave: WaveId,
-        lane: Option<LaneId>,
-        limit: usize,
-    ) -> Result<Activations, ReadError> {
+        lanes: LaneSet,
+        question: &Question,
+    ) -> Result<Evaluation, EvaluateError> {
         self.serves(wave)?;
-        crate::session::stack::activations::activations(&self.reader, wave, lane, limit)
-    }
-
-    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError> {
-        self.serves(wave)?;
-        crate::session::stack::activations::has_own_stack(&self.reader, wave, lane)
+        evaluate::evaluate(&self.reader, wave, lanes, question)
     }
 
     fn locate(&self, variable: VariableIn) -> Result<Whereabouts, ReadError> {
@@ -391,53 +484,16 @@ impl Inspect for Session {
         let Ok(debug) = self.reader.dump().debug_info(code_object) else { return Arc::default() };
         self.pointers.lock().unwrap_or_else(PoisonError::into_inner).of(&debug, type_id).agreed
     }
+}
 
-    fn generic_address(&self, place: MemoryAddress) -> Option<Address> {
-        let apertures = self.reader.apertures(place.wave?);
-        let base = apertures.iter().find(|(space, _)| *space == place.space)?.1;
-        Some(Address(base | place.address.0))
-    }
-
-    fn exists(&self, place: MemoryAddress) -> bool {
-        self.reader.exists(place)
-    }
-
-    fn generation(&self) -> u64 {
-        self.reader.generation()
-    }
-
-    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError> {
-        self.serves(wave)?;
-        crate::session::stack::backtrace::lane_stacks(&self.reader, wave, lanes)
-    }
-
-    fn groups(&self, grouping: Grouping) -> Result<Groups, ReadError> {
-        self.groups_with(grouping, &mut |_| ())
-    }
-
+impl Code for Session {
     fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError> {
         self.serves(wave)?;
         super::disassembly::list(&self.reader, wave, asked)
     }
+}
 
-    fn dispatches(&self) -> Vec<DispatchInfo> {
-        super::dispatches::all(self.reader.dump(), &self.waves())
-    }
-
-    fn arguments(&self) -> Vec<DispatchArguments> {
-        crate::session::dispatches::arguments::all(&self.reader)
-    }
-
-    fn evaluate(
-        &self,
-        wave: WaveId,
-        lanes: LaneSet,
-        question: &Question,
-    ) -> Result<Evaluation, EvaluateError> {
-        self.serves(wave)?;
-        evaluate::evaluate(&self.reader, wave, lanes, question)
-    }
-
+impl WhatIf for Session {
     fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), ChangeError> {
         self.serves(wave)?;
         self.reader.write_register(wave, register, bytes)
@@ -446,31 +502,6 @@ impl Inspect for Session {
     fn write(&mut self, place: MemoryAddress, bytes: &[u8]) -> Result<(), ChangeError> {
         place.wave.map_or(Ok(()), |wave| self.serves(wave))?;
         self.reader.write(place, bytes)
-    }
-
-    fn write_location(
-        &mut self,
-        wave: WaveId,
-        lane: LaneId,
-        frame: usize,
-        location: &Location,
-        size: BitSize,
-        bytes: &[u8],
-    ) -> Result<(), ChangeError> {
-        self.serves(wave)?;
-        super::write_location(&mut self.reader, wave, lane, frame, location, size, bytes)
-    }
-
-    fn write_variable(
-        &mut self,
-        wave: WaveId,
-        lane: LaneId,
-        frame: usize,
-        path: &str,
-        bytes: &[u8],
-    ) -> Result<(), ChangeError> {
-        self.serves(wave)?;
-        super::print::write_variable(&mut self.reader, wave, lane, frame, path, bytes)
     }
 
     fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), ChangeError> {
@@ -496,13 +527,5 @@ impl Inspect for Session {
 
     fn reset(&mut self, what: Reset) -> Dropped {
         self.reader.reset(what)
-    }
-
-    fn changed_file(&self) -> Option<String> {
-        self.reader.dump().changed_file()
-    }
-
-    fn code_objects(&self) -> Vec<CodeObjectInfo> {
-        self.reader.dump().code_objects()
     }
 }

@@ -1,4 +1,4 @@
-//! A client's questions: the seam between the server and the session.
+//! A client's questions: the seam between the server and the session, one trait for each subject.
 
 use std::sync::Arc;
 
@@ -11,30 +11,43 @@ use super::{
 use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::Problem;
 use crate::debuginfo::TypeId;
-use crate::dwarf::Location;
-use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
+use crate::units::{Address, LaneId, LaneSet, WaveId};
 
-/// Questions of a debugger about one captured state, with one client's focus and what-if writes: the client reads its
-/// writes back everywhere, and they never change the capture or another client's answers.
+/// Questions of a debugger about one captured state, with one client's focus and what-if changes: the client reads its
+/// changes back everywhere, and they never change the capture or another client's answers.
 ///
-/// This trait knows neither gdb nor lldb. Tests of the server replace it by a mock to record the server's questions.
-#[cfg_attr(test, mockall::automock)]
-pub trait Inspect: Send {
-    /// Starts a question of the client's with its own budget of work: [`Budget`](crate::dwarf::Budget). Without this
-    /// call all work counts as one question.
-    fn next_question(&self) {}
+/// The traits know neither gdb nor lldb. Unit tests of the server replace them by a mock to record the server's
+/// questions.
+pub trait Inspect: DumpFacts + Waves + Storage + Stacks + Variables + Code + WhatIf + Send {}
 
+impl<T: DumpFacts + Waves + Storage + Stacks + Variables + Code + WhatIf + Send> Inspect for T {}
+
+/// The dump as a whole.
+pub trait DumpFacts {
     /// The opened path, as the user wrote it.
     fn name(&self) -> String;
-
-    /// The served kind of wave: GPU and wave size.
-    fn kind(&self) -> Arc<WaveArch>;
 
     /// Messages for the user on attaching: kinds that are not served, problems of the dump.
     fn notices(&self) -> Vec<String>;
 
     /// The dump's problems, one by one.
     fn problems(&self) -> Vec<Problem>;
+
+    /// The loaded code objects.
+    fn code_objects(&self) -> Vec<CodeObjectInfo>;
+
+    /// The kernel arguments of every dispatch, in the dump's order.
+    fn arguments(&self) -> Vec<DispatchArguments>;
+
+    /// The message for a file of the capture, or of a code object, that changed after it was opened: later answers
+    /// are wrong.
+    fn changed_file(&self) -> Option<String>;
+}
+
+/// The served waves, their dispatches and lanes, and the focus.
+pub trait Waves {
+    /// The served kind of wave: GPU and wave size.
+    fn kind(&self) -> Arc<WaveArch>;
 
     /// The registers that at least one served wave has, in the kind's order: the target description.
     fn described(&self) -> Vec<RegId>;
@@ -45,8 +58,8 @@ pub trait Inspect: Send {
     /// Whether that wave is served.
     fn has_wave(&self, wave: WaveId) -> bool;
 
-    /// The wave that names the LDS of a wave's work-group in addresses: the first served wave of the work-group; the
-    /// wave itself if it is not served or its work-group is unknown.
+    /// The wave that names the LDS of a wave's work-group in addresses: the first served wave of the work-group;
+    /// the wave itself if it is not served or its work-group is unknown.
     fn group_wave(&self, wave: WaveId) -> WaveId;
 
     /// The wave to show first: the first one that faulted, else the first one.
@@ -57,6 +70,31 @@ pub trait Inspect: Send {
     /// # Errors
     /// [`ReadError::NoSuchWave`].
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError>;
+
+    /// The dispatches in the dump's order, also those without a served wave.
+    fn dispatches(&self) -> Vec<DispatchInfo>;
+
+    /// Returns facts about each lane of a wave.
+    ///
+    /// # Errors
+    /// [`ReadError::NoSuchWave`].
+    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError>;
+
+    /// The focused lane of a wave; at start the first active lane.
+    fn focus(&self, wave: WaveId) -> LaneId;
+
+    /// Moves the focus of a wave.
+    ///
+    /// # Errors
+    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), ReadError>;
+}
+
+/// Registers and memory, and the budget of reading them.
+pub trait Storage {
+    /// Starts a question of the client's with its own budget of work: [`Budget`](crate::dwarf::Budget). Without
+    /// this call all work counts as one question.
+    fn next_question(&self);
 
     /// Returns a wave's register; dwords that were not captured are unknown in the value.
     ///
@@ -70,7 +108,8 @@ pub trait Inspect: Send {
     /// The reason that the first byte is unreadable.
     fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError>;
 
-    /// Decodes a client's address (see [`crate::session::reading::address`]) for a client that is focused on `wave`.
+    /// Decodes a client's address (see [`crate::session::reading::address`]) for a client that is focused on
+    /// `wave`.
     ///
     /// # Errors
     /// [`ReadError::NoSuchSpace`], [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
@@ -79,27 +118,58 @@ pub trait Inspect: Send {
     /// The contents at a client's address and their extent: regions cover all of the 64-bit space.
     fn region(&self, address: u64, wave: WaveId) -> Region;
 
-    /// The focused lane of a wave; at start the first active lane.
-    fn focus(&self, wave: WaveId) -> LaneId;
+    /// Whether memory is known to exist at a place, captured or not.
+    fn exists(&self, place: MemoryAddress) -> bool;
 
-    /// Moves the focus of a wave.
+    /// The generic address of a place in private memory or LDS; `None` if the space has no aperture.
+    fn generic_address(&self, place: MemoryAddress) -> Option<Address>;
+
+    /// A number that changes with every write and reset.
+    fn generation(&self) -> u64;
+}
+
+/// Call stacks, and the lanes in their frames.
+pub trait Stacks {
+    /// Returns the call stack of a wave as a whole, or of one of its lanes.
     ///
     /// # Errors
     /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
-    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), ReadError>;
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError>;
 
-    /// Returns facts about each lane of a wave.
+    /// Returns the first physical frames of the wave's stack, or of the lane's own; at most `limit`.
     ///
     /// # Errors
-    /// [`ReadError::NoSuchWave`].
-    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError>;
+    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+    fn activations(&self, wave: WaveId, lane: Option<LaneId>, limit: usize)
+    -> Result<Activations, ReadError>;
+
+    /// Whether a lane has a known stack of its own that differs from the wave's.
+    ///
+    /// # Errors
+    /// The errors of [`Stacks::activations`].
+    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError>;
+
+    /// Returns the call stacks of some lanes, lanes with equal stacks together.
+    ///
+    /// # Errors
+    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError>;
+
+    /// Groups all served waves, or their lanes, by call stack.
+    ///
+    /// # Errors
+    /// The operating system's error for a file.
+    fn groups(&self, grouping: Grouping) -> Result<Groups, ReadError>;
 
     /// Returns the active lanes in a frame of the wave's stack: by `DW_AT_LLVM_active_lane`, else by its EXEC.
     ///
     /// # Errors
     /// There is no such frame, or its active lanes are unknown.
     fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, ReadError>;
+}
 
+/// Variables, paths and expressions in a frame.
+pub trait Variables {
     /// Returns all variables in scope of a frame of the wave, for those lanes. Frame 0 is the innermost; inlined
     /// calls count.
     ///
@@ -117,7 +187,7 @@ pub trait Inspect: Send {
     /// Explains the locations of the variables that a path names, operation by operation.
     ///
     /// # Errors
-    /// The errors of [`Inspect::print`].
+    /// The errors of [`Variables::print`].
     fn explain(
         &self,
         wave: WaveId,
@@ -126,24 +196,17 @@ pub trait Inspect: Send {
         query: &Query,
     ) -> Result<Vec<Explanation>, PrintError>;
 
-    /// Returns the call stack of a wave as a whole, or of one of its lanes.
+    /// Evaluates a user's DWARF expression in the wave's frame 0, for those lanes.
     ///
     /// # Errors
-    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
-    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, ReadError>;
-
-    /// Returns the first physical frames of the wave's stack, or of the lane's own; at most `limit`.
-    ///
-    /// # Errors
-    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
-    fn activations(&self, wave: WaveId, lane: Option<LaneId>, limit: usize)
-    -> Result<Activations, ReadError>;
-
-    /// Whether a lane has a known stack of its own that differs from the wave's.
-    ///
-    /// # Errors
-    /// The errors of [`Inspect::activations`].
-    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError>;
+    /// The expression does not parse, or the question asks too much. An error of the evaluation is an answer, lane
+    /// by lane.
+    fn evaluate(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        question: &Question,
+    ) -> Result<Evaluation, EvaluateError>;
 
     /// Locates a variable by its DIE.
     ///
@@ -154,65 +217,32 @@ pub trait Inspect: Send {
     /// Locates the target of a pointer variable, with apertures resolved.
     ///
     /// # Errors
-    /// The errors of [`Inspect::locate`].
+    /// The errors of [`Variables::locate`].
     fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, ReadError>;
 
     /// Returns the variables with pointers in private memory or LDS of a lane's stack, or of the wave's for that
     /// lane; the outermost frame's first.
     ///
     /// # Errors
-    /// The errors of [`Inspect::activations`].
+    /// The errors of [`Stacks::activations`].
     fn with_pointers(&self, wave: WaveId, lane: LaneId, own_stack: bool) -> Result<Vec<ObjectAt>, ReadError>;
 
     /// The pointers in an object of a type of that code object, an index into the capture's list; empty if the type
     /// is unreadable. Pointers that share their bytes lead to the same type, or to none.
     fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]>;
+}
 
-    /// The generic address of a place in private memory or LDS; `None` if the space has no aperture.
-    fn generic_address(&self, place: MemoryAddress) -> Option<Address>;
-
-    /// Whether memory is known to exist at a place, captured or not.
-    fn exists(&self, place: MemoryAddress) -> bool;
-
-    /// A number that changes with every write and reset.
-    fn generation(&self) -> u64;
-
-    /// Returns the call stacks of some lanes, lanes with equal stacks together.
-    ///
-    /// # Errors
-    /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].
-    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError>;
-
-    /// Groups all served waves, or their lanes, by call stack.
-    ///
-    /// # Errors
-    /// The operating system's error for a file.
-    fn groups(&self, grouping: Grouping) -> Result<Groups, ReadError>;
-
+/// Instructions.
+pub trait Code {
     /// Disassembles code that a wave runs, with the lanes at each instruction.
     ///
     /// # Errors
     /// There is no such wave, lane or frame, or no PC; no tool can disassemble. Missing code is an answer.
     fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError>;
+}
 
-    /// The dispatches in the dump's order, also those without a served wave.
-    fn dispatches(&self) -> Vec<DispatchInfo>;
-
-    /// The kernel arguments of every dispatch, in the dump's order.
-    fn arguments(&self) -> Vec<DispatchArguments>;
-
-    /// Evaluates a user's DWARF expression in the wave's frame 0, for those lanes.
-    ///
-    /// # Errors
-    /// The expression does not parse, or the question asks too much. An error of the evaluation is an answer, lane by
-    /// lane.
-    fn evaluate(
-        &self,
-        wave: WaveId,
-        lanes: LaneSet,
-        question: &Question,
-    ) -> Result<Evaluation, EvaluateError>;
-
+/// What-if changes.
+pub trait WhatIf {
     /// Writes a whole register of a wave, lowest byte first (vectors lane 0 first), captured or not. A write to a
     /// register that lives in SGPRs changes those, and the reverse.
     ///
@@ -225,35 +255,6 @@ pub trait Inspect: Send {
     /// # Errors
     /// [`ChangeError`]; nothing was written.
     fn write(&mut self, place: MemoryAddress, bytes: &[u8]) -> Result<(), ChangeError>;
-
-    /// Writes the bits of an object, given as `size.div_ceil(8)` bytes, to a DWARF location, evaluated for a lane of
-    /// a frame. A location with registers at their current place (`LaneValue::place`) belongs to frame 0.
-    ///
-    /// # Errors
-    /// [`ChangeError`]; nothing was written.
-    fn write_location(
-        &mut self,
-        wave: WaveId,
-        lane: LaneId,
-        frame: usize,
-        location: &Location,
-        size: BitSize,
-        bytes: &[u8],
-    ) -> Result<(), ChangeError>;
-
-    /// Writes the bytes of the object that a path such as `body.at.x` names in a lane of a frame; a reference stands
-    /// for its target, the same as in [`Inspect::print`].
-    ///
-    /// # Errors
-    /// [`ChangeError`]; nothing was written.
-    fn write_variable(
-        &mut self,
-        wave: WaveId,
-        lane: LaneId,
-        frame: usize,
-        path: &str,
-        bytes: &[u8],
-    ) -> Result<(), ChangeError>;
 
     /// Writes bytes of a variable, from its byte `first` on, to any storage.
     ///
@@ -282,13 +283,4 @@ pub trait Inspect: Send {
 
     /// Drops the client's changes.
     fn reset(&mut self, what: Reset) -> Dropped;
-
-    /// The message for a file of the capture, or of a code object, that changed after it was opened: later answers
-    /// are wrong.
-    fn changed_file(&self) -> Option<String> {
-        None
-    }
-
-    /// The loaded code objects.
-    fn code_objects(&self) -> Vec<CodeObjectInfo>;
 }

@@ -39,9 +39,7 @@ pub use dispatches::kernels::KernelError;
 pub use dispatches::{DispatchInfo, FenceScope, Fences, dispatches_of};
 pub use dump::Dump;
 pub use error::{AttributeCause, CodePlace, Foreign, ObjectCause, ObjectError, PositionError, SourceError};
-pub use inspect::Inspect;
-#[cfg(test)]
-pub(crate) use inspect::MockInspect;
+pub use inspect::{Code, DumpFacts, Inspect, Stacks, Storage, Variables, Waves, WhatIf};
 pub use interrupt::Interrupt;
 pub use reach::{Bounds, Limit, MAX_OBJECT, Reach, reach};
 pub use reading::address;
@@ -52,6 +50,8 @@ pub use stack::activations::{Activation, Activations};
 pub(crate) use stack::backtrace::backtrace as wave_stack;
 pub use stack::entry::BundleError;
 pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
+#[cfg(test)]
+pub(crate) use tests::mock::MockInspect;
 pub use variables::evaluate::{
     EvaluateError, Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, Question, Want,
 };

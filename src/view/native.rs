@@ -12,7 +12,7 @@ use super::file::ViewFile;
 use crate::arch::{Processor, Target};
 use crate::codeobject::{Bytes, CodeObject};
 use crate::elf::{FileFlags, FileHeader, LE, SectionHeader, bytes_of, bytes_of_slice, read, write};
-use crate::session::{Dump, Inspect};
+use crate::session::{Dump, Waves};
 
 /// `ELFABIVERSION_AMDGPU_HSA_V3`: the oldest version that gdb reads.
 const ABI_VERSION_3: u8 = 1;
@@ -30,10 +30,10 @@ const HIDDEN: [&str; 6] = [
 
 /// The files of the capture's code objects, in the capture's order; `None` for an object that is damaged or only in
 /// memory.
-pub(super) fn all(dump: &Dump, session: &dyn Inspect) -> Vec<Option<Arc<ViewObject>>> {
+pub(super) fn all(dump: &Dump, session: &dyn Waves) -> Vec<Option<Arc<ViewObject>>> {
     let kind = session.kind();
     let mut taken = HashSet::new();
-    let objects = session.code_objects().into_iter().enumerate().map(|(index, info)| {
+    let objects = dump.code_objects().into_iter().enumerate().map(|(index, info)| {
         let captured = dump.capture().code_objects.get(index)?;
         let object = dump.code_object(index).ok().filter(|_| !captured.image)?;
         let file = file(&object, machine(&object, &kind.target))?;

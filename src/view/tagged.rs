@@ -7,7 +7,7 @@ use super::layout::STRIDE;
 use super::typed::POINTER;
 use crate::arch::SpaceScope;
 use crate::session::address::{self, GENERIC, GLOBAL, Token};
-use crate::session::{ChangeError, Inspect, MemoryAddress, PointerAt, ValueState};
+use crate::session::{ChangeError, Inspect, MemoryAddress, PointerAt, ValueState, Waves};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 pub(super) const PART_OF_POINTER: &str = "a part of a pointer cannot be written; write the whole pointer";
@@ -22,7 +22,7 @@ pub(super) struct Holder {
 
 impl Holder {
     /// The wave and lane of a pointer's own place; the lane in focus if the place has none.
-    pub(super) fn of(session: &dyn Inspect, place: MemoryAddress) -> Self {
+    pub(super) fn of(session: &dyn Waves, place: MemoryAddress) -> Self {
         let wave = place.wave.unwrap_or_default();
         if is_shared(session, place.space) {
             return Self { wave: session.group_wave(wave), lane: None };
@@ -61,7 +61,7 @@ pub(super) fn target(
 
 /// The client's address of a place in a space of a wave; `None` for global memory. LDS has one address for all waves and
 /// lanes of a work-group: lane 0 of the first served wave.
-pub(super) fn shown(session: &dyn Inspect, place: MemoryAddress) -> Option<u64> {
+pub(super) fn shown(session: &dyn Waves, place: MemoryAddress) -> Option<u64> {
     let (wave, lane) = match is_shared(session, place.space) {
         true => (place.wave.map(|wave| session.group_wave(wave)), Some(LaneId(0))),
         false => (place.wave, place.lane),
@@ -174,7 +174,7 @@ pub(super) fn refuse_addresses(session: &dyn Inspect, first: u64, bytes: &[u8]) 
 }
 
 /// Whether a number is an object's address in the client's form, of a served wave and one of its lanes.
-fn names_object(session: &dyn Inspect, number: u64) -> bool {
+fn names_object(session: &dyn Waves, number: u64) -> bool {
     address::object(number).is_some_and(|(wave, lane)| {
         wave.is_none_or(|wave| session.has_wave(wave))
             && lane.is_none_or(|lane| session.kind().wave_size.has(lane))
@@ -199,12 +199,12 @@ fn is_generic(space: AddressSpace) -> bool {
 }
 
 /// Whether addresses of a space are global ones.
-fn is_wide(session: &dyn Inspect, space: AddressSpace) -> bool {
+fn is_wide(session: &dyn Waves, space: AddressSpace) -> bool {
     session.kind().target.space(space).is_some_and(|space| space.address_bits > 32)
 }
 
 /// Whether all waves and lanes of a work-group share a space: LDS.
-fn is_shared(session: &dyn Inspect, space: AddressSpace) -> bool {
+fn is_shared(session: &dyn Waves, space: AddressSpace) -> bool {
     session.kind().target.space(space).is_some_and(|space| matches!(space.scope, SpaceScope::WorkGroup))
 }
 

@@ -15,7 +15,7 @@ use super::tagged::{self, Holder};
 use crate::arch::SpaceScope;
 use crate::debuginfo::TypeId;
 use crate::session::print::ObjectAt;
-use crate::session::{ChangeError, Inspect, MemoryAddress, PointerAt};
+use crate::session::{ChangeError, Inspect, MemoryAddress, PointerAt, Waves};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// The maximum of recorded pointers and variables; beyond it all are dropped.
@@ -321,7 +321,7 @@ pub(super) fn overlay(bytes: &mut [u8], start: u64, at: u64, from: &[u8]) {
 }
 
 /// The owner of the memory at a place; `None` outside of a lane's private memory and LDS.
-fn owner(session: &dyn Inspect, place: MemoryAddress) -> Option<Owner> {
+fn owner(session: &dyn Waves, place: MemoryAddress) -> Option<Owner> {
     let wave = place.wave?;
     let (wave, lane) = match session.kind().target.space(place.space)?.scope {
         SpaceScope::WorkGroup => (session.group_wave(wave), None),

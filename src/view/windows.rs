@@ -10,7 +10,7 @@ use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
 use crate::session::{
     Activations, Byte, ChangeError, Inspect, MemoryAddress, PointerAt, ReadError, SourceError, StackEnd,
-    ValueState,
+    ValueState, Waves,
 };
 use crate::units::{Address, LaneId, WaveId};
 
@@ -124,7 +124,7 @@ pub fn write(
     session.write_in(of, first, &bytes)
 }
 
-fn window(session: &dyn Inspect, at: u64, looked_at: WaveId) -> Result<(Window, u32), ReadError> {
+fn window(session: &dyn Waves, at: u64, looked_at: WaveId) -> Result<(Window, u32), ReadError> {
     let Token::Window { wave, lane, offset } = address::decode(at) else {
         return Err(ReadError::NotCaptured { what: format!("{at:#x}, which is in no window,") });
     };

@@ -8,7 +8,8 @@ use std::sync::Mutex;
 
 use lanescope::disassembler::Disassembler;
 use lanescope::session::{
-    Dump, Inspect, Instructions, LaneState, ListedInstruction, MAX_LISTED_BYTES, MemoryAddress, Session,
+    Code as _, Dump, DumpFacts as _, Instructions, LaneState, ListedInstruction, MAX_LISTED_BYTES,
+    MemoryAddress, Session, Waves as _, WhatIf as _,
 };
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;

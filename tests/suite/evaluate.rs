@@ -8,7 +8,8 @@ use std::process::{Command, Output};
 use lanescope::dwarf::Class;
 use lanescope::report::evaluation;
 use lanescope::session::{
-    EvaluateError, Evaluation, Expression, Found, Inspect, MAX_READ_BYTES, Question, Session, Want,
+    EvaluateError, Evaluation, Expression, Found, MAX_READ_BYTES, Question, Session, Variables as _, Want,
+    Waves as _,
 };
 use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lanescope::arch::Targets;
 use lanescope::import;
-use lanescope::session::{Dump, Inspect, MemoryAddress, Session};
+use lanescope::session::{Dump, MemoryAddress, Session, Storage as _, Waves as _};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use lanescope::report::{json, stack};
-use lanescope::session::{Inspect, Session};
+use lanescope::session::{Session, Stacks as _, Variables as _, Waves as _};
 use lanescope::units::{LaneSet, WaveId};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use lanescope::report::{Style, groups, json, print, stack, text};
 use lanescope::session::print::Query;
-use lanescope::session::{Grouping, Inspect, Session, StackEnd};
+use lanescope::session::{Grouping, Session, StackEnd, Stacks as _, Variables as _, Waves as _};
 use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 

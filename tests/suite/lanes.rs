@@ -5,7 +5,9 @@ use std::process::Command;
 
 use lanescope::report::{groups as report, json};
 use lanescope::server::{Threads, ThreadsAs};
-use lanescope::session::{GroupBy, Grouping, Inspect, Session};
+use lanescope::session::{
+    DumpFacts as _, GroupBy, Grouping, Inspect, Session, Stacks as _, Variables as _, Waves as _,
+};
 use serde_json::{Value, json};
 
 use crate::fixtures::{each_wave, expected, fixtures, open};

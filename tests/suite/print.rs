@@ -4,7 +4,7 @@
 use lanescope::debuginfo::format::Letter;
 use lanescope::report::print;
 use lanescope::session::print::{PrintError, Query};
-use lanescope::session::{Inspect, Session};
+use lanescope::session::{Session, Storage as _, Variables as _, Waves as _};
 use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 

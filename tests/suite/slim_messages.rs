@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lanescope::arch::Targets;
 use lanescope::import::{self, Options};
-use lanescope::session::{Bounds, Dump, Inspect as _, Session};
+use lanescope::session::{Bounds, Dump, DumpFacts as _, Session};
 use lanescope::slim::{self, Choice, MAX_CARRIED, Progress};
 use serde_json::{Value, json};
 

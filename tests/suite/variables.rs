@@ -5,7 +5,7 @@ use std::process::Command;
 
 use lanescope::report::json;
 use lanescope::server::{Client, ClientOptions};
-use lanescope::session::{Inspect, Session};
+use lanescope::session::{Inspect, Session, Variables as _, Waves as _};
 use lanescope::units::LaneSet;
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use object::{Object as _, ObjectSection as _};
 
 use lanescope::server::{Client, ClientOptions, Facade};
-use lanescope::session::{Inspect, Session, address};
+use lanescope::session::{Session, Waves as _, WhatIf as _, address};
 use lanescope::units::{LaneId, WaveId};
 use lanescope::view::{self, Extent, Reading, TypedMemory, View, Views};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use lanescope::session::{Inspect, Session};
+use lanescope::session::{Session, Stacks as _};
 use lanescope::units::WaveId;
 use lanescope::view::{Extent, View, ViewObject};
 

@@ -13,10 +13,10 @@ pub(super) mod words;
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::questions;
-pub(super) use error::CommandError;
 use crate::clean::clean_lines;
 use crate::questions::{Body, Form, QUESTIONS, Question, Subject};
 use crate::report::Style;
+pub(super) use error::CommandError;
 
 /// One command: its name, its arguments, its description and its handler.
 struct Command {

@@ -144,7 +144,7 @@ pub(in crate::session) fn draft(
 }
 
 /// Writes the bits of an object, given as `size.div_ceil(8)` bytes, to a location of one lane of a frame; frames have
-/// the numbers of [`backtrace`](super::super::Inspect::backtrace). A location with registers at their current place
+/// the numbers of [`backtrace`](super::super::Stacks::backtrace). A location with registers at their current place
 /// (`LaneValue::place`) belongs to frame 0.
 ///
 /// # Errors

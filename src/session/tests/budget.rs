@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::arch::Targets;
 use crate::dwarf::limits::{MAX_QUESTION_WORK, WAVE_WORK};
 use crate::import;
-use crate::session::{Dump, Grouping, Inspect, Session};
+use crate::session::{Dump, Grouping, Session, Stacks as _, Storage as _, Variables as _, Waves as _};
 
 /// Maximum work of a question about a wave of the fixtures beyond the shares of its evaluations, and the name of that
 /// question. The first question about a function also analyses its code, which is cached: the second one measures the

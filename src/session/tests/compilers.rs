@@ -4,7 +4,7 @@ use super::Maker;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::dwarf::clang_xderef::Idiom;
-use crate::session::{Byte, Expression, Found, Inspect as _, Question, Session, Want};
+use crate::session::{Byte, Expression, Found, Question, Session, Stacks as _, Variables as _, Want};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const LOADED: u64 = 0x7f00_0010_0000;

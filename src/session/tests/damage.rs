@@ -3,7 +3,7 @@
 use crate::codeobject::{Bytes, CodeObject};
 use crate::session::print::Query;
 use crate::session::stack::unwind::tests::hostile::{OBJECT, dump_of};
-use crate::session::{Inspect as _, Locals, ReadError, Session, ValueState};
+use crate::session::{Locals, ReadError, Session, ValueState, Variables as _};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// `y` of `leaf`, the last variable of the function in llvm-dwarfdump's list; `x` precedes it.

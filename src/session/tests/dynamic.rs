@@ -2,7 +2,7 @@
 //! from the text of DWARF 5.
 
 use super::Maker;
-use crate::session::{Inspect as _, Session, ValueState};
+use crate::session::{Session, ValueState, Variables as _};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const OBJECT: &[u8] = include_bytes!("dynamic/dynamic.hsaco");

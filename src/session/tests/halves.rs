@@ -4,7 +4,7 @@ use super::Maker;
 use crate::codeobject::{CodeObject, assembled};
 use crate::report;
 use crate::session::print::Query;
-use crate::session::{Inspect as _, Session};
+use crate::session::{Session, Variables as _};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const LOADED: u64 = 0x7f00_0010_0000;

@@ -1,7 +1,7 @@
 //! Lanes: work-items of a partial group, focus, states.
 
 use super::Maker;
-use crate::session::{Inspect as _, LaneState, ReadError, Session};
+use crate::session::{DumpFacts as _, LaneState, ReadError, Session, Waves as _};
 use crate::units::{LaneId, WaveId, WaveSize};
 
 /// Group (2,0,0) of a 100x2 grid in 48x2 groups has 4x2 work-items: 8 lanes used.

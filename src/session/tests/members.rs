@@ -7,7 +7,7 @@ use std::process::Command;
 use super::Maker;
 use crate::codeobject::newest_llvm;
 use crate::session::print::Query;
-use crate::session::{Inspect as _, Session, ValueState};
+use crate::session::{Session, ValueState, Variables as _};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 /// The source compiled for a GPU, its data as a loader leaves them if the file is loaded at 0.

@@ -1,7 +1,7 @@
 //! Memory of every space: the swizzle, apertures, and reads that end at missing bytes.
 
 use super::Maker;
-use crate::session::{Inspect as _, MemoryAddress, ReadError, Session};
+use crate::session::{MemoryAddress, ReadError, Session, Storage as _};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
 fn place(space: u64, address: u64, lane: Option<u8>) -> MemoryAddress {

@@ -11,6 +11,7 @@ mod halves;
 mod lanes;
 mod members;
 mod memory;
+pub(super) mod mock;
 mod nested;
 mod overlaps;
 mod paths;

@@ -4,7 +4,7 @@
 use super::Maker;
 use crate::codeobject::{CodeObject, assembled};
 use crate::session::print::Query;
-use crate::session::{Inspect as _, Session, ValueState};
+use crate::session::{Session, Stacks as _, ValueState, Variables as _};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const LOADED: u64 = 0x7f00_0010_0000;

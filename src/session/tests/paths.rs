@@ -5,7 +5,7 @@
 use super::Maker;
 use crate::report::print as report;
 use crate::session::print::{MAX_STRING, Query};
-use crate::session::{Inspect as _, Session, ValueState};
+use crate::session::{Session, ValueState, Variables as _};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const OBJECT: &[u8] = include_bytes!("paths/paths.hsaco");

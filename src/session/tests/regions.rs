@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Maker;
-use crate::session::{Inspect as _, MemoryAddress, Region, Session};
+use crate::session::{MemoryAddress, Region, Session, Storage as _, WhatIf as _};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
 fn session() -> Session {

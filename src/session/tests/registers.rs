@@ -2,7 +2,7 @@
 
 use super::Maker;
 use crate::arch::RegId;
-use crate::session::{ChangeError, Inspect as _, ReadError, Reader, Session};
+use crate::session::{ChangeError, ReadError, Reader, Session, Storage as _, Waves as _};
 use crate::units::{WaveId, WaveSize};
 
 #[test]

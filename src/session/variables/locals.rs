@@ -51,10 +51,10 @@ impl<'a> WaveFrames<'a> {
         self.0.of_wave()
     }
 
-    /// Returns the variables of a frame, as [`Inspect::locals`](crate::session::Inspect::locals).
+    /// Returns the variables of a frame, as [`Variables::locals`](crate::session::Variables::locals).
     ///
     /// # Errors
-    /// The errors of [`Inspect::locals`](crate::session::Inspect::locals).
+    /// The errors of [`Variables::locals`](crate::session::Variables::locals).
     pub fn locals(&self, lanes: LaneSet, frame: usize) -> Result<Locals, ReadError> {
         locals_along(&self.0, lanes, frame, &mut |_, _, _| ())
     }

@@ -11,7 +11,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::session::{DispatchInfo, Inspect, WaveInfo};
+use crate::session::{DispatchInfo, WaveInfo, Waves};
 use crate::units::{LaneId, WaveId};
 
 /// A work-item or a wave by its position.
@@ -127,7 +127,7 @@ pub fn coordinates(text: &str) -> Option<[u32; 3]> {
 /// # Errors
 /// No served wave has it, or waves of several dispatches do.
 pub fn find(
-    session: &dyn Inspect,
+    session: &dyn Waves,
     near: WaveId,
     place: &GridPlace,
 ) -> Result<(WaveId, Option<LaneId>), WorkItemError> {
@@ -179,7 +179,7 @@ pub fn find(
 
 /// The lane at a position in a wave; `Some(None)` for a wave's position; `None` for a position outside of this wave.
 fn lane_in(
-    session: &dyn Inspect,
+    session: &dyn Waves,
     info: &WaveInfo,
     dispatch: Option<&DispatchInfo>,
     place: &GridPlace,

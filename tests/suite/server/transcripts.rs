@@ -115,7 +115,8 @@ fn play(name: &str) {
             match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
                 ["waves", count] => waves = count.parse().unwrap(),
                 ["client", client] => {
-                    options.facade = Some(Facade::NAMES.into_iter().find(|(name, _)| name == client).unwrap().1)
+                    options.facade =
+                        Some(Facade::NAMES.into_iter().find(|(name, _)| name == client).unwrap().1)
                 }
                 ["threads", what] => {
                     threads = Some(ThreadsAs::NAMES.into_iter().find(|(name, _)| name == what).unwrap().1)

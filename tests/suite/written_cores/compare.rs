@@ -3,7 +3,7 @@
 use lanescope::arch::Targets;
 use lanescope::import::{self, Options};
 use lanescope::report::export::export;
-use lanescope::session::{Dump, Inspect, Reader, Session};
+use lanescope::session::{Dump, Reader, Session, Waves as _};
 use lanescope::units::WaveId;
 use serde_json::{Value, json};
 use std::path::Path;

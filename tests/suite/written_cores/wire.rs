@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lanescope::server::{Client, ClientOptions, Flow};
-use lanescope::session::{Inspect, Session};
+use lanescope::session::{Session, Waves as _};
 
 use super::compare::{self, hex};
 use crate::core_writer::model::{self, Dwords, WaveModel};

@@ -86,7 +86,11 @@ pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Res
 }
 
 /// Chooses the user's lane, and returns its thread with what to type to see it in the client.
-fn choose_lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), CommandError> {
+fn choose_lane(
+    state: &mut State,
+    thread: Thread,
+    arguments: &[&str],
+) -> Result<(Thread, String), CommandError> {
     let Some((asked, _)) = place_and_command(arguments) else { return Ok((thread, String::new())) };
     let (there, lane) = if work_item::is_place(&asked) {
         let (wave, lane) = work_item::find(&*state.session, thread.wave, &asked.parse()?)?;

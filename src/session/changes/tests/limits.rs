@@ -3,7 +3,7 @@
 use super::{LOCAL, dump, place};
 use crate::session::changes::{MAX_CHANGED_PIECES, MAX_CHANGED_REGISTERS, PIECE};
 use crate::session::tests::Maker;
-use crate::session::{Inspect as _, Reset, Session};
+use crate::session::{Reset, Session, Storage as _, WhatIf as _};
 use crate::units::{WaveId, WaveSize};
 
 #[test]

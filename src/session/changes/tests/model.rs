@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{
     GLOBAL, GLOBAL_PIECES, LDS, LOCAL, PRIVATE, PRIVATE_LANE, PRIVATE_SIZE, PRIVATE_WAVE, byte, dump, place,
 };
-use crate::session::{Inspect as _, Reset, Session};
+use crate::session::{Reset, Session, Storage as _, Waves as _, WhatIf as _};
 use crate::units::WaveId;
 
 const REGISTERS: [&str; 10] = ["pc", "exec", "s0", "s1", "s30", "s31", "vcc", "flat_scratch", "v3", "v4"];

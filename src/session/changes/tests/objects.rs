@@ -14,7 +14,8 @@ use crate::import;
 use crate::session::print::{Query, VariableIn};
 use crate::session::variables::with_frame;
 use crate::session::{
-    Byte, ChangeError, Dump, Inspect as _, LaneValue, ReadError, Reset, Session, ValueState,
+    Byte, ChangeError, Dump, LaneValue, ReadError, Reset, Session, Stacks as _, Storage as _, ValueState,
+    Variables as _, Waves as _, WhatIf as _,
 };
 use crate::units::{Address, AddressSpace, BitSize, LaneId, LaneSet, WaveId};
 

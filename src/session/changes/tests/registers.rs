@@ -1,7 +1,7 @@
 //! Registers by all their names, and the effect of EXEC and PC on other answers.
 
 use super::dump;
-use crate::session::{ChangeError, Inspect as _, LaneState, Session};
+use crate::session::{ChangeError, LaneState, Session, Stacks as _, Storage as _, Waves as _, WhatIf as _};
 use crate::units::{LaneId, WaveId};
 
 const WAVE: WaveId = WaveId(0);

@@ -1,7 +1,7 @@
 //! Regions of written memory.
 
 use super::{dump, place};
-use crate::session::{Inspect as _, Session};
+use crate::session::{Session, Storage as _, WhatIf as _};
 use crate::units::WaveId;
 
 /// LDS that its work-group owns and that was not captured becomes readable after a write, and its region shows that.

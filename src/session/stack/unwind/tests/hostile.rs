@@ -8,7 +8,7 @@ use crate::dwarf::{Class, Frame, Machine as _, RegisterBytes};
 use crate::session::stack::unwind::unwinder::{MAX_FRAMES, Unwinder};
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::tests::Maker;
-use crate::session::{Dump, Inspect as _, Reader, Session, Stack};
+use crate::session::{Dump, Reader, Session, Stack, Stacks as _};
 use crate::units::{Address, DwarfReg, WaveId, WaveSize};
 
 pub(in crate::session) const OBJECT: &[u8] =
