@@ -1,4 +1,4 @@
-//! The table of questions agrees with itself.
+//! Consistency of the table of questions.
 
 use super::{Arguments, Lanes, Parameter, QUESTIONS, Subject, Takes, Value, Words};
 

@@ -30,7 +30,7 @@ fn cells_that_do_not_fit_follow_with_an_indent() {
     assert!(lines[3].starts_with("2  b ") && lines[3].ends_with('c') && lines[3].len() <= 80, "{text}");
 }
 
-/// No word is lost, and none is broken.
+/// Keeps every word, and breaks none.
 #[test]
 fn text_is_folded_between_words() {
     let words: Vec<String> = (0..40).map(|number| "a".repeat(number % 13 + 1)).collect();

@@ -1,4 +1,4 @@
-//! The server's calls of the session: the fewest calls that answer a packet.
+//! The server's calls of the session: the minimum for each packet.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn kind() -> Arc<WaveArch> {
     Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap()
 }
 
-/// A session of three waves that answers only the calls that every client needs.
+/// A session of three waves with only the calls that every client needs.
 fn session() -> MockInspect {
     let mut session = MockInspect::new();
     session.expect_waves().times(1).returning(|| (0..3).map(WaveId).collect());
@@ -191,7 +191,7 @@ fn the_list_of_threads_is_built_once() {
 #[test]
 fn an_object_of_ours_is_built_when_it_is_read_from_its_beginning() {
     let mut session = session();
-    // The client lists the waves once, and each built object does.
+    // The client lists the waves once, and each built object does, too.
     session.expect_waves().times(2).returning(|| (0..3).map(WaveId).collect());
     session.expect_wave().times(6).returning(|wave| Ok(info(wave)));
     let mut client = client(session, Facade::Gdb);
@@ -247,7 +247,7 @@ fn lanes() -> Threads {
 fn an_address_that_names_no_lane_is_read_for_the_lane_that_the_thread_is() {
     let mut session = session();
     session.expect_set_focus().returning(|_, _| Ok(()));
-    // The address holds for any lane in focus; plain addresses may lie in the aperture of private memory.
+    // The address is valid for any focused lane; plain addresses may be in the aperture of private memory.
     session.expect_place().returning(|at, wave| {
         let lane = match address::decode(at) {
             address::Token::Space { lane, .. } => lane,

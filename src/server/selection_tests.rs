@@ -1,8 +1,8 @@
 use super::{Selection, Thread};
 use crate::units::WaveId;
 
-/// Plays gdb's packets, `L` for the list of threads, a number for `T` and `M` for `monitor`, and returns the selected
-/// thread.
+/// Runs gdb's packets and returns the selected thread. `L` is the list of threads, a number is `T`, and `M` is
+/// `monitor`.
 fn after(packets: &str) -> u32 {
     played(packets).thread().wave.0
 }
@@ -64,7 +64,7 @@ fn a_user_who_goes_through_all_threads_stays_at_the_last() {
     assert_eq!(after("L 0 1 2 3"), 3);
 }
 
-/// gdb 13 sends `T N` for `thread N` and for `thread apply N`, and nothing when it goes back.
+/// gdb 13 sends `T N` for `thread N` and for `thread apply N`, and nothing when it returns to a thread.
 #[test]
 fn a_thread_is_certain_until_gdb_asks_for_another_one() {
     for packets in ["", "M", "L M", "1", "1 M 1"] {

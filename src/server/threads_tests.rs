@@ -15,7 +15,7 @@ fn lane(number: u8, state: Option<LaneState>, from: PcSource) -> LaneInfo {
     }
 }
 
-/// Wave 0: every sort of lane. Wave 2, which faulted: lane 1 is inactive elsewhere, lane 2 is active. Wave 3: its
+/// Wave 0: every kind of lane. Wave 2, which faulted: lane 1 is inactive at another PC, lane 2 is active. Wave 3: its
 /// EXEC is unknown. Wave 5 cannot be read.
 fn lanes(wave: WaveId) -> Result<Vec<LaneInfo>, ReadError> {
     let unknown = || PcSource::Unknown(PositionError::Inactive.into());
@@ -81,7 +81,7 @@ fn waves_have_the_numbers_of_their_places_in_the_dump() {
 fn lanes_that_are_active_or_known_to_wait_are_threads_and_no_wave_is_lost() {
     let threads = Threads::new(&session(), ThreadsAs::Lanes, None).unwrap();
     let numbers = [(1, "0.0"), (2, "0.2"), (3, "0.63"), (4, "2.1"), (5, "2.2"), (6, "3"), (7, "5")];
-    // The stop belongs to the first lane that was active.
+    // The stop belongs to the first active lane.
     check(&threads, &numbers, "2.2");
     for number in [0, 8, u64::MAX] {
         assert_eq!(threads.get(number), None, "{number}");
@@ -130,7 +130,7 @@ fn too_many_threads_are_counted_and_the_way_out_is_said() {
     assert_eq!(threads(ThreadsAs::Waves, 3), Err(ThreadsError::TooMany { threads: 4, limit: 3 }));
 }
 
-/// The bound itself: one lane above it is too many, and waves have none.
+/// At the limit: one lane above it is too many, and waves have no limit.
 #[test]
 fn unless_told_otherwise_there_are_as_many_lanes_as_debuggers_take() {
     let session = |lanes: usize| {

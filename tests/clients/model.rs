@@ -159,8 +159,8 @@ impl Wave {
 }
 
 impl Memory {
-    /// Client address of a wave's memory: this project's tag, wave and lane over the offset (src/session/address.rs).
-    /// An independent implementation, so that a mistake there is visible.
+    /// Client address of a wave's memory: tag, wave and lane over the offset (docs/protocol.md). Independent of
+    /// src/session/reading/address.rs, so that a mistake there is visible.
     pub(crate) fn address_of(&self, thread: u64) -> u64 {
         self.encoded(thread, self.lane.unwrap_or(0x7f))
     }

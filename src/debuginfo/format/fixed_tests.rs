@@ -1,4 +1,4 @@
-//! Fixed-point numbers against C's `%.17g` of a double that has the same value.
+//! Fixed-point numbers, compared with C's `%.17g` of a double with the same value.
 
 use std::process::Command;
 
@@ -60,7 +60,7 @@ fn decimal_scales_and_fractions_are_exact() {
         fixed(false, number, Some(Scale::Fraction { numerator, denominator }))
     };
     assert_eq!(fraction(3, 1, 12), "0.25");
-    // Digits go on: the last is rounded.
+    // More digits follow: the last is rounded.
     assert_eq!(fraction(2, 1, 3), "0.66666666666666667");
     assert_eq!(fraction(1, 1, 3), "0.33333333333333333");
     assert_eq!(decimal(99_999_999_999_999_999_995, -1), "1e+19");

@@ -1,5 +1,5 @@
-//! 32- and 64-bit numbers: C's `%.9g` and `%.17g`, as Python prints them. 128-bit numbers: notation of gdb 13.1 on x86-64 for
-//! `__float128` variables of these values; bits by IEEE 754, table 3.5.
+//! 32- and 64-bit numbers: C's `%.9g` and `%.17g`, from Python's output. 128-bit numbers: notation of gdb 13.1 on
+//! x86-64 for `__float128` variables of these values; bits by IEEE 754, table 3.5.
 
 use super::{float, quad};
 

@@ -1,4 +1,4 @@
-//! Strings in values: gdb's escapes (its manual, "Strings"; octal of each byte that does not print).
+//! Strings in values: gdb's escapes (its manual, "Strings"; octal for each unprintable byte).
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn what_a_terminal_obeys_is_escaped() {
     for (bytes, shown) in [
         (&b"\x1b[31mred\x07"[..], r#""\033[31mred\a""#),
         (b"a\r\nb", r#""a\r\nb""#),
-        // A byte of C1 alone, and the character in UTF-8.
+        // A byte of C1, and the same character in UTF-8.
         (b"\x9b1m", r#""\2331m""#),
         ("\u{9b}".as_bytes(), r#""\302\233""#),
         ("x\u{202e}y".as_bytes(), r#""x\342\200\256y""#),

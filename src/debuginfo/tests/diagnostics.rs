@@ -1,4 +1,4 @@
-//! DWARF that is wrong in single places, assembled by hand: each costs the object that it describes.
+//! DWARF with single errors, assembled by hand: each affects only the object that it describes.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -32,7 +32,7 @@ const ABBREVIATIONS: &str = r#"
 .section .debug_info,"",@progbits
 "#;
 
-/// An object file of those abbreviations and DIEs.
+/// An object file with these DIEs.
 fn assembled(dies: &str) -> Vec<u8> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("lanescope-damage-{}-{}.o", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -49,7 +49,7 @@ fn assembled(dies: &str) -> Vec<u8> {
     bytes
 }
 
-/// A unit whose root is of that abbreviation, with what follows it.
+/// A unit with a root of that abbreviation and the given DIEs.
 fn unit(label: &str, root: &str, dies: &str) -> String {
     format!(
         "{label}:\n.long {label}_end - {label}_start\n{label}_start:\n.short 5\n.byte 1, 8\n.long 0\n.byte {root}\n\
@@ -158,7 +158,7 @@ fn a_type_that_contains_itself_ends() {
     let size = object.info.byte_size(TypeId(at)).unwrap_err();
     assert!(matches!(size, DebugInfoError::TooDeep { die, .. } if die == at), "{size}");
     assert!(matches!(object.shown("self_array", &[1; 64]), Err(DebugInfoError::TooDeep { .. })));
-    // Only the parts that are the whole again have no value.
+    // Only the parts that contain the whole again have no value.
     let shown = object.shown("holder", &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]).unwrap();
     let again = format!("<the type at DIE {} contains itself>", object.die("holder"));
     assert_eq!(shown, format!("{{a = 1, inner = {{{again}, {again}, {again}}}}}"));
@@ -193,7 +193,7 @@ fn base_types_without_size_or_meaning_say_so() {
     assert_eq!(unknown, "<a base type of unknown encoding 0x55: 0x80000001>");
 }
 
-/// Three variables of which two are damaged, and a DIE that cannot be read, in a unit whose line table is nowhere.
+/// Three variables, two of them damaged, and an unreadable DIE, in a unit without a line table.
 const FUNCTIONS: &str = r#"
 int:
 .byte 4
@@ -258,7 +258,7 @@ fn a_die_of_a_function_costs_itself() {
         "{name}"
     );
     assert!(end.contains(&format!("DIE {} in the unit at 0x0", object.die("bad"))), "{end}");
-    // Objects after the unreadable DIE are nowhere, and the reason is that DIE and no other.
+    // Objects after the unreadable DIE are missing, and that DIE is the reason.
     let lost = info.function_at(ElfAddress(0x2010)).unwrap_err().to_string();
     assert!(lost.contains("DIE"), "{lost}");
     assert!(info.line_at(pc).unwrap_err().to_string().starts_with("line table of the unit at 0x0"));
@@ -283,7 +283,7 @@ fn a_check_says_all_of_it() {
     has(format!("abbreviations of the unit at {}", object.die("broken")));
     assert_eq!(said.len(), 6, "{said:?}");
     assert!(object.info.unit_problems(UnitId(1)).is_empty());
-    // A PC that no unit holds may be one of the broken unit's.
+    // A PC outside of all units may belong to the broken unit.
     assert!(object.info.function_at(ElfAddress(0x9000)).is_err());
 }
 

@@ -1,4 +1,4 @@
-//! Tags and attributes of the drafts: what tests/fixtures/kernels/draft_ops.s writes, and who may read it.
+//! Tags and attributes of the drafts, as in tests/fixtures/kernels/draft_ops.s, and the dialects that may read them.
 
 use super::debug_info;
 use crate::codeobject::Bytes;
@@ -15,7 +15,7 @@ fn object() -> DebugInfo {
     debug_info(Bytes::from_static(OBJECT))
 }
 
-/// The fixture with some of its bytes, which stand in it once, in another way.
+/// The fixture with some unique bytes replaced.
 fn patched(from: &[u8], to: &[u8]) -> DebugInfo {
     let mut bytes = OBJECT.to_vec();
     let places: Vec<usize> =
@@ -31,7 +31,7 @@ fn expressions(info: &DebugInfo) -> Vec<Expression> {
     all
 }
 
-/// The object maps, as the listing of expressions has them.
+/// The object maps in the listing of expressions.
 fn maps(info: &DebugInfo) -> Vec<DieOffset> {
     let of_maps = expressions(info).into_iter().filter(|at| at.tag == "DW_TAG_object_map");
     let mut maps: Vec<_> = of_maps.map(|at| at.die).collect();
@@ -80,7 +80,7 @@ fn object_maps_have_their_attributes_in_every_class() {
     let one = found.ranges.expect("low_pc and high_pc");
     let found = info.object_map(*lists).expect("a map");
     let two = found.ranges.expect("ranges");
-    // The list's two ranges are the two chunks of the one.
+    // The list's two ranges are the two chunks of the first map.
     assert_eq!((one.len(), two.len()), (1, 2));
     assert_eq!((one[0].start, one[0].end, two[0].end), (two[0].start, two[1].end, two[1].start));
     assert!(matches!(found.cntl_ordinal, LocationAttribute::List(_)));
@@ -129,7 +129,7 @@ fn the_numbers_mean_something_in_draft_units_alone() {
     );
     let error = silent.object_map(map).unwrap_err().to_string();
     assert!(error.contains("expected DW_TAG_object_map of the draft dialect"), "{error}");
-    // Unless the user chooses it, and not where the user chooses another.
+    // The user's choice of the dialect enables them, another choice disables them.
     let said = silent.in_dialect(Some(Dialect::Draft));
     assert_eq!(maps(&said), maps(&object()));
     assert_eq!(said.object_map(map), object().object_map(map));
@@ -146,7 +146,7 @@ fn what_is_no_object_map_is_refused() {
         format!("DIE {scale} is DW_TAG_subprogram, expected DW_TAG_object_map of the draft dialect")
     );
     assert!(matches!(info.object_map(DieOffset(u64::MAX)), Err(DebugInfoError::NoSuchDie(_))));
-    // The last map's abbreviation: DW_AT_element_count (0x3f84, data1) becomes 0x3ff4, which is nothing's.
+    // The last map's abbreviation: DW_AT_element_count (0x3f84, data1) becomes 0x3ff4, which is unassigned.
     let broken = patched(&[0x84, 0x7f, 0x0b, 0, 0, 0x11, 0x24], &[0xf4, 0x7f, 0x0b, 0, 0, 0x11, 0x24]);
     let map = maps(&broken)[0];
     let refused = broken.object_map(map).unwrap_err().to_string();
@@ -156,7 +156,7 @@ fn what_is_no_object_map_is_refused() {
             "DW_AT_element_count of DIE {map} in the unit at 0x0 is missing, expected an expression, a location list or a constant"
         )
     );
-    // A string is none of the three: DW_FORM_data1 of the same attribute becomes DW_FORM_string.
+    // A string has none of the three classes: DW_FORM_data1 of the same attribute becomes DW_FORM_string.
     let broken = patched(&[0x84, 0x7f, 0x0b, 0, 0, 0x11, 0x24], &[0x84, 0x7f, 0x08, 0, 0, 0x11, 0x24]);
     let refused = broken.object_map(map).unwrap_err().to_string();
     assert!(refused.starts_with(&format!("DW_AT_element_count of DIE {map}")), "{refused}");

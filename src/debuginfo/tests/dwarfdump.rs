@@ -1,11 +1,11 @@
-//! An independent reading of the same objects: llvm-dwarfdump's text, and an assembler for the operations in it.
+//! Independent reading of the same objects: llvm-dwarfdump's text, and an assembler for the operations in it.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 
-/// A DIE as llvm-dwarfdump prints it.
+/// A DIE from llvm-dwarfdump.
 #[derive(Debug)]
 pub(super) struct Die {
     pub(super) offset: u64,
@@ -17,14 +17,14 @@ pub(super) struct Die {
     pub(super) children: Vec<usize>,
 }
 
-/// All DIEs of a file, in its order.
+/// All DIEs of a file, in file order.
 #[derive(Debug)]
 pub(super) struct Dump {
     pub(super) dies: Vec<Die>,
     by_offset: HashMap<u64, usize>,
 }
 
-/// The output of llvm-dwarfdump; a missing tool is a failure, since nothing else checks the reader.
+/// Output of llvm-dwarfdump; a missing tool is a failure, since nothing else checks the reader.
 pub(super) fn tool(arguments: &[&str], object: &Path) -> String {
     let name = crate::codeobject::newest_llvm("llvm-dwarfdump");
     let output = Command::new(name).args(arguments).arg(object).output().expect("llvm-dwarfdump runs");
@@ -85,7 +85,7 @@ impl Dump {
         &self.dies[self.by_offset[&offset]]
     }
 
-    /// The DIE's attribute, or its origin's or specification's.
+    /// Attribute of the DIE, of its origin or of its specification.
     pub(super) fn inherited<'a>(&'a self, die: &'a Die, name: &str) -> Option<&'a str> {
         if let Some(value) = die.attribute(name) {
             return Some(value);
@@ -135,7 +135,7 @@ pub(super) fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// The bytes of an expression from its operations' names. `unit` is the offset that base types are counted from.
+/// Bytes of an expression from its operations' names. `unit` is the base offset of base types.
 pub(super) fn assemble(text: &str, unit: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     for operation in text.split(", DW_OP_") {
@@ -229,7 +229,7 @@ fn one(bytes: &mut Vec<u8>, name: &str, operands: &str, unit: u64) {
                 bytes.push(0xa8);
                 let type_offset = operands.trim_start_matches('(').split([')', ' ']).next().and_then(number);
                 let type_offset = type_offset.expect(operands);
-                // clang writes 28 bits whatever the number, since it does not know the offset yet.
+                // clang always writes 28 bits, since it does not know the offset yet.
                 let relative = if type_offset == 0 { 0 } else { type_offset - unit };
                 let septet = |index: u32| (relative >> (7 * index)) as u8 & 0x7f;
                 bytes.extend([septet(0) | 0x80, septet(1) | 0x80, septet(2) | 0x80, septet(3)]);
@@ -239,7 +239,7 @@ fn one(bytes: &mut Vec<u8>, name: &str, operands: &str, unit: u64) {
                 let name = name.trim_start_matches("DW_OP_LLVM_");
                 bytes.extend([0xe9, find(&USER, name).unwrap_or_else(|| panic!("LLVM_user {name}"))]);
                 match name {
-                    // The dumper reads the signed displacement as an unsigned one.
+                    // llvm-dwarfdump prints the signed displacement as an unsigned one.
                     "aspace_bregx" => {
                         let (name, displacement) = operands.split_once('+').expect(operands);
                         unsigned(bytes, register(name));
@@ -254,14 +254,14 @@ fn one(bytes: &mut Vec<u8>, name: &str, operands: &str, unit: u64) {
     }
 }
 
-/// `VGPR5+0`, or `0x606 +0` where the dumper has no name for the number.
+/// `VGPR5+0`, or `0x606 +0` if llvm-dwarfdump has no name for the number.
 fn based(bytes: &mut Vec<u8>, operands: &str) {
     let sign = operands.rfind(['+', '-']).expect(operands);
     unsigned(bytes, register(operands[..sign].trim()));
     signed(bytes, operands[sign..].parse().expect(operands));
 }
 
-/// AMDGPU's DWARF register numbers, as far as the dumper names them: wave64's.
+/// AMDGPU's DWARF register numbers with a name in llvm-dwarfdump: wave64's.
 fn register(name: &str) -> u64 {
     let indexed = |prefix: &str| name.strip_prefix(prefix).and_then(|index| index.parse::<u64>().ok());
     match (indexed("VGPR"), indexed("AGPR"), indexed("SGPR"), name) {

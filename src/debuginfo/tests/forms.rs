@@ -1,4 +1,4 @@
-//! The forms in which the same debug information comes: every one must give the values that gdb prints for the source.
+//! Different forms of the same debug information: every one must give gdb's values of the source.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A source of this folder, compiled for a GPU as the `make.sh` beside it does, with more flags.
+/// A source of this folder, compiled for a GPU like in the `make.sh` beside it, with more flags.
 pub(super) fn compiled(source: &str, name: &str, flags: &[&str]) -> PathBuf {
     let output = folder(name).join("object.hsaco");
     let is_hip = source.ends_with("scopes.cpp");
@@ -38,7 +38,7 @@ fn bytes(file: &Path) -> Vec<u8> {
     std::fs::read(file).expect("an object")
 }
 
-/// The bytes of what was compiled; its folder is gone then.
+/// Bytes of a compiled file, whose folder is removed.
 pub(super) fn taken(file: &Path) -> Vec<u8> {
     let bytes = bytes(file);
     std::fs::remove_dir_all(file.parent().expect("a folder")).expect("removed");
@@ -49,7 +49,7 @@ fn has_section(info: &DebugInfo, name: &str) -> bool {
     info.code_object().section(name).is_some_and(|section| section.size > 0)
 }
 
-/// The forms to distinguish, so that no form is tested by an object that has another.
+/// Requires that the object has the form, so that no form is tested by an object with another.
 fn check(name: &str, flags: &[&str], is_that_form: impl Fn(&DebugInfo) -> bool) {
     let info = debug_info(taken(&compiled("values/values.cpp", name, flags)));
     assert!(is_that_form(&info), "{name}: the compiler wrote another form");
@@ -94,7 +94,7 @@ fn damaged(file: &[u8], section: &str, damage: impl Fn(&mut [u8])) -> Vec<u8> {
     file
 }
 
-/// Indexes that are wrong are slower, and nothing else.
+/// Wrong indexes cost only speed.
 #[test]
 fn indexes_are_not_believed() {
     let flags = ["-gdwarf-5", "-gdwarf-aranges", "-gpubnames"];
@@ -110,7 +110,7 @@ fn indexes_are_not_believed() {
         let named = sound.globals(UnitId(0)).expect("globals").into_iter().filter_map(|global| {
             let name = global.qualified_name.clone()?;
             let mut found = info.globals_named(&name).expect("sound");
-            // An index has no declarations.
+            // An index does not contain declarations.
             found.retain(|variable| !variable.is_declaration);
             Some((name, found))
         });
@@ -132,13 +132,13 @@ fn indexes_are_not_believed() {
     }
 }
 
-/// A unit that cannot be read costs itself: what it is stands in a problem, and the other units answer.
+/// An unreadable unit costs only itself: it is reported as a problem, and the other units answer.
 #[test]
 fn a_bad_unit_costs_only_itself() {
     let shapes = include_bytes!("shapes/shapes.hsaco");
     let second = debug_info(shapes.to_vec()).unit(UnitId(1)).expect("a unit").offset.0 as usize;
-    // Bytes 4 and 5 of a DWARF 5 unit are its version, byte 7 is its address size.
-    // A header that can be read keeps its place in the list.
+    // Bytes 4 and 5 of a DWARF 5 unit are its version, byte 7 is its address size. A readable header keeps its place in
+    // the list.
     for (at, value, words, left) in [
         (4, 9, "header of the unit at 0x0: unknown DWARF version: 9", 0),
         (7, 4, "address size of the unit at 0x0 is 4 at 0x7 of .debug_info, expected 8", 1),
@@ -163,7 +163,7 @@ fn a_split_unit_names_its_file() {
     assert!(error.to_string().contains(&**file));
 }
 
-/// An object without debug information, that in files of their own, and the folder they are in.
+/// An object without debug information, its debug information in separate files, and their folder.
 struct Parted {
     folder: PathBuf,
     whole: Vec<u8>,
@@ -201,10 +201,10 @@ fn debug_information_by_link() {
     assert_eq!(parted.found(&[]).expect_err("nowhere to look"), DebugInfoError::NoDebugInfo);
     let object = CodeObject::parse(bytes(&parted.stripped)).expect("a code object");
     let link = object.debug_link().expect("sound").expect("a link");
-    // The checksum is llvm-objcopy's.
+    // llvm-objcopy computes the checksum.
     assert_eq!((link.file.as_str(), link.crc), ("values.debug", crc32fast::hash(&bytes(&parted.debug))));
     values::check(&parted.found(&[PathBuf::from("/nowhere"), parted.folder.clone()]).expect("found"));
-    // In the folder `.debug` too.
+    // Also in the folder `.debug`.
     let hidden = parted.folder.join("hidden");
     std::fs::create_dir_all(hidden.join(".debug")).expect("a folder");
     std::fs::copy(&parted.debug, hidden.join(".debug/values.debug")).expect("copied");
@@ -225,14 +225,14 @@ fn debug_information_by_build_id() {
     std::fs::create_dir_all(place.parent().expect("a folder")).expect("a folder");
     std::fs::copy(&parted.debug, &place).expect("copied");
     values::check(&parted.found(std::slice::from_ref(&tree)).expect("found"));
-    // Of another build.
+    // From another build.
     let other = compiled("objects/scopes.cpp", "id-other", &["-Wl,--build-id=sha1"]);
     std::fs::write(&place, taken(&other)).expect("written");
     let error = parted.found(&[tree]).expect_err("another build").to_string();
     assert!(error.contains(".debug: it has another build id"), "{error}");
 }
 
-/// Contents of an untrusted file never lead out of the folders that the user chose.
+/// Contents of an untrusted file never lead out of the user's folders.
 #[test]
 fn a_link_stays_in_its_folder() {
     let parted = parted("hostile");
@@ -243,7 +243,7 @@ fn a_link_stays_in_its_folder() {
         });
         let object = CodeObject::parse(file).expect("a code object");
         let error = object.debug_link().expect_err(name).to_string();
-        // The name as it is printed elsewhere: escaped once.
+        // The name in the form of other output: escaped once.
         let printed = name.trim_end_matches('\0').replace('\x1b', "\\u{1b}");
         assert!(error.contains(&format!("'{printed}' is not a plain file name")), "{error}");
         assert!(object.separate_debug_file(std::slice::from_ref(&parted.folder)).found.is_none());

@@ -1,4 +1,4 @@
-//! Files that were cut short or damaged: errors and partial answers, never a panic, and never work without bound.
+//! Truncated or damaged files: errors and partial answers, never a panic, and never unbounded work.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::debuginfo::{
 };
 use crate::units::DieOffset;
 
-/// Asks everything that can be asked; answers are not looked at.
+/// Asks every question; ignores the answers.
 fn ask_everything(bytes: Vec<u8>) {
     let Ok(code_object) = CodeObject::parse(bytes) else { return };
     let code_object = Arc::new(code_object);
@@ -80,7 +80,7 @@ fn ask_type(info: &DebugInfo, id: TypeId) {
     }
 }
 
-/// An object that answers every question with one number, and leads to itself.
+/// An object that answers every question with one number, and refers to itself.
 #[derive(Debug)]
 struct Liar(i64);
 
@@ -94,14 +94,14 @@ impl Object for Liar {
     }
 
     fn fetch(&self, _: i64, size: u64) -> Result<OwnedContents, DynamicError> {
-        // As `dwarf::fetch` bounds it.
+        // Same limit as in `dwarf::fetch`.
         let size = usize::try_from(size).ok().filter(|size| *size <= 1 << 20);
         let size = size.ok_or(DynamicError::PastStorage)?;
         Ok(OwnedContents { bytes: vec![1; size], ..OwnedContents::default() })
     }
 }
 
-/// A small generator (splitmix64), so that a failure comes again.
+/// A small generator (splitmix64), so that failures are reproducible.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -109,7 +109,7 @@ fn random(state: &mut u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// One question at a time must not take longer than this, however the file is damaged.
+/// Time limit of one question for any damaged file.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn own_objects() -> impl Iterator<Item = Vec<u8>> {

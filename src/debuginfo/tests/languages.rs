@@ -1,5 +1,5 @@
-//! The first index of an array by the unit's language: an array of `DW_AT_upper_bound` 3 in one unit a language, against
-//! the number of elements that llvm-dwarfdump prints. HIP's code of the 2020 text, 0x8100, LLVM does not know.
+//! The first index of an array by the unit's language: one unit per language with an array of `DW_AT_upper_bound` 3,
+//! compared with llvm-dwarfdump's number of elements. LLVM does not support HIP's code of the 2020 text, 0x8100.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -9,7 +9,7 @@ use super::forms::folder;
 use crate::codeobject::newest_llvm;
 use crate::debuginfo::{Number, TypeKind, UnitId};
 
-/// `DW_LANG` codes, DWARF 5 table 7.17 and dwarfstd.org's list of those since.
+/// `DW_LANG` codes: DWARF 5 table 7.17 and dwarfstd.org's list of later ones.
 const LANGUAGES: [(u16, &str); 26] = [
     (0x1, "C89"),
     (0x2, "C"),
@@ -39,7 +39,7 @@ const LANGUAGES: [(u16, &str); 26] = [
     (0x8100, "HIP of the 2020 text"),
 ];
 
-/// One unit a language, with a base type, an array and a variable of it.
+/// One unit per language, with a base type, an array and a variable of it.
 fn assembly() -> String {
     let mut text = "
         .section .debug_abbrev,\"\",@progbits
@@ -76,7 +76,7 @@ fn assembly() -> String {
     text
 }
 
-/// The bytes of an object file of that text, and what llvm-dwarfdump prints of it.
+/// Object file of that text, and llvm-dwarfdump's output for it.
 fn assembled(name: &str, text: &str) -> (Vec<u8>, String) {
     let folder = folder(name);
     let (source, object) = (folder.join("object.s"), folder.join("object.o"));
@@ -122,12 +122,12 @@ fn arrays_begin_where_their_language_says() {
         assert_eq!(info.type_name(Some(array)).expect(name), format!("int [{expected}]"), "{name}");
         ones += u32::from(expected == 3);
     }
-    // The list contains languages that count from 1.
+    // The number of languages in the list that count from 1.
     assert_eq!(ones, 10);
 }
 
-/// "AMDGPU DWARF Address Class Mapping" of the 2020 text has classes 1 to 5 and none: what else stands there means nothing
-/// in its units, and a space in all others.
+/// "AMDGPU DWARF Address Class Mapping" of the 2020 text has classes 1 to 5 and none: other numbers are meaningless in
+/// its units, and a space in all others.
 #[test]
 fn classes_are_those_of_the_augmentation() {
     let unit = |number: usize, augmentation: &str| {
@@ -178,7 +178,7 @@ fn classes_are_those_of_the_augmentation() {
     assert_eq!(spaces(1), [0, 3, 4, 5, 6].map(Ok));
 }
 
-/// Imports that import one another: as many are followed as no source needs.
+/// Nested imports: the limit is above the need of any source.
 #[test]
 fn imports_of_imports_are_bounded() {
     let chain =

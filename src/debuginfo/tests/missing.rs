@@ -1,4 +1,4 @@
-//! Values with bits that are not there, and values as JSON.
+//! Values with missing bits, and values as JSON.
 
 use super::debug_info;
 use crate::codeobject::Bytes;
@@ -34,7 +34,7 @@ fn a_missing_byte_takes_its_scalar_and_no_more() {
         shown("arr", Contents::known(&bytes[..6])).to_string(),
         "{1, <unavailable>, <unavailable>, <unavailable>}"
     );
-    // Nothing at all is one word.
+    // An entirely missing value is one word.
     assert_eq!(shown("arr", Contents::known(&[])), Value::UNAVAILABLE);
     let nothing = Contents { undefined: &[0xff; 16], ..Contents::known(&bytes) };
     assert_eq!(shown("arr", nothing), Value::OPTIMIZED_OUT);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::DebugInfo;
 use crate::codeobject::{Bytes, CodeObject};
 
-/// The debug information of a code object's bytes.
+/// Debug information of a code object's bytes.
 fn debug_info(bytes: impl Into<Bytes>) -> DebugInfo {
     let code_object = CodeObject::parse(bytes).expect("a code object");
     DebugInfo::new(Arc::new(code_object)).expect("debug information")

@@ -1,4 +1,4 @@
-//! Units of another address model than AMDGPU's, assembled by hand: each costs itself only.
+//! Units of another address model than AMDGPU's, assembled by hand: each costs only itself.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

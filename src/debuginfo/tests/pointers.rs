@@ -1,5 +1,5 @@
 //! Pointers to functions and to members, and virtual bases: notation of gdb 13.1 for the same source on the host, with
-//! the addresses of this object and its symbols in their places.
+//! this object's addresses and symbols.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{DebugInfo, DynamicAttribute, DynamicError, Object, OwnedContents, TypeId, TypeKind};
 
-/// An object whose virtual base lies at `base`.
+/// An object with its virtual base at `base`.
 #[derive(Debug)]
 struct WithBase<'a> {
     bytes: &'a [u8],
@@ -69,7 +69,7 @@ fn functions_are_named_behind_their_addresses() {
     let (foo, tem) = (source.address("_Z3fooi"), source.address("_ZN2ns3temIfEET_S1_"));
     assert_eq!(source.shown("fp", &[foo]), format!("{foo:#x} <foo(int)>"));
     assert_eq!(source.shown("fp", &[0]), "0x0");
-    // No symbol, no name.
+    // An address without a symbol has no name.
     assert_eq!(source.shown("fp", &[3]), "0x3");
     assert_eq!(source.shown("ft", &[tem]), format!("{tem:#x} <float ns::tem<float>(float)>"));
     let cfun = source.address("cfun");
@@ -100,7 +100,7 @@ fn member_functions_are_named_by_their_slot_or_address() {
     assert_eq!(slots, [(Some("f"), Some(0)), (Some("g"), Some(1))]);
 }
 
-/// A virtual base lies where the object's table puts it, and is shown once however many bases share it.
+/// A virtual base is at the address in the object's table, and is printed once for any number of bases that share it.
 #[test]
 fn a_virtual_base_is_shown_once() {
     let source = Source::new(&compiled("values/pointers.cpp", "bases", &["-fno-rtti"]));

@@ -1,4 +1,5 @@
-//! Functions, scopes, variables, locations and lines against llvm-dwarfdump, at every address where an answer changes.
+//! Functions, scopes, variables, locations and lines, compared with llvm-dwarfdump at every address where an answer
+//! changes.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use super::dwarfdump::{Die, Dump, assemble, range, tool};
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{DebugInfo, Location, VariableAt};
 
-/// The objects of this folder, and the fixtures that the whole package shares.
+/// Objects of this folder, and the package's shared fixtures.
 pub(super) fn objects() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let own = root.join("src/debuginfo/tests/objects");
@@ -18,14 +19,14 @@ pub(super) fn objects() -> Vec<PathBuf> {
     let paths = files.map(|file| file.expect("a file").path());
     let mut objects: Vec<_> =
         paths.filter(|path| path.extension().is_some_and(|ext| ext == "hsaco")).collect();
-    // llvm-dwarfdump has no text for operations of the drafts; drafts.rs has the tests of that object.
+    // llvm-dwarfdump does not support the drafts' operations; drafts.rs tests that object.
     objects.retain(|path| !path.to_string_lossy().contains("/draft_ops-"));
     objects.sort();
     assert!(objects.len() >= 8);
     objects
 }
 
-/// A variable in the dump's words: name, type, and the bytes of its location at the PC.
+/// A variable in llvm-dwarfdump's text: name, type, and the bytes of its location at the PC.
 #[derive(Debug, PartialEq)]
 struct Expected {
     offset: u64,
@@ -34,7 +35,7 @@ struct Expected {
     location: String,
 }
 
-/// One frame by the dump: its function's DIE and the variables in scope, outermost scope first.
+/// One frame in llvm-dwarfdump's text: its function's DIE and the variables in scope, outermost scope first.
 fn expected(dump: &Dump, pc: u64) -> Option<(String, Vec<Expected>)> {
     let holds = |die: &Die| die.ranges().iter().any(|range| range.contains(&pc));
     let function = dump.dies.iter().rfind(|die| die.tag == "DW_TAG_subprogram" && holds(die))?;
@@ -54,7 +55,7 @@ fn expected(dump: &Dump, pc: u64) -> Option<(String, Vec<Expected>)> {
     Some((Die::quoted(dump.inherited(frame, "name")?).to_owned(), variables))
 }
 
-/// Blocks and inlined calls with code directly in a scope; a block without code stands for what is in it.
+/// Blocks and inlined calls with code directly in a scope; a block without code is replaced by its contents.
 fn inner_scopes<'a>(dump: &'a Dump, scope: &'a Die) -> Vec<&'a Die> {
     let children = scope.children.iter().map(|child| &dump.dies[*child]);
     let scopes = |tag: &str| matches!(tag, "DW_TAG_lexical_block" | "DW_TAG_inlined_subroutine");
@@ -79,7 +80,7 @@ fn collect(dump: &Dump, scope: &Die, pc: u64, unit: u64, variables: &mut Vec<Exp
     }
 }
 
-/// Variables of the abstract instance that the concrete one leaves out.
+/// Variables of the abstract instance that the concrete one omits.
 fn missing(
     dump: &Dump,
     origin: &Die,
@@ -139,13 +140,13 @@ fn found(info: &DebugInfo, at: &VariableAt) -> Expected {
     Expected {
         offset: variable.die.0,
         name: variable.name.as_deref().unwrap_or_default().to_owned(),
-        // The tool prints the keyword alone of a type without a name.
+        // The tool prints only the keyword for an unnamed type.
         type_name: type_name.replace("{...}", "").replace(' ', ""),
         location,
     }
 }
 
-/// Addresses where an answer of the dump may change: both sides of every range's ends.
+/// Addresses where an answer may change: both sides of every range's ends.
 fn edges(dump: &Dump) -> BTreeSet<u64> {
     let mut edges = BTreeSet::new();
     for die in &dump.dies {
@@ -212,7 +213,7 @@ fn lines_are_those_of_dwarfdump() {
                 assert_eq!(found, (*line, *column, *is_stmt, *address), "{} at {pc:#x}", object.display());
             }
         }
-        // Sequences are not in the order of their addresses.
+        // Sequences are not sorted by address.
         let end = rows.iter().map(|row| row.0).max().expect("rows");
         assert_eq!(info.line_at(ElfAddress(end)).expect("a line table"), None);
     }

@@ -1,6 +1,6 @@
-//! Hand-written DWARF: what clang does not write and readers must know. See `shapes/shapes.s` for what stands there.
+//! Hand-written DWARF: valid forms that clang does not write. See `shapes/shapes.s` for the contents.
 //!
-//! llvm-dwarfdump 22 reads the old attribute codes as ptrauth's and dies of the type that is its own parameter.
+//! llvm-dwarfdump 22 reads the old attribute codes as ptrauth's, and crashes on the type that is its own parameter.
 
 use super::debug_info;
 use crate::codeobject::{Bytes, ElfAddress};
@@ -45,7 +45,7 @@ fn object() -> DebugInfo {
     debug_info(Bytes::from_static(OBJECT))
 }
 
-/// The DIE at a label of the assembly.
+/// DIE at a label of the assembly.
 fn label(info: &DebugInfo, name: &str) -> DieOffset {
     let offsets = info.code_object().section_bytes(".shapes").expect("a section").expect("a section");
     let index = LABELS.iter().position(|label| *label == name).expect(name);
@@ -114,7 +114,7 @@ fn a_default_entry_counts_where_no_other_does() {
     assert_eq!(at(4), (vec![0x31], Some(4..8)));
     assert_eq!(at(8), (vec![], Some(8..12)));
     assert_eq!(at(12), (vec![0x32], None));
-    // Of two entries the first counts; past both there is nothing.
+    // Of two entries the first counts; after both there is no location.
     assert_eq!(variable(&info, "gap", 0).location.expression().expect("an entry").to_vec(), [0x33]);
     assert_eq!(variable(&info, "gap", 4).location.expression().expect("an entry").to_vec(), [0x34]);
     assert_eq!(variable(&info, "gap", 8).location, Location::NotAtPc);
@@ -154,8 +154,8 @@ fn pointers_name_their_space_by_the_units_rules() {
         TypeKind::Pointer { address_space, .. } => address_space,
         ref other => panic!("{other:?}"),
     };
-    // LLVM_address_space wins. Else the 2020 classes in a unit with their augmentation: 4 is constant, none is
-    // generic.
+    // LLVM_address_space has precedence. Otherwise the 2020 classes in a unit with their augmentation: 4 is constant,
+    // none is generic.
     assert_eq!([space("p_both"), space("p_class"), space("p_none")], [5, 0, 1].map(AddressSpace));
     // A unit without augmentation uses address space numbers.
     assert_eq!(space("far_type"), AddressSpace(4));
@@ -178,7 +178,8 @@ fn references_and_functions_name_their_space_as_pointers_do() {
         TypeKind::Reference { address_space, is_rvalue, .. } => (address_space.0, is_rvalue),
         ref other => panic!("{other:?}"),
     };
-    // DW_AT_LLVM_address_space wins; else the 2020 classes: 3 is local, none is generic, whose number is 1.
+    // DW_AT_LLVM_address_space has precedence; otherwise the 2020 classes: 3 is local, none is generic, whose number is
+    // 1.
     assert_eq!(["r_both", "r_class", "r_none"].map(reference), [(5, false), (3, false), (1, false)]);
     assert_eq!(["rr_both", "rr_class", "rr_none"].map(reference), [(5, true), (3, true), (1, true)]);
     let function = |name: &str| match type_at(&info, name).kind {
@@ -188,7 +189,8 @@ fn references_and_functions_name_their_space_as_pointers_do() {
     let spaces = [5, 3].map(|space| Some(AddressSpace(space)));
     assert_eq!(["call_both", "call_class"].map(function), spaces);
     assert_eq!((function("call_none"), function("growing")), (None, None));
-    // Class 4 of the 2020 text is constant, which is global; in a unit without the augmentation 4 is the number of a space.
+    // Class 4 of the 2020 text is constant, which is global; in a unit without the augmentation 4 is the number of a
+    // space.
     assert_eq!((function("called"), function("far_call")), (Some(AddressSpace(0)), Some(AddressSpace(4))));
 }
 
@@ -203,7 +205,7 @@ fn members_are_at_no_other_place_than_the_one_that_is_given() {
     assert_eq!(place(0), (u64::MAX - 7, None));
     let beyond = place(1).1.expect("bit 2^64 is beyond what 64 bits count");
     assert!(beyond.contains("18446744073709551616"), "{beyond}");
-    // 32 bits of storage less 40 less a width of 3.
+    // 32 bits of storage minus 40 minus a width of 3.
     let before = place(2).1.expect("before the object");
     assert!(before.contains("bit -11"), "{before}");
 }
@@ -232,7 +234,7 @@ fn circles_are_errors_with_their_place() {
     let error = info.referenced_die(die, ElfAddress(0)).expect_err("a circle");
     assert_eq!(error, DebugInfoError::TooDeep { die, what: "abstract origins", limit: 8 });
     assert!(error.to_string().contains(&format!("from DIE {die}")));
-    // A struct that holds itself has a value but for that.
+    // A struct that contains itself has a value except for that member.
     let bytes = [0; 8];
     let value = info.value(TypeId(label(&info, "self")), Contents::known(&bytes), &Options::gdb());
     let again = format!("{{me = <the type at DIE {} contains itself>}}", label(&info, "self"));

@@ -1,4 +1,4 @@
-//! Values and type names, character by character as gdb 13 prints them; see `values/make.sh`.
+//! Values and type names, compared with gdb 13 character by character; see `values/make.sh`.
 
 use super::debug_info;
 use crate::codeobject::{Bytes, ElfAddress};
@@ -10,11 +10,11 @@ use crate::debuginfo::{
 const OBJECT: &[u8] = include_bytes!("values/values.hsaco");
 const EXPECTED: &str = include_str!("values/values.expected");
 
-/// Where this is not what gdb prints: name, and whether it is the type's name (else the value with all repeats).
+/// Differences from gdb: name, and whether it is the type's name (otherwise the value with all repeats).
 const ON_PURPOSE: [(&str, bool); 2] = [
     // gdb reads `unsigned __int128` as C++ and writes `unsigned int __int128`.
     ("u128", true),
-    // gdb prints a run of equal characters to its end whatever the limit; 200 elements are 200 here.
+    // gdb prints a run of equal characters to its end despite the limit; 200 elements are 200 here.
     ("s0_250", false),
 ];
 
@@ -26,7 +26,7 @@ fn global(info: &DebugInfo, name: &str) -> Variable {
     info.globals_named(name).expect(name).into_iter().next().unwrap_or_else(|| panic!("no global {name}"))
 }
 
-/// The initial bytes of a global: its location begins with an address, direct or indexed.
+/// Initial bytes of a global: its location begins with an address, direct or indexed.
 fn initial(info: &DebugInfo, variable: &Variable) -> (TypeId, Option<Vec<u8>>) {
     let id = variable.type_id.expect("a type");
     let size = info.byte_size(id).expect("a size").unwrap_or(0);
@@ -45,7 +45,7 @@ fn initial(info: &DebugInfo, variable: &Variable) -> (TypeId, Option<Vec<u8>>) {
         LocationAttribute::List(_) | LocationAttribute::Broken(_) => panic!("{variable:?}"),
     };
     let bytes = info.code_object().bytes_at(ElfAddress(address), size);
-    // Data that starts as zero is not in the file.
+    // The file omits zero-initialised data.
     (id, Some(bytes.map_or_else(|| vec![0; size as usize], |bytes| bytes.to_vec())))
 }
 
@@ -54,7 +54,7 @@ fn prints_as_gdb_does() {
     check(&object());
 }
 
-/// An object that no type asks for anything.
+/// An object without answers, for types that need none.
 #[derive(Debug)]
 struct Silent;
 
@@ -72,7 +72,7 @@ impl Object for Silent {
     }
 }
 
-/// Compares every global of `values.cpp` with what gdb prints: alone, and with the types of the globals before it.
+/// Compares every global of `values.cpp` with gdb's output: alone, and with the types of the earlier globals.
 pub(super) fn check(info: &DebugInfo) {
     let mut wrong = Vec::new();
     let types = KnownTypes::default();

@@ -1,11 +1,11 @@
-//! Names and links below a folder; the kernel's own resolution is the model where nothing leaves.
+//! Names and links below a folder; for paths that stay inside, the kernel's own resolution is the model.
 
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 use super::*;
 
-/// `outside/secret`, and `top` with a file, a folder and links of every sort.
+/// `outside/secret`, and `top` with a file, a folder and links of every kind.
 fn made() -> tempfile::TempDir {
     let base = tempfile::tempdir().unwrap();
     let root = base.path().join("top");
@@ -86,7 +86,7 @@ fn what_lies_outside_makes_no_difference() {
     assert!(matches!(beneath.open(Path::new(&deep)), Err(BeneathError::Endless)));
 }
 
-/// A pipe without a writer would hold the reader up for ever.
+/// A pipe without a writer would block the reader forever.
 #[test]
 fn only_regular_files_are_opened() {
     let base = made();

@@ -1,4 +1,4 @@
-//! Which target stands for which processor.
+//! The fallback target of each processor.
 
 use super::{near, nearest, parse, version};
 use crate::arch::{Processor, Targets};
@@ -40,7 +40,7 @@ fn a_processor_without_a_target_is_read_as_one_alike() {
         ("gfx1150", Some("gfx1150")),
         ("gfx803", None),
         ("gfx1250", None),
-        // AMDGPUUsage, "Generic Processors": the first that is described of those that they run on.
+        // AMDGPUUsage, "Generic Processors": the first processor with a target file among those that run the code.
         ("gfx9-generic", Some("gfx900")),
         ("gfx9-4-generic", Some("gfx942")),
         ("gfx10-3-generic", Some("gfx1030")),

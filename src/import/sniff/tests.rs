@@ -3,7 +3,7 @@ use std::io::Read as _;
 use super::{Document, Format, MAX_DOCUMENT, MAX_LEFT, MAX_SEARCHED, MOST, Most, START};
 use crate::import::text::MAX_EXCERPT;
 
-/// The detected format of a whole file.
+/// Detected format of a whole file.
 fn format(text: &[u8]) -> Result<Format, String> {
     super::format(&text[..text.len().min(START)], || Ok(text)).unwrap()
 }
@@ -12,7 +12,7 @@ fn search(text: &[u8]) -> Option<Format> {
     super::search(text).unwrap().format
 }
 
-/// The first 18 bytes of an ELF file: class, data, type (System V gABI, "ELF Header").
+/// First 18 bytes of an ELF file: class, data, type (System V gABI, "ELF Header").
 fn elf(class: u8, data: u8, kind: u8) -> Vec<u8> {
     let mut start = b"\x7fELF".to_vec();
     start.extend([class, data, 1]);
@@ -64,7 +64,7 @@ fn text_is_told_by_its_lines() {
         (format!("{{\"lr\": 0.1}}\n{header}"), Format::AgentLog),
         (format!("{{'lr': 0.1}}\n{header}"), Format::AgentLog),
         (format!("{{\"log\":\"{}\\n\",\"stream\":\"stderr\"}}\n", header.trim()).repeat(2), Format::AgentLog),
-        // A row of VGPRs is no table.
+        // A row of VGPRs is not a TOML table.
         (format!("    [  4] = {{ 00000000 }}\n{}", "se0.sh0.cu2.simd0.wave0\n"), Format::UmrText),
         (
             format!("[  4] = {{ 00000000 }}\n{}\nse0.sh0.cu2.simd0.wave0\n", "x".repeat(2 * START)),
@@ -91,7 +91,7 @@ fn text_is_told_by_its_lines() {
     }
 }
 
-/// TOML's keys of the document come before its tables.
+/// TOML's top-level keys precede its tables.
 #[test]
 fn a_manifest_is_known_without_searching() {
     for (text, sure) in [
@@ -110,7 +110,7 @@ fn a_manifest_is_known_without_searching() {
     }
 }
 
-/// Wherever the line begins, also where the text is searched in parts.
+/// At any position of the line, also if the text is searched in parts.
 #[test]
 fn a_log_is_found_wherever_it_begins() {
     for before in [0, 1, (1 << 20) - 30, (1 << 20) - 5, 1 << 20, (3 << 20) + 17] {
@@ -151,7 +151,7 @@ fn text_without_a_log_is_named() {
     );
 }
 
-/// Each byte order, with its mark.
+/// Each byte order, with its byte order mark.
 #[test]
 fn utf_16_is_told_as_the_text_that_it_is() {
     let none = || Err("text of no known format".to_owned());
@@ -169,7 +169,7 @@ fn utf_16_is_told_as_the_text_that_it_is() {
     }
 }
 
-/// Only so much is searched and looked at as one line or document.
+/// Only a limited number of bytes is searched and inspected as one line or document.
 #[test]
 fn searching_is_bounded() {
     let header = b"\nwave_1: pc=0x7f00 (running)\n";
@@ -182,7 +182,7 @@ fn searching_is_bounded() {
     assert_eq!(within(whole), Ok(Format::AgentLog));
     assert_eq!(within(whole - header.len() as u64), within(0));
     assert_eq!(within(0), Err("text of no known format".to_owned()));
-    // A document that is longer than what is looked at is taken for one that breaks off.
+    // A document longer than the inspected part counts as truncated.
     let json = format!("{{\"x\": \"{}\"}}", "y".repeat(2 * START));
     let log = format!("{json}\n{}", std::str::from_utf8(header).unwrap());
     let within = |text: &str, document: u64| {
@@ -200,7 +200,7 @@ fn searching_is_bounded() {
     let string = format!("{{\"x\": \"{}\", \"y\": \"wave_1: pc=0x7f00 (running)\"}}", "y".repeat(2 * START));
     assert_eq!(within(&string, 1 << 20), Ok(Format::Manifest));
     assert_eq!(within(&string, START as u64), Ok(Format::AgentLog));
-    // A header behind a line that is longer than what is kept of it is found; one within it is not.
+    // A header after a line longer than the kept part of a line is found; one within it is not.
     let chunk = 1 << 20;
     let before = b"x".repeat(chunk + MAX_LEFT + 10);
     assert_eq!(search(&[&before[..], header].concat()), Some(Format::AgentLog));
@@ -225,7 +225,7 @@ fn endless_text_is_read_as_far_as_the_bounds() {
     assert_eq!((MOST.searched, MOST.document), (MAX_SEARCHED, MAX_DOCUMENT));
 }
 
-/// Endless blanks that count in the last place what was read of them.
+/// Endless blanks; the last field counts the bytes read.
 struct Counted<'c> {
     taken: &'c std::cell::RefCell<Vec<u64>>,
 }

@@ -1,4 +1,4 @@
-//! Lines, words, bounds, and names of processors.
+//! Lines, words, limits, and names of processors.
 
 use super::lines::MAX_LINE;
 use super::values::{MAX_KEPT, MAX_LANES, MAX_NAMES};
@@ -66,7 +66,7 @@ fn what_is_kept_is_bounded() {
     let one = |kept: &mut Kept| kept.value(b"v0", true, &[1; 8], 0xff, 1).is_some();
     assert!(one(&mut kept) && one(&mut kept) && one(&mut kept));
     assert!(!one(&mut kept) && kept.full);
-    // Places count as bytes do, so that the bound itself can be met without any.
+    // Positions count like bytes, so that the limit can be reached without bytes.
     let mut kept = Kept::default();
     assert!(kept.words(&[], MAX_KEPT - 4).is_some() && kept.words(&[7], 0).is_some() && !kept.full);
     assert!(kept.words(&[], 1).is_none() && kept.full);
@@ -80,7 +80,7 @@ fn what_is_kept_is_bounded() {
     assert_eq!(usize::from(value.dwords), MAX_LANES);
 }
 
-/// 16 digits mean wave64 and 8 wave32; a row of vectors may have been cut, but has no lanes that the wave lacks.
+/// 16 digits mean wave64 and 8 wave32; a row of vectors may be truncated, but has no lanes beyond the wave's.
 #[test]
 fn the_wave_size_follows_from_widths() {
     for (lanes, exec, size, contradicts) in [
@@ -119,7 +119,7 @@ fn memory_contradicts_where_both_have_it() {
     assert_eq!((map.segments().len(), refused), (1, 1));
 }
 
-/// AMDGPUUsage names processors so; what only begins like one is none.
+/// AMDGPUUsage's names of processors; a name with only the same beginning is not one.
 #[test]
 fn processors_are_found_in_text() {
     let names = |text: &str| processors_in(text.as_bytes()).map(|one| one.name).collect::<Vec<_>>();

@@ -66,7 +66,7 @@ fn why_there_are_no_waves_is_kept_as_far_as_a_line_goes() {
     assert!(read.radv && !read.idle);
 }
 
-/// Text beyond the bound is not read, which is reported.
+/// Text beyond the limit is not read, and that is reported.
 #[test]
 fn an_answer_that_is_too_long_keeps_its_beginning() {
     let wave = br#"{"waves":[{"se":0,"sa":0,"wgp":1,"sgpr":[1]}"#;
@@ -84,7 +84,7 @@ fn an_answer_that_is_too_long_keeps_its_beginning() {
     );
 }
 
-/// Two words at one address count once, where they differ.
+/// Words that differ between address spaces count once per address.
 #[test]
 fn words_that_differ_between_address_spaces_are_counted() {
     let mut text = WAVE.to_owned();
@@ -102,7 +102,7 @@ fn words_that_differ_between_address_spaces_are_counted() {
     assert_eq!(opened.capture.global.captured(), 8);
 }
 
-/// A zip of a gigabyte of blanks in a megabyte: it is unpacked as far as the bound, which is reported.
+/// A zip of a gigabyte of blanks in a megabyte: it is unpacked up to the limit, and that is reported.
 #[test]
 fn a_zip_is_unpacked_as_far_as_the_bound() {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
@@ -131,7 +131,7 @@ fn a_zip_is_unpacked_as_far_as_the_bound() {
     assert_eq!(zipped::MAX_UNPACKED, 256 << 20);
 }
 
-/// Entries beyond those that are looked at are none.
+/// Entries beyond the limit are ignored.
 #[test]
 fn entries_of_a_zip_are_bounded() {
     let targets = Targets::builtin();

@@ -1,6 +1,6 @@
 use super::{Event, Framer, MAX_BODY};
 
-/// The events of bytes that arrive in pieces, one word for each event.
+/// Events of bytes that arrive in pieces, one word per event.
 fn found(pieces: &[&[u8]]) -> String {
     let mut framer = Framer::default();
     let mut words = Vec::new();

@@ -1,6 +1,6 @@
 use super::{ROUTES, route};
 
-/// The row of a packet, and its arguments for the handler.
+/// Row of a packet, and its arguments for the handler.
 fn routed(body: &str) -> (Option<&'static str>, String) {
     let (route, request) = route(body.as_bytes());
     (route.map(|route| route.name), request.args.escape_ascii().to_string())

@@ -1,4 +1,4 @@
-//! The text of an assignment.
+//! Text of an assignment.
 
 use super::halves;
 

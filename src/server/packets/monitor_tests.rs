@@ -1,7 +1,7 @@
 use super::words::usage;
 use super::{COMMANDS, QUESTIONS, Row, find, sentence};
 
-/// The name of the command that a word means.
+/// Name of the command for a word.
 fn named(word: &str) -> Option<&'static str> {
     find(word).ok().map(|row| match row {
         Row::Question(question) => question.name,
@@ -26,7 +26,7 @@ fn help_tells_of_every_command() {
     }
     for question in QUESTIONS {
         assert!(question.summary.ends_with('.'), "{}", question.name);
-        // A command without parameters has nothing to explain.
+        // A command without parameters has no explanation.
         assert_eq!(usage(question) == question.name, question.hint.is_empty(), "{}", question.name);
     }
 }

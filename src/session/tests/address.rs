@@ -1,4 +1,4 @@
-//! The address codec against the layout in the house rules: tag [63:56], wave + 1 [55:39], lane [38:32], offset
+//! The address codec, compared with the layout in docs/protocol.md: tag [63:56], wave + 1 [55:39], lane [38:32], offset
 //! [31:0].
 
 use crate::session::reading::address::{MAX_WAVES, Token, decode, encode, window};
@@ -7,7 +7,7 @@ use crate::units::{Address, AddressSpace, LaneId, WaveId};
 #[test]
 fn fields_are_where_the_picture_says() {
     let token = |address| decode(address);
-    // Worked by hand: tag 5, wave field 2 (ordinal 1), lane 17, offset 0x10.
+    // By hand: tag 5, wave field 2 (ordinal 1), lane 17, offset 0x10.
     let address = 5 << 56 | 2 << 39 | 17 << 32 | 0x10;
     assert_eq!(address, 0x0500_0111_0000_0010_u64);
     let expected =
@@ -36,7 +36,7 @@ fn plain_and_meaningless_tags() {
 #[test]
 fn windows_name_wave_and_lane_or_leave_them_to_the_focus() {
     let (wave, lane, offset) = (WaveId(1), LaneId(17), 0x8100_0200);
-    // Tag 0x70, wave ordinal 1 plus 1 from bit 39, lane from bit 32: house.md's codec.
+    // Tag 0x70, wave ordinal 1 plus 1 from bit 39, lane from bit 32 (docs/protocol.md).
     assert_eq!(window(wave, Some(lane), offset), Some(0x7000_0111_8100_0200));
     let explicit = Token::Window { wave: Some(wave), lane: Some(lane), offset };
     assert_eq!(decode(0x7000_0111_8100_0200), explicit);

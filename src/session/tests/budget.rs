@@ -1,4 +1,4 @@
-//! Budget use of valid questions: the fixtures, whose expressions compilers and people wrote.
+//! Budget use of valid questions over the fixtures, whose expressions come from compilers and people.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -36,7 +36,7 @@ fn pointers_to_classes_move_to_their_bases_and_back() {
             ("(char *) (D *) second_base - (char *) whole", "0"),
             ("*(Second *) &both", "{second = 2}"),
             ("*(Both *) part", "{<First> = {first = 1}, <Second> = {second = 2}, own = 3}"),
-            // No base of it: the bytes unchanged.
+            // Not a base: the bytes stay unchanged.
             ("((Second *) whole)->second", &shown(&session, "*(int *) whole").1),
         ],
     );

@@ -18,7 +18,7 @@ fn dword(register: u64, lane: u8) -> u32 {
     0x0101_0000 * (register as u32 + 1) + u32::from(lane)
 }
 
-/// A wave at an address of a code object, with vector registers that hold their number and lane.
+/// A wave at an address of a code object, whose vector registers have their number and lane as value.
 fn at(bytes: &[u8], pc: u64) -> Session {
     let object = CodeObject::parse(bytes.to_vec()).unwrap();
     let mut maker = Maker::new(Processor::of_mach(object.header().mach()).unwrap().name);
@@ -43,7 +43,7 @@ fn known(number: u32, count: u64) -> Vec<Byte> {
     number.to_le_bytes().into_iter().take(count as usize).map(Byte::Known).collect()
 }
 
-/// compiled-code.md, section 4: a VGPR means the lane's own dword. `eval` stays by the DWARF text.
+/// compiled-code.md, section 4: a VGPR means the lane's own dword. `eval` follows the DWARF text.
 #[test]
 fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
     let mut seen = std::collections::BTreeSet::new();
@@ -99,7 +99,7 @@ fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
 
 const FLANG: &[u8] = include_bytes!("../../../tests/fixtures/compilers/procedures-gfx1100-O0.hsaco");
 
-/// compiled-code.md, section 5: a slot of the frame holds a generic pointer, which may lead to private memory again.
+/// compiled-code.md, section 5: a frame slot has a generic pointer, possibly to private memory.
 #[test]
 fn parameters_of_flang_are_where_the_pointers_in_the_frame_lead() {
     let object = CodeObject::parse(FLANG.to_vec()).unwrap();
@@ -115,7 +115,7 @@ fn parameters_of_flang_are_where_the_pointers_in_the_frame_lead() {
         maker.capture.agents[0].apertures.insert(space.id, crate::units::Address(aperture));
         let bytes = number.to_le_bytes();
         maker.capture.global = maker.map(&[(0x8000, &bytes)]);
-        // Rows of a dword for each of 32 lanes: every slot of 8 bytes leads to global memory, in lane 7 to private memory.
+        // Rows of a dword per lane of 32: every slot of 8 bytes points to global memory, in lane 7 to private memory.
         let row = |row: u64| {
             (0..32u64).flat_map(move |lane| {
                 let pointer = if lane == 7 { aperture | 0x800 } else { 0x8000 };
@@ -156,7 +156,7 @@ fn parameters_of_flang_are_where_the_pointers_in_the_frame_lead() {
     assert!(checked > 100, "{checked}");
 }
 
-/// A code object for another processor than the agent's is refused with both names, and accepted if the user insists.
+/// A code object for another processor than the agent's is rejected with both names, and accepted if the user insists.
 #[test]
 fn a_code_object_for_another_processor_is_refused() {
     let object = CodeObject::parse(FLANG.to_vec()).unwrap();

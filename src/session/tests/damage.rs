@@ -1,4 +1,4 @@
-//! Debug information with one damage: all other data stays, and every answer that lacks a part has the reason.
+//! Debug information with one error: all other data stays, and every incomplete answer has the reason.
 
 use crate::codeobject::{Bytes, CodeObject};
 use crate::session::print::Query;

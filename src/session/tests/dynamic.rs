@@ -1,5 +1,5 @@
-//! Types that leave parts to the object: see `dynamic/dynamic.s` for the objects' bytes. The expected values follow
-//! from the text of DWARF 5.
+//! Types whose attributes depend on the object: see `dynamic/dynamic.s` for the objects' bytes. The expected values
+//! follow from the text of DWARF 5.
 
 use super::Maker;
 use crate::session::{Session, ValueState, Variables as _};

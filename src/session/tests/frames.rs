@@ -1,4 +1,4 @@
-//! Variables in private memory at every PC of functions, where memory holds its own address.
+//! Variables in private memory at every PC of functions, with each address as its own contents.
 //!
 //! The dword at address a of lane l in private memory holds 256 a + l. The registers at a PC come from a small model
 //! that executes the text of llvm-objdump along a path from the function's entry. The start of a frame follows from
@@ -81,7 +81,7 @@ fn value(operand: &str, scalars: &Scalars) -> u32 {
     }
 }
 
-/// Registers before each instruction that a path from the entry leads to.
+/// Registers before each instruction on a path from the entry.
 fn run(lines: &BTreeMap<u64, Line>, parts: &[Range<u64>], entry: Scalars) -> BTreeMap<u64, (Scalars, Lanes)> {
     let mut found = BTreeMap::new();
     let mut work = vec![(parts[0].start, entry, Lanes::new())];
@@ -180,7 +180,7 @@ fn places(path: &Path) -> Places {
             name if name.contains("wide") => ENTRY.next_multiple_of(128),
             _ => ENTRY,
         };
-        // A part that the compiler split off begins with a symbol of its own.
+        // A part that the compiler split off begins with its own symbol.
         let cold = object.symbols().iter().find(|cold| cold.name == format!("{}.cold", symbol.name));
         let parts = [symbol].into_iter().chain(cold).map(|part| part.value..part.value + part.size);
         let parts: Vec<Range<u64>> = parts.collect();
@@ -199,7 +199,7 @@ fn places(path: &Path) -> Places {
     Places { dump: maker.finish(), size, each }
 }
 
-/// The offset of an expression that is `DW_OP_fbreg`, or `DW_OP_bregx` of s32 or s33, alone or as clang's idiom.
+/// Offset of an expression that is `DW_OP_fbreg`, or `DW_OP_bregx` of s32 or s33, alone or as clang's idiom.
 fn offset(expression: &[u8]) -> Option<i64> {
     let ([0x91, rest @ ..] | [0x92, 64 | 65, rest @ ..]) = expression else { return None };
     let (mut number, mut shift, mut used) = (0i64, 0, 0);
@@ -221,7 +221,7 @@ fn pattern(address: u64, count: u64, lane: LaneId) -> Vec<Byte> {
     (address..address + count).map(|at| Byte::Known(byte(at))).collect()
 }
 
-/// Number of correct and of absent values of a lane, for each function.
+/// Number of correct and of absent values of a lane, per function.
 fn check(path: &Path, idiom: Idiom) -> BTreeMap<String, (usize, usize)> {
     let Places { dump, size, each } = places(path);
     let session = Session::new(Arc::clone(&dump), None).unwrap();

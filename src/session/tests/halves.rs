@@ -52,7 +52,7 @@ fn a_scalar_with_a_missing_half_has_no_value() {
                 Some(why) => assert!(lane["why"].as_str().unwrap().ends_with(why), "{lane}"),
                 None => assert_eq!(lane["why"], serde_json::Value::Null),
             }
-            // The known bytes are still listed one by one.
+            // The known bytes are still listed individually.
             assert!(lane["bytes"].as_str().unwrap().starts_with("00100000"), "{lane}");
             assert_ne!(lane["location"], serde_json::Value::Null, "{lane}");
         }

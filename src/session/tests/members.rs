@@ -10,7 +10,7 @@ use crate::session::print::Query;
 use crate::session::{Session, ValueState, Variables as _};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
-/// The source compiled for a GPU, its data as a loader leaves them if the file is loaded at 0.
+/// The source compiled for a GPU, with data as loaded at address 0.
 pub(super) fn compiled(source: &str, test: &str) -> Vec<u8> {
     let folder = std::env::temp_dir().join(format!("lanescope-members-{}-{test}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -86,7 +86,7 @@ fn pointers_to_members_are_gdbs() {
         ("(both.*z)[1]", "2"),
         ("both.*inherited", "3"),
         ("shape->*id", "3"),
-        // `.*` follows a pointer, too, as `.` does.
+        // `.*` also follows a pointer, like `.`.
         ("shape.*id", "3"),
         ("shape->*area", "{int (const Shape * const)} 0x <Circle::area() const>"),
         ("circle.*area", "{int (const Shape * const)} 0x <Circle::area() const>"),
@@ -113,7 +113,7 @@ fn pointers_to_members_are_gdbs() {
         (shown(&session, "levels.*far").1, shown(&session, "far").1),
         ("8".to_owned(), "0".to_owned())
     );
-    // Cases in which gdb reads beside the object.
+    // Cases in which gdb reads outside of the object.
     let errors = [
         ("circle.*none", "error: the pointer to a member is NULL (-1)"),
         ("circle.*nowhere", "error: the pointer to a member function is NULL"),
@@ -155,7 +155,7 @@ fn virtual_calls_go_through_the_objects_table() {
     }
 }
 
-/// Without the memory of the tables there is no answer.
+/// Without the tables' memory there is no answer.
 #[test]
 fn absent_tables_say_so() {
     let session = session(&compiled("members.cpp", "absent"), &[".data", ".bss"]);
@@ -164,7 +164,7 @@ fn absent_tables_say_so() {
         "unavailable: the entry of `area` in the table of virtual functions: global+0x was not captured";
     assert_eq!(words, start);
     assert!(shown(&session, "circle.*area").1.starts_with("unavailable: its entry in the table"));
-    // These need no table.
+    // These paths use no table.
     assert_eq!(shown(&session, "circle.*id").1, "3");
     assert_eq!(shown(&session, "circle.plain").1, "{int (const Shape * const)} 0x <Shape::plain() const>");
 }

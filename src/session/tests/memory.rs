@@ -126,7 +126,7 @@ fn lds_belongs_to_the_waves_group() {
     assert!(session.place(3 << 56 | 9 << 39, WaveId(0)).is_err(), "no such wave");
 }
 
-/// A dword that lies across two pieces of the capture is readable, and in the list of regions.
+/// A dword across two pieces of the capture is readable, and in the list of regions.
 #[test]
 fn pieces_that_touch_are_one_run() {
     let mut maker = Maker::new("gfx90a");

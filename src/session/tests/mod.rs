@@ -1,4 +1,4 @@
-//! Tests of the session over captures made by hand.
+//! Tests of the session over hand-made captures.
 
 mod address;
 mod budget;
@@ -75,14 +75,14 @@ impl Maker {
         self.targets.kind(&name, size).unwrap()
     }
 
-    /// Bytes that were captured somewhere.
+    /// Adds captured bytes, without an address.
     pub(super) fn extent(&mut self, bytes: &[u8]) -> Extent {
         let offset = self.bytes.len() as u64;
         self.bytes.extend_from_slice(bytes);
         Extent { backing: BackingId(0), offset, length: bytes.len() as u64 }
     }
 
-    /// A code object of those bytes, loaded at that address.
+    /// Adds a code object of those bytes, loaded at that address.
     pub(super) fn code_object(&mut self, bytes: &[u8], address: u64) {
         let extent = Some(self.extent(bytes));
         let (name, address) = ("object".to_owned(), Address(address));
@@ -113,7 +113,7 @@ impl Maker {
         self.capture.workgroups.len() - 1
     }
 
-    /// A wave with those registers: name, bytes, known dwords.
+    /// Adds a wave with those registers: name, bytes, known dwords.
     pub(super) fn wave(&mut self, size: WaveSize, group: Option<usize>, registers: &[(&str, &[u8], u64)]) {
         let kind = self.kind(size);
         let own = registers

@@ -94,7 +94,7 @@ fn a_nested_function_sees_the_variables_of_the_frame_that_its_static_link_names(
         (shown(&near, "x"), shown(&near, "shared"), shown(&near, "early")),
         three("200", "201", "202")
     );
-    // The register of the enclosing frame, at the place where `inner` saved it.
+    // The register of the enclosing frame, in the save slot of `inner`.
     assert_eq!(shown(&near, "r"), "77");
     let query = Query { path: "r".to_owned(), letter: None };
     let printed = near.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query).unwrap();
@@ -108,7 +108,7 @@ fn a_nested_function_sees_the_variables_of_the_frame_that_its_static_link_names(
     assert_eq!((shown(&far, "x"), shown(&far, "shared")), ("100".to_owned(), "101".to_owned()));
     assert_eq!(shown(&far, "r"), "77");
     assert_eq!(shown(&far, "early"), "error: there is no `early` in this frame or its code object");
-    // Questions in the frames of `outer` themselves.
+    // Questions in the frames of `outer` itself.
     assert_eq!((shown_in(&far, 1, "x"), shown_in(&far, 2, "x")), ("200".to_owned(), "100".to_owned()));
     assert_eq!(shown(&far, "own"), "7");
 }
@@ -117,7 +117,7 @@ fn three(one: &str, two: &str, three: &str) -> (String, String, String) {
     (one.to_owned(), two.to_owned(), three.to_owned())
 }
 
-/// No frame is used that is not known to be the right one.
+/// A frame is used only if it is known to be the right one.
 #[test]
 fn a_static_link_that_leads_nowhere_says_so() {
     let lost = at("inner", 4, 0x7000);
@@ -180,7 +180,7 @@ fn use_locations_say_where_members_are() {
     // DW_OP_plus.
     assert_eq!(shown(&session, "obj.*pm"), "22");
     assert_eq!(shown(&session, "(&obj)->*pm"), "22");
-    // Half of 8 before the object, then 12: no ABI's.
+    // Half of 8 before the object, then 12: in no ABI.
     assert_eq!(shown(&session, "obj.*pm_odd"), "22");
     assert_eq!(shown(&session, "obj.*pm_null"), "error: the pointer to a member is NULL (-1)");
     assert_eq!(shown(&session, "pm_null"), "NULL");
@@ -224,7 +224,7 @@ fn base_types_of_every_sort() {
     for (path, value) in expected {
         assert_eq!(shown(&session, path), value, "{path}");
     }
-    // A member whose place is one: the upper half of the first dword.
+    // A member with a location: the upper half of the first dword.
     assert_eq!(shown(&session, "constant.half"), "0");
     assert_eq!(shown(&session, "obj.half"), "0");
     assert_eq!(shown(&session, "constant.table"), "4096");

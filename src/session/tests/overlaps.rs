@@ -5,7 +5,7 @@ use crate::units::WaveSize;
 
 const OBJECT: &[u8] = include_bytes!("paths/paths.hsaco");
 
-/// The problems of code objects of the same bytes at those addresses.
+/// Problems of code objects of the same bytes at those addresses.
 fn problems(addresses: &[u64]) -> Vec<Option<String>> {
     let mut maker = Maker::new("gfx90a");
     addresses.iter().for_each(|address| maker.code_object(OBJECT, *address));

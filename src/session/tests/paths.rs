@@ -1,6 +1,5 @@
-//! Paths through types and places that no compiler's fixture has, and the limits of following them: see
-//! `paths/paths.s`. The expected values follow from the text of DWARF 5 for the bytes below, and from C for the
-//! casts.
+//! Paths through types and locations that no compiler fixture has, and their limits: see `paths/paths.s`. The expected
+//! values follow from the text of DWARF 5 for the bytes below, and from C for the casts.
 
 use super::Maker;
 use crate::report::print as report;
@@ -13,7 +12,7 @@ const LOADED: u64 = 0x7f00_0010_0000;
 /// `DATA` of paths.s.
 const DATA: u64 = 0x7f00_0020_0000;
 
-/// Characters without a NUL among them, longer than the output limit of a string.
+/// Characters without a NUL, longer than the output limit of a string.
 fn letters() -> Vec<u8> {
     (b'a'..=b'z').cycle().take(300).collect()
 }
@@ -114,7 +113,7 @@ fn virtual_bases_are_where_their_object_says() {
     ]);
     let (_, at) = shown(&session(), "&derived.x");
     assert!(at.unwrap().starts_with(&format!("{:#x}", DATA + 80)));
-    // A pointer cast to the base moves there, too, and NULL stays NULL; no cast leads back without the object's own
+    // A pointer cast to the base adjusts the address, too, and NULL stays NULL. The cast back needs the object's own
     // table.
     values(&[("*(B *) &derived", "{x = 5}"), ("(B *) (D *) 0", "0x0")]);
     let (_, at) = shown(&session(), "(B *) &derived");
@@ -183,7 +182,7 @@ fn names_of_other_units_and_of_lds() {
 
 #[test]
 fn references_and_members_end() {
-    // The low half of the address that all of the references hold.
+    // The low half of the address in all references.
     let whole = i32::from_le_bytes(((DATA + 128) as u32).to_le_bytes()).to_string();
     values(&[("eight", &whole), ("eight + 0", &whole), ("deep.x", "1")]);
     refusals(&[
@@ -200,7 +199,7 @@ fn strings_end_without_a_nul() {
     let shown = |path: &str| shown(&session, path).1.unwrap();
     let letters = String::from_utf8(letters()[..MAX_STRING].to_vec()).unwrap();
     assert_eq!(shown("/s text"), format!("{:#x} \"{letters}\"...", DATA + 256));
-    // The last bytes that were captured.
+    // The last captured bytes.
     assert_eq!(shown("/s tail"), format!("{:#x} \"tail\"...", DATA + 600));
 }
 
@@ -222,7 +221,8 @@ fn what_is_elsewhere_says_where() {
     assert_eq!(why("inside"), format!("`inside` is not in scope at PC {pc:#x}; it is at {}", eight_of_ten()));
     assert_eq!(why("listed"), format!("`listed` was optimized out: {list}"));
     assert_eq!(why("emptied"), format!("`emptied` was optimized out: {empty}"));
-    // The list of all variables has those without a location, with the same reasons, and not those of other blocks.
+    // The list of all variables includes those without a location, with the same reasons, and excludes those of other
+    // blocks.
     let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();
     let of = |name: &str| {
         let found = locals.variables.iter().find(|variable| variable.name == name);

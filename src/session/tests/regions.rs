@@ -74,8 +74,8 @@ fn shown(region: &Region) -> (u64, u64, bool, bool, Option<String>) {
     (region.start, region.last, region.readable, region.code, region.name.clone())
 }
 
-/// A session with every kind of boundary: segments with and without names, one in the middle of a code object's
-/// image, two overlapping code objects, apertures with LDS and private memory, and bytes that a client wrote.
+/// A session with every kind of boundary: segments with and without names, one in the middle of a code object's image,
+/// two overlapping code objects, apertures with LDS and private memory, and bytes written by a client.
 fn everything(size: WaveSize) -> Session {
     // The address of the initialised data: `readelf -l` of the code objects.
     let (target, data) = if size == WaveSize::W32 { ("gfx1030", 0x52b8) } else { ("gfx90a", 0x56f8) };
@@ -143,7 +143,7 @@ fn a_region_is_the_same_whichever_of_its_edges_is_asked_about() {
 fn lanes_that_a_wave_of_32_lacks_are_not_readable() {
     let session = everything(WaveSize::W32);
     for lane in 0..64u64 {
-        // The space of that one lane, and private memory with the lane named.
+        // The space of one lane, and private memory with that lane in the address.
         for at in [(0x20 + lane) << 56 | 0x7f << 32, 5 << 56 | 1 << 39 | lane << 32] {
             let region = session.region(at, WaveId(0));
             let place = session.place(at, WaveId(0));
@@ -173,7 +173,7 @@ fn addresses() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    /// Bounds, rights and name depend on the region and not on the address, and rights match reads.
+    /// Bounds, permissions and name depend on the region and not on the address, and permissions match reads.
     #[test]
     fn a_region_is_the_same_whichever_address_in_it_is_asked_about(at in addresses(), other in addresses()) {
         thread_local!(static SESSIONS: [Session; 2] = [everything(WaveSize::W64), everything(WaveSize::W32)]);
@@ -182,7 +182,7 @@ proptest! {
             assert!(region.start <= at && at <= region.last, "{at:#x} is not in {region:x?}");
             let reads = session.place(at, WaveId(0)).is_ok_and(|place| session.read(place, &mut [0]).is_ok());
             assert_eq!(reads, region.readable, "{at:#x} in {region:x?}");
-            // A gap between two tagged spaces may hold addresses that name a wave and a lane.
+            // A gap between two tagged spaces may have addresses with a wave and a lane.
             let explicit = |at: u64| (1 << 56..0xff << 56).contains(&at);
             for inside in [region.start, region.last, other.clamp(region.start, region.last)] {
                 if !explicit(inside) || region.readable {

@@ -22,12 +22,12 @@ fn using_brings_names() {
     ];
     for (function, names) in each {
         let session = stopped(&object, &[".data"], function);
-        // An alias of a block is known in it alone.
+        // An alias of a block is visible only in it.
         let all = all.iter().filter(|(name, _)| function == "alias" || !name.starts_with("near"));
         for (name, value) in names.iter().chain(all) {
             assert_eq!(shown(&session, name).1, *value, "{function}: {name}");
         }
-        // A namespace's imports are also names of it.
+        // A namespace's imports are also its names.
         assert_eq!(shown(&session, "four::own").1, "11", "{function}");
         // Enumerators and functions of a namespace by its alias.
         assert_eq!(shown(&session, "aliased::Here").1, "longer::way::Here", "{function}");

@@ -1,4 +1,4 @@
-//! A file in parts reads like a whole one, at any offset and in any pieces.
+//! A file in parts reads like a whole one, at any offset and in chunks of any size.
 
 use proptest::prelude::*;
 

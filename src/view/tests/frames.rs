@@ -1,4 +1,4 @@
-//! Call frame information of views: read back by gimli's reader, and complete for any claims of functions.
+//! Call frame information of views: read by gimli, and complete for any claims of functions.
 
 use std::ops::Range;
 

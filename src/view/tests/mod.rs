@@ -1,4 +1,4 @@
-//! The view's own parts, one by one; tests/suite/view.rs tests whole views.
+//! Unit tests of the view's parts; tests/suite/view.rs tests whole views.
 
 mod files;
 mod frames;

@@ -21,7 +21,7 @@ fn a_full_window_takes_no_more() {
     while planner.add(DieOffset(count), None, Sort::Plain, Some(MAX_COMPOSED_BYTES)).is_some() {
         count += 1;
     }
-    // 8 MB less the first line, in spill slots of 64 KB with a pointer each.
+    // 8 MB minus the first line, in spill slots of 64 KB with a pointer each.
     assert_eq!(count, (8 << 20) / MAX_COMPOSED_BYTES - 1);
     let layout = planner.finish();
     assert_eq!(layout.len() as u64, count);
@@ -54,7 +54,7 @@ proptest! {
         };
         let pointers = add(&mut old, 0, &first);
         let old = old.finish();
-        // The planner meets the new variable first, like a variable of an inlined function.
+        // The planner places the new variable first, like a variable of an inlined function.
         let mut new = planner(Some(&old));
         let mut all = add(&mut new, 1000, &later);
         prop_assert_eq!(add(&mut new, 0, &first), pointers.clone());

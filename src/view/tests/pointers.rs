@@ -5,8 +5,8 @@ use crate::session::{MockInspect, PointerAt, address};
 use crate::units::{AddressSpace, LaneId, WaveId, WaveSize};
 use crate::view::tagged::{Holder, stored};
 
-/// The address that clients are shown has zeros in the bytes of lane and wave for lane 0 of these waves: a whole number is
-/// still a number, and a bit-field above the offset is still a part of the pointer.
+/// The clients' address has zeros in the bytes of lane and wave for lane 0 of these waves: a whole number is still a
+/// number, and a bit-field above the offset is still a part of the pointer.
 #[test]
 fn a_whole_number_is_written_over_a_pointer_of_any_wave() {
     let mut session = MockInspect::new();

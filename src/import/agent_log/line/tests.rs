@@ -81,7 +81,7 @@ fn rows_of_scalars() {
     );
     assert_eq!(row("exec: 0000000000000001"), (vec![one("exec", 16, 1)], false));
     assert_eq!(row("EXEC: 0x00000000FFFFFFFF"), (vec![one("EXEC", 16, 0xffff_ffff)], false));
-    // A name of sixteen columns, which begins with a hex digit.
+    // A name of sixteen columns that begins with a hex digit.
     let glued = vec![one("trap_ctrl", 8, 0), one("excp_flag_priv", 8, 0x40)];
     assert_eq!(row("trap_ctrl: 00000000excp_flag_priv: 00000040"), (glued, false));
     assert_eq!(row("s0: 00000001 s1: 1234"), (vec![one("s0", 8, 1)], true));

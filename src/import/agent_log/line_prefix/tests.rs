@@ -1,4 +1,4 @@
-//! The prefix of a header by the lines after it.
+//! A header's prefix, determined by the following lines.
 
 use std::io::{self, BufReader, Read};
 
@@ -20,7 +20,7 @@ fn what_the_report_repeats_is_a_prefix() {
             assert_eq!(repeated(prefix, &text), prefix, "{text}");
         }
     }
-    // A time goes on, and a counter does.
+    // A time increases, and so does a counter.
     assert_eq!(repeated("09:00:59 ", &format!("09:01:00 {row}\n")), "09:00:59 ");
 }
 
@@ -31,20 +31,20 @@ fn a_line_that_was_not_ended_is_none() {
         "",
         "\n",
         "\nscalar registers:\n             s0: 00000001\n",
-        // The program goes on, and another header was written into its line, too.
+        // The program continues, and another header was written into its line, too.
         "\nscalar registers:\niteration 18 of 100 ... done\niteration 19 of 100 ... wave_3: pc=0x10 (running)\n",
         "iteration 18 of 100 ... \niteration 19 of 100 ... step: 12 loss: 0.25\n",
     ] {
         assert_eq!(repeated(begun, text), "", "{text}");
     }
-    // Behind a rank: the rank stays.
+    // After a rank, which stays the same.
     let text = "[1,0]: \n[1,1]: scalar registers:\n[1,0]: scalar registers:\n[1,0]:       s0: 00000001\n";
     assert_eq!(repeated("[1,0]: step 17 ... ", text), "[1,0]: ");
     let long = format!("[1,0]: {} ", "x".repeat(500));
     assert_eq!(repeated(&long, text), "[1,0]: ");
     let old = "3: printing the first one: \n3: \n3:    EXEC: 0x00000000FFFFFFFF\n";
     assert_eq!(repeated("3: step 17 ... ", old), "3: ");
-    // A word that begins as the class does.
+    // A word with the same beginning as the class.
     assert_eq!(repeated("12: s", "12: scalar registers:\n"), "12: ");
 }
 
@@ -63,7 +63,7 @@ fn lines_come_once_and_in_order_whatever_was_looked_at() {
     assert_eq!(lines, [line(1, "a", true), line(2, "b", true), line(3, "c", false)]);
 }
 
-/// Fails where a disk would.
+/// A reader whose reads fail.
 struct Broken;
 
 impl Read for Broken {
@@ -82,7 +82,7 @@ fn what_goes_wrong_ahead_is_said_when_it_is_reached() {
     assert_eq!(ahead.next().unwrap_err().to_string(), "a bad block");
 }
 
-/// Counts what is taken from it.
+/// Counts the bytes read from it.
 struct Counted<'c>(&'c [u8], &'c std::cell::Cell<usize>);
 
 impl Read for Counted<'_> {
@@ -99,13 +99,13 @@ fn looking_ahead_is_bounded() {
     let text = |lines: usize| "x\n".repeat(lines) + row;
     assert_eq!(repeated("12: ", &text(MAX_LINES - 1)), "12: ");
     assert_eq!(repeated("12: ", &text(MAX_LINES)), "");
-    // Bytes: no more than one line beyond the bound is taken.
+    // Limit of bytes: at most one line beyond it is read.
     let lines = ("y".repeat(9_999) + "\n").repeat(MAX_BYTES / 10_000 * 2);
     let taken = std::cell::Cell::new(0);
     let mut ahead = Ahead::new(BufReader::with_capacity(1000, Counted(lines.as_bytes(), &taken)));
     assert_eq!(ahead.repeated(b"12: "), 0);
     assert!((MAX_BYTES - 20_000..MAX_BYTES + 20_000).contains(&taken.get()), "{}", taken.get());
-    // All headers together.
+    // Limit of all headers together.
     let text = text(MAX_LINES - 1);
     let mut ahead = Ahead::new(text.as_bytes());
     ahead.looked = MAX_LOOKED - 1;

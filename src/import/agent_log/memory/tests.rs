@@ -1,4 +1,4 @@
-//! Rows as tests/fixtures/logs/README.md describes them: at multiples of 32, nine blanks for each word before the first.
+//! Rows as in tests/fixtures/logs/README.md: at multiples of 32, nine blanks for each word before the first.
 
 use super::{Row, row};
 use crate::import::agent_log::wave::Section;
@@ -8,7 +8,7 @@ fn read(line: &str) -> Option<(Row, Vec<u32>)> {
     row(line.as_bytes(), &mut words).map(|row| (row, words))
 }
 
-/// Where the words of a line lie.
+/// Address of the words of a line.
 fn start(line: &str, section: Section, kernargs: Option<u64>, is_first: bool) -> Option<u64> {
     let (row, words) = read(line).unwrap();
     row.start(words.len(), section, kernargs, is_first)
@@ -43,7 +43,7 @@ fn words_before_the_first_are_nine_blanks_each() {
     assert_eq!(start("0x0010:  0xAABBCCDD", Section::Local, None, false), Some(0x10));
 }
 
-/// With fewer blanks the header's `kernargs=` has the address of the first row, or it is not known.
+/// With fewer blanks the header's `kernargs=` has the address of the first row; without it the address is unknown.
 #[test]
 fn rows_without_their_blanks_are_placed_by_the_header_or_not_at_all() {
     let row =
@@ -51,12 +51,13 @@ fn rows_without_their_blanks_are_placed_by_the_header_or_not_at_all() {
     for (words, indent, kernargs, is_first, wanted) in [
         (3, 1, Some(0x7f14), true, Some(0x7f14)),
         (3, 4, Some(0x7f14), true, Some(0x7f14)),
-        // More words than the row can hold behind that.
+        // More words than fit in the rest of the row.
         (4, 1, Some(0x7f14), true, None),
         (8, 1, Some(0x7f00), true, Some(0x7f00)),
         // Rows after the first are whole.
         (3, 1, Some(0x7ef4), false, Some(0x7f00)),
-        // Without the header's word: a whole row, one that was not touched, one that follows another; else nobody knows.
+        // Without the header's field: a whole row, an unchanged row, a row after another one; otherwise the address is
+        // unknown.
         (8, 1, None, true, Some(0x7f00)),
         (3, 4, None, true, Some(0x7f00)),
         (3, 1, None, false, Some(0x7f00)),
@@ -66,7 +67,7 @@ fn rows_without_their_blanks_are_placed_by_the_header_or_not_at_all() {
         let found = start(&row(words, indent), Section::Kernarg, kernargs, is_first);
         assert_eq!(found, wanted, "{words} {indent} {kernargs:x?} {is_first}");
     }
-    // Blanks that stand for no whole number of words, or that contradict the header, or within memory.
+    // Blanks for a fraction of a word, blanks that contradict the header, and blanks within memory.
     for (blanks, kernargs) in [(5, None), (18, None), (10, Some(0x7f08)), (10, Some(0x7ee0)), (73, None)] {
         let line = format!("    0x7f00:{}00000001", " ".repeat(blanks));
         assert_eq!(start(&line, Section::Kernarg, kernargs, true), None, "{blanks}");

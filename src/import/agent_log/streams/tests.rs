@@ -1,8 +1,8 @@
-//! Which lines are whose.
+//! Assignment of lines to streams.
 
 use super::{MAX_PREFIX, MAX_STREAMS, Owner, Streams};
 
-/// The stream that a line is of, and the rest of the line; `None`: it is nobody's for sure.
+/// Stream of a line, and the rest of the line; `None`: the stream is unknown.
 fn of<'l>(streams: &mut Streams<u32>, line: &'l str) -> Option<(u32, &'l str)> {
     let Owner::One(found) = streams.find(line.as_bytes()) else { return None };
     let wave = *streams.wave(&found)?;
@@ -19,12 +19,12 @@ fn a_line_is_of_the_header_with_its_prefix() {
     let mut streams = Streams::new();
     assert_eq!(streams.find(b"s0: 1"), Owner::Nobody);
     assert_eq!(begin(&mut streams, "[1,0]: ", 1), None);
-    // The only one: lines without a prefix are its.
+    // The only stream: it gets lines without a prefix.
     assert_eq!(of(&mut streams, "s0"), Some((1, "s0")));
     assert_eq!(begin(&mut streams, "[1,1]: ", 2), None);
     assert_eq!(of(&mut streams, "[1,0]: s0"), Some((1, "s0")));
     assert_eq!(of(&mut streams, "[1,1]: s0"), Some((2, "s0")));
-    // One whose header has not come is of neither, and what has no prefix neither.
+    // A line before its stream's header belongs to no stream; neither does a line without a prefix.
     assert_eq!(streams.find(b"[1,7]: s0"), Owner::Unclear(b"s0"));
     assert_eq!(streams.find(b"s0"), Owner::Unclear(b"s0"));
     // A header of the same rank ends its wave.
@@ -72,7 +72,7 @@ fn a_time_and_a_rank_are_told_apart() {
     }
 }
 
-/// Numbers of lines, as `cat -n` and `grep -n` have them: alone, and before ranks.
+/// Line numbers of `cat -n` and `grep -n`: alone, and before ranks.
 #[test]
 fn a_number_that_goes_on_is_a_counter() {
     let mut streams = Streams::new();

@@ -1,4 +1,4 @@
-//! Dumps of which nothing can be loaded: the error names the file, the place and what was expected.
+//! Dumps that cannot be loaded at all: the error has the file, the place and the expected form.
 
 use super::stores::zip_of;
 use super::{Folder, open_text};

@@ -1,4 +1,4 @@
-//! The contract's examples are dumps that load.
+//! The examples of docs/dump-format.md are valid dumps.
 
 use super::open_text;
 

@@ -1,4 +1,4 @@
-//! Any bytes at all: never a panic, and what opens can be read from end to end.
+//! Arbitrary bytes: never a panic, and an opened dump can be read from start to end.
 
 use super::stores::zip_of;
 use super::{HEAD, open_text};
@@ -27,7 +27,7 @@ fn good_json() -> String {
     serde_json::to_string(&value).unwrap()
 }
 
-/// Reads everything that a capture names; extents of hostile dumps must be as sound as others.
+/// Reads all data of a capture; extents of hostile dumps must be valid, too.
 fn read_all(opened: &Opened) {
     let capture = &opened.capture;
     let mut buffer = [0; 512];

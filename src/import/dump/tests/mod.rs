@@ -15,7 +15,7 @@ use crate::arch::{RegisterValue, Targets};
 use crate::capture::Capture;
 use crate::import::{ImportError, Opened, Options, open, open_bytes};
 
-/// An agent and what is needed above a wave: one gfx90a, work-groups 1 and 2 of four waves each.
+/// An agent and the parents of a wave: one gfx90a, work-groups 1 and 2 of four waves each.
 const HEAD: &str = r#"
 format = 1
 agent = [{ id = 1, target = "gfx90a" }]
@@ -60,12 +60,12 @@ impl AsRef<Path> for Folder {
     }
 }
 
-/// The manifest in memory, under the name `m`.
+/// Opens a manifest in memory, with the name `m`.
 fn open_text(text: &str) -> Result<Opened, ImportError> {
     open_bytes("m", text.as_bytes().to_vec(), &Targets::builtin())
 }
 
-/// The door: opens `text` after [`HEAD`] and compares its problems, one line each, without `m: ` before them.
+/// Opens `text` after [`HEAD`] and compares its problems, one line each, without `m: ` before them.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) -> Capture {
     check_whole(&format!("{HEAD}\n{text}"), expected)
@@ -91,7 +91,7 @@ fn register(capture: &Capture, name: &str) -> RegisterValue {
     capture.register(wave, wave.kind.named(name).unwrap().id).unwrap()
 }
 
-/// A register of the first wave as text: dwords in hex, `xx` for those that were not captured, trailing ones left out.
+/// A register of the first wave as text: dwords in hex, `xx` for missing ones, without trailing missing ones.
 #[track_caller]
 fn show(capture: &Capture, name: &str) -> String {
     let value = register(capture, name);
@@ -101,7 +101,7 @@ fn show(capture: &Capture, name: &str) -> String {
     text.trim_end_matches(" xx").to_owned()
 }
 
-/// Global memory from an address, as far as it was captured.
+/// Global memory from an address, up to the first missing byte.
 fn global(capture: &Capture, address: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     let count = capture.read(&capture.global, address, &mut bytes).unwrap();

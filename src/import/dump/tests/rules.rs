@@ -1,4 +1,4 @@
-//! References, contradictions and shapes: each error has its key path, and the rest loads.
+//! References, contradictions and types: each error has its key path, and the rest loads.
 
 use super::{Folder, HEAD, check, check_whole, lines, open_text, show};
 use crate::arch::Targets;

@@ -1,4 +1,4 @@
-//! Folders, zips and manifests by themselves: where side files are found, and where they are not.
+//! Folders, zips and single manifests: accepted and rejected places of side files.
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -98,7 +98,7 @@ fn names_stay_within_the_dump() {
         symlink("round", folder.0.join("d/about")).unwrap();
         let opened = open(&folder.0.join("d"), &Targets::builtin(), &Options::default()).unwrap();
         let line = opened.problems[0].to_string();
-        // A problem of a file without a name is one of the manifest.
+        // A problem without a file name is one of the manifest.
         let file = if name.is_empty() { "manifest.toml" } else { name };
         assert!(line.starts_with(&format!("{file}: memory[0]: {what}")), "{name}: {line}");
         assert!(opened.capture.global.segments().is_empty());
@@ -112,7 +112,7 @@ fn links_that_stay_within_the_dump_are_followed() {
     assert_eq!(global(&folder.open().unwrap().capture, 0, 2), [7]);
 }
 
-/// A code object of the fixtures, and the path of another one.
+/// A fixture's code object, and the path of another one.
 fn code() -> (Vec<u8>, PathBuf) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
     (fs::read(folder.join("masks-gfx90a.hsaco")).unwrap(), folder.join("masks-gfx1100.hsaco"))
@@ -141,7 +141,7 @@ fn the_path_of_a_code_object_leaves_the_dump_where_the_user_allows_it() {
     let refused = "it lies outside of the dump, and is not opened";
     for (dump, by_default, allowed) in [
         ("d", [None, Some(1), None, Some(1)], [own, Some(1), other, Some(1)]),
-        // Files beside a zip are no part of it.
+        // A zip does not include files beside it.
         ("d/z", [None, None, None, Some(1)], [own, None, other, Some(1)]),
     ] {
         let path = folder.0.join(dump);
@@ -159,7 +159,7 @@ fn the_path_of_a_code_object_leaves_the_dump_where_the_user_allows_it() {
     }
 }
 
-/// The refusal is the same for any file outside.
+/// The error is the same for any file outside.
 #[test]
 fn refusals_of_files_outside_are_alike() {
     let (_, other) = code();

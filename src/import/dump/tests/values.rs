@@ -1,4 +1,4 @@
-//! Registers and memory: inline, bulk and by image, with what was not captured absent.
+//! Registers and memory: inline, bulk and by image, with missing data absent.
 
 use super::{Folder, HEAD, check, check_whole, global, lines, show};
 

@@ -1,4 +1,4 @@
-//! Bounds, each at its value and one beyond.
+//! Limits, each at its value and one beyond.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::import::{Options, Supplied};
 
 const AT: u64 = 0x7f10_0000_0000;
 
-/// The first page of an image with one loaded segment of that size and notes behind the page, as the gABI has its headers.
+/// The first page of an image with one loaded segment of that size and notes after the page, with headers by the gABI.
 fn header(size: u64, notes: u64) -> Vec<u8> {
     let mut page = vec![0; PAGE as usize];
     let mut put = |at: usize, bytes: &[u8]| page[at..at + bytes.len()].copy_from_slice(bytes);
@@ -36,7 +36,7 @@ fn header(size: u64, notes: u64) -> Vec<u8> {
     page
 }
 
-/// The same page everywhere.
+/// Memory with the same page everywhere.
 struct Pages(Vec<u8>);
 
 impl Memory for Pages {
@@ -96,7 +96,7 @@ fn notes_and_build_ids_are_bounded() {
     assert_eq!(id(MAX_NOTES, 20), None);
 }
 
-/// Memory of which nothing was captured, which counts what is asked.
+/// Memory without captured bytes, which counts the reads.
 #[derive(Default)]
 struct Asked {
     reads: Cell<usize>,
@@ -145,7 +145,7 @@ fn reasons_of_a_place_are_bounded() {
     assert_eq!(place.reasons.len(), MAX_REASONS);
 }
 
-/// One text's list, with kernels that are not there: those beyond the bound are never compared.
+/// List of one text, with missing kernels: those beyond the limit are never compared.
 #[test]
 fn a_listed_code_object_is_told_by_some_of_its_kernels() {
     let file = path("saxpy-gfx90a-O0.hsaco");

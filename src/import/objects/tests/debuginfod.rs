@@ -1,4 +1,4 @@
-//! The client of debuginfod against Debian's server, and against servers that mean harm.
+//! The debuginfod client, with Debian's server and with hostile servers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::super::Debuginfod;
 use super::{KERNEL, Kernels, build_id};
 
-/// A server over a folder; ends with the value.
+/// A server over a folder, killed on drop.
 struct Server {
     child: Child,
     url: String,
@@ -24,18 +24,18 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts debuginfod(8) over ELF files in a folder and waits until it has looked at them.
+    /// Starts debuginfod(8) over ELF files in a folder and waits until it has scanned them.
     fn start(folder: &Path) -> Self {
         'ports: for _ in 0..5 {
             let state = tempfile::tempdir().unwrap();
-            // Free now; somebody else may take it before the server does.
+            // A free port, which another process may take before the server does.
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             let mut command = Command::new("debuginfod");
             command
                 .args(["-F", "-p", &port.to_string(), "-d"])
                 .arg(state.path().join("index.sqlite"))
                 .arg(folder);
-            // It would ask other servers for what it does not have.
+            // Otherwise it would ask other servers for missing files.
             command.env_remove("DEBUGINFOD_URLS").env("HOME", state.path());
             command.stdout(Stdio::null()).stderr(Stdio::null());
             let child = command.spawn().expect("debuginfod is needed: see scripts/setup");
@@ -56,7 +56,7 @@ impl Server {
     }
 }
 
-/// Whether the server has finished its first look at its files, by its metrics.
+/// Whether the server has finished its first scan, by its metrics.
 fn scanned(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     let _ = write!(stream, "GET /metrics HTTP/1.0\r\n\r\n");
@@ -102,15 +102,15 @@ fn debians_server_gives_a_saved_code_object_and_the_cache_is_elfutils() {
     let left = servers.requests;
     assert_eq!((servers.fetch(&[7; 20], "executable"), servers.requests), (Ok(None), left));
     assert_eq!((servers.fetch(&[7; 20], "debuginfo"), servers.requests), (Ok(None), left - 1));
-    // No half files beside them.
+    // No partial files beside them.
     let mut names: Vec<PathBuf> =
         std::fs::read_dir(cache.path().join(&id)).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
     assert_eq!(names, ["debuginfo", "executable"].map(|name| cache.path().join(&id).join(name)));
-    // elfutils' client finds them in the cache, without any server, and so does this one.
+    // elfutils' client finds them in the cache without a server, and so does this one.
     let mut command = Command::new("debuginfod-find");
     command.args(["executable", &id]).env("DEBUGINFOD_CACHE_PATH", cache.path());
-    // It asks its cache only where there is a server to ask.
+    // It uses its cache only with a configured server.
     let output = command.env("DEBUGINFOD_URLS", "http://127.0.0.1:1").output().expect("debuginfod-find runs");
     let found = String::from_utf8(output.stdout).unwrap();
     assert_eq!(Path::new(found.trim()), cache.path().join(&id).join("executable"));
@@ -165,10 +165,10 @@ fn bad_answers_are_errors_and_are_not_kept() {
         let error = client.fetch(&id, "executable").expect_err(&shown).to_string();
         assert!(error.to_lowercase().contains(&expected.to_lowercase()), "{shown}: {error}");
         assert!(!cache.path().join(crate::codeobject::hex(&id)).join("executable").exists());
-        // A server that fails is not asked again.
+        // A failed server is not asked again.
         assert_eq!(client.fetch(&id, "debuginfo"), Ok(None), "{shown}");
     }
-    // The sound answer of the same server, so that the others fail for what is wrong with them.
+    // The same server's valid answer: the others fail only for their error.
     let cache = tempfile::tempdir().unwrap();
     let mut client = client(&answering(ok(&size, &file), Duration::ZERO), cache.path());
     assert!(client.fetch(&id, "executable").unwrap().is_some());
@@ -196,7 +196,7 @@ fn size_and_time_are_bounded() {
     nobody.urls = vec!["http://127.0.0.1:1".to_owned()];
     nobody.requests = 0;
     assert!(nobody.fetch(&id, "debuginfo").unwrap_err().to_string().contains("more than 512 requests"));
-    // Build ids that are none are asked of nobody.
+    // Invalid build ids are never requested.
     assert_eq!(nobody.fetch(&[1], "executable"), Ok(None));
     assert_eq!(nobody.fetch(&[1; 65], "executable"), Ok(None));
 }

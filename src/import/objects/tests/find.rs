@@ -1,4 +1,4 @@
-//! Which code objects are found, from where, and what is refused.
+//! Sources of code objects, found and rejected ones.
 
 use std::path::Path;
 
@@ -105,7 +105,7 @@ fn a_file_that_is_gone_is_replaced_by_the_same_build_or_by_the_image() {
     for part in [gone, NOT_USED, "at 0x7f1000000000", &format!("build id {id}")] {
         assert!(problems[0].contains(part), "{part}: {problems:?}");
     }
-    // The same code was loaded twice, and one of the two can be read.
+    // The same code was loaded twice, and one of the two is readable.
     let own = format!("file://{}", kernels.path(KERNEL).display());
     memory.list(LIST, 10, &[(AT, gone), (OTHER, &own)]);
     let (found, problems) = run(&memory, true, &[], &Options::default());
@@ -130,7 +130,7 @@ fn a_bare_core_has_the_objects_around_its_pcs_and_descriptors() {
         assert!(matches!(object.held, Some(Held::Image { .. })), "{object:?}");
         assert_eq!(object.build_id.as_deref().map(hex), Some(build_id(&name)));
     }
-    // A piece that ends before the code, and one that begins behind the header.
+    // A piece that ends before the code, and one that begins after the header.
     let mut cut = Made(memory.0.clone());
     cut.0.get_mut(&AT).unwrap().truncate(0x800);
     let (found, _) = run(&cut, false, &[AT + pc(&first)], &Options::default());
@@ -141,7 +141,7 @@ fn a_bare_core_has_the_objects_around_its_pcs_and_descriptors() {
     cut.0.remove(&AT);
     let (found, _) = run(&cut, false, &[AT + pc(&first)], &Options::default());
     assert!(found.code_objects.is_empty());
-    // Then the code itself determines where the user's file was loaded.
+    // Then the code determines the load address of the user's file.
     let (found, problems) =
         run(&cut, false, &[AT + pc(&first)], &supplied(&kernels.path(KERNEL), None, false));
     assert_eq!((found.code_objects[0].address, problems.len()), (AT, 0), "{problems:?}");
@@ -166,18 +166,18 @@ fn the_users_file_is_found_by_build_id_or_content_and_has_debug_information() {
         assert_eq!(file(&found.code_objects[0]), Some(&bytes[..]), "{options:?}");
         assert!(origin(&found.code_objects[0]).contains(KERNEL));
     }
-    // Loaded from a copy without sections for debuggers: other section headers, the same build.
+    // The loaded file is a copy without debug sections: other section headers, the same build.
     let lean = folder.path().join("lean.hsaco");
     stripped(&kernels.path(KERNEL), &lean, &["--strip-all"]);
     let mut memory = Made::default();
     memory.load(AT, &std::fs::read(&lean).unwrap());
     let (found, problems) = run(&memory, false, &hints, &supplied(&kernels.path(KERNEL), None, false));
     assert_eq!((file(&found.code_objects[0]), problems.len()), (Some(&bytes[..]), 0), "{problems:?}");
-    // Bytes with debug information are better than the ones that the runtime names.
+    // A file with debug information has precedence over the runtime's.
     memory.list(LIST, 10, &[(AT, &format!("file://{}", lean.display()))]);
     let (found, _) = run(&memory, true, &hints, &in_folder(kernels.folder()));
     assert_eq!(file(&found.code_objects[0]), Some(&bytes[..]));
-    // Without a build id on either side, content decides.
+    // Without a build id on either side, the contents decide.
     let nameless = folder.path().join("nameless.hsaco");
     stripped(&kernels.path(KERNEL), &nameless, &["--remove-section=.note.gnu.build-id"]);
     let nameless_bytes = std::fs::read(&nameless).unwrap();
@@ -266,7 +266,7 @@ fn other_bytes_are_refused_with_their_address() {
         hex(&wrong)
     );
     assert!(problems[0].contains(&expected), "{expected}: {problems:?}");
-    // The runtime's own file, changed since.
+    // The runtime's own file, changed since then.
     memory.list(LIST, 10, &[(AT, &format!("file://{}", other.display()))]);
     let (found, problems) = run(&memory, true, &[], &Options::default());
     assert!(file(&found.code_objects[0]).is_none() && problems[0].contains(NOT_USED), "{problems:?}");
@@ -274,7 +274,7 @@ fn other_bytes_are_refused_with_their_address() {
     let options = Options { force: true, local_files: LocalFiles::Yes, ..Options::default() };
     let (found, problems) = run(&memory, true, &[], &options);
     assert!(file(&found.code_objects[0]).is_some() && problems.is_empty(), "{problems:?}");
-    // Of two files the sound one counts.
+    // Of two files the valid one counts.
     std::fs::copy(kernels.path(KERNEL), folder.path().join("sound.hsaco")).unwrap();
     let (found, problems) = run(&memory, true, &[], &in_folder(folder.path()));
     assert_eq!((file(&found.code_objects[0]), problems.len()), (Some(&bytes[..]), 0), "{problems:?}");
@@ -342,7 +342,7 @@ fn what_is_not_captured_cannot_refute() {
     let (found, problems) = run(&memory, false, &[], &supplied(&kernels.path(KERNEL), Some(AT), false));
     assert_eq!((file(&found.code_objects[0]), problems.len()), (Some(&bytes[..]), 0), "{problems:?}");
     assert!(origin(&found.code_objects[0]).ends_with("not compared: its code is not captured"));
-    // Without an address there is nothing to go by.
+    // Without an address there is no match.
     let (found, problems) = run(&memory, false, &[], &supplied(&kernels.path(KERNEL), None, false));
     assert!(found.code_objects.is_empty() && problems[0].contains("FILE@ADDRESS"), "{problems:?}");
 }
@@ -379,7 +379,7 @@ fn files_by_build_id_are_found_without_a_walk() {
     }
 }
 
-/// A capture that names a file learns only the bytes that it already has.
+/// A capture that names a file only learns bytes that it already has.
 #[test]
 fn refusals_of_local_files_are_alike() {
     let kernels = Kernels::new();
@@ -391,7 +391,7 @@ fn refusals_of_local_files_are_alike() {
     let text = CodeObject::parse(bytes.clone()).unwrap().section(".text").unwrap().address as usize;
     let write = |name: &str, bytes: &[u8]| std::fs::write(at(name), bytes).unwrap();
     let mut changed = bytes.clone();
-    // The last byte of code, far from where comparing begins.
+    // The last byte of code, far from the start of the comparison.
     let code = CodeObject::parse(bytes.clone()).unwrap();
     let segment = code.segments().iter().find(|segment| segment.is_executable()).unwrap();
     changed[(segment.offset + segment.file_size) as usize - 1] ^= 1;
@@ -424,17 +424,17 @@ fn refusals_of_local_files_are_alike() {
         [(LocalFiles::Auto, NOT_USED), (LocalFiles::Yes, NOT_USED), (LocalFiles::No, NOT_OPENED)]
     {
         let options = Options { local_files, ..Options::default() };
-        // The user vouches for a file that is cut short, and has the build id.
+        // The user forces a truncated file with the right build id.
         let half = local_files == LocalFiles::Yes;
         let uris = uris.iter().filter(|uri| !(half && uri.ends_with("/half")));
         let mut all: Vec<_> = uris.map(|uri| said(uri, &memory, &options)).collect();
         all.dedup();
         let [(false, problem)] = &all[..] else { panic!("{local_files:?}: {all:?}") };
         assert!(problem.contains(reason), "{problem}");
-        // Once where the file is the one that was loaded.
+        // Once for the loaded file.
         assert_eq!(said(&uri("sound"), &memory, &options).0, local_files != LocalFiles::No);
     }
-    // One missing byte prevents a match: acceptance of the file would reveal it.
+    // One missing byte prevents a match: otherwise accepting the file would reveal it.
     let mut cut = Made(memory.0.clone());
     let code_end = (segment.addresses.start + segment.file_size) as usize;
     cut.0.get_mut(&AT).unwrap().truncate(code_end - 1);
@@ -445,7 +445,7 @@ fn refusals_of_local_files_are_alike() {
     assert!(said(&uri("sound"), &cut, &yes).0);
 }
 
-/// A text has no memory that would prove a file.
+/// A text log has no memory that confirms a file.
 #[test]
 fn local_files_of_a_text_need_the_users_word() {
     let kernels = Kernels::new();
@@ -465,7 +465,7 @@ fn local_files_of_a_text_need_the_users_word() {
     };
     assert_eq!(find(&sound, LocalFiles::Yes), (true, String::new()));
     for local_files in [LocalFiles::Auto, LocalFiles::No] {
-        // The name under which the agent would have saved it differs.
+        // Only the name of the agent's saved file differs.
         let words =
             |(taken, problem): (bool, String)| (taken, problem.split("expected").next().unwrap().to_owned());
         let (taken, problem) = words(find(&sound, local_files));

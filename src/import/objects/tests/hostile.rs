@@ -1,4 +1,4 @@
-//! Memory, folders and files of somebody who means harm.
+//! Hostile memory, folders and files.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::import::{Options, Supplied};
 
 const AT: u64 = 0x7f10_0000_0000;
 
-/// Endless memory that holds the same page everywhere.
+/// Endless memory with the same page everywhere.
 struct Endless(Vec<u8>);
 
 impl Memory for Endless {
@@ -43,13 +43,13 @@ fn a_search_without_end_ends() {
     let hints = (1..5000u64).map(|index| AT + index * MAX_PAGES * PAGE).collect();
     let found = discover(&Endless(vec![0; PAGE as usize]), &[&hints]);
     assert_eq!((found.images.len(), found.lost.len()), (0, 4999));
-    // The last of them are not even looked at.
+    // The last of them are never read.
     assert!(
         found.cut_short.len() >= 4999 - (MAX_PAGES_IN_ALL / MAX_PAGES) as usize,
         "{:?}",
         found.cut_short.len()
     );
-    // Headers on every page, whose images end before the address.
+    // Headers on every page, with images that end before the address.
     let mut page = image(&fixture("saxpy-gfx90a-O0.hsaco"));
     page.truncate(PAGE as usize);
     let found = discover(&Endless(page), &[&hints]);
@@ -57,11 +57,11 @@ fn a_search_without_end_ends() {
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-/// Waves that ran wild into a large buffer must not take the search from those that did not.
+/// Waves with PCs in a large buffer must not use up the search of the others.
 #[test]
 fn wild_addresses_do_not_hide_the_others() {
     let file = fixture("saxpy-gfx90a-O0.hsaco");
-    // A buffer of 2 TiB, in which nothing is, and a code object above it.
+    // An empty buffer of 2 TiB, and a code object above it.
     let mut made = Made::default();
     made.load(AT, &file);
     let memory = Buffer { low: 0x10_0000_0000, high: 0x210_0000_0000, rest: made };
@@ -74,7 +74,7 @@ fn wild_addresses_do_not_hide_the_others() {
         assert_eq!(told.iter().any(|words| words.contains("not searched to the end")), count > 3, "{told:?}");
         hints.descriptors.clear();
         hints.pcs.insert(AT + 0x1a40);
-        // As long as each has its turn, PCs find it, too.
+        // As long as each has its turn, the search by PC finds it, too.
         if count <= 60 {
             assert_eq!(search(&memory, &hints).0, [AT], "{count}");
         }
@@ -120,7 +120,7 @@ impl Memory for Buffer {
 
 #[test]
 fn a_list_in_endless_memory_ends() {
-    // Every pointer leads to the page's start, and every name is without end.
+    // Every pointer leads to the page's start, and every name is endless.
     let mut page = vec![b'a'; PAGE as usize];
     page[..4].copy_from_slice(&10u32.to_le_bytes());
     page[24..32].fill(0);
@@ -163,7 +163,7 @@ fn damaged_files_of_a_folder_do_no_harm() {
         std::fs::write(folder.path().join(format!("{index}.hsaco")), &file[..length]).unwrap();
     }
     std::fs::write(folder.path().join("text"), "text").unwrap();
-    // Circles, what leads nowhere, and what would make a reader wait.
+    // Cycles, dangling links, and files that block a reader.
     std::os::unix::fs::symlink(folder.path(), folder.path().join("circle")).unwrap();
     std::os::unix::fs::symlink("/nowhere", folder.path().join("dangling")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status();
@@ -172,7 +172,7 @@ fn damaged_files_of_a_folder_do_no_harm() {
     memory.load(AT, &file);
     let options = Options { symbols: vec![folder.path().to_owned()], ..Options::default() };
     let mut problems = Problems::new("core");
-    // The longest copies have all code, and no section names it.
+    // The longest copies have all code, but no section headers for it.
     let hints = Hints { pcs: [AT + 0x1a40].into(), ..Hints::default() };
     let found = find(&memory, &LinkMap::default(), &hints, &options, &mut problems);
     assert_eq!(found.code_objects.len(), 1);
@@ -194,7 +194,7 @@ fn deep_folders_are_bounded() {
     assert!(few.files.len() < 7 && few.problems[0].contains("more than 7 files and folders"), "{few:?}");
 }
 
-/// Memory in pieces of a page, which counts the bytes put together.
+/// Memory in pieces of a page, which counts the assembled bytes.
 struct Pieces(Made, Cell<u64>);
 
 impl Memory for Pieces {

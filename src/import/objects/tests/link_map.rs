@@ -1,4 +1,4 @@
-//! The runtime's list, sound and hostile.
+//! The runtime's list, valid and hostile.
 
 use super::super::{Entry, LinkMap, MAX_NAME, MAX_NAMES, MAX_NODES};
 use super::Made;
@@ -46,7 +46,7 @@ fn what_is_not_captured_is_absent_and_said() {
     let map = LinkMap::read(&Made::default(), AT);
     assert_eq!((map.r_version, map.entries.len()), (None, 0));
     assert!(words(&map)[0].starts_with("r_debug 0x7ffff7d00040: not captured"), "{:?}", words(&map));
-    // Every length of what is there: the version survives its own bytes, entries theirs.
+    // Every captured length: the version needs only its own bytes, entries theirs.
     let mut whole = Made::default();
     whole.list(AT, 11, &[(0x1000, "file:///a"), (0x2000, "file:///b")]);
     let bytes = whole.0[&AT].clone();
@@ -60,7 +60,7 @@ fn what_is_not_captured_is_absent_and_said() {
     }
 }
 
-/// 8 is the first version that AMD's library reads; memory that was never written has 0.
+/// 8 is the first version that AMD's library reads; unwritten memory has 0.
 #[test]
 fn a_version_that_no_runtime_had_is_unknown() {
     for (version, known) in [(0, false), (7, false), (8, true), (12, true), (u32::MAX, false)] {
@@ -68,7 +68,7 @@ fn a_version_that_no_runtime_had_is_unknown() {
         memory.list(AT, version, &[(0x1000, "file:///a")]);
         let map = LinkMap::read(&memory, AT);
         assert_eq!(map.r_version, known.then_some(version));
-        // The list is read all the same.
+        // The list is still read.
         assert_eq!((map.entries.len(), map.problems.len()), (1, usize::from(!known)), "{version}");
     }
     let map = LinkMap::read(&Made([(AT, vec![0; 64])].into()), AT);
@@ -126,7 +126,7 @@ fn names_that_do_not_end_or_are_no_text_are_left_out() {
         words[0].contains("has no NUL within 16384 bytes") && words[1].contains("is no UTF-8"),
         "{words:?}"
     );
-    // Nowhere, and up to the end of what is captured.
+    // Unmapped, and up to the end of captured memory.
     let mut memory = Made::default();
     memory.list(AT, 10, &[(0x1000, "file:///a"), (0x2000, "file:///b")]);
     let bytes = memory.0.get_mut(&AT).unwrap();
@@ -141,7 +141,7 @@ fn names_that_do_not_end_or_are_no_text_are_left_out() {
     );
 }
 
-/// Nodes that share one long name: 65,536 of them would be a gigabyte.
+/// Nodes that share one long name: 65,536 of them would take a gigabyte.
 #[test]
 fn names_are_bounded_together() {
     let name = [vec![b'a'; MAX_NAME - 1], vec![0]].concat();

@@ -1,4 +1,4 @@
-//! Code objects of captured memory: memory is made here from fixtures, by a loader that shares nothing with the reader.
+//! Code objects of captured memory. A loader independent of the reader makes the memory from fixtures.
 
 mod bounds;
 mod debuginfod;
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use super::Memory;
 use crate::codeobject::Bytes;
 
-/// Memory that a test lays out.
+/// Memory of a test.
 #[derive(Debug, Default)]
 struct Made(BTreeMap<u64, Vec<u8>>);
 
@@ -49,18 +49,18 @@ impl Memory for Made {
 }
 
 impl Made {
-    /// Loads an ELF file as ROCr does: one piece, every segment at its address, the rest zero.
+    /// Loads an ELF file like ROCr: one piece, every segment at its address, the rest zero.
     fn load(&mut self, address: u64, file: &[u8]) {
         self.0.insert(address, image(file));
     }
 
-    /// Cuts a piece in two, so that what straddles the cut lies in both.
+    /// Cuts a piece in two, so that data across the cut is in both.
     fn cut(&mut self, start: u64, at: usize) {
         let rest = self.0.get_mut(&start).expect("a piece").split_off(at);
         self.0.insert(start + at as u64, rest);
     }
 
-    /// ROCr's list over those code objects, in a piece of its own; `r_debug` is its first byte.
+    /// ROCr's list of those code objects, in a separate piece; `r_debug` is its first byte.
     fn list(&mut self, at: u64, version: u32, entries: &[(u64, &str)]) {
         let mut bytes = vec![0; 64];
         bytes[..4].copy_from_slice(&version.to_le_bytes());
@@ -85,8 +85,8 @@ fn word(file: &[u8], at: usize, size: usize) -> usize {
     file[at..at + size].iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte))
 }
 
-/// The bytes that a loader puts into memory: PT_LOAD of the program headers (ELF64: `p_offset` at 8, `p_vaddr` at 16,
-/// `p_filesz` at 32, `p_memsz` at 40), up to the end of the last page.
+/// Loaded bytes of a file: PT_LOAD of the program headers (ELF64: `p_offset` at 8, `p_vaddr` at 16, `p_filesz` at 32,
+/// `p_memsz` at 40), up to the end of the last page.
 fn image(file: &[u8]) -> Vec<u8> {
     let mut image = Vec::new();
     for index in 0..word(file, 56, 2) {
@@ -135,13 +135,13 @@ impl Kernels {
         self.folder().join(name)
     }
 
-    /// The bytes of the first one.
+    /// Bytes of the first build.
     fn bytes(&self) -> Vec<u8> {
         std::fs::read(self.path(KERNEL)).expect("a file")
     }
 }
 
-/// The kernel that most tests load.
+/// The kernel of most tests.
 const KERNEL: &str = "O0.hsaco";
 
 fn path(name: &str) -> PathBuf {
@@ -152,7 +152,7 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(path(name)).expect("a fixture")
 }
 
-/// The build id as llvm-readelf prints it.
+/// Build id in llvm-readelf's output.
 fn build_id(path: &Path) -> String {
     let readelf = crate::codeobject::newest_llvm("llvm-readelf");
     let output = Command::new(readelf).arg("-n").arg(path).output().expect("llvm-readelf runs");
@@ -161,7 +161,7 @@ fn build_id(path: &Path) -> String {
     id.unwrap_or_else(|| panic!("{path:?} has no build id")).to_owned()
 }
 
-/// A file without its section headers and debug information, as `strip` leaves it.
+/// A file without section headers and debug information, like after `strip`.
 fn stripped(path: &Path, into: &Path, arguments: &[&str]) {
     let objcopy = crate::codeobject::newest_llvm("llvm-objcopy");
     let status = Command::new(objcopy).args(arguments).arg(path).arg(into).status();

@@ -1,4 +1,4 @@
-//! Headers with one wrong word: numbers by hand, from the rule that the control stack ends where the waves begin.
+//! Headers with one wrong word: numbers by hand, from the rule that the control stack ends at the start of the waves.
 
 use super::{Area, Header, MAX_STACK};
 

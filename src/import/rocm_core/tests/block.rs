@@ -1,4 +1,4 @@
-//! The worked examples of the save area's layout, whose addresses were computed by hand from AMD's documents.
+//! Worked examples of the save area's layout, with addresses computed by hand from AMD's documents.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn a_wave_of_gfx90a() {
     assert_eq!(block.bottom, 0x7f00_000f_d9c0);
 }
 
-/// Not first, 32 lanes, vgprs field 2, no shared VGPRs; the state's second dword is no record whatever its bits.
+/// Not first, 32 lanes, vgprs field 2, no shared VGPRs; the state's second dword is not a record, whatever its bits.
 #[test]
 fn a_wave_of_gfx1100() {
     let state = 1 << 31 | 2 | 1 << 24;
@@ -65,7 +65,7 @@ fn counts_of_a_state_by_gpu() {
     }
 }
 
-/// LDS granules: 512 bytes, on gfx950 1280, and all of it where a gfx12 work-group took over the WGP.
+/// LDS granules: 512 bytes, on gfx950 1280, and all of it if a gfx12 work-group owns the whole WGP.
 #[test]
 fn lds_belongs_to_the_first_wave() {
     let cases = [
@@ -79,7 +79,7 @@ fn lds_belongs_to_the_first_wave() {
         let two = row(&target(name)).state_words == 2;
         let mut records = vec![1 << 31 | state];
         records.extend(two.then_some(0));
-        // An event between them means nothing.
+        // An event between them is ignored.
         records.extend([first, 1 << 30 | 7, 0]);
         let blocks = walk(name, &records, 1 << 40);
         assert_eq!([blocks[0].lds, blocks[1].lds], [bytes, 0], "{name}");
@@ -97,7 +97,7 @@ fn a_wave_before_any_state_and_addresses_that_are_used_up_end_the_walk() {
     }
 }
 
-/// The end of the walk distinguishes layouts.
+/// The end of the area distinguishes layouts.
 #[test]
 fn a_neighbours_layout_is_found_by_where_the_walk_ends() {
     let state = 1 << 31 | 3 | 6 << 6 | 2 << 9 | 3 << 24;

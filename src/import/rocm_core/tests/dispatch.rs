@@ -5,11 +5,11 @@ fn ring(packets: u64, read: u64, write: u64) -> Ring {
     Ring { address: 0, size: packets * 64, read: Some(read), write: Some(write) }
 }
 
-/// Packet indexes are modulo the ring's size; ids go on.
+/// Packet indexes are modulo the ring's size; ids increase.
 #[test]
 fn ids_of_packets() {
     assert_eq!(packet_id(&ring(64, 1, 5), 2), Ok(2));
-    // Read 62, written up to 66: index 1 is the packet 65.
+    // Read 62, written up to 66: index 1 is packet 65.
     assert_eq!(packet_id(&ring(64, 62, 66), 63), Ok(63));
     assert_eq!(packet_id(&ring(64, 62, 66), 1), Ok(65));
     assert_eq!(packet_id(&ring(64, 62, 66), 2), Err(Unknown::Outside));
@@ -17,8 +17,8 @@ fn ids_of_packets() {
     assert_eq!(packet_id(&ring(64, 130, 140), 3), Ok(131));
 }
 
-/// HSA 1.2, 2.8.3: the queue is full where write - read is its size; each index of the ring is one of those packets. A write
-/// index may pass that: its packet waits until there is capacity, so that its index still is the older packet's.
+/// HSA 1.2, 2.8.3: the queue is full if write - read is its size; each index of the ring is one of those packets. A
+/// write index may exceed that: its packet waits for a free slot, so the slot still has the older packet.
 #[test]
 fn every_index_of_a_full_ring_is_a_packet() {
     for read in [0, 1, 62, 63, 64, 130, 64 * 9 + 1] {

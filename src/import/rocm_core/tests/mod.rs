@@ -1,4 +1,4 @@
-//! Headers and notes, byte by byte; the rest is tested beside its file and, over the sample cores, in the suite.
+//! Headers and notes, byte by byte. Other tests are beside their files and, over the sample cores, in the suite.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::import::rocm_core::{agents, headers, stream};
 use crate::import::{ImportError, Opened, Options, Problem, open, open_bytes};
 use crate::mapping::Changes;
 
-/// An ELF header of 64-bit little-endian cores (System V gABI): program headers follow it.
+/// An ELF header of 64-bit little-endian cores (System V gABI), followed by program headers.
 fn elf(machine: u16, count: u16) -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01\x40".to_vec();
     file.resize(64, 0);
@@ -30,7 +30,7 @@ fn program_header(kind: u32, offset: usize, size: usize) -> Vec<u8> {
     header
 }
 
-/// A note as it lies in a file.
+/// A note in a file's encoding.
 fn note(name: &[u8], kind: u32, descriptor: &[u8]) -> Vec<u8> {
     let mut note = (name.len() as u32).to_le_bytes().to_vec();
     note.extend((descriptor.len() as u32).to_le_bytes());
@@ -42,7 +42,7 @@ fn note(name: &[u8], kind: u32, descriptor: &[u8]) -> Vec<u8> {
     note
 }
 
-/// A core with one PT_NOTE for each list of notes.
+/// A core with one PT_NOTE per list of notes.
 fn core(machine: u16, segments: &[Vec<u8>]) -> Vec<u8> {
     let mut file = elf(machine, segments.len() as u16);
     let mut at = 64 + segments.len() * 56;
@@ -62,7 +62,7 @@ fn read(file: Vec<u8>) -> (Notes, Vec<Problem>) {
     (notes, problems.finish())
 }
 
-/// A descriptor: version, then KFD 1.16, the sizes given, and the bytes of runtime, agents and queues.
+/// A descriptor: version, then KFD 1.16, the given sizes, and the bytes of runtime, agents and queues.
 fn descriptor(runtime: &[u8], agents: (u32, u32), queues: (u32, u32), rest: &[u8]) -> Vec<u8> {
     let mut bytes = 1u64.to_le_bytes().to_vec();
     for word in [1, 16, runtime.len() as u32, 0, agents.0, agents.1, queues.0, queues.1] {
@@ -97,12 +97,12 @@ fn the_note_is_found_in_any_segment_beside_others() {
     );
     let [queue] = state.queues[..] else { panic!("{:?}", state.queues) };
     assert_eq!((queue.ring, queue.save_area), (0x0f0e_0d0c_0b0a_0908, 0x2726_2524_2322_2120));
-    // Bits 31 and 30 of the id mark a queue that is gone or in error.
+    // Bits 31 and 30 of the id mark a deleted or faulty queue.
     assert_eq!((queue.id, queue.gpu_id), (0x2b2a_2928 & 0x3fff_ffff, 0x2f2e_2d2c));
     assert_eq!((queue.ring_size, queue.kind, queue.save_area_size), (0x3332_3130, 0x3736_3534, 0x3b3a_3938));
 }
 
-/// Entries of other sizes than the ones known: what is missing counts as 0, what is more is skipped.
+/// Entries of unknown sizes: missing fields count as 0, additional ones are skipped.
 #[test]
 fn sizes_of_entries_are_the_files() {
     let (mut short, mut long) = (vec![0u8; 56], vec![0u8; 96]);
@@ -133,7 +133,7 @@ fn sizes_of_entries_are_the_files() {
 #[test]
 fn what_is_wrong_with_a_note_is_said_with_its_offset() {
     let whole = descriptor(&RUNTIME, (0, 0), (1, 64), &[0; 64]);
-    // Where the descriptor begins: after the ELF header, one program header, and 20 bytes of the note's.
+    // Offset of the descriptor: after the ELF header, one program header, and 20 bytes of the note's.
     let start = 64 + 56 + 20;
     let mut newer = whole.clone();
     newer[0] = 2;
@@ -169,7 +169,8 @@ fn the_first_note_that_can_be_read_counts() {
     let (notes, problems) = read(core(224, &[[amdgpu(b""), whole.clone()].concat()]));
     assert_eq!(notes.state.map(|state| state.r_debug), Some(0x1234), "{problems:?}");
     assert_eq!(problems.len(), 1, "{problems:?}");
-    // Behind a note that is damaged it is found by its name; what is only named so is not it, and is looked at a few times.
+    // After a damaged note it is found by its name. Other data with that name does not match, and only a few such
+    // places are tried.
     let mut damaged = note(b"CORE\0", 1, &[0; 8]);
     damaged[4] = 0xff;
     damaged[5] = 0xff;
@@ -181,21 +182,21 @@ fn the_first_note_that_can_be_read_counts() {
     }
 }
 
-/// The search for it ends.
+/// The search for it is limited.
 #[test]
 fn the_gpus_note_is_searched_for_within_a_bound() {
     let whole = amdgpu(&descriptor(&RUNTIME, (0, 0), (0, 0), &[]));
     for (before, is_found) in [(note::MAX_SEARCHED as usize - 4, true), (note::MAX_SEARCHED as usize, false)]
     {
         let mut segment = vec![0; before];
-        // A name that nobody writes, as long as can be.
+        // An unused name of maximum length.
         segment[..4].copy_from_slice(&u32::MAX.to_le_bytes());
         segment.extend(&whole);
         assert_eq!(read(core(224, &[segment])).0.state.is_some(), is_found, "{before}");
     }
 }
 
-/// AMDGPUUsage describes a descriptor without the version in front.
+/// AMDGPUUsage describes a descriptor without a leading version.
 #[test]
 fn a_descriptor_as_the_text_describes_it_is_read() {
     let whole = descriptor(&RUNTIME, (0, 0), (0, 0), &[]);
@@ -225,7 +226,7 @@ fn headers_that_are_zero_missing_or_too_many_are_said() {
     assert!(problems[0].hint.as_ref().unwrap().contains(&headers::MAX_HEADERS.to_string()), "{problems:?}");
 }
 
-/// gABI: of PN_XNUM section 0 has the count; where it has none, or one that cannot be, segments end the headers.
+/// gABI: with PN_XNUM section 0 has the count; if it is missing or impossible, the first segment ends the headers.
 #[test]
 fn headers_end_where_the_first_segment_begins() {
     let state = amdgpu(&descriptor(&RUNTIME, (0, 0), (0, 0), &[]));
@@ -254,13 +255,13 @@ fn a_core_without_gpus_is_no_capture() {
     let error = open_bytes("core.1", file, &Targets::builtin()).unwrap_err();
     let ImportError::NotADump { found, .. } = error else { panic!("{error}") };
     assert!(found.contains("without the state of GPUs"), "{found}");
-    // A GPU core without a note opens: it has memory, and a problem reports that it has no waves.
+    // A GPU core without a note opens: it has memory, and a problem about missing waves.
     let opened = open_bytes("gpucore.1", core(224, &[]), &Targets::builtin()).unwrap();
     assert!(opened.problems[0].what.contains("no waves"), "{:?}", opened.problems);
     assert!(opened.capture.waves.is_empty());
 }
 
-/// Note after note, none of them ROCm's: reading stops at the bound.
+/// Many notes, none of them ROCm's: reading stops at the limit.
 #[test]
 fn more_notes_than_the_bound_are_not_looked_at() {
     let small = note(b"", 0, b"");
@@ -269,7 +270,7 @@ fn more_notes_than_the_bound_are_not_looked_at() {
     assert!(problems[0].what.contains("262144 notes"), "{problems:?}");
 }
 
-/// A driver with entries of 56 bytes has no size of save areas: the rest of the segment is needed.
+/// A driver with entries of 56 bytes omits the size of save areas: the rest of the segment is needed.
 #[test]
 fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
     let mut queue = vec![0u8; 56];
@@ -284,7 +285,7 @@ fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
     file.extend(state);
     let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
     assert!(layout.needed.contains(&(0x7f30_0000_1000, 0x7f30_0000_7fff)), "{:x?}", layout.needed);
-    // As much as the largest GPUs have, whatever the segment's size.
+    // The size on the largest GPUs, whatever the segment's size.
     let size = 64 + 56 + 32;
     file[size..size + 8].copy_from_slice(&(1u64 << 40).to_le_bytes());
     let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
@@ -292,7 +293,7 @@ fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
     assert!(layout.needed.contains(&(0x7f30_0000_1000, last)), "{:x?}", layout.needed);
 }
 
-/// As many XCCs as a core is read with have their areas in a stream.
+/// A stream needs the save areas of all XCCs, up to the limit of a core file.
 #[test]
 fn areas_of_all_xccs_are_needed_in_a_stream() {
     let mut agent = vec![0u8; 120];
@@ -313,7 +314,7 @@ fn areas_of_all_xccs_are_needed_in_a_stream() {
     }
 }
 
-/// A queue, and no agent of which it could be one: the user names its processor.
+/// A queue without a possible agent: the user selects its processor.
 #[test]
 fn a_note_without_agents_is_read_with_the_processor_that_the_user_names() {
     let mut queue = vec![0u8; 64];
@@ -364,7 +365,7 @@ fn cores_of_two_processes_are_told() {
             assert_eq!(said.count(), count, "{problems:?}");
         }
     }
-    // A state of GPUs in both: one is read, and a problem names it.
+    // The GPUs' state in both: one is read, and a problem names it.
     let both = path("both", core(62, &[command(42), state]));
     let problems = told(&gpu, &both);
     assert!(

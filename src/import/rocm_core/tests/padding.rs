@@ -3,10 +3,11 @@ use super::{correct, without};
 use crate::capture::{Backing as _, MemoryBacking};
 use crate::import::problem::Problems;
 
-/// Sizes of a note and of two segments: 64 + 3 * 56 + 444 is 4 more than a multiple of 16, so that 12 bytes of padding follow.
+/// Sizes of a note and of two segments: 64 + 3 * 56 + 444 is 4 more than a multiple of 16, so that 12 bytes of padding
+/// follow.
 const SIZES: [u64; 3] = [444, 8192, 4096];
 
-/// A core as ROCr writes it; `padded`: to a file. The memory is `fill` but for code objects in the second segment.
+/// A core like ROCr's; `padded`: written to a file. The memory is `fill` except for code objects in the second segment.
 fn core(padded: bool, fill: u8, code: bool) -> Vec<u8> {
     let mut bytes = b"\x7fELF\x02\x01\x01\x40".to_vec();
     bytes.resize(16, 0);
@@ -57,7 +58,7 @@ fn offsets(bytes: Vec<u8>) -> (Vec<u64>, usize) {
     (headers.loads.iter().map(|load| load.offset).collect(), problems.finish().len())
 }
 
-/// The offsets that the writers' formula gives: 64 + 3 * 56 + 444 = 676, which the headers round up to 688.
+/// Offsets by the writers' formula: 64 + 3 * 56 + 444 = 676, which the headers round up to 688.
 const STATED: [u64; 2] = [688, 688 + 8192];
 const SHIFTED: [u64; 2] = [676, 676 + 8192];
 
@@ -79,7 +80,7 @@ fn code_objects_begin_segments_whatever_the_length() {
     let mut cut = core(false, 0, true);
     cut.truncate(cut.len() - 1000);
     assert_eq!(offsets(cut), (SHIFTED.to_vec(), 1));
-    // Cut by as many bytes as the padding has.
+    // Cut by the size of the padding.
     let mut cut = core(true, 0, true);
     cut.truncate(cut.len() - 12);
     assert_eq!(offsets(cut), (STATED.to_vec(), 0));

@@ -8,10 +8,10 @@ use crate::units::WaveSize;
 
 const BASE: u64 = 0x7f00_0000_0000;
 
-/// A wave of nothing but 16 SGPRs, hardware registers and trap temporaries.
+/// A wave of only 16 SGPRs, hardware registers and trap temporaries.
 const BYTES: u64 = 3 * 64;
 
-/// That many bytes at [`BASE`], each dword its own number.
+/// `bytes` bytes at [`BASE`], with each dword's index as its value.
 fn memory(bytes: u64) -> CoreMemory {
     let words: Vec<u8> = (0..bytes as u32 / 4).flat_map(u32::to_le_bytes).collect();
     let extent = Extent { backing: BackingId(0), offset: 0, length: bytes };
@@ -20,7 +20,7 @@ fn memory(bytes: u64) -> CoreMemory {
     CoreMemory::new("file", map, vec![file])
 }
 
-/// The waves from the top of those down.
+/// Blocks of waves from the top of those bytes down.
 fn blocks(count: u64) -> Vec<Block> {
     let counts = Counts { size: WaveSize::W64, vgprs: 0, shared: 0, accums: 0, sgprs: 16 };
     let block = |index: u64| {
@@ -43,7 +43,7 @@ fn blocks(count: u64) -> Vec<Block> {
 fn each_wave_has_its_own_words_whoever_read_them() {
     let most = WORTH_A_THREAD.max(BATCH * WAITING) * 2 + 3;
     for count in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, BATCH * WAITING + 1, most] {
-        // Of the first wave half of the trap temporaries are not there.
+        // Half of the first wave's trap temporaries are missing.
         let memory = memory((count as u64 * BYTES).saturating_sub(32));
         let blocks = blocks(count as u64);
         let mut seen = 0;
@@ -64,7 +64,7 @@ fn each_wave_has_its_own_words_whoever_read_them() {
     }
 }
 
-/// Work that ends early does not wait for what is still read, nor does the reader wait for ever.
+/// Work that ends early does not wait for pending reads, nor does the reader wait forever.
 #[test]
 fn work_may_end_early() {
     let blocks = blocks(5000);

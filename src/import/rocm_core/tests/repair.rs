@@ -13,7 +13,7 @@ const FIRST: u32 = 1 << 17;
 const LAST: u32 = 1 << 16;
 const END: u64 = 0x10_0000;
 
-/// VGPRs in fours, no SGPRs, LDS in 512 bytes.
+/// VGPRs in fours, no SGPRs, LDS in units of 512 bytes.
 fn state(vgprs: u32, lds: u32) -> u32 {
     1 << 31 | (vgprs - 1) | lds << 9
 }
@@ -70,17 +70,17 @@ fn a_flipped_flag_is_restored() {
     }
 }
 
-/// A state of more VGPRs than its waves have: the wave behind it has a sound PC, and nothing confirms the rest of it.
+/// A state with more VGPRs than its waves have: the next wave has a valid PC, and nothing confirms the rest of it.
 #[test]
 fn a_block_whose_size_nothing_confirms_is_doubtful() {
     let target = target();
     let sound = [state(1, 0), FIRST, LAST, FIRST, LAST, state(2, 0), FIRST, LAST, state(1, 0), FIRST, LAST];
     let (truth, area) = (blocks(&target, &sound), area(&target, &sound));
-    // A block looks sound where its state words are: near its top.
+    // A block looks valid by its state words, near its top.
     let is_sound = |block: &Block| truth.iter().any(|true_block| true_block.hwregs() == block.hwregs());
     let places: Vec<(u64, u64)> = truth.iter().map(|block| (block.top, block.bottom)).collect();
-    // Three are confirmed by the one below and the fourth by nothing; of the last two the second one is confirmed. The block between them is
-    // absent where it reaches into the others, and marked where it is too small.
+    // The block below confirms each of the first three, nothing confirms the fourth; of the last two the second one is
+    // confirmed. The block between them is absent if it overlaps the others, and marked if it is too small.
     let shown = |vgprs: u32| {
         let mut records = sound;
         records[5] = state(vgprs, 0);

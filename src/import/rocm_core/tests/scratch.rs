@@ -1,6 +1,6 @@
 use super::{NoScratch, Scratch};
 
-/// The worked example: 256 waves of 4096 bytes on 8 engines; engine 3, slot 7 is wave 103.
+/// Worked example: 256 waves of 4096 bytes on 8 engines; engine 3, slot 7 is wave 103.
 #[test]
 fn a_waves_part() {
     let scratch =

@@ -12,7 +12,7 @@ use crate::import::rocm_core::headers::{Headers, Range};
 /// A file's bytes, and its segments: offset, address, bytes.
 type Made<'a> = (usize, &'a [(u64, u64, u64)]);
 
-/// The map of such files, and what is wrong with them.
+/// Map and problems of such files.
 fn made(files: &[Made<'_>]) -> (MemoryMap, Vec<Problem>) {
     let mut problems = Problems::new("made");
     let files = files.iter().map(|(size, loads)| {
@@ -42,7 +42,7 @@ fn the_fuller_segment_counts_and_the_other_keeps_what_it_alone_has() {
     assert_eq!(rows(&map), [(0x100, 0x10, 0, 0), (0x110, 0x80, 0, 0x40)]);
     assert_eq!(problems.len(), 1);
     assert!(problems[0].to_string().contains("segment 0: 1 overlap others"), "{}", problems[0]);
-    // Of two that are the same the later one.
+    // Of two equal ones the later one.
     let (map, _) = made(&[(4096, &[(0, 0x100, 0x20), (0x40, 0x100, 0x20)])]);
     assert_eq!(rows(&map), [(0x100, 0x20, 0, 0x40)]);
 }
@@ -75,7 +75,7 @@ fn a_segment_may_end_at_the_last_address_and_not_beyond() {
 }
 
 proptest! {
-    /// Against marks in an array: what is free is given once, in order, and all of the run is taken afterwards.
+    /// Compared with marks in an array: a free part is returned once, in order, and the whole run is taken afterwards.
     #[test]
     fn what_is_covered_is_what_was_added(runs in prop::collection::vec((0u64..60, 1u64..20), 1..20)) {
         let mut marks = [false; 80];
@@ -92,7 +92,7 @@ proptest! {
     }
 }
 
-/// As many as the ELF header can count, each overlapping the next: quadratic work would take minutes.
+/// The maximum number of an ELF header, each overlapping the next: quadratic work would take minutes.
 #[test]
 fn many_overlaps_take_no_long_time() {
     let loads: Vec<(u64, u64, u64)> = (0..65_535u64).map(|n| (0, n * 16, 64 + n % 7)).collect();
@@ -101,11 +101,11 @@ fn many_overlaps_take_no_long_time() {
     assert!(!map.segments().is_empty());
     let whole: Vec<(u64, u64, u64)> =
         std::iter::once((0, 0, 65_535 * 16)).chain(loads.iter().copied()).collect();
-    // Large enough for all that they claim together.
+    // Large enough for the sum of all claims.
     let (map, _) = made(&[(2 * 65_535 * 16, &whole)]);
     let [one, rest @ ..] = map.segments() else { panic!("no segments") };
     assert_eq!((one.address, one.extent.length), (0, 65_535 * 16));
-    // The last ones reach beyond it: the longest by 70 bytes, and it is 16 below.
+    // The last ones extend beyond it: the longest by 70 bytes, and it is 16 below.
     assert!((1..5).contains(&rest.len()) && rest.iter().all(|part| part.address >= 65_535 * 16), "{rest:?}");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }

@@ -37,7 +37,7 @@ fn lists_of_waves_are_found_and_others_are_not() {
     }
 }
 
-/// Wherever the text ends, waves before the end are read and the problem has the offset of the end.
+/// At any end of the text, waves before it are read and the problem has the offset of the end.
 #[test]
 fn a_text_that_breaks_off_keeps_whole_waves() {
     let wave = |id: u32| format!(r#"{{"se":0,"sa":0,"wgp":1,"simd_id":0,"wave_id":{id},"sgpr":[{id}]}}"#);
@@ -59,7 +59,7 @@ fn a_text_that_breaks_off_keeps_whole_waves() {
     assert_eq!(reads(&text).0.waves[2].line, 3);
 }
 
-/// One value of a type that nobody expects costs itself.
+/// One value of an unexpected type costs only itself.
 #[test]
 fn an_odd_value_costs_itself() {
     let text = r#"{"waves":[
@@ -87,7 +87,7 @@ fn an_odd_value_costs_itself() {
     assert_eq!(said.matches("is no wave and is left out").count(), 4, "{said}");
 }
 
-/// More than a wave can have is passed over.
+/// Values beyond a wave's maximum are skipped.
 #[test]
 fn lists_end_where_a_wave_has_no_more() {
     let numbers = |count: usize| vec!["1"; count].join(",");
@@ -115,7 +115,7 @@ fn lists_end_where_a_wave_has_no_more() {
     assert!(read.waves.len() == 1 && said.contains("EOF while parsing a list"), "{said}");
 }
 
-/// Bytes changed, left out, repeated: waves or problems.
+/// Bytes changed, removed, repeated: waves or problems.
 #[test]
 fn damaged_answers_are_read_as_far_as_they_go() {
     let wave = r#"{"se":0,"sa":0,"wgp":1,"PC":64,"registers":{"ixSQ_WAVE_M0":{"raw":7}},"threads":[true],"sgpr":[1,-2],"vgpr":[[1,2],[3]]}"#;
@@ -144,7 +144,7 @@ fn damaged_answers_are_read_as_far_as_they_go() {
         }
         let (read, said) = reads(&String::from_utf8_lossy(&bytes));
         kept += read.waves.len();
-        // Nothing is lost without a word.
+        // No loss without a problem.
         let lists = next_list(&bytes, 0).is_some();
         assert!(
             !lists || read.idle || !read.waves.is_empty() || !said.is_empty(),

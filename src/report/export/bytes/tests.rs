@@ -1,8 +1,8 @@
-//! The form of a memory in the document, by its readable bytes.
+//! Memory in the document, by its readable bytes.
 
 use super::*;
 
-/// The document of a memory whose readable bytes are those of `there`, each the low byte of its address.
+/// The document of a memory with the readable bytes `there`, each the low byte of its address.
 fn written(
     runs: &[(u64, u64)],
     size: Option<u64>,
@@ -36,13 +36,13 @@ fn all_of_a_memory_is_digits_and_a_part_is_pieces() {
     ] {
         assert_eq!(written(runs, size, true, all).unwrap(), expected, "{runs:?} of {size:?}");
     }
-    // A store of known short length: its readable bytes, and never zeros.
+    // A store of known short length: only its readable bytes, never zeros.
     let expected = r#"[{"address":0,"bytes":"00"},{"address":2,"bytes":"0203"}]"#;
     assert_eq!(written(&[(0, 1), (2, 3)], Some(4), false, |at| at != 1).unwrap(), expected);
     assert_eq!(written(&[(0, 1)], Some(2), false, |_| false).unwrap(), "null");
 }
 
-/// The document has begun as digits when the file turns out to be shorter than at its opening.
+/// The document has begun as digits before the file is known to be shorter than at its opening.
 #[test]
 fn a_file_that_became_shorter_is_an_error() {
     let error = written(&[(0, 9)], Some(10), true, |at| at < 4).unwrap_err();

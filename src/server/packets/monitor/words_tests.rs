@@ -1,4 +1,4 @@
-//! The error of a path, below the path.
+//! Error of a path, below the path.
 
 use super::wrong_path;
 use crate::session::print::ParseError;

@@ -10,7 +10,7 @@ use crate::units::{WaveId, WaveSize};
 fn memory_has_a_bound() {
     let mut maker = Maker::new("gfx90a");
     maker.wave(WaveSize::W64, None, &[]);
-    // A wave that owns more private memory than the limit of changes; none of it was captured.
+    // A wave with more private memory than the limit of changes, none of it captured.
     let owned = (MAX_CHANGED_PIECES as u64 + 8) * PIECE;
     maker.capture.waves[0].private_size = Some(owned);
     let mut session = Session::new(maker.finish(), None).unwrap();

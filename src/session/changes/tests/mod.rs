@@ -1,4 +1,5 @@
-//! Tests of what-if writes against a model: plain maps from bytes and dwords to values, written apart from the layer.
+//! Tests of what-if writes, compared with a model: plain maps from bytes and dwords to values, independent of the
+//! layer.
 
 mod limits;
 mod model;
@@ -28,14 +29,14 @@ fn piece(salt: u64, range: std::ops::Range<u64>) -> (u64, Vec<u8>) {
 
 /// The captured pieces of global memory; the first two touch.
 pub(super) const GLOBAL_PIECES: [std::ops::Range<u64>; 3] = [0x1000..0x1210, 0x1210..0x1240, 0x2000..0x2100];
-/// Captured LDS of each of the two work-groups, of 1024 bytes that they own.
+/// Captured LDS of each of the two work-groups, of their 1024 bytes.
 pub(super) const LDS: std::ops::Range<u64> = 0x10..0x130;
-/// Captured private memory of waves 0 and 1, in its backing layout; wave 1 owns more than that.
+/// Captured private memory of waves 0 and 1, in its backing layout; wave 1 has more than that.
 pub(super) const PRIVATE: [std::ops::Range<u64>; 2] = [0..0x600, 0x800..0xa08];
-/// Bytes of private memory that wave 1 owns.
+/// Bytes of wave 1's private memory.
 pub(super) const PRIVATE_SIZE: u64 = 0x1000;
 
-/// Three wave64 waves of gfx90a, two in one work-group; vcc lives in s30 and s31, flat_scratch in s26 and s27.
+/// Three wave64 waves of gfx90a, two in one work-group; vcc is in s30 and s31, flat_scratch in s26 and s27.
 pub(super) fn dump() -> Arc<Dump> {
     let mut maker = Maker::new("gfx90a");
     let (at, bytes) = piece(1, LDS);

@@ -1,4 +1,4 @@
-//! Random writes, resets and reads, in every view of memory and every name of a register, against plain maps.
+//! Random writes, resets and reads, in every view of memory and every name of a register, compared with plain maps.
 
 use std::collections::HashMap;
 
@@ -244,7 +244,7 @@ proptest! {
         for step in &steps {
             let before = session.reader().generation();
             apply(&mut session, &mut model, step);
-            // A refused write changes nothing; everything else advances the generation.
+            // A rejected write changes nothing; everything else advances the generation.
             prop_assert!(session.reader().generation() >= before);
             compare(&session, &model);
         }

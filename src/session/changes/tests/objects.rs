@@ -55,7 +55,7 @@ fn printed(session: &Session, path: &str, lane: u8) -> String {
     }
 }
 
-/// In VGPRs, in private memory, in pieces, behind overlays, in a callee's save slots.
+/// In VGPRs, in private memory, in pieces, under overlays, in a callee's save slots.
 #[test]
 fn variables_read_as_they_were_written() {
     let names = [
@@ -137,8 +137,8 @@ fn variables_read_as_they_were_written() {
     assert!(written > 150 && constants > 5 && registers > 20 && memory > 50 && composites > 5, "{counts:?}");
 }
 
-/// tests/fixtures/kernels/calls.s: `kept` of the outermost frame is in v40. `middle` saved the active lanes of it
-/// (every fourth one) at its CFA plus 0x800, in the wave's layout; the others are still in v40.
+/// tests/fixtures/kernels/calls.s: `kept` of the outermost frame is in v40. `middle` saved its active lanes (every
+/// fourth one) at its CFA plus 0x800, in the wave's layout; the others are still in v40.
 #[test]
 fn a_callers_register_is_written_where_it_was_saved() {
     let mut session = session("calls-gfx90a");
@@ -171,7 +171,7 @@ fn a_callers_register_is_written_where_it_was_saved() {
     }
 }
 
-/// s30 and s31 hold the address that `leaf` returns to (the same file).
+/// s30 and s31 have the return address of `leaf` (the same file).
 #[test]
 fn the_return_address_changes_the_stack() {
     let mut session = session("calls-gfx90a");

@@ -107,7 +107,7 @@ fn qualifiers_name_no_object() {
             (1, format!("expected an object, found the type `{qualifier}`"))
         );
     }
-    // No keyword of C++, and a variable's name there.
+    // `restrict` is not a keyword of C++, and a variable's name there.
     for text in ["restrict/0&o1", "(restrict)", "(restrict) + 1"] {
         let path = parse(text, &no_type).unwrap();
         assert_eq!(parse(&path.to_string(), &no_type), Ok(path), "{text}");

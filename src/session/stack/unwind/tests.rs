@@ -1,5 +1,5 @@
-//! Unwinding through call frame information that models describe, that another tool reads, and that has deliberate
-//! errors.
+//! Unwinding through three kinds of call frame information: described by models, read by another tool, and with
+//! deliberate errors.
 
 pub(in crate::session) mod hostile;
 mod registers;

@@ -1,4 +1,4 @@
-//! Clocks by their shapes, and what is none.
+//! Clocks by their formats, and other prefixes.
 
 use super::{Keyed, MAX_BLANKS, MAX_PREFIX, clock, end, is_prefix};
 
@@ -61,7 +61,7 @@ fn a_key_has_all_but_the_clock() {
     assert_eq!(key("[   9.5] x", 99), ("[T] x".to_owned(), vec![0, 1, 7, 8, 9, 10]));
     assert_eq!(key("app[1234]: ", 4), ("app[".to_owned(), vec![0, 1, 2, 3, 4]));
     assert_ne!(key("09:00:01 [r0] ", 99).0, key("09:00:01 [r1] ", 99).0);
-    // In the middle of a word nothing is a clock.
+    // A clock cannot begin inside a word.
     assert_eq!(key("gfx90a1.5", 99).0, "gfx90a1.5");
 }
 
@@ -73,7 +73,7 @@ fn numbers_of_a_prefix_may_differ() {
         ("[12.5] ", "[ 9.75] \t[0", Some("\t[0")),
         ("2026-11-20T09:59:59.5Z ", "2026-11-20T10:00:00.00012Z x", Some("x")),
         ("Nov  9 09:59:59 host umr[77]: ", "Nov 10 00:00:00 host umr[77]: 0 0 1", Some("0 0 1")),
-        // A row's own numbers are not the prefix's.
+        // A row's own numbers are not part of the prefix.
         ("12:00:01 ", "12:00:02 0 0 1", Some("0 0 1")),
         ("[1] ", "(1) x", None),
         ("> ", "", None),

@@ -1,4 +1,4 @@
-//! Against the standard library's encoder.
+//! Compared with the standard library's encoder.
 
 use std::io::{self, Read};
 
@@ -21,7 +21,7 @@ fn decoded(bytes: &[u8]) -> String {
 
 #[test]
 fn text_comes_out_as_it_went_in() {
-    // Pairs lie across the ends of blocks for one of two shifts.
+    // For one of two shifts, surrogate pairs cross the ends of blocks.
     let long: String = "x\u{1f600}é\r\n".repeat(BLOCK / 5);
     for text in ["", "a", "wave_1: pc=0x10\r\n", "é\u{20ac}\u{1f600}", &long, &format!("y{long}")] {
         for order in [Order::Little, Order::Big] {
@@ -30,7 +30,7 @@ fn text_comes_out_as_it_went_in() {
     }
 }
 
-/// A lone half of a pair (Unicode, 3.9, D91) and half a unit are no characters.
+/// A lone surrogate (Unicode, 3.9, D91) and half a code unit are not characters.
 #[test]
 fn what_is_no_text_is_replaced() {
     let lone = [0xff, 0xfe, b'a', 0, 0x00, 0xd8, b'b', 0, 0x00, 0xdc, b'c', 0];
@@ -55,7 +55,7 @@ fn only_marked_text_is_utf_16() {
     }
 }
 
-/// A block is in memory at a time, however much there is.
+/// Only one block is in memory, for any size of the text.
 #[test]
 fn reading_takes_no_more_than_a_block() {
     let mut source = io::repeat(b'x').take(1 << 30);

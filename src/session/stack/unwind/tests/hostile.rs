@@ -1,4 +1,4 @@
-//! Tables with deliberate errors, in a code object that is otherwise whole.
+//! Tables with deliberate errors, in an otherwise valid code object.
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ const CFA: [u8; 4] = [0x30, 64, 0, 6];
 const PAIR: [u8; 11] = [0x10, 16, 8, 0x90, 62, 0x93, 4, 0x90, 63, 0x93, 4];
 const OUTERMOST: [u8; 2] = [0x07, 16];
 
-/// The address after the call in `middle`.
+/// Return address of the call in `middle`.
 fn code() -> u64 {
     LOADED + MIDDLE + 0xac
 }
@@ -117,7 +117,7 @@ fn two_frames_and_the_outermost() {
 
 #[test]
 fn the_same_frame_again_is_a_cycle() {
-    // s30 and s31 keep their values, and so does s32: the caller of the caller is the caller.
+    // s30 and s31 keep their values, and so does s32: the caller is its own caller.
     let table = fde(LEAF, 0x200, &[&CFA[..], &PAIR].concat());
     let stack = stack(&[cie(&[]), table], code());
     assert!(matches!(stack.end, StackEnd::Cycle { frame: 1, .. }), "{:?}", stack.end);
@@ -133,7 +133,7 @@ fn depth_is_bounded_however_the_frames_ask_for_one_another() {
     // Each caller's s32 is 16 more: an expression that reads the register of the inner frame.
     let deeper = [0x16, 64, 6, 0x90, 64, 0x94, 4, 0x23, 16];
     let table = fde(LEAF, 0x200, &[&CFA[..], &PAIR, &deeper].concat());
-    // A thread of the server has 2 MiB, and an unoptimised program needs the most of them.
+    // A server thread has 2 MiB of stack, and an unoptimised program needs most of it.
     let run = move || stack(&[cie(&[]), table], code());
     let stack = std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
     assert_eq!(stack.end, StackEnd::TooDeep { limit: MAX_FRAMES });
@@ -160,12 +160,12 @@ fn rules_that_ask_four_times_for_one_another_end() {
 
 #[test]
 fn a_rule_that_asks_for_itself_ends() {
-    // The caller's s30 is where the caller's s30 is.
+    // The caller's s30 is saved at an address in the caller's s30.
     let own = [0x10, 62, 3, 0xe9, 7, 62];
     let table = fde(LEAF, 0x200, &[&CFA[..], &PAIR, &own].concat());
     let end = stack(&[cie(&[]), table], code()).end;
     assert!(matches!(end, StackEnd::CallerPcUnknown { .. }), "{end:?}");
-    // The CFA is where the caller's PC is, which is at the CFA.
+    // The CFA is saved at an address in the caller's PC, which is saved at the CFA.
     let cfa = [0x0f, 3, 0xe9, 7, 16];
     let table = fde(LEAF, 0x200, &[&cfa[..], &[0x90, 0]].concat());
     let end = stack(&[cie(&[]), table], code()).end;
@@ -241,7 +241,7 @@ fn errors_say_where() {
     let StackEnd::CallerPcUnknown { place, why } = &lost.end else { panic!("{:?}", lost.end) };
     assert_eq!(place, "[SGPR40 32 bits][SGPR41 32 bits]");
     assert!(why.contains("SGPR40 was not captured"), "{why}");
-    // A column that is undefined by its expression is no outermost frame.
+    // A column with an undefined expression does not mark the outermost frame.
     let undefined = [0x10, 16, 2, 0xe9, 8];
     let lost = stack(&[cie(&[]), fde(LEAF, 0x100, &[&CFA[..], &undefined].concat())], code());
     assert!(matches!(lost.end, StackEnd::CallerPcUnknown { .. }), "{:?}", lost.end);

@@ -1,4 +1,4 @@
-//! Registers of callers, against the models of the fixtures.
+//! Registers of callers, compared with the fixtures' models.
 
 use std::fs;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn check(walk: &Unwinder<'_>, level: usize, name: &str, value: &Value, context: 
     let size = frame.register_size(number).unwrap();
     let mut contents = RegisterBytes::unknown();
     frame.read_register(number, Frame::Current, &mut contents);
-    // The same as the callee's answer for its caller.
+    // Equals the callee's answer for its caller.
     let mut entry = RegisterBytes::unknown();
     walk.level(level - 1).read_register(number, Frame::Caller, &mut entry);
     assert_eq!((entry.known, entry.undefined), (contents.known, contents.undefined), "{context}");
@@ -91,7 +91,7 @@ fn check(walk: &Unwinder<'_>, level: usize, name: &str, value: &Value, context: 
         }
         other => panic!("{context}: {other}"),
     }
-    // One lane of a vector is one place, and no composite.
+    // One lane of a vector is one location, not a composite.
     if size.0 > 64 && value.is_array() {
         let mut lane = Location::register(number, size);
         lane.offset = crate::dwarf::Offset::bytes(12u64);

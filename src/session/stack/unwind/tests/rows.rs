@@ -1,4 +1,4 @@
-//! Rows of every fixture's call frame information, against llvm-dwarfdump's output.
+//! Rows of every fixture's call frame information, compared with llvm-dwarfdump's output.
 
 use std::fs;
 use std::path::Path;
@@ -138,7 +138,7 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
                 usize::from(found.as_ref().as_ref().unwrap().entry.section == FrameSection::EhFrame);
             count += registers.len();
         }
-        // clang writes tables without instructions: there is no row to compare, and none may be invented.
+        // clang writes tables without instructions: no row may be invented.
         if text.contains("FDE") && !text.lines().any(|line| line.starts_with("  0x")) {
             let pc = text.split_once(" pc=").unwrap().1.split_once("...").unwrap().0;
             let found =

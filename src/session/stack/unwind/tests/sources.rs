@@ -1,4 +1,4 @@
-//! Inlined calls and lines of every fixture from a compiler, against llvm-symbolizer.
+//! Inlined calls and lines of every fixture from a compiler, compared with llvm-symbolizer.
 
 use std::fs;
 use std::path::Path;
@@ -71,7 +71,7 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
                 let number = |key: &str| frame[key].as_u64().filter(|number| *number != 0);
                 assert_eq!((call.line, call.column), (number("Line"), number("Column")), "{context}");
                 let symbol = part.subprogram.linkage_name.as_deref().or(part.subprogram.name.as_deref());
-                // The tool names the outermost function by its symbol, and a cold part has a symbol of its own.
+                // The tool names the outermost function by its symbol, and a cold part has its own symbol.
                 let named = frame["FunctionName"].as_str().map(|name| name.trim_end_matches(".cold"));
                 assert_eq!(symbol, named, "{context}");
                 let file = frame["FileName"].as_str().unwrap();
