@@ -91,7 +91,7 @@ impl Default for Disassembler {
 }
 
 impl Disassembler {
-    /// Creates a disassembler that runs `program`: `llvm-mc` syntax if its name says so, else `llvm-objdump` syntax.
+    /// Creates a disassembler that runs `program`: `llvm-mc` syntax if that is in its name, else `llvm-objdump` syntax.
     /// `None`: the installed tools.
     #[must_use]
     pub fn new(program: Option<PathBuf>) -> Self {
