@@ -106,7 +106,7 @@ fn in_64_lanes(session: &Session) -> Result<f64, Failure> {
     })
 }
 
-/// Opens the dump, asks for the locals of one lane, and prints milliseconds and megabytes of anonymous memory.
+/// Opens the dump, evaluates the locals of one lane, and prints milliseconds and megabytes of anonymous memory.
 fn first_answer(dump: &Path) -> Result<(), Failure> {
     let session = session(dump)?;
     let wave = session.first_wave();

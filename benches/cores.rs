@@ -1,6 +1,6 @@
-//! Limits for a sparse GPU core of 100 GB with 50,000 waves. It opens in 40 ms, in at most twice the time of plain
-//! reads of the 192 bytes per wave that opening needs, and in 64 MB of anonymous memory. It takes at most 1.2 times the
-//! processor time of an 8 GB core. Listing its waves takes at most 1 s.
+//! Limits for a sparse GPU core of 100 GB with 50,000 waves. It opens in 40 ms and in 64 MB of anonymous memory.
+//! Opening takes at most twice the time of plain reads of the 192 bytes that it needs per wave, and at most 1.2 times
+//! the processor time of an 8 GB core. Listing its waves takes at most 1 s.
 //!
 //! `cargo bench --bench cores` writes both files (tests/cores/big.rs; 250 MB of disk each) and measures. Each opening
 //! is a separate process, so that memory is that of one opening. The first ones warm the page cache. Openings of both

@@ -1,6 +1,5 @@
-//! Limits for opening a dump of 10,000 waves (JSON manifest, registers by file and offset): twice the time of
-//! `serde_json` to read the same manifest into a `Value`, and 40 MB of resident memory, independent of the size of its
-//! side files.
+//! Limits for opening a dump of 10,000 waves (JSON manifest, registers by file and offset). Time: twice that of
+//! `serde_json` to read the same manifest into a `Value`. Resident memory: 40 MB, for any size of its side files.
 //!
 //! `cargo bench --bench open` measures each form of manifest. Each opening and each reading is a separate process (this
 //! program with a path): memory is that of one opening, and both start with an empty heap. The two alternate. The

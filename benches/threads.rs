@@ -1,5 +1,5 @@
-//! Limit: `target remote` and `info threads` of 10,000 waves take gdb at most 1.1 times as long as over a server that
-//! answers the same bytes from a table. That is gdb's own time.
+//! Limit: gdb takes at most 1.1 times as long as over a server that answers the same bytes from a table, which is gdb's
+//! own time. The commands are `target remote` and `info threads` of 10,000 waves.
 //!
 //! `cargo bench --bench threads`. Method: benches/support/table.rs.
 

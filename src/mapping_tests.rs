@@ -1,4 +1,4 @@
-//! Bytes of files that stay, of files that change, and of files that lose their end.
+//! Bytes of stable files, of changing files, and of truncated files.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use super::{LEAST_MAPPED, Mapped, Watch, map};
 
 const SIZE: usize = 2 * LEAST_MAPPED as usize;
 
-/// One test at a time: the guard has places for so many mappings of a process.
+/// Serialises the tests: the guard has a limited number of mappings per process.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -19,7 +19,7 @@ fn bytes() -> Vec<u8> {
     (0..SIZE as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
 
-/// A file that was written a while ago.
+/// A file with an old modification time.
 fn old(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -80,7 +80,7 @@ fn a_file_that_shrinks_reads_as_zeros_and_is_changed() {
         });
         assert!(watch.is_changed(), "{left}");
         assert!(super::first_changed().is_some());
-        // Grown again it is still another file.
+        // A file that has grown back is still another file.
         fs::write(&path, bytes()).unwrap();
         age(&path, 60);
         assert!(watch.is_changed(), "{left}");
@@ -125,7 +125,7 @@ fn a_file_that_was_just_written_is_copied() {
     }
 }
 
-/// More mappings than the guard has places for: what is more is copied, and places are free again afterwards.
+/// More mappings than the guard has places for: the rest is copied, and places are free again afterwards.
 #[test]
 fn mappings_beyond_the_guards_places_are_copies() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! Arbitrary bytes from a client. The first byte chooses the client type and the form of the rest: as it is, line by
-//! line as well-formed packets, because random packets rarely have the right checksum, or as a burst of 64 KiB of them.
+//! Arbitrary bytes from a client. The first byte chooses the client type and the form of the rest: unchanged, as
+//! well-formed packets line by line, or as a burst of 64 KiB of them. Random packets rarely have the right checksum.
 //!
 //! Properties: no panic, well-framed answers, one bounded answer for any input, and an answer to the next packet.
 #![no_main]

@@ -1,6 +1,6 @@
 //! Arbitrary call frame information over any wave. The input is the code object's `.debug_frame`; the wave's registers
-//! and private memory derive from it. The target asks for the stack, each lane's stack and the variables of every
-//! frame. The result must be within its bounds, and the same when it is asked for again.
+//! and private memory derive from it. The target reads the stack, each lane's stack and the variables of every frame.
+//! The result must be within its bounds, and the same when it is read again.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

@@ -1,8 +1,9 @@
 //! Transcripts in README.md and docs. The test runs each `console` block and compares the output with the page.
 //!
-//! `$ lanescope ...` runs the command, `$ lanescope serve ...` a server for the following blocks (the demo before the
-//! first one), `$ gdb ...` and `$ lldb ...` a client of it, whose commands follow `(gdb)` and `(lldb)`. A block that
-//! begins with a client's command has its own client. `...` matches any lines, or any text within a line.
+//! `$ lanescope ...` runs the command. `$ lanescope serve ...` runs a server for the following blocks; the demo is
+//! served before the first one. `$ gdb ...` and `$ lldb ...` run a client of the server, whose commands follow `(gdb)`
+//! and `(lldb)`. A block that begins with a client's command has its own client. `...` matches any lines, or any text
+//! within a line.
 
 use std::ffi::OsStr;
 use std::fs;

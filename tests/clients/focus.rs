@@ -1,5 +1,6 @@
-//! Wave and lane of an answer: `monitor` after gestures that send nothing in gdb and lldb, the client's thread numbers,
-//! work-items by their positions in the grid, the mark of an inactive lane, and a dump with missing PCs.
+//! Wave and lane of an answer. The tests cover `monitor` after gestures that send nothing in gdb and lldb, the client's
+//! thread numbers, and work-items by their positions in the grid. They also cover the mark of an inactive lane, and a
+//! dump with missing PCs.
 
 use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};

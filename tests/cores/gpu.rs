@@ -143,7 +143,7 @@ impl Family {
         if self.is_gfx9() { 1 } else { 2 }
     }
 
-    /// The first word of a state, bits 31 and 30 included. `takeover`: a work-group of gfx12 that owns the LDS of a WGP.
+    /// First word of a state, including bits 31 and 30. `takeover`: whether a gfx12 work-group owns the LDS of a WGP.
     pub(crate) fn state(self, counts: Counts, lds: u32, takeover: bool) -> Bits {
         let Counts { lanes, vgprs, accs, sgprs, shared } = counts;
         let mut bits = Bits::default();

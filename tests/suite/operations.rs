@@ -281,7 +281,7 @@ fn every_operation_that_takes_something_has_a_case_that_fails() {
 }
 
 /// Rows of the conformance list at the beginning of case names: inputs and results from the texts, from other tools'
-/// tests and by hand. A decoding, B values, C locations, D composites, E vectors of locations, F call frames, G lanes,
+/// tests and by hand. A decoding, B values, C locations, D composites, E vectors of locations, F call frames; G lanes,
 /// H address spaces, J calls and implicit pointers, K clang's idioms.
 const ROWS: &[(&str, &[u32])] = &[
     ("A", &[1, 2, 3]),

@@ -206,7 +206,7 @@ fn every_member_of_every_variable_agrees_with_the_models() {
     assert!(paths.get() > 10_000, "only {} values were compared", paths.get());
 }
 
-/// `&x` has the address of the variable, `*&x` is the variable, and bytes through a pointer equal the session's bytes
+/// `&x` has the address of the variable, and `*&x` is the variable. Bytes through a pointer equal the session's bytes
 /// at the address in the pointer's text.
 #[test]
 fn addresses_and_what_they_point_to() {

@@ -273,7 +273,8 @@ fn blocks(blocks: usize, entries: usize) -> (Vec<String>, usize, u64) {
     (problems, text.matches("DW_AT_ranges").count(), bytes)
 }
 
-/// src/view/dwarf/mod.rs, Capacity: as many entries as their section has bytes; each list has one more than it has ranges.
+/// src/view/dwarf/mod.rs, Capacity: as many entries as their section has bytes; each list has one more than it has
+/// ranges.
 #[test]
 fn a_view_has_so_many_ranges_and_no_more() {
     let (problems, with_ranges, _) = blocks(4, 1000);

@@ -74,8 +74,8 @@ fn shown(region: &Region) -> (u64, u64, bool, bool, Option<String>) {
     (region.start, region.last, region.readable, region.code, region.name.clone())
 }
 
-/// A session with every kind of boundary: segments with and without names, one in the middle of a code object's image,
-/// two overlapping code objects, apertures with LDS and private memory, and bytes written by a client.
+/// A session with every kind of boundary: segments with and without names, one in the middle of a code object's image;
+/// two overlapping code objects; apertures with LDS and private memory; and bytes written by a client.
 fn everything(size: WaveSize) -> Session {
     // The address of the initialised data: `readelf -l` of the code objects.
     let (target, data) = if size == WaveSize::W32 { ("gfx1030", 0x52b8) } else { ("gfx90a", 0x56f8) };

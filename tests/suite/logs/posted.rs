@@ -359,8 +359,8 @@ fn options_without_effect_are_said() {
     assert_eq!(named(&dump), ["--host-core", "--code-object", "--r-version", "--processor"]);
 }
 
-/// gfx12 has work-groups in trap temporaries with any runtime: x in ttmp9, y and z in the halves of ttmp7 if bit 30 of
-/// ttmp8 is set, the wave's number in the group in bits 29 to 25 of ttmp8, the packet below.
+/// gfx12 has work-groups in trap temporaries with any runtime. x is in ttmp9; y and z are in the halves of ttmp7 if bit
+/// 30 of ttmp8 is set. Bits 29 to 25 of ttmp8 are the wave's number in the group, the bits below are the packet.
 #[test]
 fn work_groups_are_those_of_trap_temporaries_that_count() {
     let rows = |ttmps: [u32; 16]| -> String {

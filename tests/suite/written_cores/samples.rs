@@ -1,4 +1,4 @@
-//! The writer gets the values of each wave in the sample cores' expected files, as read by AMD's library, and must
+//! The writer gets the values of each wave from the sample cores' expected files, as read by AMD's library. It must
 //! write the bytes of the samples: blocks of waves, words of control stacks, scratch, packets. Noise bytes of the
 //! writer are not compared.
 

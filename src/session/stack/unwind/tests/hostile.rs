@@ -55,7 +55,8 @@ pub(in crate::session) fn patched(table: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A wave in `leaf`, 16 bytes from its start, with s30 and s31 holding an address in `middle`, s32 being 0x100, and 4096 bytes of private memory.
+/// A wave in `leaf`, 16 bytes from its start, with 4096 bytes of private memory. s30 and s31 have an address in
+/// `middle`, s32 has 0x100.
 fn dump(table: &[u8], return_address: u64) -> Arc<Dump> {
     dump_of(&patched(table), return_address)
 }
@@ -272,8 +273,8 @@ fn a_rule_that_cannot_be_decoded_costs_its_register_only() {
 fn bad_entries_cost_themselves() {
     let good = fde(LEAF, 0x100, &[&CFA[..], &OUTERMOST].concat());
     let bad: [Vec<u8>; 7] = [
-        // Version 9, an address size of 3, one of 4 and a segment selector that would change the meaning of the same
-        // bytes, code that wraps around, an invalid CIE, a truncated CIE.
+        // Version 9; an address size of 3; an address size of 4 and a segment selector, which would change the meaning
+        // of the same bytes; code that wraps around; an invalid CIE; a truncated CIE.
         entry(&[&[0xff; 4][..], &[9, 0, 8, 0, 4, 4, 16]].concat()),
         entry(&[&[0xff; 4][..], &[4, 0, 3, 0, 4, 4, 16]].concat()),
         entry(&[&[0xff; 4][..], &[4, 0, 4, 0, 4, 4, 16]].concat()),
