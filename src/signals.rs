@@ -100,8 +100,7 @@ impl Signals {
         })
     }
 
-    /// Consumes pending signals; returns whether one of them is not SIGINT, which a debugger's user sends to the
-    /// debugger.
+    /// Consumes pending signals; returns whether one is not SIGINT, which a debugger's user sends to the debugger.
     pub(crate) fn terminated(&self) -> bool {
         #[cfg(target_os = "linux")]
         return self.blocked.terminated();

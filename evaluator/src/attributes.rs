@@ -12,8 +12,7 @@ use crate::units::{BitSize, LaneId, LaneSet, Pc};
 const PC_BITS: u64 = 64;
 
 /// Returns the PC of each lane according to `DW_AT_LLVM_lane_pc`; `None` for a lane that was inactive on entry to the
-/// function (its element is undefined). Without the attribute active lanes are at the wave's PC, and the PCs of the
-/// others are unknown.
+/// function (an undefined element). Without the attribute only active lanes have a PC, the wave's.
 ///
 /// # Errors
 /// The errors of the expression; ill-formed if the vector is shorter than the wave or an element partly undefined;
@@ -44,8 +43,7 @@ pub fn lane_pcs(
 }
 
 /// Returns the mask of active lanes according to `DW_AT_LLVM_active_lane`: a value (2020 AMDGPU text), or a location
-/// read as an integer with a bit for each lane (LLVM's later document). Without the attribute the execution mask
-/// counts.
+/// read as an integer with a bit for each lane (LLVM's later document). The default is the execution mask.
 ///
 /// # Errors
 /// The errors of the expression or of reading its location.

@@ -2,8 +2,7 @@
 //!
 //! Thousands of variables or waves may each reach the bound of one evaluation, [`MAX_WORK`](super::limits::MAX_WORK).
 //! So each evaluation, and each run of call frame instructions, has a small share in proportion to its bytes; further
-//! work is charged to the question's budget. After the budget is spent each share remains: cheap expressions are still
-//! evaluated.
+//! work is charged to the question's budget. Cheap expressions still work after the budget is spent.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

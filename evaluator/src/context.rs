@@ -1,8 +1,7 @@
 //! The [`Context`] of an evaluation: all inputs of an expression.
 //!
 //! The "DWARF expression evaluation context" of the specifications without the lane: each evaluation takes a set of
-//! lanes. The evaluator may repeat a read. The implementer defines the result of a read, for example with an overlay on
-//! a capture.
+//! lanes. The evaluator may repeat a read. The implementer defines its result, for example with an overlay.
 
 use std::sync::Arc;
 
@@ -180,8 +179,8 @@ pub enum Attribute {
     Expression(Arc<Program>),
 }
 
-/// A `DW_TAG_object_map` entry (DWARF issue 230712.4): the locations of array elements while chunks of the array are in
-/// vector registers.
+/// A `DW_TAG_object_map` entry (DWARF issue 230712.4): locations of array elements while chunks are in vector
+/// registers.
 #[derive(Clone, Debug)]
 pub struct ObjectMap {
     /// Location of the array in memory.
@@ -302,15 +301,14 @@ pub trait Machine {
     /// The reason for an unknown register number.
     fn register_size(&self, register: DwarfReg) -> Answer<BitSize>;
 
-    /// Reads a whole register of a frame into a cleared buffer. Dwords marked neither known nor undefined were not
-    /// captured.
+    /// Reads a whole register of a frame into a cleared buffer. Unmarked dwords (neither known nor undefined) are
+    /// missing.
     fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes);
 
     /// Reads memory; returns the number of captured bytes from the start on, now in `into`.
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize;
 
-    /// Length of the gap at a byte that [`Self::read_memory`] cannot read, at least 1. The evaluator continues after
-    /// it.
+    /// Length of the gap at a byte that [`Self::read_memory`] cannot read, at least 1; the evaluator skips it.
     fn missing_memory(&self, at: MemoryAt) -> u64 {
         let _ = at;
         1

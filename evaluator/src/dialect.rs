@@ -45,8 +45,7 @@ impl Dialect {
 
     /// Returns the dialect of a unit (or of a CIE) by its augmentation string. If that allows two, the result is the
     /// one that decodes all expressions. Without an augmentation, as in units of all current producers, it is
-    /// `llvm-user`. The draft dialect is never tried: its numbers are provisional, so successful decoding proves
-    /// nothing.
+    /// `llvm-user`. The draft dialect is never tried: with provisional numbers successful decoding proves nothing.
     pub fn of_unit<'b>(
         augmentation: Option<&str>,
         expressions: impl Iterator<Item = &'b [u8]> + Clone,

@@ -1,8 +1,7 @@
 //! Explanations of an evaluation, operation by operation, and of its result.
 //!
 //! [`Explainer`] is a [`Tracer`] that writes lines; nested expressions are indented under their operation.
-//! [`undefined`] and [`error`] explain location and cause of an undefined object or a failed expression. All are for
-//! one lane or the wave.
+//! [`undefined`] and [`error`] explain an undefined object or a failed expression. All are for one lane or the wave.
 
 use std::fmt::{self, Write as _};
 
@@ -18,8 +17,7 @@ use crate::units::LaneId;
 
 /// Writes lines about the first [`MAX_EXPLAINED_FIRST`] operations and the last [`MAX_EXPLAINED_LAST`].
 ///
-/// A running evaluation does not know its last operations: if [`Explainer::again`] returns true the caller runs it
-/// again.
+/// A running evaluation does not know its last operations: if [`Explainer::again`] is true the caller runs it again.
 pub struct Explainer<'n> {
     names: &'n dyn Names,
     /// Operations not yet attached to the operation that ran them.
@@ -213,8 +211,7 @@ impl fmt::Display for Undefined {
     }
 }
 
-/// Returns the undefined bits of a location for one lane: an item for each run of bits, or one for an undefined
-/// location.
+/// Returns a location's undefined bits for one lane: an item per run of bits, or one for an undefined location.
 #[must_use]
 pub fn undefined(location: &Location, lane: LaneId) -> Vec<Undefined> {
     let Storage::Composite(composite) = &location.storage else {

@@ -168,8 +168,7 @@ impl Absent {
 
 /// Reads an object of one lane.
 ///
-/// `lane` is the lane of the evaluation, or any lane if there was none in focus. Missing bits are marked in the result
-/// and are not errors.
+/// `lane` is the lane of the evaluation, or any lane if there was none in focus. Missing bits are marked, not errors.
 ///
 /// # Errors
 /// Ill-formed: bits beyond the storage, an implicit pointer, or more than [`MAX_OBJECT_BYTES`].

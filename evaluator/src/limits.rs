@@ -15,8 +15,7 @@ pub const MAX_WORK: u32 = 16 * MAX_STEPS;
 /// question is one request of the caller's user: a command, or a packet of a debugger.
 pub const MAX_QUESTION_WORK: u64 = 16 * MAX_WORK as u64;
 
-/// Additional units of work for each wave of a question: over ten times the cost of a stack with all its variables in
-/// compiled code.
+/// Additional units of work for each wave of a question: over ten times the cost of a stack with all its variables.
 pub const WAVE_WORK: u64 = 1 << 12;
 
 /// Maximum values of variables of a question, one for each lane, beyond [`WAVE_VALUES`].
@@ -34,16 +33,15 @@ pub const MAX_OWN_WORK: u64 = 1 << 10;
 
 /// Units of work for each executed byte of call frame instructions; a copied rule counts as three bytes.
 pub const FRAME_BYTE_WORK: u64 = 4;
-/// Units of work of each row's own share: 4 KiB of instructions, several times LLVM's output for a function that saves
-/// all its registers.
+/// Units of work of each row's own share: 4 KiB of instructions, several times LLVM's code for all callee-saved
+/// registers.
 pub const OWN_ROW_WORK: u64 = 4096 * FRAME_BYTE_WORK;
 
 /// Maximum units of work ([`MAX_WORK`]) of all call frame rules evaluated for one stack. Real rules take tens of units
 /// for a register, those that gather the lanes of a vector some hundreds.
 pub const MAX_RULE_WORK: u32 = 4 * MAX_WORK;
 
-/// Maximum parts made by one evaluation for all lanes and stacks. A part has an offset for every lane: this many take
-/// some 40 MB.
+/// Maximum parts made by one evaluation for all lanes and stacks: some 40 MB, with an offset for every lane.
 pub const MAX_PARTS_MADE: usize = 32 * MAX_PARTS;
 
 /// Number of first operations in an explanation.

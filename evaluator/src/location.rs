@@ -287,8 +287,7 @@ impl Location {
     }
 
     /// Returns the parts in canonical form for one lane: flattened, without empty parts, contiguous neighbours in the
-    /// same storage merged. They begin at the start of the composite, at any offset; a location other than a composite
-    /// has none.
+    /// same storage merged. They begin at the start of the composite, at any offset; other storages have none.
     #[must_use]
     pub fn canonical(&self, lane: LaneId) -> Vec<Part> {
         let Storage::Composite(composite) = &self.storage else { return Vec::new() };

@@ -47,8 +47,7 @@ impl Location {
         Ok(Self { storage, offset: Offset::ZERO })
     }
 
-    /// Returns the parts with `size` bits from bit `from` on, for one lane; bits past the end of a composite are
-    /// omitted.
+    /// Returns the parts with `size` bits from bit `from` on, for one lane, up to the end of a composite.
     fn pieces(&self, lane: LaneId, from: u64, size: u64) -> Vec<Part> {
         let at = self.offset.get(lane) + u128::from(from);
         let Storage::Composite(composite) = &self.storage else {

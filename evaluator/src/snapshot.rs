@@ -51,8 +51,7 @@ impl Snapshot {
         self
     }
 
-    /// Adds a register of the size of `bytes`, least significant byte first. Bytes past [`RegisterBytes::MAX`] are
-    /// ignored.
+    /// Adds a register of the size of `bytes`, least significant first, at most [`RegisterBytes::MAX`] bytes.
     #[must_use]
     pub fn with_register(mut self, register: DwarfReg, bytes: impl AsRef<[u8]>) -> Self {
         let mut contents = RegisterBytes::unknown();
@@ -73,8 +72,7 @@ impl Snapshot {
         self
     }
 
-    /// Adds bytes of memory, replacing those of earlier calls. [`MemoryAt::lane`] is `None` unless the address space
-    /// depends on the lane.
+    /// Adds bytes of memory, replacing earlier ones. [`MemoryAt::lane`] is `None` in lane-independent spaces.
     #[must_use]
     pub fn with_memory(mut self, at: MemoryAt, bytes: impl AsRef<[u8]>) -> Self {
         let places = (0..).map(|offset| (at.space, at.lane, Address(at.address.0.wrapping_add(offset))));

@@ -26,12 +26,10 @@ pub(super) fn bitwise(a: &[u64], b: &[u64], join: impl Fn(u64, u64) -> u64) -> V
     a.iter().enumerate().map(|(index, a)| join(*a, limb(b, index))).collect()
 }
 
-/// Inverts all bits.
 pub(super) fn not(a: &[u64], bits: u32) -> Vec<u64> {
     trimmed(a.iter().map(|limb| !limb).collect(), bits)
 }
 
-/// The sum.
 pub(super) fn add(a: &[u64], b: &[u64], bits: u32) -> Vec<u64> {
     let mut carry = false;
     let sum = (0..limbs_for(u64::from(bits))).map(|index| {
@@ -49,12 +47,10 @@ pub(super) fn neg(a: &[u64], bits: u32) -> Vec<u64> {
     add(&not(&trimmed(a.to_vec(), bits), bits), &[1], bits)
 }
 
-/// The difference.
 pub(super) fn sub(a: &[u64], b: &[u64], bits: u32) -> Vec<u64> {
     add(a, &neg(b, bits), bits)
 }
 
-/// The product.
 pub(super) fn mul(a: &[u64], b: &[u64], bits: u32) -> Vec<u64> {
     let count = limbs_for(u64::from(bits));
     let mut product = vec![0u64; count];
@@ -79,12 +75,10 @@ pub(super) fn cmp(a: &[u64], b: &[u64]) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-/// Whether all bits are 0.
 pub(super) fn is_zero(a: &[u64]) -> bool {
     a.iter().all(|limb| *limb == 0)
 }
 
-/// Returns the bit at an index.
 pub(super) fn bit(a: &[u64], index: u32) -> bool {
     limb(a, (index / 64) as usize) >> (index % 64) & 1 == 1
 }

@@ -2,8 +2,8 @@
 //!
 //! [`Plan::new`] converts a location and the new bits to runs of bytes of registers and memory, each with a mask.
 //! [`Plan::apply`] checks all runs with a [`Store`], and only then writes. The error names each part that is not
-//! writable: undefined bits, constants, implicit pointers, parts that the store rejects, and parts that share bits with
-//! conflicting values.
+//! writable: undefined bits, constants, implicit pointers, rejected parts, and parts that share bits with conflicting
+//! values.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -224,8 +224,7 @@ fn of_kernel(paths: &Paths, register: u8, address: u64, state: Option<State>) ->
     }
 }
 
-/// Whether code ends with a call, so that the address past it may be a return address; `None` if the processor's calls
-/// are unknown.
+/// Whether code ends with a call, so that the address past it may be a return address; `None` if unknown.
 #[must_use]
 pub fn ends_with_call(processor: Processor, code: &[u8]) -> Option<bool> {
     let encoding = match processor.generation {

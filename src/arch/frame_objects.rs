@@ -37,8 +37,7 @@ fn origin(state: State, register: u8, frame: Value) -> Option<Origin> {
 }
 
 impl FrameObjects {
-    /// `frame`: the frame pointer's value in the function's body. `by_lane`: whether stack registers count bytes of a
-    /// lane.
+    /// `frame`: the frame pointer's value in the function's body. `by_lane`: stack registers count bytes of a lane.
     pub(super) fn read(
         encoding: Encoding,
         layout: &Layout<'_>,
@@ -70,8 +69,7 @@ impl FrameObjects {
             let held = held.map(|at| holders.swap_remove(at).1);
             holders.retain(|(holder, origin)| {
                 let is_read = encoding.reads(code, *holder);
-                // If the first reading instruction does not add, the object's offset is 0. A sum of registers may get
-                // the offset later.
+                // The offset is 0 if the first reading instruction does not add. A sum of registers may get it later.
                 if is_read && encoding.takes_address(code) {
                     found.note(*origin, 0);
                 }

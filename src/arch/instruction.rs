@@ -3,8 +3,7 @@
 //! The module knows the instructions with which `frame_code` tracks the stack registers, and `is_call` checks a return
 //! address. Any other write to a scalar register is [`Effect::Writes`].
 //!
-//! Sources: the microcode formats of AMD's ISA documents (Vega, CDNA 3, RDNA 1 to 4), checked against LLVM's
-//! disassembler.
+//! Sources: microcode formats of AMD's ISA documents (Vega, CDNA 3, RDNA 1 to 4), and LLVM's disassembler.
 
 use super::processor::{Generation, Processor};
 use crate::integers::u32_at;

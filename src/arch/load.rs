@@ -272,8 +272,7 @@ impl Targets {
             .ok_or_else(|| TargetError::WaveSize { target: name.to_owned(), wave_size })
     }
 
-    /// Returns the target of an EF_AMDGPU_MACH value: the low byte of a code object's `e_flags`; higher bits are
-    /// ignored.
+    /// Returns the target of an EF_AMDGPU_MACH value, the low byte of `e_flags`; higher bits are ignored.
     ///
     /// The user's targets come first. An invalid built-in file is skipped.
     #[must_use]

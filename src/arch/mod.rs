@@ -2,8 +2,7 @@
 //!
 //! Facts are data: register numbers occur only in `targets/` and this module. A [`Target`] is one processor; a
 //! [`WaveArch`] is a target at one wave size, with a fixed set of registers. [`Targets`] finds both by name. A
-//! [`Processor`] is any processor of an ELF header, with or without a target file, with the layout of its kernel
-//! descriptors.
+//! [`Processor`] is any processor of an ELF header, with the layout of its kernel descriptors.
 
 mod address;
 mod check;

@@ -18,7 +18,6 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Number of names.
     pub(super) fn count(&self) -> u16 {
         self.run.map_or(1, |(_, count)| count)
     }
@@ -43,7 +42,6 @@ impl Names {
         (self.at(index) == name).then_some(index)
     }
 
-    /// Iterates over all names.
     pub(super) fn iter(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.count()).map(|index| self.at(index))
     }

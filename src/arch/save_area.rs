@@ -322,8 +322,7 @@ pub struct Parked {
 /// buffers (AMDGPUUsage, "Non-Kernel Functions").
 pub const SCRATCH_BUFFER: u64 = 0;
 
-/// Mask of the base in the first 64 bits of a buffer descriptor (GCN and RDNA ISA documents, "Buffer Resource
-/// Descriptor").
+/// Mask of the base in the first 64 bits of a buffer descriptor (GCN and RDNA ISAs, "Buffer Resource Descriptor").
 pub const BUFFER_BASE: u64 = (1 << 48) - 1;
 
 /// Location of a wave's private memory.

@@ -12,8 +12,7 @@ pub struct Target {
     pub name: String,
     /// EF_AMDGPU_MACH, the low byte of a code object's `e_flags`.
     pub elf_machine: u32,
-    /// The processor name for GNU gdb 16 with amdgcn: itself, or another one with the same registers. `None`: gdb knows
-    /// none.
+    /// The processor name for GNU gdb 16 with amdgcn: itself, or one with the same registers; `None` without one.
     pub gdb: Option<String>,
     /// The supported wave sizes, the default one first.
     pub wave_sizes: Vec<WaveSize>,

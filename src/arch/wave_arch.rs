@@ -107,8 +107,7 @@ impl WaveArch {
     /// Returns the register of that DWARF number.
     ///
     /// # Errors
-    /// The number is reserved, beyond the mapping, or names a register that this kind of wave lacks; the error names
-    /// that register.
+    /// The number is reserved, beyond the mapping, or that of a register (named in the error) that this kind lacks.
     pub fn dwarf(&self, number: DwarfReg) -> Result<&Register, DwarfRegError> {
         let id = self.dwarf.find(number)?;
         let unknown = || DwarfRegError::Unknown { number, target: self.target.name.clone() };

@@ -79,8 +79,7 @@ impl MemoryMap {
         self.segments.get(self.segments.partition_point(|segment| segment.address <= address))
     }
 
-    /// Reads captured bytes from `address` on, up to the first gap; 0 if the first byte is missing. `stores` are the
-    /// capture's backings.
+    /// Reads captured bytes from `address` to the first gap; 0 if it is missing. `stores`: the capture's backings.
     ///
     /// # Errors
     /// The operating system's error for the file.

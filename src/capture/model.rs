@@ -213,8 +213,8 @@ pub struct Wave {
     pub sgpr_count: Option<u16>,
     /// Its captured registers.
     pub registers: Registers,
-    /// Captured private memory, in its backing layout (space private_wave). A segment's name gives the source of an
-    /// inferred position.
+    /// Captured private memory, in its backing layout (space private_wave). Segment names give the source of an
+    /// inference.
     pub private: MemoryMap,
     /// Bytes of private memory allocated to it, if known.
     pub private_size: Option<u64>,

@@ -14,8 +14,8 @@ pub struct KernelDescriptor {
     pub private_segment_fixed_size: u32,
     /// Bytes of kernel arguments; 0 if the compiler gave no size.
     pub kernarg_size: u32,
-    /// Distance of the first instruction from the descriptor, in bytes. 0 in a relocatable file, where a relocation
-    /// gives it.
+    /// Distance of the first instruction from the descriptor, in bytes. 0 in a relocatable file, which has a
+    /// relocation.
     pub entry_byte_offset: i64,
     /// COMPUTE_PGM_RSRC1.
     pub compute_pgm_rsrc1: u32,

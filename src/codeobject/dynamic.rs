@@ -15,8 +15,7 @@ use crate::elf::{
 /// Maximum entries read from a dynamic section; linkers write about twenty.
 const MAX_ENTRIES: usize = 1024;
 
-/// Builds section headers for `.dynsym` and `.dynstr`, after the empty section 0; none if `PT_DYNAMIC` does not lead to
-/// them.
+/// Builds section headers for `.dynsym` and `.dynstr`, after the empty section 0; none without `PT_DYNAMIC`'s tables.
 pub(super) fn sections(file: &Bytes, segments: &[Segment]) -> Vec<Section> {
     find(file, segments).unwrap_or_default()
 }

@@ -7,7 +7,6 @@ use crate::elf::{ELFCLASS64, ELFDATA2LSB, ELFMAG, ELFOSABI_AMDGPU_HSA, EM_AMDGPU
 
 /// The lowest `EF_AMDGPU_MACH` value of a GCN processor.
 const FIRST_AMDGCN: u8 = 0x20;
-/// `EF_AMDGPU_FEATURE_XNACK_V2`.
 const EF_AMDGPU_FEATURE_XNACK_V2: u32 = 1;
 /// The magic of offload bundles, which contain code objects.
 pub(super) const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";

@@ -70,8 +70,7 @@ pub struct KernelSymbol {
     pub name: String,
     /// ELF address of the 64-byte descriptor.
     pub descriptor: ElfAddress,
-    /// ELF address of the first instruction according to the descriptor; `None` if the file lacks the descriptor's
-    /// bytes.
+    /// ELF address of the first instruction, from the descriptor; `None` if the file lacks the descriptor's bytes.
     pub entry: Option<ElfAddress>,
 }
 
@@ -93,9 +92,8 @@ impl CodeObject {
     /// Reads the headers of a code object.
     ///
     /// # Errors
-    /// [`CodeObjectError::Identity`] for another kind of file; an error with its file offset if the program headers are
-    /// unreadable. An unreadable section table is a [problem](Self::problems), not an error: an image from memory has
-    /// none.
+    /// [`CodeObjectError::Identity`] for another kind of file; an error with its file offset for unreadable program
+    /// headers. An unreadable section table is a [problem](Self::problems), not an error: an image has none.
     pub fn parse(file: impl Into<Bytes>) -> Result<Self> {
         let file = file.into();
         let (header, tables) = (Header::read(&file)?, read::file_header(&file)?);
@@ -189,8 +187,7 @@ impl CodeObject {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// Returns the bytes of the first section of that name: a slice of the file, or a cached unpacked and relocated
-    /// copy.
+    /// Returns the bytes of the first section of that name: a slice of the file, or a cached unpacked, relocated copy.
     ///
     /// `.debug_NAME` also finds `.zdebug_NAME`. Unloaded sections of a relocatable file, its debug sections, have their
     /// relocations applied; [`Self::relocation_problems`] lists the failed ones. `Ok(None)` if no section has the name.
@@ -260,7 +257,6 @@ impl CodeObject {
     /// Iterates over the relocation records by section; unreadable sections are skipped.
     pub fn relocations(&self) -> impl Iterator<Item = Relocation> {
         let tables = self.sections.iter().filter(|table| table.section_type == SHT_RELA.0);
-        // Disjoint tables have together no more.
         let most = self.file.len() / size_of::<Rela>();
         let records = tables.flat_map(|table| {
             let bytes = table.contents(&self.file, &self.unpack_limit).unwrap_or_else(|_| Bytes::empty());
@@ -441,8 +437,7 @@ impl CodeObject {
         records.take(MAX_NOTES).collect()
     }
 
-    /// Returns the target processor from the header, or from the ISA version note if the header has no number (version
-    /// 2).
+    /// Returns the target processor from the header, or in version 2 files from the note of the ISA version.
     #[must_use]
     pub fn processor(&self) -> Option<Processor> {
         if let number @ 1.. = self.header.mach() {

@@ -8,7 +8,6 @@ const MAX_SHARING: usize = 16;
 /// Maximum bytes of a name beyond that limit.
 const SHORT_NAME: usize = 64;
 
-/// The names in a string table.
 pub(super) struct Names<'a> {
     table: &'a [u8],
     /// Remaining bytes of the limit.

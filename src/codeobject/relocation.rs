@@ -89,7 +89,6 @@ const TYPES: [(u32, &str, Rule); 14] = [
     (14, "R_AMDGPU_REL16", Rule::Elsewhere("it is a branch's distance, and debug sections hold no code")),
 ];
 
-/// Returns the name of a relocation type.
 pub(super) fn type_name(number: u32) -> Option<&'static str> {
     TYPES.iter().find(|(known, ..)| *known == number).map(|(_, name, _)| *name)
 }

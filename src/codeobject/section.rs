@@ -72,7 +72,6 @@ pub struct Section {
 }
 
 impl Section {
-    /// Creates a section with a name.
     pub(super) fn new(name: &str, header: &SectionHeader) -> Self {
         Self { name: name.to_owned(), ..Self::unnamed(header) }
     }

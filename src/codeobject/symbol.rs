@@ -12,11 +12,9 @@ use crate::elf::{
 const SHN_AMDGPU_LDS: SymbolSection = SymbolSection(0xff00);
 /// A kernel of code object version 2: an `amd_kernel_code_t` followed by its code.
 const STT_AMDGPU_HSA_KERNEL: SymbolType = SymbolType(10);
-/// The suffix of a kernel descriptor's name.
 const DESCRIPTOR_SUFFIX: &str = ".kd";
 /// Size of a symbol table entry in bytes.
 pub(super) const SYMBOL_SIZE: u64 = size_of::<Sym>() as u64;
-/// Size of a kernel descriptor in bytes.
 pub(super) const DESCRIPTOR_SIZE: u64 = 64;
 
 /// Symbol kinds.

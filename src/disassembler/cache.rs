@@ -1,7 +1,6 @@
 //! Cache of decoded instructions: a client's `x/10i` requests one instruction ten times.
 //!
-//! Blocks are found by processor and address. A block is valid only for its bytes, which a client's what-if writes
-//! change.
+//! Blocks are found by processor and address, and valid only for their bytes: a client's what-if writes change them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

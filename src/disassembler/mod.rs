@@ -106,8 +106,7 @@ impl Disassembler {
         self
     }
 
-    /// Returns a cached block with an instruction that begins at the address. The caller compares [`Block::bytes`] with
-    /// the current bytes.
+    /// Returns a cached block with an instruction that begins at the address; the caller compares [`Block::bytes`].
     #[must_use]
     pub fn kept(&self, machine: &Machine, address: u64) -> Option<Arc<Block>> {
         self.kept.at(machine, address)
@@ -126,8 +125,7 @@ impl Disassembler {
         if !address.is_multiple_of(ALIGNMENT) {
             return Err(DisassembleError::Unaligned(address));
         }
-        // The name may come from a user's target file. LLVM replaces an invalid name by its default, so it is rejected
-        // here.
+        // The name may be a user's. LLVM replaces an invalid one by its default, so it is rejected here.
         let is_name = machine.processor.starts_with("gfx");
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if !is_name || !machine.processor.chars().all(is_letter) {

@@ -14,7 +14,6 @@ const LLVM: [&str; 2] = ["llvm/bin", "lib/llvm/bin"];
 /// Maximum characters of a tool's output in an error.
 const MAX_WORDS: usize = 200;
 
-/// The two supported programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Program {
     Objdump,
@@ -31,8 +30,7 @@ impl Program {
         }
     }
 
-    /// Returns the version in a file name: `Some(22)` for `llvm-objdump-22`, `Some(None)` for `llvm-objdump`, `None`
-    /// for other files.
+    /// Version in a file name: `Some(22)` for `llvm-objdump-22`, `Some(None)` for `llvm-objdump`, `None` for others.
     fn version(self, file: &str) -> Option<Option<u32>> {
         match file.strip_prefix(self.name())? {
             "" => Some(None),
@@ -41,7 +39,6 @@ impl Program {
     }
 }
 
-/// A program to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tool {
     pub(super) path: PathBuf,
@@ -55,7 +52,6 @@ impl Tool {
         Self { path, program: if is_mc { Program::Mc } else { Program::Objdump } }
     }
 
-    /// Its file's name.
     pub(super) fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         name.to_string_lossy().into_owned()

@@ -63,8 +63,7 @@ impl From<&FileStat> for Stamp {
 
 /// The first file of a capture that changed after it was opened. All files of the capture share it.
 ///
-/// After a change every answer from the file is untrusted, even if the bytes of one read are the same: other reads may
-/// already differ.
+/// After a change every answer from the file is untrusted, even with the same bytes: other reads may already differ.
 #[derive(Clone, Debug, Default)]
 pub struct Changes(Arc<OnceLock<String>>);
 

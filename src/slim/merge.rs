@@ -33,7 +33,6 @@ pub(super) enum TableError {
     Section { at: u64, size: u64 },
 }
 
-/// A section header with its name.
 struct Section<'a> {
     name: &'a [u8],
     header: &'a SectionHeader,

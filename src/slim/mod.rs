@@ -1,8 +1,7 @@
 //! Small dumps of large captures: chosen waves with all data that their queries need.
 //!
 //! Input: an opened dump and [`Options`]. Output: a lanescope dump in which the chosen waves give the same answers
-//! (stack, lanes, the variables of every frame), and a [`Report`] of its contents and omissions. Only data in the
-//! capture is read.
+//! (stack, lanes, the variables of every frame), and a [`Report`] of its contents and omissions.
 //!
 //! The needed memory is not guessed: a reader that records its reads answers the queries ([`crate::session::reach`]).
 

@@ -17,8 +17,7 @@ pub const MAX_CODE: u64 = 64 << 20;
 /// Kept bytes of kernel arguments of unknown size: the largest segment that compilers accept.
 pub const MAX_ARGUMENTS: u64 = 4096;
 
-/// Runs around the PCs of frames outside of all code objects, by first and last address. The capture may lack parts of
-/// them.
+/// Runs around the PCs of frames outside of all code objects, by first and last address, whether captured or not.
 ///
 /// # Errors
 /// The errors of reading a stack.

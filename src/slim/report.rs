@@ -334,7 +334,6 @@ pub(super) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", plural(count, "", ending))
 }
 
-/// The singular or the plural word.
 pub(super) fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }

@@ -41,8 +41,7 @@ pub enum CfaRule {
     Register {
         /// The register.
         register: DwarfReg,
-        /// Displacement in bytes, modulo the size of an address as in `DW_OP_aspace_bregx`; of a factored one the low
-        /// 64 bits.
+        /// Displacement in bytes, modulo the size of an address as in `DW_OP_aspace_bregx`; the low 64 bits.
         displacement: i64,
         /// The address space.
         space: AddressSpace,
@@ -108,9 +107,8 @@ impl Row {
         Self::with_extent(factors, initial, instructions, start, pc, None).map(|(row, _)| row)
     }
 
-    /// [`Self::find`] with the row's range of PCs according to these instructions: from `start` on, to the end of the
-    /// address space at most. Instructions beyond [`OWN_ROW_WORK`](super::super::limits::OWN_ROW_WORK) are charged to
-    /// the budget.
+    /// [`Self::find`] with the row's PCs by these instructions: from `start` to at most the end of the address space.
+    /// Instructions beyond [`OWN_ROW_WORK`](super::super::limits::OWN_ROW_WORK) are charged to the budget.
     ///
     /// # Errors
     /// The errors of [`Self::find`]; class limit if the budget is spent.

@@ -1,9 +1,8 @@
-//! Type attributes with expressions relative to the object, in units without address spaces: bounds and data of flang's
-//! arrays.
+//! Type attributes with expressions relative to the object, without address spaces: bounds and data of flang's arrays.
 //!
 //! Situation: flang writes `push_object_address; plus_uconst 0x20; deref` for a number in an array's descriptor. The
-//! addition uses the object's location as a number, which DWARF defines only for global memory; flang's descriptors may
-//! be in private memory.
+//! addition uses the object's location as a number, which DWARF defines only for global memory; the descriptor may be
+//! private.
 //!
 //! Consequence: [`of_object`] replaces additions to a location by displacements.
 

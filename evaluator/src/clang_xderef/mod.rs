@@ -142,8 +142,7 @@ fn in_frame(
     private_address(scaled(context, start, scratch), offset)
 }
 
-/// Returns the address at an offset from a register, if that is the frame register or the stack pointer; `None` for
-/// others.
+/// Returns the address at an offset from the frame register or the stack pointer; `None` for other registers.
 fn by_register(
     context: &dyn Context,
     frame: &FrameRegister,
@@ -168,8 +167,7 @@ fn private_address(from: u64, by: i64) -> Result<u64, Cause> {
 }
 
 /// Checks that an object lies within the idiom's storage ("All the bits must be within the size of the location
-/// storage", 2020 AMDGPU text). For a vector register that is the lane's dword, because its neighbours belong to other
-/// lanes.
+/// storage", 2020 AMDGPU text). For a vector register that is the lane's dword; its neighbours are other lanes'.
 fn holds(location: &Location, size: BitSize) -> Result<(), Cause> {
     match location.storage {
         Storage::Register { size: register, .. } if register.0 >= VECTOR_BITS && size.0 > LANE_BITS => {

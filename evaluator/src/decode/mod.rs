@@ -34,7 +34,6 @@ impl Program {
     }
 }
 
-/// The code of `DW_OP_LLVM_user`.
 const LLVM_USER: u8 = 0xe9;
 
 fn decode(bytes: &[u8], encoding: Encoding, base: usize, nesting: u32) -> Result<Program, Error> {

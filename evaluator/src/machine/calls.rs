@@ -1,5 +1,4 @@
-//! Operations that run other expressions: calls, frame bases, entry values, implicit pointers, object maps, lane
-//! bounds.
+//! Operations that run other expressions: calls, frame bases, entry values, implicit pointers, object maps, lanes.
 
 use std::sync::Arc;
 
@@ -16,8 +15,8 @@ use super::{Ended, Env, Evaluator, Flow, GLOBAL, Stop, Want};
 use crate::units::{AddressSpace, DieOffset};
 
 impl Evaluator<'_> {
-    /// Runs an expression on a stack of its own for the lanes of a fiber. If their results differ in kind, the fiber
-    /// splits first.
+    /// Runs an expression on a stack of its own for the lanes of a fiber, which splits first if the results differ in
+    /// kind.
     pub(super) fn inside(
         &mut self,
         env: Env,
@@ -56,8 +55,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `DW_OP_call*`: a procedure shares the stack; for any other entry its location is evaluated separately and
-    /// pushed.
+    /// `DW_OP_call*`: a procedure shares the stack; the location of any other entry is evaluated and pushed.
     pub(super) fn call(&mut self, env: Env, fiber: &mut Fiber, reference: DieRef) -> Result<Flow, Stop> {
         let Die { is_procedure, location } = self.context.unit().die(reference)?;
         match location {
@@ -199,8 +197,7 @@ impl Evaluator<'_> {
         Ok(location)
     }
 
-    /// `DW_OP_LLVM_push_lane`. The lane must be below `DW_AT_LLVM_lanes`; without that attribute the wave size is the
-    /// bound.
+    /// `DW_OP_LLVM_push_lane`. `DW_AT_LLVM_lanes`, or without it the wave size, bounds the lane.
     pub(super) fn push_lane(&mut self, env: Env, fiber: &mut Fiber) -> Result<(), Stop> {
         if !env.focused {
             return Err(Cause::NoLane.into());

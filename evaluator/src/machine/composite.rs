@@ -61,7 +61,6 @@ fn undefined_part(env: Env, size: u128) -> Result<Vec<Part>, Stop> {
 }
 
 impl Evaluator<'_> {
-    /// Adds parts to a composite.
     pub(super) fn append(&mut self, composite: &mut Composite, parts: Vec<Part>) -> Result<(), Stop> {
         let added: u128 = parts.iter().map(|part| u128::from(part.size.0)).sum();
         countable(u128::from(composite.size().0) + added)?;

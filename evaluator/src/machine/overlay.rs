@@ -3,11 +3,9 @@
 //! `DW_OP_overlay` pops a size, an offset, the overlay and the base. The result is the base, with that many bytes (or
 //! bits) from the offset on taken from the overlay. It begins at the base's offset and keeps the base's storage on both
 //! sides, so later operations may move in both directions. An overlay may begin before the base's offset and end beyond
-//! its storage; a gap is undefined. LLVM's later document is narrower: both are ill-formed, and the bits to the left
-//! are dropped.
+//! its storage; a gap is undefined. In LLVM's later document both are ill-formed, and the bits to the left are dropped.
 //!
-//! Memory with 64-bit addresses has more than 2^64 bits: at most [`MAX_OVERLAY_REACH`] bits of the base's storage are
-//! kept on each side.
+//! Memory with 64-bit addresses has more than 2^64 bits: each side keeps at most [`MAX_OVERLAY_REACH`] bits of it.
 
 use super::super::composite::{Composite, Part};
 use super::super::error::Cause;

@@ -168,8 +168,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Reads one or two dwords of a vector register for each lane, if all are known: the usual read of a variable in
-/// registers.
+/// Reads one or two dwords of a vector register for each lane, if all are known: the usual read of a variable.
 fn read_register_lanes(
     reader: &mut Reader<'_>,
     lanes: LaneSet,

@@ -126,7 +126,6 @@ impl Fiber {
         parts.iter().rev().map(move |lanes| Self { lanes: *lanes, at, steps, stack: stack.clone() })
     }
 
-    /// Counts steps.
     pub(super) fn charge(&mut self, steps: usize) -> Result<(), Stop> {
         self.steps = self.steps.saturating_add(u32::try_from(steps).unwrap_or(u32::MAX));
         if self.steps > MAX_STEPS {

@@ -140,8 +140,7 @@ impl Unit for Fake {
         if index < 2 { Ok(0x3000 + index) } else { Err(ContextError::absent("no such address")) }
     }
 
-    /// Three array maps in register 20: with a lane-dependent chunk, with a lane-dependent element size, and for other
-    /// code.
+    /// Three array maps in register 20: a lane-dependent chunk, a lane-dependent element size, other code.
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
         let by_lane =
             |mask: &str| Attribute::Expression(Arc::new(super::program(&format!("e9 03 {mask} 1a"))));

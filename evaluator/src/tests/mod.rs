@@ -17,7 +17,6 @@ mod writing;
 
 use super::{Dialect, Encoding, Program};
 
-/// Bytes from hexadecimal digits.
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
@@ -28,7 +27,6 @@ fn program(hex: &str) -> Program {
     program_in(hex, Dialect::LlvmUser)
 }
 
-/// Decodes an expression in a dialect.
 fn program_in(hex: &str, dialect: Dialect) -> Program {
     Program::decode(&bytes(hex), Encoding::new(dialect)).unwrap()
 }

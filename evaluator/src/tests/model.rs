@@ -179,8 +179,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The object map of register 20 and memory at 0x2000, as a register number or an address; the outer `None`:
-/// ill-formed.
+/// The object map of register 20 and memory at 0x2000, as register number or address; outer `None`: ill-formed.
 fn mapped(index: u64, size: u64, count: u64, chunk: u64) -> Option<Result<Vec<Bit>, u64>> {
     let (index, size, count) = (u128::from(index), u128::from(size), u128::from(count));
     let offset = index * size;

@@ -13,7 +13,6 @@ pub struct Code {
     pub sub: Option<u8>,
 }
 
-/// The code of `DW_OP_LLVM_user`.
 const LLVM_USER: u8 = 0xe9;
 
 /// Lists every operation of a dialect with DWARF's name, by code.

@@ -119,7 +119,6 @@ fn register(number: u64, names: &dyn Names) -> Option<String> {
     (names.register_named(&name) == Some(register)).then_some(name)
 }
 
-/// Encodes a decoded expression.
 pub(super) fn encode(program: &Program, codes: &[(Code, &'static str)], bytes: &mut Vec<u8>) {
     for placed in program.operations() {
         let (Some((code, _)), Some(shape)) = (find(codes, placed.name), shape(placed.name)) else { continue };

@@ -77,8 +77,7 @@ pub(super) struct Stepping {
 }
 
 impl File {
-    /// Returns the file of the named stepping: the base's facts with the stepping's name, products, number and name for
-    /// gdb.
+    /// Returns the file of the named stepping: the base's facts with the stepping's own keys.
     pub(super) fn stepping(mut self, name: &str) -> Option<Self> {
         let own = self.stepping.iter().find(|stepping| stepping.name == name)?.clone();
         let base = std::mem::replace(&mut self.target.name, own.name.clone());

@@ -4,8 +4,8 @@ use super::{every_kind, kind};
 use crate::arch::{RegClass, RegisterValue, SpaceScope, Targets, ValueType};
 use crate::units::{Address, AddressSpace, LaneId, WaveSize};
 
-/// Processor, EF_AMDGPU_MACH, lanes of the default wave, buffer scratch. Source of the machines: `clang-22 -mcpu=` and
-/// `llvm-readelf-22 -h`.
+/// Processor, EF_AMDGPU_MACH (source: `clang-22 -mcpu=`, `llvm-readelf-22 -h`), lanes of the default wave, buffer
+/// scratch.
 const PROCESSORS: &[(&str, u32, u8, bool)] = &[
     ("gfx900", 0x2c, 64, true),
     ("gfx906", 0x2f, 64, true),

@@ -71,8 +71,7 @@ fn said(mnemonic: &str, operands: &[&str]) -> Effect {
     Effect::Compute { to, how, left, right }
 }
 
-/// Instructions that move stack registers, with every register and many constants, in llvm-mc's encoding for each
-/// target.
+/// Instructions that move stack registers, with every register and many constants, in llvm-mc's encoding.
 #[test]
 fn moves_of_stack_registers_have_the_codes_of_llvm_mc() {
     let mut texts = Vec::new();
@@ -201,8 +200,7 @@ fn a_part_that_is_cut_leads_nowhere() {
     assert!(matches!(found.at(0x1000), FrameStart::Unknown(why) if why.contains("no path")));
 }
 
-/// compiled-code.md, section 1: a kernel begins at 0, unless the trap handler has memory below: dynamic VGPRs (gfx1200,
-/// measured).
+/// compiled-code.md, section 1: a kernel begins at 0, or above the trap handler's dynamic VGPRs (gfx1200, measured).
 #[test]
 fn a_kernel_begins_at_zero_unless_it_sets_its_frame_register_otherwise() {
     let zero = 0xbea1_0080; // s_mov_b32 s33, 0

@@ -17,12 +17,10 @@ use std::sync::Arc;
 use super::{Targets, WaveArch};
 use crate::units::WaveSize;
 
-/// A built-in kind.
 fn kind(name: &str, wave_size: WaveSize) -> Arc<WaveArch> {
     Targets::builtin().kind(name, wave_size).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every built-in kind.
 fn every_kind() -> Vec<Arc<WaveArch>> {
     let targets = Targets::builtin();
     let mut kinds = Vec::new();

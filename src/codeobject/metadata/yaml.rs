@@ -12,7 +12,6 @@ use crate::codeobject::MetadataError;
 /// Maximum length of the text in bytes; thousands of kernels take one or two MiB.
 pub(in crate::codeobject) const MAX_TEXT: usize = 16 << 20;
 
-/// A YAML node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::codeobject) enum Yaml {
     Scalar(String),

@@ -1,5 +1,4 @@
-//! The installed tools on raw bytes, against `llvm-objdump` on each fixture's file, which has sections, symbols and
-//! flags.
+//! The installed tools on raw bytes, against `llvm-objdump` on each fixture's file with sections and symbols.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

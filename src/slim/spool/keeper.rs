@@ -1,5 +1,4 @@
-//! Storage of a stream's kept parts: by rank, within the limit, with holes for pages of zeros; and headers for exactly
-//! these parts.
+//! Storage of a stream's kept parts: by rank, within the limit, with holes for zeros, and headers for exactly these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -96,8 +95,7 @@ impl<'f> Keeper<'f> {
         Ok(())
     }
 
-    /// Takes whole pages, because only a page shows whether it is zeros or begins a code object; returns the number
-    /// of bytes taken.
+    /// Takes whole pages, because only a page shows zeros or the start of a code object; returns the bytes taken.
     fn pages(&mut self, bytes: &[u8], is_end: bool) -> io::Result<usize> {
         let mut used = 0;
         while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
@@ -266,7 +264,6 @@ impl<'f> Keeper<'f> {
         Ok(())
     }
 
-    /// Records kept bytes.
     fn note(&mut self, first: u64, end: u64, stored: u64, run: &Run) {
         let mut last = self.kept.last_entry();
         let follows = last.as_ref().is_some_and(|last| last.get().end == first);
@@ -319,7 +316,6 @@ impl<'f> Keeper<'f> {
         Ok(())
     }
 
-    /// Kept bytes between two offsets.
     fn kept_of(&self, first: u64, end: u64) -> u64 {
         let begin = self.kept.range(..first).next_back().map_or(first, |(begin, _)| *begin);
         let inside = self
@@ -361,8 +357,7 @@ impl<'f> Keeper<'f> {
     }
 }
 
-/// Whether padding was written, by a code object at the start of a page in `bytes` before `count`; `None` without a
-/// code object.
+/// Whether padding was written, by a code object at a page start in `bytes` before `count`; `None` without one.
 fn is_padded(bytes: &[u8], count: usize, address: u64, padding: u64) -> Option<bool> {
     let first = |padding: u64| ((PAGE - address.wrapping_add(padding) % PAGE) % PAGE) as usize;
     let begins = |first: usize| {
@@ -378,8 +373,7 @@ fn is_padded(bytes: &[u8], count: usize, address: u64, padding: u64) -> Option<b
     }
 }
 
-/// Offsets in the stream of the queues' scratch descriptors, the last one first, and the number of descriptors
-/// outside of it.
+/// Offsets in the stream of the queues' scratch descriptors, the last one first, and the number of those outside.
 fn descriptors(layout: &Layout) -> (Vec<u64>, u64) {
     let mut found: Vec<u64> =
         layout.scratch.iter().filter_map(|at| Some(offset_of(layout, *at)?.0)).collect();
@@ -425,7 +419,6 @@ fn within(bytes: &[u8], count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX).min(bytes.len())
 }
 
-/// The first bytes, up to a count.
 fn first_of(bytes: &[u8], count: usize) -> &[u8] {
     bytes.get(..count).unwrap_or(bytes)
 }

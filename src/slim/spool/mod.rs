@@ -46,8 +46,7 @@ pub struct Spooled {
     file: File,
     /// Statistics of the received stream.
     pub came: SpoolStats,
-    /// The reason why the stream is not readable as a core, although it begins like one; the file then has its first
-    /// bytes unchanged.
+    /// The reason why the stream is not readable as a core; the file then has its first bytes unchanged.
     pub broken: Option<SpoolError>,
     kept: Option<Kept>,
 }
@@ -302,7 +301,6 @@ fn raw(file: File, mut first: Vec<u8>, source: &mut Source, came: &mut SpoolStat
     Ok(file)
 }
 
-/// Read bytes: the first `count` of a buffer.
 struct Chunk {
     buffer: Vec<u8>,
     count: usize,
@@ -314,7 +312,6 @@ impl Chunk {
     }
 }
 
-/// The result of waiting.
 enum Next {
     Bytes(Chunk),
     /// The stream's end, with the error if it is not a regular end.
@@ -323,8 +320,7 @@ enum Next {
     Nothing,
 }
 
-/// A stream with a reading thread of its own: a read of standard input cannot be cancelled, but the thread can be
-/// abandoned.
+/// A stream with a reading thread: a read of standard input cannot be cancelled, but the thread can be abandoned.
 struct Source {
     chunks: Receiver<io::Result<Chunk>>,
     /// Buffers for reuse.

@@ -20,7 +20,6 @@ const MAX_HEADERS: usize = 1 << 18;
 /// Bytes per copy step; whole pages.
 const CHUNK: usize = 1 << 20;
 
-/// A page of zeros.
 static ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
 
 /// A kept part of the stream.

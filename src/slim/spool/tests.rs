@@ -300,8 +300,7 @@ fn every_truncation_ends_well() {
         let stream = std::io::Cursor::new(whole[..length].to_vec());
         let patience = StallBudget { limit: 100, stall: FOREVER };
         let result = spool(stream, folder.path(), patience, &mut |_| ());
-        // With one program header the result is a core without its memory; before that an ELF file's bytes stay
-        // unchanged.
+        // With one program header: a core without its memory; with fewer bytes an ELF file stays unchanged.
         match result {
             Err(_) => assert!(length < 4, "{length}"),
             Ok(spooled) => assert_eq!(spooled.broken.is_some(), length < 64 + 56, "{length}"),

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// The minimum rate of a writer in bytes a second. Disks and pipes are far above; a writer with a lower mean rate
-/// stalls.
+/// The minimum rate of a writer in bytes a second, far below disks and pipes; a lower mean rate is a stall.
 pub(super) const SLOW: u64 = 4 << 20;
 
 /// Time spent waiting, beyond the time that the received bytes allow.
@@ -19,7 +18,6 @@ impl Waiting {
         Self { limit, spent: Duration::ZERO }
     }
 
-    /// The remaining waiting time.
     pub(super) fn left(&self) -> Duration {
         self.limit.saturating_sub(self.spent)
     }
