@@ -79,7 +79,7 @@ impl MemoryMap {
         self.segments.get(self.segments.partition_point(|segment| segment.address <= address))
     }
 
-    /// Reads captured bytes from `address` to the first gap; 0 if it is missing. `stores`: the capture's backings.
+    /// Reads captured bytes from `address` to the first gap; 0 bytes at a gap. `stores`: the capture's backings.
     ///
     /// # Errors
     /// The operating system's error for the file.
