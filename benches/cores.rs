@@ -92,8 +92,7 @@ fn processor() -> Result<f64, Failure> {
     Ok(time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6)
 }
 
-/// Runs `work` once and prints milliseconds, processor milliseconds, anonymous memory in kB, and the returned number of
-/// waves.
+/// Runs `work` once and prints milliseconds, processor milliseconds, kB of anonymous memory, and the number of waves.
 fn timed<T>(
     work: impl FnOnce() -> Result<T, Failure>,
     waves: impl FnOnce(&T) -> usize,

@@ -7,8 +7,8 @@
 //! lane times a stride, more arithmetic. Ours decodes the bytes once for all lanes, as a session does. gimli decodes
 //! them in every evaluation, because its evaluator takes bytes. Both must give the same addresses.
 //!
-//! `evaluator count NAME` runs one of `lanescope`, `gimli` or `none` a fixed number of times for callgrind: see
-//! docs/performance.md.
+//! `evaluator count NAME` runs `lanescope`, `gimli` or `none` a fixed number of times for callgrind
+//! (docs/performance.md).
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::error::Error;

@@ -1,8 +1,7 @@
 //! Limit: a 50 MB log of ROCm's debug agent opens in 2 s.
 //!
 //! `cargo bench --bench logs` prints wall time, processor time, and the time to count the same file's lines, in three
-//! alternating turns. It fails if the limit is exceeded. The log has vectors, SGPRs and LDS of gfx90a waves, and lines
-//! of a program between them.
+//! alternating turns. It fails beyond the limit. The log has vectors, SGPRs, LDS of gfx90a waves, and program output.
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::error::Error;

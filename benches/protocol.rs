@@ -19,8 +19,7 @@ const ADDRESS: u64 = 0x7f00_0020_0000;
 const MEMORY: usize = 1 << 20;
 /// Bytes of one read, the maximum of gdb and lldb.
 const READ: usize = 64 << 10;
-/// Sizes for gdbserver. Its packets end at 0x47ff bytes: it answers a longer `m` short, and version 13.1 crashes on one
-/// of 64 KiB.
+/// Sizes for gdbserver. Its packets end at 0x47ff bytes: it answers a longer `m` short, and 13.1 crashes on 64 KiB.
 const SIZES: [usize; 5] = [1024, 4096, 8000, 9000, 16384];
 /// A program with a large text section.
 const PROGRAM: &str = "/bin/bash";

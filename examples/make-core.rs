@@ -1,8 +1,7 @@
 //! Writes a sparse GPU core of any size: `scripts/make-core --size 100G --waves 50000 --out FILE`.
 //!
 //! The core has the form of ROCr's: eight gfx942 with eight XCCs and two queues each. It has scalar registers, trap
-//! temporaries, LDS and packets. Vector registers, scratch and global memory are holes. tests/cores/big.rs has the
-//! contents.
+//! temporaries, LDS and packets. Vector registers, scratch and global memory are holes (tests/cores/big.rs).
 #![allow(clippy::print_stdout, reason = "it says what it wrote")]
 
 #[allow(dead_code, reason = "tests use the rest")]

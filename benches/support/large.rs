@@ -1,7 +1,6 @@
 //! A code object with 100 MB of debug information, and a dump of one wave in it.
 //!
-//! `scripts/make-fixtures --big` makes the file in the target folder on the first run. LANESCOPE_BIG names another
-//! folder that has it.
+//! `scripts/make-fixtures --big` makes the file in the target folder on the first run. LANESCOPE_BIG is another folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};

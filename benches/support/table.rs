@@ -1,5 +1,4 @@
-//! Compares gdb over lanescope with gdb over a server that answers the same bytes from a table, which is gdb's own
-//! time.
+//! Compares gdb over lanescope with gdb over a server that answers the same bytes from a table: gdb's own time.
 //!
 //! Processor time of gdb and server together, alternating on one core: the waiting time of a user on an idle machine,
 //! independent of other work. The table is recorded in a session of gdb with lanescope. The table's server requires the

@@ -1,6 +1,5 @@
 //! Arbitrary bytes as an expression in any state. Evaluation ends within its bounds, and all lanes together give the
-//! result of each lane alone. The first bytes are the state: register contents, presence of registers, contents of
-//! entries.
+//! result of each lane alone. The first bytes are the state: contents and presence of registers, contents of entries.
 #![no_main]
 
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Arbitrary memory as the runtime's list of code objects. The input has pieces with their addresses, and the address
-//! of the list.
+//! Arbitrary memory as the runtime's list of code objects. The input has pieces with addresses, and the list's address.
 #![no_main]
 
 use std::collections::BTreeMap;

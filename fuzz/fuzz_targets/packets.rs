@@ -54,8 +54,8 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(out.ends_with(b"$OK#9a"), "the session was lost: {}", out.escape_ascii());
 });
 
-/// Answers the packets one by one, as the transport does. Returns whether the client has left, as it does in the middle
-/// of a long burst.
+/// Answers the packets one by one, as the transport does. Returns whether the client has left, also within a long
+/// burst.
 fn answer_all(client: &mut Client, bytes: &[u8]) -> bool {
     client.take(bytes);
     let mut out = Vec::new();

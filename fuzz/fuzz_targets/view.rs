@@ -1,6 +1,5 @@
 //! The view of each extent, read back, of arbitrary bytes and of a mutated fixture as in `code_object`, with waves at
-//! its kernels. The view is an ELF file with readable debug information, and its growth over the code object is
-//! bounded.
+//! its kernels. The view is an ELF file of bounded growth with readable debug information.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

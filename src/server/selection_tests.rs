@@ -1,8 +1,7 @@
 use super::{Selection, Thread};
 use crate::units::WaveId;
 
-/// Runs gdb's packets and returns the selected thread. `L` is the list of threads, a number is `T`, and `M` is
-/// `monitor`.
+/// Runs gdb's packets (`L`: the list of threads, a number: `T`, `M`: `monitor`) and returns the selected thread.
 fn after(packets: &str) -> u32 {
     played(packets).thread().wave.0
 }

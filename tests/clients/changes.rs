@@ -137,8 +137,7 @@ fn lldb_asks_what_if() {
     assert!(files(&dump) == before, "the dump has changed");
 }
 
-/// calls-gfx90a, third wave: `count`, 1, is in s34 (tests/fixtures/kernels/calls.hip). lldb caches the memory of a
-/// variable.
+/// calls-gfx90a, third wave: `count`, 1, is in s34 (tests/fixtures/kernels/calls.hip). lldb caches a variable's memory.
 #[test]
 fn a_variable_follows_the_register_that_it_is_in() {
     let fixture = named("calls-gfx90a");
@@ -170,8 +169,7 @@ fn a_variable_follows_the_register_that_it_is_in() {
 }
 
 /// lds-gfx90a-O0, second wave, lldb's first thread: `best->key` is the work-group's number, 1, in LDS
-/// (tests/fixtures/kernels/lds.cl). lldb caches memory; the answer of `monitor set` names the command that makes it
-/// read LDS again.
+/// (tests/fixtures/kernels/lds.cl). lldb caches memory; `monitor set` prints the command that clears its cache.
 #[test]
 fn lldb_reads_lds_again_after_the_command_that_monitor_set_names() {
     let fixture = named("lds-gfx90a-O0");

@@ -94,8 +94,8 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
                 if is_refused && !text.contains("inst=") { Ok(()) } else { Err(text.to_owned()) }
             },
         );
-        // The server rejects the disassembler's read of a line once, together with the next read of a byte in it. No
-        // byte differs from the code.
+        // The server rejects the disassembler's read of a line once, with the next read of a byte in it. No byte
+        // differs.
         let line = pc - pc % LINE;
         let whole = bytes(&code, line, LINE as usize);
         if code.contains_key(&line) && whole.len() == LINE as usize {

@@ -12,8 +12,8 @@ use super::script::{Debugger, Script, fail_with};
 const SAMPLES: [&str; 5] =
     ["gfx1030-wave32", "gfx1100", "gfx90a-split", "gfx90a-unified", "gfx942-multi-xcc"];
 
-/// Expected warnings: the writing program placed work-groups outside of their grids, and GPU cores without a host lack
-/// the runtime's list.
+/// Expected warnings: some work-groups are outside of their grids, and GPU cores without a host lack the runtime's
+/// list.
 const EXPECTED: [&str; 2] = ["dispatch's grid of", "r_debug at 0x7ffff7a01040: not captured"];
 
 fn folder() -> PathBuf {

@@ -73,8 +73,7 @@ fn an_editor_shows_lanes_of_registers_and_no_instructions_of_x86() {
         for wave in &fixture.waves {
             let Some(pc) = wave.pc() else { continue };
             let frame = frames(&mut dap, wave)[0]["id"].clone();
-            // The waves of the first dump have vectors with all lanes. In the second dump's code LLDB reads whole
-            // lines.
+            // The waves of the first dump have vectors with all lanes. In the second one's code LLDB reads whole lines.
             if dump == "calls-gfx90a" {
                 registers(&mut dap, wave, &frame);
                 continue;
@@ -339,8 +338,8 @@ fn stack(dap: &mut Dap, wave: &Wave) {
     let shown = wave.shown_lanes();
     for index in [0, shown.len() - 1] {
         let top = frames(dap, wave)[0]["id"].clone();
-        // A click on a frame makes the editor request its scopes. That selects the thread for the console; the frame in
-        // the command does not.
+        // A click on a frame makes the editor request its scopes. That selects the console's thread; the frame does
+        // not.
         dap.ask("scopes", &json!({ "frameId": top }));
         let command = format!("`register write lane {}", shown[index]);
         dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));

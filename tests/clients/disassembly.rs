@@ -1,5 +1,4 @@
-//! `x/i` and `disassemble` in gdb with the helper, and the text commands in both debuggers, compared with llvm-objdump
-//! of the fixtures' files.
+//! `x/i` and `disassemble` in gdb with the helper, and the text commands in both debuggers, against llvm-objdump.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

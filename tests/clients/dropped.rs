@@ -1,5 +1,4 @@
-//! Views that gdb would not find, or that it drops: `set sysroot`, `file`, `symbol-file`, `nosharedlibrary`; and a PC
-//! without code.
+//! Views that gdb would not find, or drops: `set sysroot`, `file`, `symbol-file`, `nosharedlibrary`; a PC without code.
 
 use super::harness::Server;
 use super::model::{Fixture, Wave, named};
@@ -106,8 +105,7 @@ fn gdb_loads_dropped_views_again() {
     }
 }
 
-/// `file` with the view's name loads it at the file's addresses, so that the library stays; `run` moves it to the
-/// waves.
+/// `file` with the view's name loads it at the file's addresses: the library stays, and `run` moves it to the waves.
 #[test]
 fn a_view_is_the_program_again() {
     const LIBRARY: &str = "target:/lanescope/lib/";

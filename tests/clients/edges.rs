@@ -54,8 +54,7 @@ fn in_gdb(name: &'static str) {
     script.expect("p $v3", "= <unavailable>");
     script.expect("p $rax", "= <unavailable>");
     script.expect("p $v4[64]", "no such vector element");
-    // Impossible changes without effect: no memory, no such register, no syntax for one lane of a register without a
-    // value in gdb.
+    // Impossible changes without effect: no memory, no such register, no syntax for a lane without a value in gdb.
     script.expect("set var {char}0x2020 = 1", "Cannot access memory at address 0x2020");
     script.expect("set var $rax = 1", "the wave has no rax: there is nothing to write");
     script.expect("set var $v3[1] = 3", "not all lanes of v3 were captured");

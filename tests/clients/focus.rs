@@ -1,6 +1,5 @@
 //! Wave and lane of an answer. The tests cover `monitor` after gestures that send nothing in gdb and lldb, the client's
-//! thread numbers, and work-items by their positions in the grid. They also cover the mark of an inactive lane, and a
-//! dump with missing PCs.
+//! thread numbers, and work-items by grid position. They also cover the mark of an inactive lane, and missing PCs.
 
 use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};
@@ -540,8 +539,7 @@ fn lldb_shows_one_lane_in_outer_frames() {
     server.finish();
 }
 
-/// chain-gfx90a-O0: wave 2 is at line 55. lldb steps it off the breakpoint, and shows wave 1, whose stop reason it
-/// keeps.
+/// chain-gfx90a-O0: wave 2 is at line 55. lldb steps it off the breakpoint, and shows wave 1, which has a stop reason.
 #[test]
 fn monitor_is_about_the_thread_that_lldb_shows_at_a_breakpoint() {
     let fixture = named("chain-gfx90a-O0");

@@ -1,5 +1,4 @@
-//! The helpers in clients/: their commands in gdb, gdb-multiarch and lldb, compared with the models, and their
-//! inactivity on other targets.
+//! The helpers in clients/: commands in gdb, gdb-multiarch and lldb, against the models; inactivity on other targets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -423,8 +422,7 @@ fn waves(all: &[Wave], number: impl Fn(&Wave) -> usize, text: &str) -> Result<()
     Ok(())
 }
 
-/// `* 1    AMDGPU Dispatch 1:1:1 [500,1,1] [128,1,1] ? Shared(0), Private(192) saxpy`: the dispatch in the dump's
-/// manifest.
+/// `* 1    AMDGPU Dispatch 1:1:1 [500,1,1] [128,1,1] ? Shared(0), Private(192) saxpy`: the manifest's dispatch.
 fn dispatches(manifest: &Manifest, text: &str) -> Result<(), String> {
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("AMDGPU Dispatch ")).collect();
     let stars = rows.iter().filter(|row| row.starts_with("* ")).count();

@@ -1,5 +1,4 @@
-//! Lanes as threads, and lanes with their own stacks under one wave's thread, in gdb and lldb, compared with the
-//! models.
+//! Lanes as threads, and lanes with their own stacks under one wave's thread, in gdb and lldb, against the models.
 
 use serde_json::{Value, json};
 
@@ -63,14 +62,12 @@ impl Wanted<'_> {
     }
 }
 
-/// Function, PC and line (null: any) of each frame of a lane. If the model has no lane stacks, the innermost frame of
-/// the wave.
+/// Function, PC and line (null: any) of each frame of a lane. Without lane stacks in the model, the wave's innermost.
 fn stack_of(wave: &Wave, lane: usize) -> Value {
     match wave.expected["lane_stacks"].get(lane) {
         Some(stack) => {
             let mut stack = stack.clone();
-            // The line of a lane that is inactive in a call is the call's; a debugger has its frame 0 at the return
-            // address.
+            // A lane inactive in a call has the call's line; a debugger has its frame 0 at the return address.
             if stack[0][0] != wave.expected["function"] {
                 stack[0][2] = Value::Null;
             }
@@ -390,8 +387,7 @@ fn a_lane_in_focus_has_its_own_stack() {
     }
 }
 
-/// `DW_AT_LLVM_lane_pc` of every function is undefined for the odd lanes: they have no frames and appear at the wave's
-/// position.
+/// `DW_AT_LLVM_lane_pc` of every function is undefined for the odd lanes: without frames, they are at the wave's place.
 #[test]
 fn a_lane_that_entered_no_function_is_seen_where_the_wave_is() {
     let fixture = named("user-ops-gfx90a");

@@ -406,8 +406,7 @@ fn values_that_python_collects_over_lanes_are_each_lanes() {
     }
 }
 
-/// Variable objects of three threads and several lanes: created, opened, updated and read while another thread is
-/// selected.
+/// Variable objects of three threads and several lanes: created, opened, updated and read from another thread.
 #[test]
 fn a_front_end_of_gdb_opens_pointers_of_threads_that_are_not_selected() {
     let fixture = named(DUMP);

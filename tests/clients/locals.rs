@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::model::Wave;
 
-/// Four times the focused lane, as an expression in the dialect of the wave's code: the separators reach the server
-/// too.
+/// Four times the focused lane, in the dialect of the wave's code: the separators reach the server, too.
 pub(crate) fn four_lanes(wave: &Wave) -> &'static str {
     match wave.expected["locals"][0]["form"].as_str() {
         Some("draft") => "DW_OP_push_lane; DW_OP_lit4; DW_OP_mul",

@@ -1,5 +1,4 @@
-//! A debug agent's log in stock debuggers, with the code object that the agent saved beside it: source line and
-//! register variables of the model.
+//! A debug agent's log in stock debuggers, with the code object saved beside it: source line and register variables.
 
 use std::fmt::Write as _;
 use std::fs;

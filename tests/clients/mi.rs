@@ -259,8 +259,7 @@ fn lane(mi: &mut Mi, wave: &Wave) {
     assert_eq!(*value, found["values"][index], "{name} in lane {lane}");
 }
 
-/// A front end selects threads without an event: the helper's variables would be another thread's. Its function has the
-/// right values.
+/// A front end selects threads without an event: the helper's variables are another thread's, its function is right.
 #[test]
 fn a_front_end_evaluates_in_each_thread_with_the_helper() {
     let fixture = named("calls-gfx90a");

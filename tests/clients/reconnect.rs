@@ -72,8 +72,7 @@ fn clients_at_the_same_time_do_not_disturb_each_other() {
             format!("target remote {}", server.address),
             "thread 3".to_owned(),
             "monitor lane 5".to_owned(),
-            // Waits until the others are done. The test does not read from gdb meanwhile, and the server must not wait
-            // for gdb.
+            // Waits for the others. The test does not read from gdb meanwhile, and the server must not wait for gdb.
             format!("shell until [ -e '{}' ]; do sleep 0.01; done", go.display()),
             "monitor lane".to_owned(),
             "p/x $pc".to_owned(),

@@ -1,5 +1,4 @@
-//! Views on another machine: the commands of `lanescope view`, typed unchanged; the folder for lldb; and LDS per
-//! work-group.
+//! Views on another machine: unchanged commands of `lanescope view`, the folder for lldb, and LDS per work-group.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

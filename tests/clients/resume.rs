@@ -1,6 +1,5 @@
 //! `step`, `continue` and related commands on a state that cannot run: each must end at once, keep the user's
-//! selection, and print the reason. The tests need line information: without it a debugger does not step until the line
-//! changes.
+//! selection, and print the reason. The tests need line information: only then a debugger steps until the line changes.
 
 use std::path::PathBuf;
 

@@ -118,8 +118,7 @@ impl Script {
     }
 }
 
-/// Runs the script of each fixture over its own server. Fails with all errors, or if at most `least` answers were
-/// checked.
+/// Runs each fixture's script over its own server. Fails with all errors, or if at most `least` answers were checked.
 pub(crate) fn in_each(
     fixtures: impl IntoIterator<Item = Fixture>,
     options: &[&str],

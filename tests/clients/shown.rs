@@ -106,8 +106,7 @@ fn members(text: &str) -> Vec<(String, f64)> {
     parts.filter_map(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?))).collect()
 }
 
-/// gdb takes a byte 0xC3 at the PC for `ret` of x86-64, and looks for the caller in `rsp`, unless GCC compiled the
-/// unit.
+/// gdb takes a byte 0xC3 at the PC for x86-64's `ret`, and finds the caller in `rsp`, unless GCC compiled the unit.
 #[test]
 fn what_x86_would_return_at_ends_no_stack() {
     let patched = |fixture: &Fixture, mut code: Vec<u8>| {
@@ -337,8 +336,7 @@ fn memory_that_was_not_captured_is_said_by_name() {
     server.finish();
 }
 
-/// `--wave` selects the wave whose stacks a view has: call-gfx90a-O0 has `energy<float>` on the stack of wave 1 and
-/// `advance` on that of wave 2.
+/// `--wave` selects the wave whose stacks a view has: `energy<float>` in wave 1 of call-gfx90a-O0, `advance` in wave 2.
 #[test]
 fn only_the_stacks_of_served_waves_have_variables() {
     let fixture = named("call-gfx90a-O0");
@@ -456,8 +454,7 @@ fn what_comes_onto_a_stack_moves_no_variable() {
 }
 
 /// linked-gfx90a-O0, wave 1: `shared` of `inner` is a generic pointer into private memory. As a variable its address
-/// has wave and lane for lldb. The number itself is a different place per lane, and lldb would show one of them for
-/// all.
+/// has wave and lane for lldb. The number itself differs per lane, and lldb would show one place for all.
 #[test]
 fn lldb_is_told_no_bytes_of_a_place_that_each_lane_has() {
     let fixture = named("linked-gfx90a-O0");

@@ -1,5 +1,4 @@
-//! Source text in debuggers on another machine than the compiler's: from the demo, from dumps with sources, and from
-//! the folders of `--source-map`.
+//! Source text in debuggers on another machine than the compiler's: from the demo, from dumps, and from `--source-map`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -245,8 +244,7 @@ fn a_source_map_leads_debuggers_to_the_users_files() {
     is_read_by_all(&small, &[], &source());
 }
 
-/// The server, `monitor notices`, `lanescope view` and `lanescope slim` report a prefix that matches no file, and only
-/// that.
+/// The server, `monitor notices`, `lanescope view` and `lanescope slim` report exactly the prefixes without a file.
 #[test]
 fn a_source_map_without_a_file_is_reported() {
     const WORDS: &str = "--source-map /nowhere: no source file has a path that begins with it";

@@ -220,8 +220,7 @@ fn of_object_as_said(address: u64) -> String {
     format!("{address:#x} is the address of an object as debuggers see it, which the program does not have")
 }
 
-/// Parts of a union's pointer that are other members: those with numbers are written, those with a part of the address
-/// are not.
+/// Parts of a union's pointer that are other members: numbers are written, parts of the address are not.
 #[test]
 fn parts_of_a_unions_pointer_are_written_as_the_program_has_them() {
     let (fixture, folder) = (named(DUMP), Folder::new("union-parts"));

@@ -330,8 +330,8 @@ fn clients_write_variables_that_no_memory_has() {
     server.finish();
 }
 
-/// Memory after a variable, and memory without a variable, cannot be read. Calls are impossible, and each client
-/// reports that at once.
+/// Memory after a variable, and memory without one, cannot be read. Calls are impossible: each client reports it at
+/// once.
 #[test]
 fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
     let fixture = super::model::named("calls-gfx90a");
@@ -378,8 +378,7 @@ fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
     server.finish();
 }
 
-/// LLDB's lines of 512 bytes: a missing part of an array is not zero, and a variable in the line at the end of memory
-/// has its one address.
+/// LLDB's lines of 512 bytes: a missing part of an array is not zero, and a variable at the end has one address.
 #[test]
 fn lldb_reads_lines_and_no_zero_for_what_is_missing() {
     let fixture = super::model::named("calls-gfx90a");

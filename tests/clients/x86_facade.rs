@@ -1,8 +1,7 @@
 //! A code object in a form that stock debuggers load: its own symbols and line tables with an x86-64 header.
 //!
 //! gdb and lldb do not support the machine of a code object. With another machine in its header both read its symbols
-//! and lines, so that `step` works by source lines. The call frame information is removed: gdb 13 crashes on clang's
-//! CIE for AMDGPU.
+//! and lines, so that `step` works by source lines. Call frame information is removed: gdb 13 crashes on clang's CIE.
 
 use std::fs;
 use std::path::{Path, PathBuf};

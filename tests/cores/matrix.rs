@@ -42,8 +42,7 @@ pub(crate) fn plan(gpu: Gpu, lanes: u32, seed: u32) -> Plan {
     plan
 }
 
-/// The same plan with equal register counts for all waves of a kernel, as a compiler allocates them. The kernel's
-/// descriptor has them, too.
+/// The same plan with equal register counts for all waves of a kernel and in its descriptor, as a compiler allocates.
 pub(crate) fn uniform(mut plan: Plan) -> Plan {
     let mut known = std::collections::BTreeMap::new();
     for queue in &mut plan.queues {

@@ -137,8 +137,7 @@ fn is_known_to_have_stopped(of: Of<'_>) -> bool {
     let marked = match of.agent.gpu.family {
         // The trap handlers of these generations mark the words that they set up.
         Family::Aqua | Family::Gfx950 | Family::Navi4 => true,
-        // Words of other generations count if the dispatcher filled them, or if STATUS has the bit of a wave halted by
-        // the handler.
+        // Words of other generations count if the dispatcher filled them, or if STATUS has the handler's halt bit.
         _ => of.plan.has_dispatch_info(of.agent) || of.plan.process.r_version >= 10,
     };
     of.wave.stop.is_some() && marked

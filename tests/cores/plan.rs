@@ -202,8 +202,7 @@ impl FilePlan {
 pub(crate) struct Quirks {
     /// #1979 to #7502, through a pipe: program headers as for a file, and no padding between segments.
     pub(crate) unpadded: bool,
-    /// #6811 to #9166: the size of save areas is the bytes of waves that XCC 0 uses, the count of shader arrays that of
-    /// all XCCs.
+    /// #6811 to #9166: save areas have the size of XCC 0's used bytes, shader arrays the count of all XCCs.
     pub(crate) xcc0_sizes: bool,
     /// #3338 to #7408 with HSA_ENABLE_LIGHTWEIGHT_COREDUMP: neither rings nor `amd_queue_t`.
     pub(crate) lightweight: bool,

@@ -200,8 +200,8 @@ fn kernel_counts(plan: &Plan, agent: usize, number: u64) -> Option<Counts> {
     waves.all(|wave| wave.counts == counts).then_some(counts)
 }
 
-/// COMPUTE_PGM_RSRC1, COMPUTE_PGM_RSRC3 and the properties of a kernel descriptor, by their offset in it (AMDGPUUsage,
-/// "Kernel Descriptor").
+/// COMPUTE_PGM_RSRC1, COMPUTE_PGM_RSRC3 and properties by their offset in a descriptor (AMDGPUUsage, "Kernel
+/// Descriptor").
 fn kernel_words(family: Family, counts: Counts) -> [(usize, u32); 3] {
     let Counts { lanes, vgprs, accs, sgprs, shared } = counts;
     let (granule, rsrc3) = match family {

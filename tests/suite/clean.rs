@@ -20,8 +20,8 @@ use crate::view::ask;
 
 const NAME: &str = "call-gfx90a-O0";
 
-/// Characters of hostile names: colours, a title, CR, LF with the start of a forged line, BEL, C1's CSI, bidirectional
-/// controls, zero-width characters.
+/// Characters of hostile names: colours, a title, CR, LF with a forged line, BEL, C1's CSI, bidirectional controls,
+/// zero-width characters.
 const UNITS: [&str; 12] = [
     "\x1b[31m",
     "\x1b]0;t\x07",

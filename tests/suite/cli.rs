@@ -197,8 +197,7 @@ fn an_export_bounds_packets_and_counts_those_that_are_left_out() {
         })
         .collect();
     let (ring, all) = (65536 * 64, Some(65535 * 64));
-    // One packet is left after the fourth queue: too few for the fifth. The last index is wrong: the ring has no such
-    // slot.
+    // One packet is left after the fourth queue: too few for the fifth. The last index is wrong: the ring is smaller.
     let few = [(None, Some(2)), (Some(64), None), (None, Some(1)), (None, None)];
     assert_eq!(told[..4], [(Some(ring), None), (Some(ring), None), (Some(ring), None), (all, None)]);
     assert_eq!(told[4..], few);
@@ -235,8 +234,8 @@ SGPRS:
     assert_eq!(json(&["export"])["waves"][0]["registers"]["vcc"], expected["vcc"]);
 }
 
-/// saxpy-gfx90a-O0: the kernel's variable `first` is the work-item's id in the grid, `lane_item` the id in its
-/// work-group of 128.
+/// saxpy-gfx90a-O0: `first` of the kernel is the work-item's id in the grid, `lane_item` the id in its work-group of
+/// 128.
 #[test]
 fn a_work_item_chooses_wave_and_lane() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
@@ -332,8 +331,8 @@ fn a_wave_without_registers_has_no_list_of_them() {
     assert_eq!((registers(1), &export["waves"][2]), (&serde_json::Value::Null, &serde_json::Value::Null));
 }
 
-/// `info` lists a dump's source files. `view` writes the files that the server provides to debuggers: views, lldb's
-/// stub, source files.
+/// `info` lists a dump's source files. `view` writes the server's files for debuggers: views, lldb's stub, source
+/// files.
 #[test]
 fn source_files_are_listed_and_written_beside_the_views() {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
@@ -378,8 +377,7 @@ fn source_files_are_listed_and_written_beside_the_views() {
     }
 }
 
-/// A code object with the name of the folder of source files gets another name. A source file that cannot be written is
-/// reported.
+/// A code object with the name of the source folder gets another name. A failed write of a source file is reported.
 #[test]
 fn a_view_named_sources_is_written_and_missing_source_files_are_reported() {
     let scratch = crate::slim::Scratch::new("cli-view-names");

@@ -51,8 +51,7 @@ fn diff(a: &Path, b: &Path, more: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// Changes in the manifest: the first wave's stop, a register of the second (`value` in the debug information), and a
-/// missing one of the third.
+/// Changes in the manifest: the first wave's stop, a register of the second (`value`), and a missing one of the third.
 const CHANGES: &[(&str, &str)] = &[
     ("stop = [\"breakpoint\"]", "stop = [\"memory_violation\"]"),
     ("v2 = [32, 39, 46, 53, 60, 3,", "v2 = [33, 40, 46, 54, 61, 4,"),

@@ -1,5 +1,4 @@
-//! Instruction listings for every wave of every fixture, compared with llvm-objdump of the code object's file and the
-//! models.
+//! Instruction listings for every wave of every fixture, against llvm-objdump of the code object's file and the models.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

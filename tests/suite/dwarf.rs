@@ -93,8 +93,7 @@ fn theirs(tool: &Path, object: &Path) -> Expressions {
             // DW_AT_location [DW_FORM_exprloc] (DW_OP_fbreg +4)
             let (name, rest) = inner.split_once('[').unwrap();
             let (form, value) = rest.split_once(']').unwrap();
-            // LLVM has meanwhile assigned the number of DW_AT_LLVM_active_lane to an attribute that is not an
-            // expression.
+            // LLVM has since assigned the number of DW_AT_LLVM_active_lane to an attribute without an expression.
             attribute = name.trim().replace("LLVM_ptrauth_isa_pointer", "LLVM_active_lane");
             let is_list = matches!(form.trim(), "DW_FORM_loclistx" | "DW_FORM_sec_offset");
             in_list = is_list && !attribute.contains("_base") && attribute != "DW_AT_ranges";

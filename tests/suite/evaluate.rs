@@ -163,8 +163,7 @@ fn values_are_the_lane_and_the_pc() {
     each_wave(|session, wave, expected, wrong| {
         let twice = spelt("DW_OP_LLVM_push_lane; DW_OP_lit2; DW_OP_mul", expected);
         let lanes = ask(session, wave, &twice, Want::Value);
-        // A function of the draft fixture has eight lanes, by its DW_AT_num_lanes; some of masks.s have fewer than the
-        // wave.
+        // A function of the draft fixture has eight lanes, by its DW_AT_num_lanes; some of masks.s have fewer than 64.
         let eight = expected["locals"][0]["form"] == "draft" && expected["function"] == "scale";
         let beyond = expected["beyond"].as_array().and_then(|beyond| beyond.first()?.as_u64());
         let bound = beyond.unwrap_or(if eight { 8 } else { 64 }) as usize;
@@ -187,8 +186,7 @@ fn values_are_the_lane_and_the_pc() {
     });
 }
 
-/// Wave 5 of absent-gfx90a has no PC: registers and memory exist, and answers that need debug information have the
-/// reason.
+/// Wave 5 of absent-gfx90a has no PC: registers and memory exist; answers from debug information have the reason.
 #[test]
 fn without_a_pc_only_what_needs_it_is_missing() {
     let dump = open(&fixtures().join("dumps/absent-gfx90a"));

@@ -17,8 +17,8 @@ fn lanes_json(session: &dyn Inspect, wave: lanescope::units::WaveId) -> Value {
     json::lanes(wave, &session.lanes(wave).unwrap(), session.focus(wave))
 }
 
-/// EXEC determines the active lanes, an undefined lane_pc the lanes that have not entered, and a lane's position is
-/// that of its innermost frame.
+/// EXEC determines the active lanes, an undefined lane_pc the lanes that have not entered. A lane is at its innermost
+/// frame.
 #[test]
 fn lanes_are_where_the_models_say() {
     let mut seen = std::cell::Cell::new([0; 3]);

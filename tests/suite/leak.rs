@@ -1,5 +1,5 @@
-//! docs/security.md, "Files of the reader's machine": no output reveals a byte of a file outside of the capture, or its
-//! existence.
+//! docs/security.md, "Files of the reader's machine": no output reveals contents or existence of a file outside the
+//! capture.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Documents: every page is in the index, links lead to existing files and headings, and lines have at most 120
-//! columns.
+//! Documents: every page is in the index, links lead to existing files and headings, and lines have 120 columns at
+//! most.
 
 use std::collections::BTreeSet;
 use std::fs;

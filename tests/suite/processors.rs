@@ -1,8 +1,7 @@
-//! Code objects for another processor than the GPU's, in each kind of capture: rejected with both names, and accepted
-//! by force.
+//! Code objects for another processor than the GPU's, in each kind of capture: rejected, or accepted by force.
 //!
-//! The processor of a code object is the low byte of `e_flags` (AMDGPUUsage, "AMDGPU EF_AMDGPU_MACH Values"), which
-//! these tests change.
+//! These tests change the processor of a code object, the low byte of `e_flags` (AMDGPUUsage, "AMDGPU EF_AMDGPU_MACH
+//! Values").
 
 use std::fs;
 use std::path::Path;
@@ -42,8 +41,7 @@ fn with_processor(bytes: &[u8], mach: u8) -> Vec<u8> {
     bytes
 }
 
-/// Asks about a capture whose code objects are for the processor `foreign`, which the GPU cannot run, or for a
-/// compatible one (`None`).
+/// Asks about a capture with code objects for `foreign`, which the GPU cannot run, or for a compatible one (`None`).
 fn ask(capture: &Path, foreign: Option<(&str, &str)>, wave: &str, options: &[&str]) {
     let run = |command: &str, more: &[&str]| {
         let output = lanescope(&[&[command, words(capture)], options, more].concat());

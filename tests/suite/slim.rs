@@ -510,8 +510,7 @@ fn what_cannot_be_written_leaves_nothing() {
     let folder = scratch.path("dumps");
     fs::create_dir(&folder).unwrap();
     let dir = words(&folder);
-    // Writing past the process's file limit raises a signal; if the signal is ignored, it is an error like that of a
-    // full disk.
+    // Writing past the process's file limit raises a signal; if ignored, it is an error like that of a full disk.
     let small = "trap '' XFSZ; ulimit -f 20";
     for (command, says) in [
         (vec!["slim", "--dir", dir, "-"], "cannot keep standard input there"),
@@ -573,8 +572,7 @@ fn ranges_of_memory_may_overlap_and_be_of_any_size() {
     }
 }
 
-/// Packets of two queues with one number, a work-group with only a queue, registers given twice, in part, and for some
-/// lanes.
+/// Packets of two queues with one number, a work-group with only a queue, registers twice, in part, and in some lanes.
 const ODD: &str = r#"
 format = 1
 agent = [{ id = 9, target = "gfx1100", name = "a GPU", apertures = { local = "0x1000000000000" } }]

@@ -1,5 +1,4 @@
-//! A small dump's notes: missing parts of its source, requested parts that do not exist, losses. Its readers print
-//! them.
+//! A small dump's notes, which its readers print: missing parts of its source, unknown requested parts, losses.
 
 use std::fs;
 use std::path::Path;

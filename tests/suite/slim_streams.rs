@@ -1,5 +1,4 @@
-//! Streams that cannot become a dump are kept as small cores, and streams that continue after their core are not
-//! awaited.
+//! Streams that cannot become a dump are kept as small cores; the end of a stream after its core is not awaited.
 
 use std::fs;
 use std::io::Write as _;
@@ -104,8 +103,7 @@ fn what_waves_need_stays_of_a_core_for_an_unknown_gpu() {
     assert_eq!(found, expected);
 }
 
-/// Sizes of control stacks without confirmation by a header: a recoverable one is in the dump, otherwise the core is
-/// kept.
+/// Sizes of control stacks without confirmation by a header: the dump has recoverable ones, otherwise the core is kept.
 #[test]
 fn a_core_with_damaged_control_stack_sizes_leaves_something() {
     let scratch = Scratch::new("slim-streams-stack");

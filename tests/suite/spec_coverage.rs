@@ -1,5 +1,4 @@
-//! docs/spec-coverage.md: an entry for every part of the five specifications, and in each entry only code and tests
-//! that exist.
+//! docs/spec-coverage.md: an entry for every part of the five specifications, with existing code and tests only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

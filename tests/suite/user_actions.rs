@@ -1,5 +1,4 @@
-//! The section "User actions" of docs/clients.md: every action has a result for both clients, and names existing tests
-//! of tests/clients.
+//! The section "User actions" of docs/clients.md: every action has results for both clients, and existing tests.
 
 use std::path::Path;
 

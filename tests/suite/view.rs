@@ -1,5 +1,4 @@
-//! Views of every fixture: valid for independent readers, without a trace of AMDGPU, and safe against hostile clients
-//! of their windows and files.
+//! Views of every fixture: valid for other readers, without a trace of AMDGPU, and safe against hostile clients.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -146,8 +145,7 @@ fn windows_that_name_nothing_are_errors() {
     // A read across the end of a window is cut there.
     assert_eq!(read(token(wave.0, 0, 0, 0xff_fff8), 64), Ok(8));
     assert_eq!(read(token(wave.0, 0, 0, 0xff_ffc0), 4096), Ok(64));
-    // A read that begins in a spill slot ends in it, and a read outside of all slots is an error. `leaf` has two
-    // variables.
+    // A read that begins in a spill slot ends in it; outside of all slots it is an error. `leaf` has two variables.
     assert_eq!(read(token(wave.0, 0, 0, 0x200), 4096), Ok(16), "their pointers");
     for offset in [0, 16, 0x1ff, 0x210, 0x3ff, 0x7f_ffff, 0x80_0000, 0x80_0200, 0xff_fdff, 0xff_ffbf] {
         read(token(wave.0, 0, 0, offset), 1).expect_err(&format!("offset {offset:#x}"));

@@ -103,8 +103,7 @@ fn a_view_takes_a_file_twice_and_no_more_however_many_segments_name_it() {
     }
 }
 
-/// A function whose size leads past the last address has no code in a view: address plus size would wrap below its
-/// start.
+/// A function whose size leads past the last address has no code in a view: address plus size would wrap.
 #[test]
 fn no_code_of_a_view_ends_before_it_begins() {
     let folder = tempfile::tempdir().unwrap();
@@ -273,7 +272,7 @@ fn blocks(blocks: usize, entries: usize) -> (Vec<String>, usize, u64) {
     (problems, text.matches("DW_AT_ranges").count(), bytes)
 }
 
-/// src/view/dwarf/mod.rs, Capacity: as many entries as their section has bytes; each list has one more than it has
+/// src/view/dwarf/mod.rs, Capacity: as many entries as their section has bytes; each list needs one more than its
 /// ranges.
 #[test]
 fn a_view_has_so_many_ranges_and_no_more() {

@@ -129,8 +129,7 @@ fn each_unit_is_in_a_view_once_and_has_code_only_where_it_is_wanted() {
     }
 }
 
-/// The variables of a function on a stack, by the DIEs of the code object and by those of the view: the same number has
-/// a location.
+/// The variables of a function on a stack: code object and view have the same number with a location.
 #[test]
 fn variables_that_have_places_keep_them() {
     for name in NAMES {
@@ -153,8 +152,7 @@ fn variables_that_have_places_keep_them() {
     }
 }
 
-/// A wave moves to the other unit: the grown view has both units once, each with code, and the first view's contents at
-/// the same offsets.
+/// A wave moves to the other unit: the grown view has both units once with code, and the first view's offsets stay.
 #[test]
 fn a_view_of_linked_units_grows() {
     for name in NAMES {

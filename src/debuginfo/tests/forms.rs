@@ -137,8 +137,7 @@ fn indexes_are_not_believed() {
 fn a_bad_unit_costs_only_itself() {
     let shapes = include_bytes!("shapes/shapes.hsaco");
     let second = debug_info(shapes.to_vec()).unit(UnitId(1)).expect("a unit").offset.0 as usize;
-    // Bytes 4 and 5 of a DWARF 5 unit are its version, byte 7 is its address size. A readable header keeps its place in
-    // the list.
+    // Bytes 4 and 5 of a DWARF 5 unit are its version, byte 7 is its address size. A readable header stays in the list.
     for (at, value, words, left) in [
         (4, 9, "header of the unit at 0x0: unknown DWARF version: 9", 0),
         (7, 4, "address size of the unit at 0x0 is 4 at 0x7 of .debug_info, expected 8", 1),

@@ -1,5 +1,4 @@
-//! Debug information compared with other programs' output for the same files: llvm-dwarfdump for DIEs, gdb for
-//! values.
+//! Debug information against other programs' output for the same files: llvm-dwarfdump for DIEs, gdb for values.
 
 mod diagnostics;
 mod drafts;

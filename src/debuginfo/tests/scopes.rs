@@ -1,5 +1,4 @@
-//! Functions, scopes, variables, locations and lines, compared with llvm-dwarfdump at every address where an answer
-//! changes.
+//! Functions, scopes, variables, locations and lines against llvm-dwarfdump, at every address where an answer changes.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

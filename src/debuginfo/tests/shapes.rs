@@ -154,8 +154,8 @@ fn pointers_name_their_space_by_the_units_rules() {
         TypeKind::Pointer { address_space, .. } => address_space,
         ref other => panic!("{other:?}"),
     };
-    // LLVM_address_space has precedence. Otherwise the 2020 classes in a unit with their augmentation: 4 is constant,
-    // none is generic.
+    // LLVM_address_space has precedence. Otherwise the 2020 classes if the unit has their augmentation: 4 constant,
+    // none generic.
     assert_eq!([space("p_both"), space("p_class"), space("p_none")], [5, 0, 1].map(AddressSpace));
     // A unit without augmentation uses address space numbers.
     assert_eq!(space("far_type"), AddressSpace(4));
@@ -189,8 +189,7 @@ fn references_and_functions_name_their_space_as_pointers_do() {
     let spaces = [5, 3].map(|space| Some(AddressSpace(space)));
     assert_eq!(["call_both", "call_class"].map(function), spaces);
     assert_eq!((function("call_none"), function("growing")), (None, None));
-    // Class 4 of the 2020 text is constant, which is global; in a unit without the augmentation 4 is the number of a
-    // space.
+    // Class 4 of the 2020 text is constant, which is global; without the augmentation 4 is the number of a space.
     assert_eq!((function("called"), function("far_call")), (Some(AddressSpace(0)), Some(AddressSpace(4))));
 }
 

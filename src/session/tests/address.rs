@@ -1,5 +1,4 @@
-//! The address codec, compared with the layout in docs/protocol.md: tag [63:56], wave + 1 [55:39], lane [38:32], offset
-//! [31:0].
+//! The address codec against docs/protocol.md: tag [63:56], wave + 1 [55:39], lane [38:32], offset [31:0].
 
 use crate::session::reading::address::{MAX_WAVES, Token, decode, encode, window};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};

@@ -113,8 +113,7 @@ fn virtual_bases_are_where_their_object_says() {
     ]);
     let (_, at) = shown(&session(), "&derived.x");
     assert!(at.unwrap().starts_with(&format!("{:#x}", DATA + 80)));
-    // A pointer cast to the base adjusts the address, too, and NULL stays NULL. The cast back needs the object's own
-    // table.
+    // A pointer cast to the base adjusts the address, and NULL stays NULL. The cast back needs the object's own table.
     values(&[("*(B *) &derived", "{x = 5}"), ("(B *) (D *) 0", "0x0")]);
     let (_, at) = shown(&session(), "(B *) &derived");
     assert!(at.unwrap().starts_with(&format!("{:#x}", DATA + 80)));
@@ -221,8 +220,7 @@ fn what_is_elsewhere_says_where() {
     assert_eq!(why("inside"), format!("`inside` is not in scope at PC {pc:#x}; it is at {}", eight_of_ten()));
     assert_eq!(why("listed"), format!("`listed` was optimized out: {list}"));
     assert_eq!(why("emptied"), format!("`emptied` was optimized out: {empty}"));
-    // The list of all variables includes those without a location, with the same reasons, and excludes those of other
-    // blocks.
+    // The list of all variables includes those without a location, with the same reasons, but not other blocks'.
     let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();
     let of = |name: &str| {
         let found = locals.variables.iter().find(|variable| variable.name == name);

@@ -1,5 +1,4 @@
-//! The samples with changed words: the runtime that wrote them, the GPU, the host core's process, and missing trap
-//! temporaries.
+//! Samples with changed words: their runtime, the GPU, the host core's process, and missing trap temporaries.
 
 use std::path::Path;
 use std::process::Command;
@@ -58,8 +57,7 @@ fn a_version_that_no_runtime_had_is_told_and_not_believed() {
     }
 }
 
-/// The save area ends between hardware registers and trap temporaries of each wave in turn: the parking address is not
-/// a PC.
+/// The save area ends between hardware registers and trap temporaries of each wave: the parking address is not a PC.
 #[test]
 fn a_wave_without_trap_temporaries_has_no_parking_address() {
     for (name, parks) in [("gfx1100", true), ("gfx90a-split", true), ("gfx942-multi-xcc", false)] {

@@ -1,5 +1,4 @@
-//! A GPU core without other files gets its debug information from Debian's debuginfod server, by the build id in GPU
-//! memory.
+//! A GPU core without other files gets debug information from Debian's debuginfod server, by the build id in memory.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 use super::changed::sample;
 use super::{core, expected, export};
 
-/// The file without some of its bytes: their segment becomes two, and the headers, now one more, move to the file's
-/// end.
+/// The file without some of its bytes: their segment becomes two, and the headers, one more, move to the file's end.
 fn with_gap(bytes: &mut Vec<u8>, gap: Range<u64>) {
     let number = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let count = u16::from_le_bytes([bytes[56], bytes[57]]);
@@ -97,8 +96,8 @@ fn lanes_and_registers_behind_a_gap_are_kept() {
     }
 }
 
-/// For a faulting wave, each dword of its position and stop reason is removed once: the answer is the same or unknown,
-/// but never "running".
+/// For a faulting wave, each dword of its position and stop reason is removed once: the same answer or none, never
+/// "running".
 #[test]
 fn one_missing_word_makes_no_other_state() {
     for name in ["gfx90a-split", "gfx1100"] {

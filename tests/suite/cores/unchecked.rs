@@ -1,5 +1,4 @@
-//! Values of the samples with a single source: damage that nothing contradicts, and the marks of such values in the
-//! waves.
+//! Values of the samples with a single source: damage that nothing contradicts, and its marks in the waves.
 
 use serde_json::Value;
 
@@ -76,8 +75,7 @@ fn a_slot_that_nothing_confirms_is_named() {
     }
 }
 
-/// An intact sample has no damage marks. Its waves list unconfirmed values: its work-groups are partial, and its
-/// kernels request other registers.
+/// An intact sample has no damage marks. Its waves list unconfirmed values: partial work-groups, other register counts.
 #[test]
 fn sound_samples_name_values_with_one_source() {
     for name in SAMPLES {

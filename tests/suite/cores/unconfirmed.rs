@@ -205,8 +205,8 @@ fn a_place_beyond_the_work_group_is_shown_and_marked() {
     let (bytes, at) = sample("gfx90a-unified");
     let expected = expected("gfx90a-unified");
     let block = expected["waves"][0]["writer"]["block"].as_array().unwrap();
-    // From the top: 64 bytes of gap are the writer's, then LDS, then trap temporaries; TTMP11[5:0] is the wave's number
-    // in the group.
+    // From the top: 64 bytes of gap are the writer's, then LDS, then trap temporaries; TTMP11[5:0] is the wave's
+    // number.
     let ttmp11 = expected["waves"][0]["registers"]["ttmp11"].as_str().unwrap();
     let bytes_of = |text: &str| u32::from_str_radix(text, 16).unwrap().swap_bytes();
     let value = bytes_of(ttmp11);

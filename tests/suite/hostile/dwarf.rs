@@ -65,8 +65,7 @@ pub(super) fn unit(abbreviations: u32, dies: &[u8]) -> Vec<u8> {
     unit
 }
 
-/// DIEs of one unit under construction, with an open root and function `f`. Declarations 1 to 9 are those of
-/// [`Dies::table`].
+/// DIEs of one unit under construction, with an open root and function `f`. [`Dies::table`] has declarations 1 to 9.
 pub(super) struct Dies {
     pub(super) bytes: Vec<u8>,
     pub(super) table: Vec<u8>,

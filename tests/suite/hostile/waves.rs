@@ -163,8 +163,7 @@ fn functions_that_waves_look_up() {
         .says("backtrace DUMP", FRAME);
 }
 
-/// Arrays in missing memory, together of a frame's maximum size: one common to all lanes, and one per lane. And a
-/// captured one.
+/// Arrays in missing memory, together of a frame's maximum size: one for all lanes, one per lane. And a captured one.
 #[test]
 fn large_objects_of_honest_frames() {
     let mut dies = Dies::new();

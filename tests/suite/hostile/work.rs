@@ -75,8 +75,7 @@ fn variables_that_share_a_long_expression() {
     said.says("dwarf", "DIEs share lists");
 }
 
-/// `.debug_frame` of DWARF 5, section 6.4.1: a CIE with this augmentation and these instructions, and an FDE of all of
-/// the code.
+/// `.debug_frame` of DWARF 5, section 6.4.1: a CIE with this augmentation and instructions, and an FDE of all the code.
 fn frames(augmentation: &str, initial: &[u8], instructions: &[u8]) -> Section {
     let entry = |id: u32, rest: Vec<u8>| {
         let rest = [id.to_le_bytes().to_vec(), rest].concat();
@@ -271,8 +270,8 @@ fn work_ends_when_its_client_leaves() {
     server.leave_during("locals all");
 }
 
-/// A client's questions about thousands of variables in all lanes: the answers are whole, or report that they are too
-/// long.
+/// A client's questions about thousands of variables in all lanes: the answers are whole, or report their excess
+/// length.
 #[test]
 fn answers_of_thousands_of_variables() {
     for (count, is_whole) in [(1_000, true), (8_000, false), (50_000, false)] {

@@ -183,8 +183,7 @@ fn kernel_arguments_are_global_memory() {
     assert!(shown.contains(&words.iter().map(|word| le(*word)).collect::<String>()), "{read}");
 }
 
-/// A log with fewer blanks (`sed 's/  */ /g'`, a web page): the header locates the arguments; without it their first
-/// row is rejected.
+/// A log with fewer blanks (`sed 's/  */ /g'`, a web page): without the header their first row is rejected.
 #[test]
 fn rows_without_their_blanks_are_right_or_refused() {
     let waves = Wave::some(GFX1100, 2);

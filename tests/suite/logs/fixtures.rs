@@ -1,5 +1,4 @@
-//! The committed texts, value by value; and logs of the fixture kernels with their code objects, compared with the
-//! models.
+//! The committed texts, value by value; and logs of the fixture kernels with their code objects, against the models.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -174,8 +173,7 @@ fn umr_with_the_hardwares_names() {
     assert!(note.ends_with(why), "{note}");
 }
 
-/// A log of a fixture's waves, written from the values of its model (tests/fixtures/expected), with its code object
-/// saved beside it as by the agent.
+/// A log with the values of a fixture's model (tests/fixtures/expected), with its code object saved as by the agent.
 struct Saved {
     log: PathBuf,
     object: PathBuf,

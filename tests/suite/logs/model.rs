@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// A GPU as in a log. The names are those of AMD's debugger library; its register tables define the registers of each
-/// GPU.
+/// A GPU as in a log. The names are those of AMD's debugger library, whose register tables define each GPU's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gpu {
     pub(super) name: &'static str,

@@ -133,7 +133,7 @@ fn the_program_holds_the_code_objects_of_a_log() {
         let only = folder.join(format!("only-{compress}"));
         fs::create_dir(&only).unwrap();
         fs::copy(program, only.join("app")).unwrap();
-        // Identified by the entries of kernels, and by the file's size in the URI; the length of an image is often
+        // Identified by the entries of kernels, and by the file's size in the URI; an image's length is often
         // ambiguous.
         let memory = |_, _| "memory://4242#offset=0x5555&size=0x10".to_owned();
         let sized = |_, size| format!("memory://4242#offset=0x5555&size={size}");
@@ -249,8 +249,7 @@ fn processes_with_code_at_one_address_stay_apart() {
     }
 }
 
-/// The user's processor counts, and contradictions are reported: a saved code object's header, the runtime's text, a
-/// name.
+/// The user's processor counts. Contradictions are reported: a saved file's header, the runtime's text, a name.
 #[test]
 fn a_processor_that_the_log_contradicts_is_said() {
     let folder = folder("objects-contradicted");

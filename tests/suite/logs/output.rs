@@ -157,8 +157,7 @@ fn ranks_stay_apart_behind_times() {
     }
 }
 
-/// The rule before each wave ends the previous one: lines after an unreadable header belong to no wave, and are
-/// reported.
+/// The rule before each wave ends the previous one: lines after an unreadable header are reported, as of no wave.
 #[test]
 fn a_broken_header_does_not_give_its_rows_to_the_wave_before() {
     let waves = Wave::some(SMALL, 3);

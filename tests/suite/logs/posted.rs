@@ -1,5 +1,5 @@
-//! Logs and umr's output as people post them: quoted, cut, in other programs' logs, several GPUs in one file; and
-//! messages for unreadable files.
+//! Logs and umr's output as posted: quoted, cut, in other logs, several GPUs in one file; messages for unreadable
+//! files.
 
 use std::fmt::Write as _;
 use std::fs;

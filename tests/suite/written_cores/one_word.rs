@@ -1,9 +1,8 @@
 //! One damaged word anywhere in a save area never makes a wave differ from the truth without a mark.
 //!
-//! The truth is the writer's plan: each core is first read whole and compared with its model, and a damaged core is
-//! compared with that reading. A wave without a mark is at the address of a true wave. Its registers, LDS and private
-//! memory come from the same bytes of the file. Its work-group, dispatch, position and stop reason are the same, or
-//! absent.
+//! The truth is the writer's plan: each core is first read whole and compared with its model, then damaged cores with
+//! that reading. A wave without a mark is at the address of a true wave. Its registers, LDS and private memory come
+//! from the same bytes of the file. Its work-group, dispatch, position and stop reason are the same, or absent.
 //!
 //! A value without confirmation is among the wave's `unchecked` values, in the intact core as in the damaged one.
 //! Without any mark only values of the damaged word itself change: a register, a dword of LDS; the PC, the status, and

@@ -1,6 +1,5 @@
 //! The writer gets the values of each wave from the sample cores' expected files, as read by AMD's library. It must
-//! write the bytes of the samples: blocks of waves, words of control stacks, scratch, packets. Noise bytes of the
-//! writer are not compared.
+//! write the bytes of the samples: blocks of waves, control stacks, scratch, packets. Its noise bytes are not compared.
 
 use std::collections::BTreeMap;
 

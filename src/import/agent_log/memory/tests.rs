@@ -56,8 +56,7 @@ fn rows_without_their_blanks_are_placed_by_the_header_or_not_at_all() {
         (8, 1, Some(0x7f00), true, Some(0x7f00)),
         // Rows after the first are whole.
         (3, 1, Some(0x7ef4), false, Some(0x7f00)),
-        // Without the header's field: a whole row, an unchanged row, a row after another one; otherwise the address is
-        // unknown.
+        // Without the header's field: a whole row, an unchanged row, a row after another one; otherwise unknown.
         (8, 1, None, true, Some(0x7f00)),
         (3, 4, None, true, Some(0x7f00)),
         (3, 1, None, false, Some(0x7f00)),

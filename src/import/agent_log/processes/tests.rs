@@ -28,8 +28,7 @@ type Case<'c> = (&'c str, &'c [(u64, u64)], &'c [&'c [usize]], &'c [usize], &'c 
 
 #[test]
 fn what_lies_at_one_address_is_of_two_processes() {
-    // Addresses of code objects, the ones named by each wave, the process of each wave, and the first line of each
-    // process.
+    // Addresses of code objects, the ones named by each wave, each wave's process, each process's first line.
     let cases: [Case<'_>; 7] = [
         ("one", &[(0, 9)], &[&[0], &[], &[0]], &[0, 0, 0], &[10]),
         ("apart", &[(0, 9), (9, 12)], &[&[0], &[1]], &[0, 0], &[10]),

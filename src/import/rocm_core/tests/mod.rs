@@ -169,8 +169,7 @@ fn the_first_note_that_can_be_read_counts() {
     let (notes, problems) = read(core(224, &[[amdgpu(b""), whole.clone()].concat()]));
     assert_eq!(notes.state.map(|state| state.r_debug), Some(0x1234), "{problems:?}");
     assert_eq!(problems.len(), 1, "{problems:?}");
-    // After a damaged note it is found by its name. Other data with that name does not match, and only a few such
-    // places are tried.
+    // After a damaged note it is found by its name. Other data with that name is skipped, up to a limit.
     let mut damaged = note(b"CORE\0", 1, &[0; 8]);
     damaged[4] = 0xff;
     damaged[5] = 0xff;

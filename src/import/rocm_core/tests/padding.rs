@@ -3,8 +3,7 @@ use super::{correct, without};
 use crate::capture::{Backing as _, MemoryBacking};
 use crate::import::problem::Problems;
 
-/// Sizes of a note and of two segments: 64 + 3 * 56 + 444 is 4 more than a multiple of 16, so that 12 bytes of padding
-/// follow.
+/// Sizes of a note and of two segments: 64 + 3 * 56 + 444 is 4 more than a multiple of 16: 12 bytes of padding follow.
 const SIZES: [u64; 3] = [444, 8192, 4096];
 
 /// A core like ROCr's; `padded`: written to a file. The memory is `fill` except for code objects in the second segment.

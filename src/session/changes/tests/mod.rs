@@ -1,5 +1,4 @@
-//! Tests of what-if writes, compared with a model: plain maps from bytes and dwords to values, independent of the
-//! layer.
+//! Tests of what-if writes against a model: plain maps from bytes and dwords to values, independent of the layer.
 
 mod limits;
 mod model;

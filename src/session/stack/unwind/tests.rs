@@ -1,5 +1,4 @@
-//! Unwinding through three kinds of call frame information: described by models, read by another tool, and with
-//! deliberate errors.
+//! Unwinding through call frame information: described by models, read by another tool, and with deliberate errors.
 
 pub(in crate::session) mod hostile;
 mod registers;
