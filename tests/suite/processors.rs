@@ -1,4 +1,4 @@
-//! Code objects for another processor than the GPU's, in each kind of capture: rejected, or accepted by force.
+//! Code objects for another processor than the GPU's, in each kind of capture: rejected with both names, or forced.
 //!
 //! These tests change the processor of a code object, the low byte of `e_flags` (AMDGPUUsage, "AMDGPU EF_AMDGPU_MACH
 //! Values").
