@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use super::fake::Fake;
-use super::lib::arch::Targets;
-use super::lib::server::{Client, ClientOptions, Facade, Threads, ThreadsAs};
-use super::lib::session::{Dump, Session};
-use super::lib::units::WaveSize;
-use super::lib::view::{Extent, Views};
+use super::synthetic::session_of;
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{expected, fixtures, open};
 use crate::view::ask;
+use lanescope::arch::Targets;
+use lanescope::server::{Client, ClientOptions, Facade, Threads, ThreadsAs};
+use lanescope::session::{Dump, Session};
+use lanescope::units::WaveSize;
+use lanescope::view::{Extent, Views};
 
 /// The table of GNU gdb 16.3 (bfd/cpu-amdgcn.c).
 const GDB_16: [&str; 13] = [
@@ -57,7 +57,7 @@ fn gdb_gets_a_processor_that_it_knows() {
     for name in names {
         let size = targets.target(name).unwrap().wave_sizes[0];
         let options = ClientOptions { facade: Some(Facade::AmdgcnGdb), views: None, threads: None };
-        let mut client = Client::new(Box::new(Fake::of(name, size, 1)), options);
+        let mut client = Client::new(Box::new(session_of(name, size, 1)), options);
         let description = text(&mut client, "qXfer:features:read:target.xml:0,1000");
         let is_known = name == GDB_16_LAST || GDB_16.contains(&name);
         let known = if is_known { Some(name) } else { other(name) };
@@ -179,7 +179,7 @@ fn code_objects_are_files_without_call_frames() {
 fn dump_of(name: &str, objects: &[(&str, Vec<u8>, &str)], waves: &[usize]) -> Arc<Dump> {
     let folder = scratch(name);
     let kernel = fs::read(fixtures().join("code/saxpy-gfx90a-O0.hsaco")).unwrap();
-    let kernel = super::lib::codeobject::CodeObject::parse(kernel).unwrap().symbol("saxpy").unwrap().value;
+    let kernel = lanescope::codeobject::CodeObject::parse(kernel).unwrap().symbol("saxpy").unwrap().value;
     let at = |object: usize| 0x7f00_0010_0000 + object as u64 * 0x10_0000;
     let mut manifest =
         "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 1\nagent = 1\n[[dispatch]]\n\

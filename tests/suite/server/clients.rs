@@ -1,10 +1,10 @@
-//! Unmodified debuggers as clients of the made-up session. A debugger that is not installed is a failure: scripts/setup
+//! Unmodified debuggers as clients of the synthetic capture. A debugger that is not installed is a failure: scripts/setup
 //! installs them.
 
 use std::process::Command;
 
-use super::lib::server::ServeOptions;
 use super::sockets::{address, start};
+use lanescope::server::ServeOptions;
 
 /// The output of a debugger that runs these commands, and then ends.
 ///
@@ -69,8 +69,8 @@ fn gdb_shows_waves_registers_and_tagged_memory() {
         says(
             &said,
             &[
-                "Captured state fake.toml: 4 waves of gfx90a (wave64).",
-                "* 2    Thread 2 \"AMDGPU Wave 1:1:1:2 (0,0,0)/1\" (memory violation, saxpy) 0x00007fff00001010 in ?? ()",
+                "Captured state synthetic.toml: 4 waves of gfx90a (wave64).",
+                "* 2    Thread 2 \"AMDGPU Wave 1:1:1:2 (0,0,0)/1\" (memory violation (page fault), saxpy) 0x00007fff00001010 in ?? ()",
                 "= 0xffffffffffffffff",
                 "= 65539",
                 "<unavailable>",
@@ -108,8 +108,10 @@ fn gdb_steps_a_wave_at_a_breakpoint_without_end_in_sight() {
 fn gdb_knows_which_thread_the_monitor_is_about() {
     let commands = ["info threads", "monitor wave", "thread 3", "thread apply all p $pc", "monitor wave"];
     let said = gdb("gdb", &commands);
-    let about: Vec<&str> =
-        said.lines().filter(|line| line.ends_with("breakpoint.") || line.ends_with("violation.")).collect();
+    let about: Vec<&str> = said
+        .lines()
+        .filter(|line| line.ends_with("breakpoint.") || line.ends_with("(page fault)."))
+        .collect();
     assert_eq!(about.len(), 2, "{said}");
     assert!(about[0].starts_with("Thread 2:") && about[1].starts_with("Thread 3:"), "{said}");
 }
@@ -150,7 +152,7 @@ fn gdb_changes_registers_and_memory_for_itself() {
                 "Cannot access memory at address 0x10",
                 "wave 2 s0: 0x100 -> 0x1",
                 "wave 2 v0[lane 3]: 0x10003 -> 0x4d",
-                "0 at 0x100000: 95 -> 04",
+                "global memory at 0x100000: 95 96 97 98 -> 04 00 00 00",
                 "$4 = 256",
                 "0x100000:\t0x98979695",
             ],
@@ -180,7 +182,7 @@ fn lldb_shows_waves_registers_and_tagged_memory() {
             "= error: unavailable",
             "0x500007f00000010: 10 11 12 13",
             "[0x0000000000100000-0x0000000000120000) r-- heap",
-            "local#0x00000010: 11 10 13 12",
+            "local#0x00000010: 10 11 12 13",
             "\"client\":\"lldb\"",
         ],
     );
@@ -206,7 +208,7 @@ fn lldb_changes_registers_and_memory_for_itself() {
             "0x00100000: 01 02 03 98",
             "0x500009100000010: 09 22",
             "wave 2 s0: 0x100 -> 0x1",
-            "0 at 0x100000: 95 -> 01",
+            "global memory at 0x100000: 95 96 97 -> 01 02 03",
             "Dropped 1 changed dword of registers and 4 changed bytes of memory.",
         ],
     );

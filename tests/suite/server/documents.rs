@@ -1,6 +1,6 @@
 //! docs/protocol.md agrees with the code.
 
-use super::lib::server::packet_table;
+use lanescope::server::packet_table;
 
 #[test]
 fn the_packet_table_is_the_routers() {

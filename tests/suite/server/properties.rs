@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::fake::Fake;
-use super::lib::server::{Client, ClientOptions, Flow};
+use super::synthetic::session;
+use lanescope::server::{Client, ClientOptions, Flow};
 
 fn client() -> Client {
-    Client::new(Box::new(Fake::new(4)), ClientOptions::default())
+    Client::new(Box::new(session(4)), ClientOptions::default())
 }
 
 fn framed(body: &[u8]) -> Vec<u8> {

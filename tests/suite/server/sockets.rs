@@ -11,14 +11,14 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::fake::Fake;
-use super::lib::server::{Endpoint, Listen, ServeOptions, serve};
+use super::synthetic::session;
+use lanescope::server::{Endpoint, Listen, ServeOptions, serve};
 
 /// Starts a server in a thread; where it listens, and the thread.
 pub(super) fn start(options: ServeOptions) -> (Vec<Endpoint>, JoinHandle<std::io::Result<()>>) {
     let (sender, receiver) = mpsc::channel();
     let server = std::thread::spawn(move || {
-        serve(&options, |_| Box::new(Fake::new(4)), |endpoints| sender.send(endpoints.to_vec()).unwrap())
+        serve(&options, |_| Box::new(session(4)), |endpoints| sender.send(endpoints.to_vec()).unwrap())
     });
     (receiver.recv().unwrap(), server)
 }
@@ -216,14 +216,14 @@ fn a_socket_that_is_served_is_not_taken_over() {
     let listen = vec![Listen::Tcp(address(&endpoints))];
     let refused = serve(
         &ServeOptions { listen, ..ServeOptions::default() },
-        |_| Box::new(Fake::new(4)),
+        |_| Box::new(session(4)),
         |_| panic!("it cannot be ready"),
     );
     let words = refused.unwrap_err().to_string();
     assert!(words.starts_with("cannot listen on 127.0.0.1:"), "{words}");
 }
 
-/// The program, serving a made-up place of the test's choosing.
+/// The program, serving a place of the test's choosing.
 fn program(arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_lanescope"))
         .arg("serve")

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! # a comment
-//! : waves 4                  the made-up session (fake.rs) to serve; also `: kind gfx1030 32`, `: client lldb`, `: threads lanes`
+//! : waves 4                  the synthetic capture (synthetic.rs) to serve; also `: kind gfx1030 32`, `: client lldb`, `: threads lanes`
 //! > qC                       a packet to send, framed and acknowledged by the player
 //! < QC2                      the reply, exactly; `...` stands for any bytes
 //! <b {"waves":...}           the same after taking the escaping of binary data away
@@ -19,9 +19,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::fake::Fake;
-use super::lib::server::{Client, ClientOptions, Facade, Flow, Threads, ThreadsAs};
-use super::lib::units::WaveSize;
+use super::synthetic::session_of;
+use lanescope::server::{Client, ClientOptions, Facade, Flow, Threads, ThreadsAs};
+use lanescope::units::WaveSize;
 
 macro_rules! transcripts {
     ($($name:ident),+ $(,)?) => {
@@ -134,7 +134,7 @@ fn play(name: &str) {
             continue;
         }
         if player.is_none() {
-            let session = Box::new(Fake::of(&kind.0, kind.1, waves));
+            let session = Box::new(session_of(&kind.0, kind.1, waves));
             let threads = threads.map(|threads| Threads::new(&*session, threads, None).unwrap());
             let options = ClientOptions { threads: threads.map(Arc::new), ..options.clone() };
             let client = Client::new(session, options);
