@@ -42,7 +42,7 @@ const UNCLEAN: [(u32, u32); 27] = [
 
 /// Whether a character is a terminal control or invisible.
 #[must_use]
-pub fn is_unclean(character: char) -> bool {
+pub(crate) fn is_unclean(character: char) -> bool {
     let code = u32::from(character);
     let after = UNCLEAN.partition_point(|(first, _)| *first <= code);
     after.checked_sub(1).and_then(|index| UNCLEAN.get(index)).is_some_and(|(_, last)| code <= *last)
@@ -50,7 +50,7 @@ pub fn is_unclean(character: char) -> bool {
 
 /// Escapes one line of text, including line ends.
 #[must_use]
-pub fn clean<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
+pub(crate) fn clean<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     escaped(text.into(), is_unclean)
 }
 
@@ -62,7 +62,7 @@ pub fn clean_lines<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
 
 /// Escapes lines of source text, except line ends and tabs; CRLF becomes LF.
 #[must_use]
-pub fn clean_text<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
+pub(crate) fn clean_text<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     let text = text.into();
     let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { text };
     escaped(text, |character| !matches!(character, '\n' | '\t') && is_unclean(character))

@@ -56,16 +56,16 @@
 pub mod arch;
 mod bounds;
 pub mod capture;
-pub mod clean;
+mod clean;
 mod cli;
 pub mod codeobject;
 pub mod debuginfo;
-pub mod diff;
+mod diff;
 pub mod disassembler;
 mod elf;
 pub mod import;
 mod integers;
-pub mod mapping;
+mod mapping;
 pub mod questions;
 pub mod report;
 pub mod server;
@@ -77,6 +77,9 @@ pub mod view;
 
 pub use dwarf_heterogeneous as dwarf;
 
+/// Escapes text for a terminal, line by line: for the program's log.
+#[doc(hidden)]
+pub use clean::clean_lines;
 /// Runs the command line of this process.
 #[doc(hidden)]
 pub use cli::main as run;

@@ -19,7 +19,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use lanescope::clean::clean_lines;
+use lanescope::clean_lines;
 
 fn main() -> ExitCode {
     let environment = env_logger::Env::default().default_filter_or("warn");

@@ -28,14 +28,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-pub use stamp::{Changes, Stamp};
+pub(crate) use stamp::{Changes, Stamp};
 
 use guard::TableIndex;
 
 /// Minimum size of a mapped range; smaller ones are copied in less than a millisecond.
-pub const LEAST_MAPPED: u64 = 1 << 20;
+pub(crate) const LEAST_MAPPED: u64 = 1 << 20;
 /// Maximum size of a copied range: less than the memory that a process may use for a file.
-pub const MAX_COPIED: u64 = 64 << 20;
+pub(crate) const MAX_COPIED: u64 = 64 << 20;
 /// Minimum age of the last modification for a mapping; younger files are copied. Two modifications within one clock
 /// tick of a file system look the same; FAT has the longest tick, two seconds.
 const FRESH: Duration = Duration::from_secs(2);
@@ -51,7 +51,7 @@ fn live() -> MutexGuard<'static, Vec<Watch>> {
 
 /// Bytes of a file: a copy, or a guarded mapping.
 #[derive(Debug)]
-pub enum Mapped {
+pub(crate) enum Mapped {
     /// Owned bytes.
     Copied(Vec<u8>),
     /// The file's pages.
@@ -60,7 +60,7 @@ pub enum Mapped {
 
 /// A mapping that survives changes of its file.
 #[derive(Debug)]
-pub struct Guarded {
+pub(crate) struct Guarded {
     // The entry must be released before the pages are unmapped.
     watch: Watch,
     pages: memmap2::Mmap,
@@ -87,7 +87,7 @@ impl Drop for Guarded {
 
 /// Change detection for a mapped file.
 #[derive(Clone, Debug)]
-pub struct Watch(Arc<Watched>);
+pub(crate) struct Watch(Arc<Watched>);
 
 #[derive(Debug)]
 struct Watched {
@@ -102,14 +102,14 @@ struct Watched {
 impl Watch {
     /// Returns the watch of the mapping that contains the bytes; `None` for other bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         live().iter().find(|watch| watch.0.place.holds(bytes.as_ptr().addr())).cloned()
     }
 
     /// Whether the file was truncated, written or unreadable since the mapping. Data from its bytes is then untrusted.
     /// Once true it stays true.
     #[must_use = "the bytes of a changed file differ from those that were opened"]
-    pub fn is_changed(&self) -> bool {
+    pub(crate) fn is_changed(&self) -> bool {
         let Watched { file, stamp, place, is_changed, is_over } = &*self.0;
         if is_changed.load(Ordering::Relaxed) {
             return true;
@@ -128,7 +128,7 @@ impl Watch {
 
 /// Describes the first file that changed while this process had it mapped, or read it by range ([`Changes`]).
 #[must_use]
-pub fn first_changed() -> Option<String> {
+pub(crate) fn first_changed() -> Option<String> {
     let is_live = live().iter().any(Watch::is_changed);
     let unnamed = || "a file".to_owned();
     match FIRST_CHANGED.get() {
@@ -151,7 +151,7 @@ fn cut(size: u64, end: u64) -> io::Error {
 /// # Errors
 /// `UnexpectedEof` if the range leaves the file; `OutOfMemory` if it is too long to copy and the guard's table is full;
 /// or the operating system's error.
-pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
+pub(crate) fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     let stamp = Stamp::of(file)?;
     let end = offset.checked_add(length).ok_or(io::ErrorKind::UnexpectedEof)?;
     if end > stamp.size() {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Deserialize;
+use thiserror::Error;
 
 /// Maximum length of a run: more than any GPU has of one register kind.
 const MOST: u16 = 1024;
@@ -47,25 +48,36 @@ impl Names {
     }
 }
 
-impl TryFrom<String> for Names {
-    type Error = String;
+/// The reason that a text is no name.
+#[derive(Debug, Error)]
+pub(super) enum NamesError {
+    #[error("{0:?} is not a name: a run is written v{{0..255}}, both ends included")]
+    Form(String),
+    #[error("{0:?} has no stem or more than {MOST} names")]
+    Run(String),
+    #[error("{0:?} counts backwards")]
+    Backwards(String),
+}
 
-    fn try_from(text: String) -> Result<Self, String> {
+impl TryFrom<String> for Names {
+    type Error = NamesError;
+
+    fn try_from(text: String) -> Result<Self, NamesError> {
         let Some((stem, rest)) = text.split_once('{') else {
             return Ok(Self { stem: text, run: None });
         };
         let bounds = rest.strip_suffix('}').and_then(|inner| inner.split_once(".."));
         let numbers = bounds.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
         let Some((low, high)) = numbers else {
-            return Err(format!("{text:?} is not a name: a run is written v{{0..255}}, both ends included"));
+            return Err(NamesError::Form(text));
         };
         let (low, high): (u16, u16) = (low, high);
         match high.checked_sub(low) {
             Some(last) if last < MOST && !stem.is_empty() => {
                 Ok(Self { stem: stem.to_owned(), run: Some((low, last + 1)) })
             }
-            Some(_) => Err(format!("{text:?} has no stem or more than {MOST} names")),
-            None => Err(format!("{text:?} counts backwards")),
+            Some(_) => Err(NamesError::Run(text)),
+            None => Err(NamesError::Backwards(text)),
         }
     }
 }

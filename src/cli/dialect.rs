@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::TypedValueParser;
 
 use super::choice::choice;
+use super::value::ValueError;
 use crate::dwarf::Dialect;
 use crate::dwarf::draft::{self, Numbers, NumbersError};
 
@@ -32,11 +33,9 @@ pub(super) enum DraftError {
 }
 
 /// The dialect of that name.
-pub(super) fn named(name: &str) -> Result<Dialect, String> {
-    Dialect::named(name).ok_or_else(|| {
-        let names = Dialect::ALL.map(Dialect::name).join(", ");
-        format!("no dialect {name:?}; there are {names}")
-    })
+pub(super) fn named(name: &str) -> Result<Dialect, ValueError> {
+    let names = || Dialect::ALL.map(Dialect::name).join(", ");
+    Dialect::named(name).ok_or_else(|| ValueError::Dialect { text: name.to_owned(), names: names() })
 }
 
 /// The parser of `--dialect`.

@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::dump::{CAPTURES, CaptureArgs, supplied};
+use super::value::ValueError;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::diff::{self, Diff, DiffError, Options};
@@ -89,10 +90,9 @@ struct OfB {
 pub(super) struct InputError(Failure);
 
 /// `3:7`, or `3` for the same id in both dumps.
-fn pair(text: &str) -> Result<(u32, u32), String> {
-    let id = |word: &str| {
-        word.trim().parse::<u32>().map_err(|_| format!("expected ids of two waves, 3:7, not `{text}`"))
-    };
+fn pair(text: &str) -> Result<(u32, u32), ValueError> {
+    let wrong = |_| ValueError::NotOfForm("ids of two waves, 3:7", text.to_owned());
+    let id = |word: &str| word.trim().parse::<u32>().map_err(wrong);
     let (a, b) = text.split_once(':').unwrap_or((text, text));
     Ok((id(a)?, id(b)?))
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::choice::choice;
+use super::value::ValueError;
 use crate::arch::{Targets, WaveArch};
 use crate::capture::Wave;
 use crate::clean::clean_lines;
@@ -113,7 +114,7 @@ const LOCAL_FILES: [(&str, LocalFiles); 3] =
     [("auto", LocalFiles::Auto), ("yes", LocalFiles::Yes), ("no", LocalFiles::No)];
 
 /// `FILE` or `FILE@ADDRESS`; an `@` without a number after it is part of the name.
-pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
+pub(super) fn supplied(text: &str) -> Result<Supplied, ValueError> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
@@ -121,7 +122,7 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
     let at = text.rsplit_once('@').and_then(|(file, address)| Some((file, number(address)?)));
     let (file, address) = at.map_or((text, None), |(file, address)| (file, Some(address)));
     if file.is_empty() {
-        return Err("expected FILE or FILE@ADDRESS".to_owned());
+        return Err(ValueError::Form("FILE or FILE@ADDRESS"));
     }
     Ok(Supplied { file: PathBuf::from(file), address })
 }
@@ -139,19 +140,19 @@ pub(crate) struct PlaceArgs {
 }
 
 /// A work-item's position: `70,0,0`, `(70,0,0)` or `(1,0,0)[6,0,0]`.
-fn work_item(text: &str) -> Result<GridPlace, String> {
+fn work_item(text: &str) -> Result<GridPlace, ValueError> {
     match text.parse() {
         Ok(place @ (GridPlace::WorkItem(_) | GridPlace::InGroup { .. })) => Ok(place),
-        _ => Err("expected X,Y,Z, (X,Y,Z) or (X,Y,Z)[X,Y,Z]".to_owned()),
+        _ => Err(ValueError::Form("X,Y,Z, (X,Y,Z) or (X,Y,Z)[X,Y,Z]")),
     }
 }
 
 /// A work-group's position, with or without the number of a wave: `2,0,0`, `(2,0,0)/1`.
-fn workgroup(text: &str) -> Result<GridPlace, String> {
+fn workgroup(text: &str) -> Result<GridPlace, ValueError> {
     match text.parse() {
         Ok(GridPlace::WorkItem(group)) => Ok(GridPlace::Wave { group, number: None }),
         Ok(place @ GridPlace::Wave { .. }) => Ok(place),
-        _ => Err("expected X,Y,Z or X,Y,Z/N, also with parentheses: (X,Y,Z)/N".to_owned()),
+        _ => Err(ValueError::Form("X,Y,Z or X,Y,Z/N, also with parentheses: (X,Y,Z)/N")),
     }
 }
 
@@ -383,13 +384,17 @@ impl Waves<'_> {
 }
 
 /// Ids of waves in the form of `--wave 3,7-9`.
-pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
-    let wrong = || format!("--wave takes ids of waves, 3 or 3,7-9, not `{text}`");
+pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, ValueError> {
+    let wrong = || ValueError::WaveIds(text.to_owned());
     let id = |word: &str| word.trim().parse::<u32>().map_err(|_| wrong());
     let ranges = text.split(',').map(|part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (id(first)?, id(last)?);
-        if first > last { Err(format!("--wave {text}: {first} is above {last}")) } else { Ok(first..=last) }
+        if first <= last {
+            Ok(first..=last)
+        } else {
+            Err(ValueError::Backwards { text: text.to_owned(), first, last })
+        }
     });
     ranges.collect()
 }

@@ -14,6 +14,7 @@ mod shell;
 mod slim;
 mod sources;
 pub(crate) mod targets;
+mod value;
 
 mod export;
 mod view;

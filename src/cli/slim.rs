@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::sources::SourceArgs;
+use super::value::ValueError;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
@@ -86,34 +87,31 @@ pub(super) struct Args {
 }
 
 /// `START-END` or `START+SIZE`, converted to first and last address.
-fn range(text: &str) -> Result<(u64, u64), String> {
-    let wrong = || format!("expected START-END or START+SIZE, 0x7f0000200000+0x1000, not `{text}`");
+fn range(text: &str) -> Result<(u64, u64), ValueError> {
+    let form = "START-END or START+SIZE, 0x7f0000200000+0x1000";
+    let wrong = || ValueError::NotOfForm(form, text.to_owned());
     let number = |word: &str| spaces::number(word.trim()).map_err(|_| wrong());
     let (first, end) = match (text.split_once('+'), text.split_once('-')) {
         (Some((start, length)), _) => {
-            let (start, length) = (number(start)?, number(length)?);
-            let Some(more) = length.checked_sub(1) else {
-                return Err(format!("`{text}` is empty: SIZE is 0"));
-            };
+            let (first, length) = (number(start)?, number(length)?);
+            let more = length.checked_sub(1).ok_or_else(|| ValueError::NoSize(text.to_owned()))?;
             // A range may include the last byte of memory.
-            let last = start.checked_add(more).ok_or_else(|| {
-                let left = u128::from(u64::MAX - start) + 1;
-                format!("`{text}` passes the end of memory, 2^64; expected at most {left:#x} bytes from {start:#x} on")
-            })?;
-            return Ok((start, last));
+            let left = u128::from(u64::MAX - first) + 1;
+            let past = || ValueError::PastMemory { text: text.to_owned(), first, left };
+            return Ok((first, first.checked_add(more).ok_or_else(past)?));
         }
         (None, Some((start, end))) => (number(start)?, number(end)?),
         (None, None) => return Err(wrong()),
     };
     if end <= first {
-        return Err(format!("`{text}` is empty: {end:#x} is not above {first:#x}"));
+        return Err(ValueError::Empty { text: text.to_owned(), first, end });
     }
     Ok((first, end - 1))
 }
 
 /// A number of bytes: `4096`, `64K`, `8M`, `2G`.
-fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("expected bytes as 4096, 64K, 8M or 2G, not `{text}`");
+fn size(text: &str) -> Result<u64, ValueError> {
+    let wrong = || ValueError::NotOfForm("bytes as 4096, 64K, 8M or 2G", text.to_owned());
     let units = [(['k', 'K'], 10), (['m', 'M'], 20), (['g', 'G'], 30)];
     let found = units.iter().find_map(|(letters, shift)| Some((text.strip_suffix(letters)?, *shift)));
     let (number, shift) = found.unwrap_or((text, 0));

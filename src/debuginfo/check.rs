@@ -6,7 +6,7 @@ use super::DebugInfo;
 use super::diagnostics::Diagnostics;
 use super::error::{DebugInfoError, Result};
 use super::types::TypeId;
-use super::unit::UnitId;
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::unit::die::Reading;
 use crate::debuginfo::unit::line::table_problem;
 use crate::debuginfo::unit::location::{ListOffset, LocationAttribute};

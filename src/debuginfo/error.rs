@@ -3,8 +3,19 @@
 use thiserror::Error;
 
 use crate::codeobject::CodeObjectError;
-use crate::debuginfo::unit::attr::AttributeName;
+use crate::debuginfo::attribute::AttributeName;
 use crate::units::DieOffset;
+
+/// The DWARF parser's reason that bytes cannot be read. The error that contains it has their place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct ParseError(gimli::Error);
+
+impl ParseError {
+    pub(crate) fn new(reason: gimli::Error) -> Self {
+        Self(reason)
+    }
+}
 
 /// Why a question about the debug information has no answer.
 ///
@@ -32,7 +43,7 @@ pub enum DebugInfoError {
         /// The part that was read: `header`, `abbreviations`, `line table` ...
         what: &'static str,
         /// The parser's error.
-        why: gimli::Error,
+        why: ParseError,
     },
     /// More of something than is read of one file (docs/security.md, "Bounds").
     #[error("{what} of the unit at {unit}: {why}")]
@@ -90,7 +101,7 @@ pub enum DebugInfoError {
         /// The attribute; `DIE` where the DIE itself cannot be read.
         attribute: AttributeName,
         /// The parser's error.
-        why: gimli::Error,
+        why: ParseError,
     },
     /// An attribute of a class that it cannot have.
     #[error("{attribute} of DIE {die} in the unit at {unit} is {found}, expected {expected}")]
@@ -127,7 +138,7 @@ pub enum DebugInfoError {
         /// Its offset in `.debug_loclists` or `.debug_loc`.
         list: DieOffset,
         /// The parser's error.
-        why: gimli::Error,
+        why: ParseError,
     },
     /// Something that an attribute refers to cannot be read.
     #[error("{attribute} of DIE {die}: {error}")]

@@ -12,50 +12,58 @@
 //! Specification: DWARF 4 and 5 (section numbers are of DWARF 5), and LLVM's "DWARF Extensions For Heterogeneous
 //! Debugging" for attributes.
 
+mod address_model;
+mod attribute;
+mod cache;
 mod check;
+mod contents;
 mod diagnostics;
 mod error;
+mod evaluator;
+mod expressions;
+mod facts;
 pub mod format;
 mod frames;
-mod model;
+mod interval;
 mod scope;
 #[cfg(test)]
 mod tests;
 mod types;
 mod unit;
-mod view;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+pub use attribute::AttributeName;
 pub use check::{Checked, MAX_CHECKED_BYTES};
-pub use error::{DebugInfoError, Result};
+pub use error::{DebugInfoError, ParseError, Result};
+pub use evaluator::{BaseType, DialectHint, ReferencedDie};
+pub use expressions::{Expression, Pcs};
+pub use facts::{Language, UnitFacts, UnitId};
 pub use frames::{Augmentation, CallFrames, Cie, EntryError, FrameEntry, FrameError, FrameSection};
 pub use scope::cache::{Functions, Rereads};
+pub use scope::function::{Function, Scope, ScopeKind};
 pub use scope::import::{Import, ImportKind};
 pub use scope::lookup::Naming;
 pub use scope::name_index::NameIndexFacts;
 pub use scope::object_map::ObjectMap;
 pub use scope::query::{FunctionAt, FunctionKey, InlineFrame};
+pub use scope::simd::{Lanes, SimdFacts};
 pub use scope::subprogram::{Subprogram, demangle};
 pub use scope::variable::{Variable, VariableAt, VariableKind};
-pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use types::dynamic::{DynamicAttribute, DynamicError, DynamicSource, NumberError, Object, OwnedContents};
 pub use types::{
     Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemberFunction, MemorySpace, Number,
     NumberSort, Qualifier, Record, RecordKind, Scale, Type, TypeId, TypeKind, Variant, VariantPart,
 };
-pub use unit::attr::AttributeName;
-pub use unit::evaluator::{BaseType, DialectHint, ReferencedDie};
-pub use unit::expressions::{Expression, Pcs};
-pub use unit::line::{LineRow, SourceLocation, SourceName};
+pub use unit::line_table::{LineRow, SourceLocation, SourceName};
 pub use unit::location::{ListEntry, ListOffset, Location, LocationAttribute};
-pub use unit::{Language, UnitFacts, UnitId};
 
 use crate::codeobject::CodeObject;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
-use scope::cache::{Cache, Owner};
+use cache::Cache;
+use scope::cache::Owner;
 use unit::die::Reading;
 use unit::sections::{Dwarf, Sections};
 use unit::units::Units;

@@ -11,7 +11,7 @@ use crate::report::stack;
 
 /// The differences, without bounds: each pair is compared when it is written.
 #[derive(Debug)]
-pub struct Json<'d> {
+pub(crate) struct Json<'d> {
     diff: RefCell<&'d mut Diff>,
     failed: RefCell<Option<DiffError>>,
 }
@@ -19,13 +19,13 @@ pub struct Json<'d> {
 impl<'d> Json<'d> {
     /// The differences of two dumps before any comparison.
     #[must_use]
-    pub fn new(diff: &'d mut Diff) -> Self {
+    pub(crate) fn new(diff: &'d mut Diff) -> Self {
         Self { diff: RefCell::new(diff), failed: RefCell::default() }
     }
 
     /// The error that ended the output early, if it is not an error of the output.
     #[must_use]
-    pub fn failed(self) -> Option<DiffError> {
+    pub(crate) fn failed(self) -> Option<DiffError> {
         self.failed.into_inner()
     }
 }

@@ -14,9 +14,9 @@ mod wave;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-pub use json::Json;
-pub use text::text;
-pub use wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
+pub(crate) use json::Json;
+pub(crate) use text::text;
+pub(crate) use wave::WaveDifference;
 
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
 use crate::session::{Dump, ReadError, Session, SessionError, Stack, Waves as _};
@@ -24,7 +24,7 @@ use crate::units::WaveId;
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub(crate) struct Options {
     /// Only these pairs, by the waves' ids in the first and the second dump.
     pub pairs: Vec<(u32, u32)>,
     /// Only waves of that kind, in the form of [`Session::new`].
@@ -36,7 +36,7 @@ pub struct Options {
 
 /// An error that prevents the comparison of two dumps.
 #[derive(Debug, thiserror::Error)]
-pub enum DiffError {
+pub(crate) enum DiffError {
     /// The requested waves do not exist.
     #[error(transparent)]
     SessionError(#[from] SessionError),
@@ -69,7 +69,7 @@ pub enum DiffError {
 
 /// Waves with one stack that only one dump has, or that have no counterpart in the other.
 #[derive(Clone, Debug)]
-pub struct Alone {
+pub(crate) struct Alone {
     /// Their ids in the dump's order.
     pub waves: Vec<u32>,
     /// The common part of their stacks: no PC, line, file, CFA or problem of a frame in which they differ.
@@ -80,7 +80,7 @@ pub struct Alone {
 
 /// A dump's missing counterpart for waves of the other one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lacks {
+pub(crate) enum Lacks {
     /// Waves of their kind, named: `gfx90a:wave64`.
     Kind(String),
     /// Waves with their stack.
@@ -91,7 +91,7 @@ pub enum Lacks {
 
 /// Variables omitted from the comparison because of bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     /// Variables of frames, each counted once for a pair.
     pub variables: u64,
     /// Frames without any variables, because the question has read large functions again too often.
@@ -104,7 +104,7 @@ pub struct LeftOut {
 
 /// The differences: first the waves without a counterpart, then pair by pair.
 #[derive(Debug)]
-pub struct Diff {
+pub(crate) struct Diff {
     /// The names of the dumps from the user: the first and the second.
     pub names: [String; 2],
     /// Waves of each dump without a counterpart in the other.
@@ -127,7 +127,7 @@ impl Diff {
     ///
     /// # Errors
     /// [`DiffError`].
-    pub fn new(a: &Arc<Dump>, b: &Arc<Dump>, options: &Options) -> Result<Self, DiffError> {
+    pub(crate) fn new(a: &Arc<Dump>, b: &Arc<Dump>, options: &Options) -> Result<Self, DiffError> {
         let mut diff = Self {
             names: [a, b].map(|dump| dump.capture().name.clone()),
             alone: [Vec::new(), Vec::new()],
@@ -188,7 +188,7 @@ impl Diff {
     ///
     /// # Errors
     /// [`DiffError`]. If one dump cannot show a frame's variables, the comparison uses the reason.
-    pub fn next_difference(&mut self) -> Result<Option<WaveDifference>, DiffError> {
+    pub(crate) fn next_difference(&mut self) -> Result<Option<WaveDifference>, DiffError> {
         while let Some((index, one, other)) = self.waiting.pop_front() {
             let Some([a, b]) = self.sessions.get(index) else { continue };
             let (difference, left_out) =
@@ -207,7 +207,7 @@ impl Diff {
 
     /// Whether all pairs were compared without a difference; omitted variables may differ.
     #[must_use]
-    pub fn is_same(&self) -> bool {
+    pub(crate) fn is_same(&self) -> bool {
         self.differing == 0 && self.alone.iter().all(Vec::is_empty) && self.left_out.pairs == 0
     }
 }

@@ -22,7 +22,7 @@ const EVERYTHING: Most = Most { items: usize::MAX, lanes: usize::MAX };
 ///
 /// # Errors
 /// The errors of [`Diff::next_difference`], and [`DiffError::Output`].
-pub fn text(diff: &mut Diff, all: bool, style: Style, out: &mut dyn Write) -> Result<(), DiffError> {
+pub(crate) fn text(diff: &mut Diff, all: bool, style: Style, out: &mut dyn Write) -> Result<(), DiffError> {
     let most = if all { EVERYTHING } else { FEW };
     let mut head = String::new();
     let [a, b] = &diff.names;

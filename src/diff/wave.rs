@@ -9,7 +9,7 @@ use crate::units::{LaneId, WaveId};
 
 /// A pair of waves that differ.
 #[derive(Clone, Debug)]
-pub struct WaveDifference {
+pub(crate) struct WaveDifference {
     /// Their ids in the first and the second dump.
     pub ids: [u32; 2],
     /// Whether each dump has doubts about the wave: its values may be wrong.
@@ -26,7 +26,7 @@ pub struct WaveDifference {
 
 /// A register that differs.
 #[derive(Clone, Debug)]
-pub struct DifferentRegister {
+pub(crate) struct DifferentRegister {
     /// Its name.
     pub name: String,
     /// Whether it has one value for each lane; else there is one entry for lane 0.
@@ -37,7 +37,7 @@ pub struct DifferentRegister {
 
 /// A lane with a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LaneDifference<T> {
+pub(crate) struct LaneDifference<T> {
     /// The lane.
     pub lane: LaneId,
     /// The values in the first and the second dump.
@@ -46,7 +46,7 @@ pub struct LaneDifference<T> {
 
 /// A frame that differs.
 #[derive(Clone, Debug)]
-pub struct FrameDifference {
+pub(crate) struct FrameDifference {
     /// Its number, 0 innermost.
     pub frame: usize,
     /// Functions, if they differ: in a pair that the user chose.
@@ -61,7 +61,7 @@ pub struct FrameDifference {
 
 /// A variable that differs.
 #[derive(Clone, Debug)]
-pub struct DifferentVariable {
+pub(crate) struct DifferentVariable {
     /// Its name.
     pub name: String,
     /// Its type in the first dump, or in the second if the first lacks it.

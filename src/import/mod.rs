@@ -98,7 +98,8 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     let mut start = [0; sniff::START];
     let count = file::read_range(&file, 0, size, 0, &mut start).map_err(io)?;
     let again = || (&file).rewind().map(|()| &file);
-    let format = sniff::format(start.get(..count).unwrap_or_default(), again).map_err(io)?.map_err(refuse)?;
+    let format = sniff::format(start.get(..count).unwrap_or_default(), again).map_err(io)?;
+    let format = format.map_err(|other| refuse(other.to_string()))?;
     (&file).rewind().map_err(io)?;
     let folder =
         path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });

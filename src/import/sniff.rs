@@ -33,12 +33,24 @@ pub(super) enum Format {
     UmrJson,
 }
 
+/// What a file is that is no capture.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum OtherFileError {
+    #[error("{0}")]
+    Known(&'static str),
+    /// Text with a report of a fault by ROCm's runtime.
+    #[error(
+        "text without a report on waves; ROCm's runtime reports in it: {0} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
+    )]
+    Fault(String),
+}
+
 /// The format of a file by its first bytes, or a description of an unsupported one; `again` reads the file from its
 /// beginning if its first bytes do not decide.
 pub(super) fn format<R: Read>(
     start: &[u8],
     again: impl FnMut() -> io::Result<R>,
-) -> io::Result<Result<Format, String>> {
+) -> io::Result<Result<Format, OtherFileError>> {
     format_within(start, again, &MOST)
 }
 
@@ -47,10 +59,10 @@ fn format_within<R: Read>(
     start: &[u8],
     mut again: impl FnMut() -> io::Result<R>,
     most: &Most,
-) -> io::Result<Result<Format, String>> {
+) -> io::Result<Result<Format, OtherFileError>> {
     let Some(order) = Order::of(start) else {
         return match magic(start) {
-            Some(told) => Ok(told.map_err(str::to_owned)),
+            Some(format) => Ok(format),
             None => text_within(start, again, most),
         };
     };
@@ -58,7 +70,7 @@ fn format_within<R: Read>(
     Utf16::new(start, order).read_to_end(&mut decoded)?;
     let format = text_within(&decoded, || Ok(Utf16::new(again()?, order)), most)?;
     Ok(match format {
-        Ok(Format::Manifest) => Err("a manifest in UTF-16, where UTF-8 is read".to_owned()),
+        Ok(Format::Manifest) => Err(OtherFileError::Known("a manifest in UTF-16, where UTF-8 is read")),
         format => format,
     })
 }
@@ -68,7 +80,7 @@ fn text_within<R: Read>(
     start: &[u8],
     mut again: impl FnMut() -> io::Result<R>,
     most: &Most,
-) -> io::Result<Result<Format, String>> {
+) -> io::Result<Result<Format, OtherFileError>> {
     if is_manifest(start) {
         return Ok(Ok(Format::Manifest));
     }
@@ -83,20 +95,15 @@ fn text_within<R: Read>(
         Some(format) if format == Format::UmrJson || document != Document::Whole => Ok(format),
         _ if document == Document::Whole => Ok(Format::Manifest),
         _ if found.idle => Ok(Format::UmrText),
-        _ if start.is_empty() => Err("an empty file".to_owned()),
-        _ if start.contains(&0) => Err("a binary file".to_owned()),
+        _ if start.is_empty() => Err(OtherFileError::Known("an empty file")),
+        _ if start.contains(&0) => Err(OtherFileError::Known("a binary file")),
         _ if document == Document::Broken || (!json && resembles_toml(start)) => Ok(Format::Manifest),
-        _ => Err(match found.fault {
-            Some(fault) => format!(
-                "text without a report on waves; ROCm's runtime reports in it: {fault} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
-            ),
-            None => "text of no known format".to_owned(),
-        }),
+        _ => Err(found.fault.map_or(OtherFileError::Known("text of no known format"), OtherFileError::Fault)),
     })
 }
 
 /// The format of a file whose first bytes are no text, or what it is instead; `None`: it may be text.
-pub(super) fn magic(start: &[u8]) -> Option<Result<Format, &'static str>> {
+pub(super) fn magic(start: &[u8]) -> Option<Result<Format, OtherFileError>> {
     if is_zip(start) {
         return Some(Ok(Format::Zip));
     }
@@ -110,7 +117,7 @@ pub(super) fn magic(start: &[u8]) -> Option<Result<Format, &'static str>> {
         (b"\xff\xfe", "text in UTF-16"),
         (b"\xfe\xff", "text in UTF-16"),
     ];
-    others.iter().find(|(mark, _)| start.starts_with(mark)).map(|(_, what)| Err(*what))
+    others.iter().find(|(mark, _)| start.starts_with(mark)).map(|(_, what)| Err(OtherFileError::Known(what)))
 }
 
 /// How far a text is searched for the first line of a log. Other output may come before it, gigabytes of it in a long
@@ -314,18 +321,19 @@ pub(super) fn is_zip(start: &[u8]) -> bool {
 }
 
 /// Any ELF file, cut anywhere: EI_CLASS, EI_DATA and e_type. The core's reader judges its contents.
-fn elf(start: &[u8]) -> Result<Format, &'static str> {
+fn elf(start: &[u8]) -> Result<Format, OtherFileError> {
     let byte = |at: usize| start.get(at).copied();
-    match (byte(4).map(FileClass), byte(5).map(DataEncoding), u16_at(start, 16).map(FileType)) {
-        (Some(ELFCLASS32), ..) => Err("a 32-bit ELF file"),
-        (_, Some(ELFDATA2MSB), _) => Err("a big-endian ELF file"),
-        (Some(ELFCLASS64), Some(ELFDATA2LSB), Some(ET_CORE)) => Ok(Format::Core),
+    let other = match (byte(4).map(FileClass), byte(5).map(DataEncoding), u16_at(start, 16).map(FileType)) {
+        (Some(ELFCLASS64), Some(ELFDATA2LSB), Some(ET_CORE)) => return Ok(Format::Core),
+        (Some(ELFCLASS32), ..) => "a 32-bit ELF file",
+        (_, Some(ELFDATA2MSB), _) => "a big-endian ELF file",
         (Some(ELFCLASS64), Some(ELFDATA2LSB), Some(_)) => {
-            Err("an ELF file, but no core: a program, library or code object")
+            "an ELF file, but no core: a program, library or code object"
         }
-        (Some(ELFCLASS64), Some(ELFDATA2LSB), None) => Err("the first bytes of an ELF file"),
-        _ => Err("a damaged ELF file"),
-    }
+        (Some(ELFCLASS64), Some(ELFDATA2LSB), None) => "the first bytes of an ELF file",
+        _ => "a damaged ELF file",
+    };
+    Err(OtherFileError::Known(other))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::FIRST_CHANGED;
 ///
 /// The status-change time is excluded: renaming or removing a file advances it without a change of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     device: u64,
     inode: u64,
     size: u64,
@@ -26,13 +26,13 @@ impl Stamp {
     ///
     /// # Errors
     /// The operating system's error of fstat(2).
-    pub fn of(file: &File) -> io::Result<Self> {
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
         Ok(Self::from(&file.metadata()?))
     }
 
     /// The file's size in bytes.
     #[must_use]
-    pub const fn size(&self) -> u64 {
+    pub(crate) const fn size(&self) -> u64 {
         self.size
     }
 }
@@ -65,17 +65,17 @@ impl From<&FileStat> for Stamp {
 ///
 /// After a change every answer from the file is untrusted, even with the same bytes: other reads may already differ.
 #[derive(Clone, Debug, Default)]
-pub struct Changes(Arc<OnceLock<String>>);
+pub(crate) struct Changes(Arc<OnceLock<String>>);
 
 impl Changes {
     /// The name of the first changed file.
     #[must_use]
-    pub fn first(&self) -> Option<&str> {
+    pub(crate) fn first(&self) -> Option<&str> {
         self.0.get().map(String::as_str)
     }
 
     /// Records a change of the named file; only the first call counts.
-    pub fn record(&self, name: &str) {
+    pub(crate) fn record(&self, name: &str) {
         FIRST_CHANGED.get_or_init(|| Some(name.to_owned()));
         self.0.get_or_init(|| name.to_owned());
     }

@@ -24,7 +24,7 @@ mod waves;
 pub use answer::{Answer, Body, QuestionError};
 pub use arguments::{ArgumentError, Arguments, Lanes, Value};
 pub use asked::{Asked, Focus, Form, Numbering};
-pub(crate) use parameter::hex_bytes;
+pub(crate) use parameter::{HexError, hex_bytes};
 pub use parameter::{Parameter, Takes, Words};
 
 /// A question: a subcommand, a command of `monitor`, and where it has one a packet and an object.

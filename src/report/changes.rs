@@ -6,7 +6,7 @@ use crate::session::{Changes, Dropped, MemoryChange, RegisterChange, Reset};
 
 /// A line for each change: `wave 3 v2[lane 5]: 0x1 -> 0x2`.
 #[must_use]
-pub fn text(changes: &Changes) -> String {
+pub(crate) fn text(changes: &Changes) -> String {
     let mut text = String::new();
     for change in &changes.registers {
         let old = change.old.map_or("not captured".to_owned(), |old| format!("{old:#x}"));
@@ -57,7 +57,7 @@ fn memory(change: &MemoryChange) -> String {
 
 /// `Dropped 3 changed dwords of registers and 4 changed bytes of memory.`
 #[must_use]
-pub fn dropped(what: Reset, dropped: Dropped) -> String {
+pub(crate) fn dropped(what: Reset, dropped: Dropped) -> String {
     let counted = |count: u64, one: &str, of: &str| {
         format!("{count} changed {one}{} of {of}", if count == 1 { "" } else { "s" })
     };

@@ -13,7 +13,7 @@ use crate::units::LaneSet;
 /// A listing in the form of gdb's `disassemble /s`, with the lanes at each instruction after it:
 /// `=> 0x00007f0000102798 <+408>:  flat_load_dword v0, v[0:1]  ; lanes 0-24`.
 #[must_use]
-pub fn text(of: &Disassembly, style: Style) -> String {
+pub(crate) fn text(of: &Disassembly, style: Style) -> String {
     let mut text = format!("{}\n", style.heading(&head(of)));
     let mut place = None;
     let width = of.instructions.iter().map(|one| label(of, one).len()).max().unwrap_or(0);
@@ -79,7 +79,7 @@ fn symbolic(symbol: &Symbolic) -> String {
 
 /// The tool's text, and its branch target: `s_branch 16  # 0x7f00001027e4 <saxpy+484>`.
 #[must_use]
-pub fn instruction(one: &ListedInstruction) -> String {
+pub(crate) fn instruction(one: &ListedInstruction) -> String {
     let mut text = one.text.clone();
     if let Some((address, symbol)) = &one.target {
         let _ = write!(text, "  # {address}");
@@ -108,7 +108,7 @@ fn lanes(one: &ListedInstruction) -> String {
 
 /// The same as JSON.
 #[must_use]
-pub fn json(of: &Disassembly) -> Value {
+pub(crate) fn json(of: &Disassembly) -> Value {
     let numbers = |lanes: LaneSet| lanes.iter().map(|lane| lane.0).collect::<Vec<_>>();
     let each = of.instructions.iter().map(|one| {
         let (target, target_symbol) = one.target.as_ref().map_or((None, None), |(address, symbol)| {

@@ -8,7 +8,7 @@ use crate::units::WaveId;
 
 /// A row for each dispatch with the columns of AMD's gdb; the row of `current` has a mark.
 #[must_use]
-pub fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Style) -> String {
+pub(crate) fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Style) -> String {
     if dispatches.is_empty() {
         return "No dispatches.\n".to_owned();
     }
@@ -36,7 +36,7 @@ pub fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Style) -> 
 
 /// The same as JSON; `threads` names a client's threads of a wave, first and last.
 #[must_use]
-pub fn json(dispatches: &[DispatchInfo], threads: &dyn Fn(WaveId) -> Option<(u64, u64)>) -> Value {
+pub(crate) fn json(dispatches: &[DispatchInfo], threads: &dyn Fn(WaveId) -> Option<(u64, u64)>) -> Value {
     let each = dispatches.iter().map(|one| {
         let address = |address: Option<crate::units::Address>| address.map(|address| address.to_string());
         let fences = one.fences.map(|fences| {

@@ -12,7 +12,7 @@ use crate::units::WaveId;
 
 /// Each name with the source of its location, and the effect of that source.
 #[must_use]
-pub fn text(explanations: &[Explanation], style: Style) -> String {
+pub(crate) fn text(explanations: &[Explanation], style: Style) -> String {
     let mut text = String::new();
     if explanations.is_empty() {
         text.push_str("The path names no variable: there is nothing to explain.\n");
@@ -41,13 +41,13 @@ pub(super) fn steps(explained: &[Explained], style: Style) -> String {
 
 /// The same as JSON.
 #[must_use]
-pub fn json(wave: WaveId, frame: usize, path: &str, explanations: &[Explanation]) -> Value {
+pub(crate) fn json(wave: WaveId, frame: usize, path: &str, explanations: &[Explanation]) -> Value {
     json!({ "thread": wave.0 + 1, "frame": frame, "path": path, "names": names(explanations) })
 }
 
 /// Each name of a path.
 #[must_use]
-pub fn names(explanations: &[Explanation]) -> Value {
+pub(crate) fn names(explanations: &[Explanation]) -> Value {
     let lanes = |explained: &Explained| {
         let lanes: Vec<u8> = explained.lanes.iter().map(|lane| lane.0).collect();
         json!({ "lanes": lanes, "lines": explained.lines })

@@ -8,7 +8,7 @@ use crate::units::{AddressSpace, LaneId};
 
 /// A location as one lane has it.
 #[must_use]
-pub fn location(location: &Location, lane: LaneId) -> Value {
+pub(crate) fn location(location: &Location, lane: LaneId) -> Value {
     let Storage::Composite(_) = location.storage else {
         return json!({"kind": "location", "bit_size": null, "parts": [stored(location, lane, None)]});
     };
@@ -60,13 +60,13 @@ fn stored(location: &Location, lane: LaneId, bit_size: Option<u64>) -> Value {
 
 /// A value as one lane has it.
 #[must_use]
-pub fn number(number: &Number, lane: LaneId) -> Value {
+pub(crate) fn number(number: &Number, lane: LaneId) -> Value {
     json!({"kind": "value", "bits": number.size().0, "value": print::hexadecimal(number, lane)})
 }
 
 /// An entry of the stack as one lane has it.
 #[must_use]
-pub fn entry(entry: &Entry, lane: LaneId) -> Value {
+pub(crate) fn entry(entry: &Entry, lane: LaneId) -> Value {
     match entry {
         Entry::Number(number) => self::number(number, lane),
         Entry::Location(location) => self::location(location, lane),
@@ -87,7 +87,7 @@ pub fn entry(entry: &Entry, lane: LaneId) -> Value {
 
 /// An error, by the numbers of registers and address spaces.
 #[must_use]
-pub fn error(error: &Error) -> Value {
+pub(crate) fn error(error: &Error) -> Value {
     json!({
         "kind": "error", "class": error.class().to_string(), "at": error.at.0, "op": error.op,
         "message": error.cause.to_string(),

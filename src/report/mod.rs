@@ -3,16 +3,16 @@
 //! One renderer serves the commands, the client's `monitor` and the packets, so that they cannot disagree. Text for a
 //! client is plain; the commands request styles.
 
-pub mod changes;
-pub mod disassembly;
-pub mod dispatches;
+pub(crate) mod changes;
+pub(crate) mod disassembly;
+pub(crate) mod dispatches;
 pub mod evaluation;
-pub mod explain;
+pub(crate) mod explain;
 pub mod export;
-pub mod expression;
+pub(crate) mod expression;
 pub mod groups;
 pub mod json;
-pub mod objects;
+pub(crate) mod objects;
 pub mod print;
 pub mod spaces;
 pub mod stack;

@@ -8,7 +8,7 @@ use crate::session::CodeObjectInfo;
 
 /// A line for each code object: addresses, name, and what keeps it from giving variables.
 #[must_use]
-pub fn text(objects: &[CodeObjectInfo]) -> String {
+pub(crate) fn text(objects: &[CodeObjectInfo]) -> String {
     if objects.is_empty() {
         return "No code object was captured.\n".to_owned();
     }
@@ -26,7 +26,7 @@ pub fn text(objects: &[CodeObjectInfo]) -> String {
 
 /// The same as JSON.
 #[must_use]
-pub fn json(objects: &[CodeObjectInfo]) -> Value {
+pub(crate) fn json(objects: &[CodeObjectInfo]) -> Value {
     let objects = objects.iter().map(|object| {
         json!({
             "name": object.name,

@@ -1,5 +1,8 @@
 //! The rules between modules, checked in the sources: the invariants of ARCHITECTURE.md.
 
+mod inside;
+mod public;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -176,21 +179,6 @@ fn crates_stay_in_their_rooms() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Users of the evaluator's crate depend on no version of gimli.
-#[test]
-fn no_type_of_gimli_is_public_in_the_evaluator() {
-    let names =
-        |line: &str| ["gimli", "DwOp", "DwCfa", "DwTag", "DwAt"].iter().any(|name| line.contains(name));
-    assert!(names("pub fn tag(&self) -> gimli::DwTag {"));
-    for (module, path, text) in sources() {
-        let public =
-            code(&text).filter(|(_, line)| module == "dwarf" && line.trim_start().starts_with("pub "));
-        for (number, line) in public {
-            assert!(!names(line), "{}:{number}: a type of gimli in the interface: {line}", path.display());
-        }
-    }
-}
-
 #[test]
 fn mockall_only_in_tests() {
     for (_, path, text) in sources() {
@@ -326,20 +314,12 @@ fn no_module_opts_out_of_the_lints_against_panics() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Files whose functions may fail with a text: user input, and grammars whose reader adds the place.
-const TEXT_ERRORS: &[&str] = &["src/cli/", "src/arch/names.rs", "src/import/sniff.rs"];
-
 #[test]
 fn errors_are_types() {
-    for (_, path, text) in sources() {
-        let shown = path.strip_prefix(root()).unwrap().display().to_string();
-        let may = shown.starts_with("evaluator/") || TEXT_ERRORS.iter().any(|start| shown.starts_with(start));
-        if may || is_test(&path) {
-            continue;
-        }
+    for (_, path, text) in sources().into_iter().filter(|(_, path, _)| !is_test(path)) {
         for (number, line) in code(&text) {
             let is_text = line.contains("Result<") && line.contains(", String>");
-            assert!(!is_text, "{shown}:{number}: an error without a type: {line}");
+            assert!(!is_text, "{}:{number}: an error without a type: {line}", path.display());
         }
     }
 }

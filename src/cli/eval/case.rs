@@ -82,7 +82,7 @@ impl CallFrame for CaseContext<'_> {
             .text
             .object
             .ok_or_else(|| ContextError::not_captured("no object is being evaluated"))?;
-        self.state.location(object).map_err(ContextError::not_captured)
+        self.state.location(object).map_err(|error| ContextError::not_captured(error.to_string()))
     }
 
     fn frame_base(&self) -> Answer<Arc<Program>> {
@@ -93,7 +93,7 @@ impl CallFrame for CaseContext<'_> {
     fn cfa(&self) -> Answer<Location> {
         let cfa =
             self.state.text.cfa.ok_or_else(|| ContextError::not_captured("no call frame information"))?;
-        self.state.location(cfa).map_err(ContextError::not_captured)
+        self.state.location(cfa).map_err(|error| ContextError::not_captured(error.to_string()))
     }
 
     fn lanes(&self) -> Answer<Option<Attribute>> {

@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
+use super::error::CaseError;
+
 /// The difference of a result; `None` if it has all expected parts. Fails if the expectation is not JSON.
-pub(super) fn difference(expected: &toml::Value, result: &Value) -> Result<Option<String>, String> {
+pub(super) fn difference(expected: &toml::Value, result: &Value) -> Result<Option<String>, CaseError> {
     let expected = match expected {
-        toml::Value::String(text) => {
-            serde_json::from_str(text).map_err(|error| format!("expect: {error}"))?
-        }
-        other => serde_json::to_value(other).map_err(|error| format!("expect: {error}"))?,
+        toml::Value::String(text) => serde_json::from_str(text)?,
+        other => serde_json::to_value(other)?,
     };
     let mut path = String::new();
     Ok(differs(&expected, result, &mut path).map(|what| format!("{what}; the result is {result}")))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::text::{Hex, InitialText, Int, NumberOrBytes, PlaceText, RegisterText};
+use super::text::{Hex, InitialText, Int, NumberOrBytes, PlaceText, RegisterText, TextError};
 use crate::dwarf::Dialect;
 
 /// A whole file.
@@ -161,10 +161,10 @@ fn one_signed() -> i64 {
 pub(super) struct DialectText(pub(super) Dialect);
 
 impl TryFrom<String> for DialectText {
-    type Error = String;
+    type Error = TextError;
 
-    fn try_from(name: String) -> Result<Self, String> {
-        super::dialect(&name).map(Self)
+    fn try_from(name: String) -> Result<Self, TextError> {
+        Ok(Self(super::dialect(&name)?))
     }
 }
 

@@ -36,6 +36,7 @@
 
 mod case;
 mod check;
+mod error;
 mod expect;
 mod file;
 mod run;
@@ -49,6 +50,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use self::error::CaseError;
 use self::file::File;
 use self::run::Runner;
 use self::state::State;
@@ -97,7 +99,7 @@ pub(crate) enum EvalError {
         /// The file.
         path: PathBuf,
         /// The contradiction, and its position in the file.
-        what: String,
+        what: CaseError,
     },
     /// The expression is malformed.
     #[error("{0}")]

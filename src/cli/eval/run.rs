@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::case::CaseContext;
+use super::error::CaseError;
 use super::file::{CaseText, ContextText, Want};
 use super::state::State;
 use super::text::{Hex, InitialText, Int};
@@ -46,7 +47,7 @@ impl Answer {
 
 impl<'f> Runner<'f> {
     /// Checks a case's fields other than its bytes.
-    pub(super) fn new(state: &'f State<'f>, case: &'f CaseText, manner: Manner) -> Result<Self, String> {
+    pub(super) fn new(state: &'f State<'f>, case: &'f CaseText, manner: Manner) -> Result<Self, CaseError> {
         let dialect = manner.dialect.or(case.dialect.map(|dialect| dialect.0)).unwrap_or(Dialect::LlvmUser);
         let encoding = Encoding { dialect, dwarf64: case.dwarf64 };
         let entry = |text: &InitialText| match text {
@@ -54,15 +55,16 @@ impl<'f> Runner<'f> {
             InitialText::Place(place) => state.location(*place).map(Entry::Location),
         };
         let initial = case.initial_stack.iter().map(entry).collect::<Result<_, _>>();
-        let initial = initial.map_err(|error| format!("case {:?}: initial_stack: {error}", case.name))?;
+        let initial =
+            initial.map_err(|error: CaseError| CaseError::InitialStack(error.into()).of_case(&case.name))?;
         let context = CaseContext { state, encoding };
         Ok(Self { state, case, context, initial, explain: manner.explain })
     }
 
     /// Evaluates the case.
-    pub(super) fn outcome(&self) -> Result<Outcome, String> {
+    pub(super) fn outcome(&self) -> Result<Outcome, CaseError> {
         let case = self.case;
-        let wrong = |error| format!("case {:?}: {error}", case.name);
+        let wrong = |error: CaseError| error.of_case(&case.name);
         let names = self.state.names();
         let mut explainer = self.explain.then(|| Explainer::new(&names));
         let bytes = contents(case.bytes.as_ref());
@@ -166,11 +168,14 @@ impl<'f> Runner<'f> {
     }
 
     /// The result of call frame instructions. The outer error is a mistake in the case, the inner one a result.
-    fn call_frame(&self, explainer: Explain<'_, '_>) -> Result<Result<Answer, Error>, String> {
+    fn call_frame(&self, explainer: Explain<'_, '_>) -> Result<Result<Answer, Error>, CaseError> {
         let case = self.case;
         let pc = || self.state.kind.named("pc").and_then(|register| register.dwarf);
-        let return_address =
-            case.return_address.map(|Int(number)| DwarfReg(number)).or_else(pc).ok_or("no return_address")?;
+        let return_address = case
+            .return_address
+            .map(|Int(number)| DwarfReg(number))
+            .or_else(pc)
+            .ok_or(CaseError::NoReturnAddress)?;
         let factors = Factors {
             code: case.code_alignment.0,
             data: case.data_alignment,
@@ -179,7 +184,7 @@ impl<'f> Runner<'f> {
             encoding: self.context.encoding,
         };
         let (cie, fde) = (contents(case.cie.as_ref()), contents(case.fde.as_ref()));
-        let register = case.register.map(|Int(number)| DwarfReg(number)).ok_or("no register");
+        let register = || case.register.map(|Int(number)| DwarfReg(number)).ok_or(CaseError::NoRegister);
         let row = match Row::find(&factors, cie, fde, Pc(0), None) {
             Ok(row) => row,
             Err(error) => return Ok(Err(error)),
@@ -189,13 +194,13 @@ impl<'f> Runner<'f> {
         if let Some(explainer) = explainer {
             match case.want {
                 Want::Cfa => unwind.explain_cfa(explainer),
-                _ => unwind.explain_register(register?, explainer),
+                _ => unwind.explain_register(register()?, explainer),
             }
         }
         Ok(match case.want {
             Want::Cfa => unwind.cfa().map(|location| self.at(&location)),
-            Want::Caller => unwind.register(register?).map(|location| self.at(&location)),
-            _ => unwind.value(register?).map(|number| number_answer(&number)),
+            Want::Caller => unwind.register(register()?).map(|location| self.at(&location)),
+            _ => unwind.value(register()?).map(|number| number_answer(&number)),
         })
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::error::{CaseError, MemoryCause, RegisterCause};
 use super::file::{BaseTypeText, MemoryText, StateText};
 use super::text::{Hex, Int, PlaceText, RegisterText, Wide, number_in};
 use crate::arch::{SpaceScope, Targets, WaveArch};
@@ -37,21 +38,18 @@ pub(super) struct State<'f> {
 
 impl<'f> State<'f> {
     /// Checks and reads a state.
-    pub(super) fn new(text: &'f StateText, targets: &Targets) -> Result<Self, String> {
+    pub(super) fn new(text: &'f StateText, targets: &Targets) -> Result<Self, CaseError> {
         let wave_size = match text.wave_size {
-            Some(lanes) => {
-                WaveSize::from_lanes(lanes).ok_or(format!("state: wave_size = {lanes}: not 32 or 64"))?
-            }
+            Some(lanes) => WaveSize::from_lanes(lanes).ok_or(CaseError::WaveSize(lanes))?,
             None => {
-                let target = targets.target(&text.target).map_err(|error| format!("state: {error}"))?;
-                let first = target.wave_sizes.first().copied();
-                first.ok_or_else(|| format!("state: {} has no wave sizes", text.target))?
+                let first = targets.target(&text.target)?.wave_sizes.first().copied();
+                first.ok_or_else(|| CaseError::NoWaveSizes(text.target.clone()))?
             }
         };
-        let kind = targets.kind(&text.target, wave_size).map_err(|error| format!("state: {error}"))?;
+        let kind = targets.kind(&text.target, wave_size)?;
         let lane = text.lane.map(LaneId);
         if let Some(lane) = lane.filter(|lane| !wave_size.has(*lane)) {
-            return Err(format!("state: lane = {lane}: not a lane of {wave_size}"));
+            return Err(CaseError::Lane(lane, wave_size));
         }
         let mut state = Self {
             text,
@@ -73,7 +71,7 @@ impl<'f> State<'f> {
         for (name, base) in &text.apertures {
             let names = [name.clone(), format!("{name}_lane")];
             let space = names.iter().find_map(|name| state.kind.target.space_named(name));
-            let space = space.ok_or(format!("state.apertures: no address space {name:?}"))?;
+            let space = space.ok_or_else(|| CaseError::Aperture(name.clone()))?;
             state.apertures.insert(space.id, Address(base.0));
         }
         for memory in &text.memory {
@@ -82,7 +80,7 @@ impl<'f> State<'f> {
         Ok(state)
     }
 
-    fn store(&mut self, memory: &MemoryText) -> Result<(), String> {
+    fn store(&mut self, memory: &MemoryText) -> Result<(), CaseError> {
         let Hex(bytes) = &memory.bytes;
         let lane = memory.lane.map(LaneId);
         let space = AddressSpace(memory.space.0);
@@ -96,27 +94,21 @@ impl<'f> State<'f> {
     }
 
     /// The reason why memory of the file has no store.
-    fn no_place(&self, space: AddressSpace, lane: Option<LaneId>, address: Address) -> String {
+    fn no_place(&self, space: AddressSpace, lane: Option<LaneId>, address: Address) -> CaseError {
         let wave = self.kind.wave_size;
         let of_lane = matches!(self.kind.space(space).map(|space| space.scope), Ok(SpaceScope::Lane));
-        let why = match (of_lane, lane) {
-            (true, None) => "it is a lane's: expected lane = N".to_owned(),
-            (true, Some(lane)) if !wave.has(lane) => format!("lane {lane} is not one of the {wave}"),
+        let cause = match (of_lane, lane) {
+            (true, None) => MemoryCause::NeedsLane,
+            (true, Some(lane)) if !wave.has(lane) => MemoryCause::Lane(lane, wave),
             (true, Some(lane)) => match (self.kind.private_wave(lane, address), self.text.scratch_bytes) {
-                (Some(offset), Some(Int(size))) => {
-                    let lanes = wave.lanes();
-                    format!(
-                        "byte {:#x} of the wave (lane {lane} of {lanes}, swizzled) is beyond scratch_bytes = {size:#x}",
-                        offset.0
-                    )
+                (Some(Address(offset)), Some(Int(size))) => {
+                    MemoryCause::Scratch { offset, lane, lanes: u32::from(wave.lanes()), size }
                 }
-                _ => "the address is beyond what 64 bits count".to_owned(),
+                _ => MemoryCause::Wraps,
             },
-            (false, _) => {
-                "it is beyond scratch_bytes or lds_bytes, in no aperture, or the space is reserved".to_owned()
-            }
+            (false, _) => MemoryCause::Beyond,
         };
-        format!("state.memory: no memory of address space {space} at {address}: {why}")
+        CaseError::NoMemory { space, address, cause }
     }
 
     /// The store of a byte and its address in it; `None` if the state has no such memory.
@@ -198,15 +190,15 @@ impl<'f> State<'f> {
     }
 
     /// A place of the file, converted to a location.
-    pub(super) fn location(&self, place: PlaceText) -> Result<Location, String> {
+    pub(super) fn location(&self, place: PlaceText) -> Result<Location, CaseError> {
         let space = AddressSpace(place.space.0);
         let address = Address(place.address.0);
-        let info = self.space_info(space).ok_or(format!("address space {space} is reserved"))?;
+        let info = self.space_info(space).ok_or(CaseError::Reserved(space))?;
         Ok(match (info.lane, place.lane.map(LaneId).or(self.lane)) {
             (LaneNeed::Now | LaneNeed::WhenRead, Some(lane)) => {
                 Location::lane_memory(space, info.address_bits, lane, address)
             }
-            (LaneNeed::Now, None) => return Err(format!("a place in address space {space} needs a lane")),
+            (LaneNeed::Now, None) => return Err(CaseError::NeedsLane(space)),
             _ => Location::memory(space, info.address_bits, address),
         })
     }
@@ -240,12 +232,12 @@ fn base_type(text: &BaseTypeText) -> (DieOffset, BaseType) {
 
 fn registers(
     kind: &WaveArch,
-    what: &str,
+    map: &'static str,
     texts: &BTreeMap<String, RegisterText>,
-) -> Result<BTreeMap<DwarfReg, Contents>, String> {
+) -> Result<BTreeMap<DwarfReg, Contents>, CaseError> {
     let register = |(number, text): (&String, &RegisterText)| {
-        let error = |problem: String| format!("state.{what}.{number}: {problem}");
-        let parsed = number.parse().map_err(|_| error("not a DWARF register number".to_owned()))?;
+        let error = |cause| CaseError::Register { map, register: number.clone(), cause };
+        let parsed = number.parse().map_err(|_| error(RegisterCause::Number))?;
         let known = kind.dwarf(DwarfReg(parsed)).ok().map(|register| register.bits());
         Ok((DwarfReg(parsed), contents(text, known, kind.wave_size).map_err(error)?))
     };
@@ -253,23 +245,19 @@ fn registers(
 }
 
 /// Contents of a register; `known` is its width in bits if the target has it.
-fn contents(text: &RegisterText, known: Option<u64>, wave: WaveSize) -> Result<Contents, String> {
+fn contents(text: &RegisterText, known: Option<u64>, wave: WaveSize) -> Result<Contents, RegisterCause> {
     let lanes_of = u64::from(wave.lanes());
     let is_vector = known.is_none_or(|bits| bits == lanes_of * 32);
     match text {
-        RegisterText::Scalar(_) if known.is_some() && is_vector => {
-            Err("it is a vector register: expected a list of one number for each lane".to_owned())
-        }
+        RegisterText::Scalar(_) if known.is_some() && is_vector => Err(RegisterCause::Vector),
         RegisterText::Scalar(value) => {
             let bits = known.unwrap_or(64);
             let bytes = number_in(*value, bits)?;
             Ok(Contents { bits: None, bytes: filled(&bytes, bits.div_ceil(32) as usize) })
         }
-        RegisterText::Lanes(_) if !is_vector => {
-            Err(format!("it is no vector register: expected a number of {} bits", known.unwrap_or(0)))
-        }
+        RegisterText::Lanes(_) if !is_vector => Err(RegisterCause::Scalar(known.unwrap_or(0))),
         RegisterText::Lanes(lanes) if lanes.len() as u64 > lanes_of => {
-            Err(format!("{} lanes: expected at most the {lanes_of} of the wave", lanes.len()))
+            Err(RegisterCause::Lanes(lanes.len(), lanes_of))
         }
         RegisterText::Lanes(lanes) => {
             let bytes: Vec<u8> = lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect();

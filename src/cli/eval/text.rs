@@ -2,11 +2,45 @@
 
 use serde::Deserialize;
 
+use crate::cli::value::ValueError;
 use crate::dwarf::RegisterBytes;
-use crate::questions::hex_bytes;
+use crate::questions::{HexError, hex_bytes};
 
 /// The forms of an integer; TOML's own are signed and have 64 bits.
 const INTEGER: &str = "an integer, or { bits = 64, bytes = \"..\" } from 2^63 on";
+
+/// The reason that a value of a case file has no meaning.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TextError {
+    #[error("expected {INTEGER}, found {0}")]
+    Integer(&'static str),
+    #[error("bits = {0}: expected {INTEGER}")]
+    IntegerBits(u64),
+    #[error(transparent)]
+    Hex(#[from] HexError),
+    #[error("{0}; or the bytes of an expression as a string")]
+    NumberOrBytes(Box<Self>),
+    #[error("{0}; or a place: {{ space = 6, address = 0x1000 }}")]
+    NumberOrPlace(Box<Self>),
+    #[error("{}", .0.message())]
+    Table(#[from] toml::de::Error),
+    #[error("lane {0} is {1}: expected a number of 32 bits, unsigned")]
+    Lane(usize, toml::Value),
+    #[error(
+        "expected a number, a list of one number for each lane, or {{ bits, value }} or {{ bits, bytes }}, found {0}"
+    )]
+    Register(&'static str),
+    #[error("bits = {bits}: expected 1 to {most}")]
+    Bits { bits: u64, most: u64 },
+    #[error("bytes = {text:?}: expected at most {bits} bits")]
+    Bytes { text: String, bits: u64 },
+    #[error("expected bits with either value or bytes")]
+    ValueOrBytes,
+    #[error("{number:#x} has more than {bits} bits")]
+    Number { number: i64, bits: u64 },
+    #[error(transparent)]
+    Dialect(#[from] ValueError),
+}
 
 /// An integer of up to 64 bits; a negative one is in two's complement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -14,16 +48,16 @@ const INTEGER: &str = "an integer, or { bits = 64, bytes = \"..\" } from 2^63 on
 pub(super) struct Int(pub(super) u64);
 
 impl TryFrom<toml::Value> for Int {
-    type Error = String;
+    type Error = TextError;
 
-    fn try_from(value: toml::Value) -> Result<Self, String> {
+    fn try_from(value: toml::Value) -> Result<Self, TextError> {
         let wide = match value {
             toml::Value::Integer(number) => return Ok(Self(number as u64)),
             toml::Value::Table(table) => Wide::try_from(table)?,
-            other => return Err(format!("expected {INTEGER}, found {}", other.type_str())),
+            other => return Err(TextError::Integer(other.type_str())),
         };
         if wide.bits > 64 {
-            return Err(format!("bits = {}: expected {INTEGER}", wide.bits));
+            return Err(TextError::IntegerBits(wide.bits));
         }
         let bytes = wide.bytes.iter().rev();
         Ok(Self(bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))))
@@ -36,10 +70,10 @@ impl TryFrom<toml::Value> for Int {
 pub(super) struct Hex(pub(super) Vec<u8>);
 
 impl TryFrom<String> for Hex {
-    type Error = String;
+    type Error = TextError;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        hex_bytes(&text).map(Self).map_err(|error| error.to_string())
+    fn try_from(text: String) -> Result<Self, TextError> {
+        Ok(Self(hex_bytes(&text)?))
     }
 }
 
@@ -52,14 +86,14 @@ pub(super) enum NumberOrBytes {
 }
 
 impl TryFrom<toml::Value> for NumberOrBytes {
-    type Error = String;
+    type Error = TextError;
 
-    fn try_from(value: toml::Value) -> Result<Self, String> {
+    fn try_from(value: toml::Value) -> Result<Self, TextError> {
         match value {
-            toml::Value::String(text) => hex_bytes(&text).map(Self::Bytes).map_err(|error| error.to_string()),
+            toml::Value::String(text) => Ok(Self::Bytes(hex_bytes(&text)?)),
             number => match Int::try_from(number) {
                 Ok(Int(number)) => Ok(Self::Number(number)),
-                Err(error) => Err(format!("{error}; or the bytes of an expression as a string")),
+                Err(error) => Err(TextError::NumberOrBytes(error.into())),
             },
         }
     }
@@ -84,17 +118,16 @@ pub(super) enum InitialText {
 }
 
 impl TryFrom<toml::Value> for InitialText {
-    type Error = String;
+    type Error = TextError;
 
-    fn try_from(value: toml::Value) -> Result<Self, String> {
+    fn try_from(value: toml::Value) -> Result<Self, TextError> {
         match value {
             toml::Value::Table(ref table) if table.contains_key("address") => {
-                let place = PlaceText::deserialize(value).map_err(|error| error.message().to_owned())?;
-                Ok(Self::Place(place))
+                Ok(Self::Place(PlaceText::deserialize(value)?))
             }
             number => match Int::try_from(number) {
                 Ok(Int(number)) => Ok(Self::Value(number)),
-                Err(error) => Err(format!("{error}; or a place: {{ space = 6, address = 0x1000 }}")),
+                Err(error) => Err(TextError::NumberOrPlace(error.into())),
             },
         }
     }
@@ -113,26 +146,20 @@ pub(super) enum RegisterText {
 }
 
 impl TryFrom<toml::Value> for RegisterText {
-    type Error = String;
+    type Error = TextError;
 
-    fn try_from(value: toml::Value) -> Result<Self, String> {
+    fn try_from(value: toml::Value) -> Result<Self, TextError> {
         match value {
             toml::Value::Integer(number) => Ok(Self::Scalar(number)),
             toml::Value::Table(table) => Wide::try_from(table).map(Self::Abstract),
             toml::Value::Array(lanes) => {
                 let dword = |(lane, value): (usize, toml::Value)| {
                     let dword = value.as_integer().and_then(|number| u32::try_from(number).ok());
-                    dword.ok_or_else(|| {
-                        format!("lane {lane} is {value}: expected a number of 32 bits, unsigned")
-                    })
+                    dword.ok_or(TextError::Lane(lane, value))
                 };
                 lanes.into_iter().enumerate().map(dword).collect::<Result<_, _>>().map(Self::Lanes)
             }
-            other => Err(format!(
-                "expected a number, a list of one number for each lane, or {{ bits, value }} or {{ bits, bytes }}, \
-                 found {}",
-                other.type_str()
-            )),
+            other => Err(TextError::Register(other.type_str())),
         }
     }
 }
@@ -155,40 +182,39 @@ struct WideText {
 }
 
 impl TryFrom<toml::Table> for Wide {
-    type Error = String;
+    type Error = TextError;
 
-    fn try_from(table: toml::Table) -> Result<Self, String> {
-        let text: WideText = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
-        let WideText { bits, value, bytes } = text;
+    fn try_from(table: toml::Table) -> Result<Self, TextError> {
+        let WideText { bits, value, bytes } = table.try_into()?;
         let most = RegisterBytes::MAX as u64 * 8;
         if !(1..=most).contains(&bits) {
-            return Err(format!("bits = {bits}: expected 1 to {most}"));
+            return Err(TextError::Bits { bits, most });
         }
         let bytes = match (value, bytes) {
             (Some(value), None) => number_in(value, bits)?,
             (None, Some(text)) => {
-                let bytes = hex_bytes(&text).map_err(|error| error.to_string())?;
+                let bytes = hex_bytes(&text)?;
                 let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| {
                     let byte = bytes.get(last).copied().unwrap_or(0);
                     last as u64 * 8 + u64::from(8 - byte.leading_zeros())
                 });
                 if bytes.len() as u64 > bits.div_ceil(8) || used > bits {
-                    return Err(format!("bytes = {text:?}: expected at most {bits} bits"));
+                    return Err(TextError::Bytes { text, bits });
                 }
                 bytes
             }
-            _ => return Err("expected bits with either value or bytes".to_owned()),
+            _ => return Err(TextError::ValueOrBytes),
         };
         Ok(Self { bits, bytes })
     }
 }
 
 /// The bytes of a number of a given width in bits, signed or not.
-pub(super) fn number_in(number: i64, bits: u64) -> Result<Vec<u8>, String> {
+pub(super) fn number_in(number: i64, bits: u64) -> Result<Vec<u8>, TextError> {
     let wide = i128::from(number);
     let limit = 1i128 << bits.min(64);
     if wide >= limit || wide < -(limit / 2) {
-        return Err(format!("{number:#x} has more than {bits} bits"));
+        return Err(TextError::Number { number, bits });
     }
     let bytes = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
     let mut all = wide.to_le_bytes().to_vec();

@@ -8,7 +8,8 @@ use super::text::{CharKind, string};
 use super::value::{Element, Value, ValueError};
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::array::{count_for, dimensions_for, stride_bits};
-use crate::debuginfo::types::dynamic::{Asked, DynamicError};
+use crate::debuginfo::types::asked::Asked;
+use crate::debuginfo::types::dynamic::DynamicError;
 use crate::debuginfo::types::{Type, TypeId, TypeKind};
 
 /// A dimension of one object's array.

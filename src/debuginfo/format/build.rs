@@ -7,10 +7,12 @@ use std::sync::Arc;
 use super::number::Part;
 use super::text::CharKind;
 use super::value::{Field, Value, ValueError};
-use super::{Contents, KnownTypes, Letter, Options};
 use crate::debuginfo::DebugInfo;
+use crate::debuginfo::contents::Contents;
 use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::types::dynamic::{Asked, DynamicError, Object, OwnedContents};
+use crate::debuginfo::format::{KnownTypes, Letter, Options};
+use crate::debuginfo::types::asked::Asked;
+use crate::debuginfo::types::dynamic::{DynamicError, Object, OwnedContents};
 use crate::debuginfo::types::{Indirect, Member, Record, Type, TypeId, TypeKind, VariantPart};
 
 impl DebugInfo {

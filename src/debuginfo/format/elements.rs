@@ -4,9 +4,10 @@ use std::cell::Cell;
 
 use super::build::ValueBuilder;
 use super::number::Part;
-use super::{Contents, KnownTypes, Options, Value};
 use crate::debuginfo::DebugInfo;
+use crate::debuginfo::contents::Contents;
 use crate::debuginfo::error::Result;
+use crate::debuginfo::format::{KnownTypes, Options, Value};
 use crate::debuginfo::types::{Dimension, Extent, Number, Type, TypeId, TypeKind};
 
 impl DebugInfo {

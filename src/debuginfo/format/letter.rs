@@ -1,13 +1,8 @@
 //! Numbers written as a letter asks, gdb's `print/x`: its manual, "Output Formats", and what gdb 13 does where that is
 //! silent (a bit-field is widened to its type; `c` takes the low byte).
 
-use super::build::ValueBuilder;
-use super::number::{MAX_SCALAR_BITS, Part};
+use super::float;
 use super::text::{CharKind, character};
-use super::value::Value;
-use super::{Options, float};
-use crate::debuginfo::error::Result;
-use crate::debuginfo::types::{Type, TypeKind};
 
 /// How numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -154,45 +149,5 @@ impl Scalar {
             (false, _) if self.is_signed => Some(self.extended() as i64),
             (false, _) => Some(self.unsigned() as i64),
         }
-    }
-}
-
-impl Options<'_> {
-    /// Whether an array of characters is a string, and not a list of numbers.
-    pub(super) fn writes_strings(&self) -> bool {
-        matches!(self.letter, None | Some(Letter::String))
-    }
-}
-
-impl ValueBuilder<'_> {
-    /// A number as the letter has it; `None` where there is none, or it changes nothing.
-    pub(super) fn lettered(&self, found: &Type, part: Part<'_>, bits: u64) -> Result<Option<Value>> {
-        let Some(letter) = self.options.letter else { return Ok(None) };
-        let (is_signed, is_float) = match &found.kind {
-            TypeKind::Base(base) => (
-                base.encoding.is_signed(),
-                matches!(base.encoding.0, gimli::DW_ATE_float | gimli::DW_ATE_complex_float),
-            ),
-            TypeKind::Enum { underlying, enumerators, .. } => match underlying {
-                Some(underlying) => (self.is_signed(*underlying)?, false),
-                None => (enumerators.iter().any(|enumerator| enumerator.value < 0), false),
-            },
-            TypeKind::Pointer { .. } | TypeKind::Reference { .. } | TypeKind::PointerToMember { .. } => {
-                (false, false)
-            }
-            _ => return Ok(None),
-        };
-        let whole = self.info.byte_size(found.id)?.unwrap_or(0).saturating_mul(8).max(bits);
-        if !(1..=MAX_SCALAR_BITS).contains(&whole) {
-            return Ok(None);
-        }
-        let number = match is_signed {
-            true => part.signed(bits).map(|number| number as u128),
-            false => part.unsigned(bits),
-        };
-        // The caller reports missing bytes.
-        let Ok(bits) = number else { return Ok(None) };
-        let number = Scalar { bits, size: whole as u32, is_signed, is_float };
-        Ok(letter.write(number, self.options.symbol_name).map(Value::text))
     }
 }

@@ -17,94 +17,13 @@ mod float;
 mod known;
 mod letter;
 mod number;
+mod options;
 mod scalar;
 mod text;
 mod value;
 
-use std::fmt;
-
+pub use crate::debuginfo::contents::Contents;
 pub use known::KnownTypes;
 pub use letter::{Letter, Scalar};
+pub use options::{GDB_ELEMENTS, GDB_REPEATS, Options, SpaceName, SymbolName};
 pub use value::{Absence, Element, Field, Value, ValueError};
-
-/// Elements of an array that gdb prints (`set print elements`).
-pub const GDB_ELEMENTS: usize = 200;
-/// Equal neighbours that gdb still prints one by one (`set print repeats`).
-pub const GDB_REPEATS: usize = 10;
-
-/// The bytes of an object, and which bits of them are there.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Contents<'a> {
-    /// The bytes, little-endian. Those past the end are unavailable.
-    pub bytes: &'a [u8],
-    /// Bits that the program does not have (optimised out), one per bit of `bytes`; empty: none.
-    pub undefined: &'a [u8],
-    /// Bits that the program has and that were not captured, one per bit of `bytes`; empty: none.
-    pub unavailable: &'a [u8],
-}
-
-impl<'a> Contents<'a> {
-    /// Bytes that are all there.
-    #[must_use]
-    pub fn known(bytes: &'a [u8]) -> Self {
-        Self { bytes, ..Self::default() }
-    }
-}
-
-/// How to name an address space; `None` where it needs no name: plain addresses.
-pub type SpaceName<'a> = &'a dyn Fn(crate::units::AddressSpace) -> Option<String>;
-
-/// The symbol that holds a run-time address, `foo(int)` or `foo(int)+4`; `None` where none does.
-pub type SymbolName<'a> = &'a dyn Fn(u64) -> Option<String>;
-
-/// How much to print, and how.
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    /// Elements of an array or characters of a string before `...`.
-    pub max_elements: usize,
-    /// More equal neighbours than this are printed once, `0 <repeats 20 times>`; `None`: all are printed.
-    pub repeats: Option<usize>,
-    /// Nested aggregates before `{...}`.
-    pub max_depth: usize,
-    /// Values in the whole tree before `...`: bounds the output for arrays of arrays.
-    pub max_values: usize,
-    /// Names of address spaces before a pointer, `local#0x10`.
-    pub space_name: SpaceName<'a>,
-    /// Symbols behind function pointers and tables of virtual functions, `0x1040 <foo(int)>`.
-    pub symbol_name: SymbolName<'a>,
-    /// How numbers are written; `None`: as their types have it.
-    pub letter: Option<Letter>,
-}
-
-impl Options<'_> {
-    /// As gdb prints by default: 200 elements, repeats from 11 on, 20 levels.
-    #[must_use]
-    pub fn gdb() -> Self {
-        Self { repeats: Some(GDB_REPEATS), ..Self::machine() }
-    }
-
-    /// For machines: the same, but every element stands for itself.
-    #[must_use]
-    pub fn machine() -> Self {
-        Self {
-            max_elements: GDB_ELEMENTS,
-            repeats: None,
-            max_depth: 20,
-            max_values: 1 << 16,
-            space_name: &|_| None,
-            symbol_name: &|_| None,
-            letter: None,
-        }
-    }
-}
-
-impl fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("max_elements", &self.max_elements)
-            .field("repeats", &self.repeats)
-            .field("max_depth", &self.max_depth)
-            .field("max_values", &self.max_values)
-            .finish_non_exhaustive()
-    }
-}

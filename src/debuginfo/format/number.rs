@@ -1,8 +1,9 @@
 //! Bits out of an object's bytes, with what is missing of them.
 
-use super::Contents;
 use super::value::{Absence, Value};
-use crate::debuginfo::types::dynamic::{Asked, Object};
+use crate::debuginfo::contents::Contents;
+use crate::debuginfo::types::asked::Asked;
+use crate::debuginfo::types::dynamic::Object;
 
 /// Scalars are at most this wide: `__int128`, complex doubles.
 pub(super) const MAX_SCALAR_BITS: u64 = 128;

@@ -1,6 +1,7 @@
 //! Numbers, characters, addresses and pointers to members.
 
 use super::build::ValueBuilder;
+use super::letter::Scalar;
 use super::number::{MAX_SCALAR_BITS, Part};
 use super::text::character;
 use super::value::{Value, ValueError};
@@ -278,5 +279,38 @@ fn bytes(part: Part<'_>, bits: u64) -> Result<String, Value> {
             Ok(shown.fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}")))
         }
         (None, None) => Err(Value::UNAVAILABLE),
+    }
+}
+
+impl ValueBuilder<'_> {
+    /// A number as the letter has it; `None` where there is none, or it changes nothing.
+    pub(super) fn lettered(&self, found: &Type, part: Part<'_>, bits: u64) -> Result<Option<Value>> {
+        let Some(letter) = self.options.letter else { return Ok(None) };
+        let (is_signed, is_float) = match &found.kind {
+            TypeKind::Base(base) => (
+                base.encoding.is_signed(),
+                matches!(base.encoding.0, gimli::DW_ATE_float | gimli::DW_ATE_complex_float),
+            ),
+            TypeKind::Enum { underlying, enumerators, .. } => match underlying {
+                Some(underlying) => (self.is_signed(*underlying)?, false),
+                None => (enumerators.iter().any(|enumerator| enumerator.value < 0), false),
+            },
+            TypeKind::Pointer { .. } | TypeKind::Reference { .. } | TypeKind::PointerToMember { .. } => {
+                (false, false)
+            }
+            _ => return Ok(None),
+        };
+        let whole = self.info.byte_size(found.id)?.unwrap_or(0).saturating_mul(8).max(bits);
+        if !(1..=MAX_SCALAR_BITS).contains(&whole) {
+            return Ok(None);
+        }
+        let number = match is_signed {
+            true => part.signed(bits).map(|number| number as u128),
+            false => part.unsigned(bits),
+        };
+        // The caller reports missing bytes.
+        let Ok(bits) = number else { return Ok(None) };
+        let number = Scalar { bits, size: whole as u32, is_signed, is_float };
+        Ok(letter.write(number, self.options.symbol_name).map(Value::text))
     }
 }

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use gimli::{EndianSlice, LittleEndian, Reader as _};
 
 use super::augmentation::{Augmentation, AugmentationKind};
+use super::entry::{Cie, EntryError, FrameEntry, FrameError, FrameSection, ReadError};
 use super::pointer::Encoding;
-use super::{Cie, EntryError, FrameEntry, FrameError, FrameSection};
 use crate::clean::clean;
 use crate::codeobject::{Bytes, ElfAddress};
+use crate::debuginfo::unit::sections::Slice;
 use crate::units::DwarfReg;
-
-pub(super) type Slice<'s> = EndianSlice<'s, LittleEndian>;
 
 /// Bytes of an address where the entry has no size: a code object is a 64-bit file.
 const ADDRESS_SIZE: u8 = 8;
@@ -35,7 +34,7 @@ pub(super) fn read(
         };
         match entry {
             Ok(entry) => entries.extend(entry),
-            Err(why) => problems.push(FrameError { section, offset, why }),
+            Err(why) => problems.push(FrameError { section, offset, why: why.into() }),
         }
         offset = next;
     }
@@ -74,7 +73,7 @@ struct Reading<'s> {
 }
 
 impl<'s> Reading<'s> {
-    fn raw(&self, offset: u64) -> Result<Raw<'s>, EntryError> {
+    fn raw(&self, offset: u64) -> Result<Raw<'s>, ReadError> {
         let bytes: &'s Bytes = self.bytes;
         let mut rest = EndianSlice::new(bytes, LittleEndian);
         rest.skip(offset as usize)?;
@@ -104,7 +103,7 @@ impl<'s> Reading<'s> {
         Ok(raw(kind, body))
     }
 
-    fn entry(&mut self, raw: &Raw<'s>) -> Result<Option<FrameEntry>, EntryError> {
+    fn entry(&mut self, raw: &Raw<'s>) -> Result<Option<FrameEntry>, ReadError> {
         let (section, offset, dwarf64) = (self.section, raw.offset, raw.dwarf64);
         match raw.kind {
             RawKind::Empty => Ok(None),
@@ -152,11 +151,11 @@ impl<'s> Reading<'s> {
         read
     }
 
-    fn cie(&self, raw: &Raw<'s>) -> Result<CieAt, EntryError> {
+    fn cie(&self, raw: &Raw<'s>) -> Result<CieAt, ReadError> {
         let mut body = raw.body;
         let version = body.read_u8()?;
         if !matches!(version, 1 | 3 | 4) {
-            return Err(EntryError::Version(version));
+            return Err(EntryError::Version(version).into());
         }
         let augmentation = Augmentation::new(&clean(body.read_null_terminated_slice()?.to_string_lossy()));
         let mut cie = Cie {
@@ -178,10 +177,10 @@ impl<'s> Reading<'s> {
             cie.address_size = body.read_u8()?;
             cie.segment_size = body.read_u8()?;
             if cie.address_size != ADDRESS_SIZE {
-                return Err(EntryError::AddressSize(cie.address_size));
+                return Err(EntryError::AddressSize(cie.address_size).into());
             }
             if cie.segment_size != 0 {
-                return Err(EntryError::SegmentSize(cie.segment_size));
+                return Err(EntryError::SegmentSize(cie.segment_size).into());
             }
         }
         cie.code_factor = body.read_uleb128()?;
@@ -198,7 +197,7 @@ impl<'s> Reading<'s> {
     }
 
     /// The encoding of an FDE's addresses, by the letters of a sized augmentation.
-    fn pointers(&self, cie: &Cie, mut data: Slice<'s>) -> Result<Encoding, EntryError> {
+    fn pointers(&self, cie: &Cie, mut data: Slice<'s>) -> Result<Encoding, ReadError> {
         let mut pointers = Encoding::ABSOLUTE;
         for letter in cie.augmentation.text.chars() {
             match letter {

@@ -2,8 +2,8 @@
 
 use gimli::{DwEhPe, Reader as _};
 
-use super::EntryError;
-use super::parse::Slice;
+use super::entry::{EntryError, ReadError};
+use crate::debuginfo::unit::sections::Slice;
 
 /// How addresses are written (`DW_EH_PE_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,23 +16,23 @@ impl Encoding {
     pub(super) const OMIT: Self = Self(gimli::DW_EH_PE_omit.0);
 
     /// Whether the number counts from where it stands.
-    fn is_relative(self) -> Result<bool, EntryError> {
+    fn is_relative(self) -> Result<bool, ReadError> {
         match DwEhPe(self.0 & 0xf0) {
             gimli::DW_EH_PE_absptr => Ok(false),
             gimli::DW_EH_PE_pcrel => Ok(true),
-            _ => Err(EntryError::Pointer(self.0)),
+            _ => Err(EntryError::Pointer(self.0).into()),
         }
     }
 
     /// An address; `place` is the address that the field itself has.
-    pub(super) fn address(self, from: &mut Slice<'_>, size: u8, place: u64) -> Result<u64, EntryError> {
+    pub(super) fn address(self, from: &mut Slice<'_>, size: u8, place: u64) -> Result<u64, ReadError> {
         let relative = self.is_relative()?;
         let number = self.number(from, size)?;
         Ok(if relative { place.wrapping_add(number) } else { number })
     }
 
     /// A number in the format of the encoding, whatever it counts from.
-    pub(super) fn number(self, from: &mut Slice<'_>, size: u8) -> Result<u64, EntryError> {
+    pub(super) fn number(self, from: &mut Slice<'_>, size: u8) -> Result<u64, ReadError> {
         Ok(match DwEhPe(self.0).format() {
             gimli::DW_EH_PE_absptr => from.read_address(size)?,
             gimli::DW_EH_PE_uleb128 => from.read_uleb128()?,
@@ -42,7 +42,7 @@ impl Encoding {
             gimli::DW_EH_PE_sleb128 => from.read_sleb128()? as u64,
             gimli::DW_EH_PE_sdata2 => i64::from(from.read_i16()?) as u64,
             gimli::DW_EH_PE_sdata4 => i64::from(from.read_i32()?) as u64,
-            _ => return Err(EntryError::Pointer(self.0)),
+            _ => return Err(EntryError::Pointer(self.0).into()),
         })
     }
 }

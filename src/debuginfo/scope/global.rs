@@ -3,9 +3,9 @@
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::Result;
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::scope::query::FunctionAt;
 use crate::debuginfo::scope::variable::Variable;
-use crate::debuginfo::unit::UnitId;
 use crate::units::DieOffset;
 
 impl DebugInfo {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::Result;
-use crate::debuginfo::unit::UnitId;
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::unit::die::Reading;
 use crate::units::DieOffset;
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::Result;
-use crate::debuginfo::scope::Function;
+use crate::debuginfo::facts::UnitId;
+use crate::debuginfo::scope::function::Function;
 use crate::debuginfo::scope::variable::{Variable, VariableKind};
 use crate::debuginfo::types::{Type, TypeId, TypeKind};
-use crate::debuginfo::unit::UnitId;
 
 /// The condition for a full name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use gimli::{DebugInfoOffset, NameIndex, NameTableIndex, Reader as _, Section as 
 
 use crate::clean::clean;
 use crate::debuginfo::DebugInfo;
-use crate::debuginfo::unit::UnitId;
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::unit::die::Reading;
 use crate::debuginfo::unit::sections::Slice;
 use crate::units::DieOffset;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::TypeId;
-use crate::debuginfo::types::read::{children, children_while};
+use crate::debuginfo::types::children::{children, children_while};
+use crate::debuginfo::types::name::MAX_NAME;
 use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::sections::AttributeValue;
-use crate::debuginfo::view::unsigned;
+use crate::debuginfo::unit::sections::unsigned;
 
 impl<'a> Reading<'a> {
     /// A name with the namespaces and classes around its DIE: `ns::Vec::x`.
@@ -134,11 +135,8 @@ impl<'a> Reading<'a> {
         })
     }
 }
-
 /// Scopes whose names are kept; past this the cache starts anew.
 const MAX_CACHED_SCOPES: usize = 1 << 14;
-/// Bytes of a name that is put together of others.
-pub(in crate::debuginfo) const MAX_NAME: usize = 1 << 16;
 /// Arguments within arguments that are spelled out; deeper ones are left out.
 const MAX_NESTED: usize = 12;
 /// Arguments in one name: each may have as many as it likes, so depth alone is no bound.

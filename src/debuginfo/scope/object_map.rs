@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::DebugInfo;
+use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::unit::UnitId;
-use crate::debuginfo::unit::attr::{AttributeName, Heterogeneous};
+use crate::debuginfo::facts::UnitId;
+use crate::debuginfo::unit::attr::Heterogeneous;
 use crate::debuginfo::unit::die::Die;
 use crate::debuginfo::unit::location::LocationAttribute;
 use crate::dwarf::draft;
@@ -80,7 +81,7 @@ impl DebugInfo {
                 found: "missing".to_owned(),
             });
         };
-        match crate::debuginfo::view::unsigned(&value) {
+        match crate::debuginfo::unit::sections::unsigned(&value) {
             Some(number) => Ok(LocationAttribute::Constant(Arc::from(number.to_le_bytes()))),
             None => map.location_attribute(&self.sections, code, value),
         }

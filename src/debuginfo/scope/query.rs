@@ -6,13 +6,14 @@ use std::sync::Arc;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::scope::cache::Rereads;
+use crate::debuginfo::scope::function::{Function, Scope, ScopeKind};
+use crate::debuginfo::scope::simd::SimdFacts;
 use crate::debuginfo::scope::subprogram::Subprogram;
 use crate::debuginfo::scope::variable::VariableAt;
-use crate::debuginfo::scope::{Function, Scope, ScopeKind, SimdFacts};
-use crate::debuginfo::unit::UnitId;
 use crate::debuginfo::unit::die::Reading;
-use crate::debuginfo::unit::line::SourceLocation;
+use crate::debuginfo::unit::line_table::SourceLocation;
 use crate::debuginfo::unit::location::{ListOffset, Location, LocationAttribute};
 use crate::units::DieOffset;
 

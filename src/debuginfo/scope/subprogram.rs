@@ -7,7 +7,7 @@ use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::types::TypeId;
 use crate::debuginfo::types::base::given_space;
 use crate::debuginfo::unit::die::{Origins, Reading};
-use crate::debuginfo::unit::line::SourceLocation;
+use crate::debuginfo::unit::line_table::SourceLocation;
 use crate::units::{AddressSpace, DieOffset};
 
 /// A function as source text names it, inlined or not.

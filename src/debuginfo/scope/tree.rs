@@ -7,12 +7,13 @@ use std::sync::Arc;
 use crate::bounds::MAX_DEPTH;
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::scope::function::{Scope, ScopeKind};
+use crate::debuginfo::scope::simd::{SimdFacts, addresses, simd};
 use crate::debuginfo::scope::subprogram::Subprogram;
 use crate::debuginfo::scope::variable::Variable;
-use crate::debuginfo::scope::{Scope, ScopeKind, SimdFacts, addresses, simd};
 use crate::debuginfo::unit::die::{Die, Origins, Reading};
 use crate::debuginfo::unit::sections::Entry;
-use crate::debuginfo::view::UnitView;
+use crate::debuginfo::unit::view::UnitView;
 use crate::units::DieOffset;
 
 /// DIEs of abstract instances that one function looks at, for what its concrete instances leave out.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::types::TypeId;
-use crate::debuginfo::unit::UnitId;
 use crate::debuginfo::unit::attr::Heterogeneous;
 use crate::debuginfo::unit::die::{Die, Origins, Reading};
-use crate::debuginfo::unit::line::SourceLocation;
+use crate::debuginfo::unit::line_table::SourceLocation;
 use crate::debuginfo::unit::location::{Location, LocationAttribute};
 use crate::debuginfo::unit::sections::AttributeValue;
 use crate::units::DieOffset;
@@ -123,7 +123,7 @@ impl Variable {
             is_artificial: origins.flag(gimli::DW_AT_artificial),
             is_external: origins.flag(gimli::DW_AT_external),
             is_declaration: origins.chain.first().is_some_and(|die| die.flag(gimli::DW_AT_declaration)),
-            address_space: space.and_then(|(_, value)| crate::debuginfo::view::unsigned(&value)),
+            address_space: space.and_then(|(_, value)| crate::debuginfo::unit::sections::unsigned(&value)),
             location,
             problems: damage.into_problems(),
         }
@@ -168,7 +168,7 @@ fn constant(reading: Reading<'_>, die: &Die<'_>, type_id: Option<TypeId>) -> Res
             let text = die.string(name)?.unwrap_or_else(|| Arc::from(""));
             text.bytes().chain([0]).collect()
         }
-        ref other => match crate::debuginfo::view::unsigned(other) {
+        ref other => match crate::debuginfo::unit::sections::unsigned(other) {
             Some(unsigned) => number(u128::from(unsigned).to_le_bytes()),
             None => return Err(die.view.unexpected(&die.entry, name, "a constant, block or string", other)),
         },

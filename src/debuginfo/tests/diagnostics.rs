@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::debug_info;
 use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
+use crate::debuginfo::contents::Contents;
 use crate::debuginfo::diagnostics::MAX_PROBLEMS;
-use crate::debuginfo::format::{Contents, Options};
+use crate::debuginfo::format::Options;
 use crate::debuginfo::{DebugInfo, DebugInfoError, Location, MAX_CHECKED_BYTES, TypeId, UnitId};
 use crate::units::DieOffset;
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::scopes::objects;
 use crate::codeobject::{CodeObject, ElfAddress};
-use crate::debuginfo::format::{Contents, Options};
+use crate::debuginfo::contents::Contents;
+use crate::debuginfo::format::Options;
 use crate::debuginfo::{
     DebugInfo, DynamicAttribute, DynamicError, Object, OwnedContents, TypeId, UnitId, Variable,
 };

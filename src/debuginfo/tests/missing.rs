@@ -2,7 +2,8 @@
 
 use super::debug_info;
 use crate::codeobject::Bytes;
-use crate::debuginfo::format::{Contents, Options, Value};
+use crate::debuginfo::contents::Contents;
+use crate::debuginfo::format::{Options, Value};
 use crate::debuginfo::{DebugInfo, TypeId};
 
 fn object() -> DebugInfo {

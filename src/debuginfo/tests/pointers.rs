@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::forms::{compiled, taken};
 use crate::codeobject::{CodeObject, ElfAddress};
-use crate::debuginfo::format::{Contents, Options};
+use crate::debuginfo::contents::Contents;
+use crate::debuginfo::format::Options;
 use crate::debuginfo::{DebugInfo, DynamicAttribute, DynamicError, Object, OwnedContents, TypeId, TypeKind};
 
 /// An object with its virtual base at `base`.

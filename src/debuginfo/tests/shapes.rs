@@ -4,7 +4,8 @@
 
 use super::debug_info;
 use crate::codeobject::{Bytes, ElfAddress};
-use crate::debuginfo::format::{Contents, Options};
+use crate::debuginfo::contents::Contents;
+use crate::debuginfo::format::Options;
 use crate::debuginfo::{
     DebugInfo, DebugInfoError, Lanes, Location, LocationAttribute, Type, TypeId, TypeKind, UnitId, VariableAt,
 };

@@ -2,7 +2,8 @@
 
 use super::debug_info;
 use crate::codeobject::{Bytes, ElfAddress};
-use crate::debuginfo::format::{Contents, KnownTypes, Options};
+use crate::debuginfo::contents::Contents;
+use crate::debuginfo::format::{KnownTypes, Options};
 use crate::debuginfo::{
     DebugInfo, DynamicAttribute, DynamicError, LocationAttribute, Object, OwnedContents, TypeId, Variable,
 };

@@ -3,8 +3,9 @@
 use crate::bounds::MAX_TYPE_CHAIN;
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::types::dynamic::{Asked, DynamicAttribute, DynamicError};
-use crate::debuginfo::types::read::children;
+use crate::debuginfo::types::asked::Asked;
+use crate::debuginfo::types::children::children;
+use crate::debuginfo::types::dynamic::{DynamicAttribute, DynamicError};
 use crate::debuginfo::types::{Dimension, Extent, Number, Type, TypeId, TypeKind, between};
 use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::sections::AttributeValue;

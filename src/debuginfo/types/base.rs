@@ -1,11 +1,12 @@
 //! Numbers of base types and pointers: encodings, scales (DWARF 5 section 5.1), address spaces.
 
+use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::types::{Base, Encoding, Scale, TypeKind};
-use crate::debuginfo::unit::attr::{AttributeName, Heterogeneous};
+use crate::debuginfo::unit::attr::Heterogeneous;
 use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::sections::AttributeValue;
-use crate::debuginfo::view::unsigned;
+use crate::debuginfo::unit::sections::unsigned;
 use crate::dwarf::AMD_AUGMENTATION;
 use crate::units::AddressSpace;
 

@@ -5,7 +5,9 @@
 //! type is optional.
 
 pub(super) mod array;
+pub(super) mod asked;
 pub(super) mod base;
+pub(super) mod children;
 pub(super) mod dynamic;
 pub(super) mod name;
 pub(super) mod read;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 use gimli::DwAte;
 
 use super::error::DebugInfoError;
-use super::unit::UnitId;
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::types::dynamic::{DynamicAttribute, DynamicSource};
 use crate::debuginfo::unit::location::LocationAttribute;
 use crate::units::{AddressSpace, DieOffset};

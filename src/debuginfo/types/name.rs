@@ -6,11 +6,13 @@
 use crate::bounds::MAX_TYPE_CHAIN;
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::scope::names::MAX_NAME;
 use crate::debuginfo::types::{Number, Qualifier, RecordKind, Type, TypeId, TypeKind};
 
 /// A name is made of at most this many types: parameters of parameters may double it at every step.
 const MAX_PARTS: usize = 1024;
+
+/// Bytes of a name that is put together of others.
+pub(in crate::debuginfo) const MAX_NAME: usize = 1 << 16;
 
 impl DebugInfo {
     /// The name of a type as gdb's `whatis` prints it; `void` for `None`.

@@ -2,16 +2,16 @@
 
 use gimli::Reader as _;
 
+use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::types::children::{children, read_children, target};
 use crate::debuginfo::types::dynamic::{DynamicAttribute, DynamicSource};
-use crate::debuginfo::types::read::{children, read_children, target};
 use crate::debuginfo::types::{Member, MemberFunction, Record, RecordKind, TypeKind, Variant, VariantPart};
-use crate::debuginfo::unit::attr::AttributeName;
 use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::location::LocationAttribute;
 use crate::debuginfo::unit::sections::AttributeValue;
-use crate::debuginfo::view::unsigned;
+use crate::debuginfo::unit::sections::unsigned;
 
 /// Variants inside of variants: no source nests deeper.
 const MAX_VARIANT_DEPTH: usize = 16;

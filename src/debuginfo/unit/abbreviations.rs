@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gimli::{Abbreviations, DebugAbbrev, DebugAbbrevOffset, Reader as _, Section as _};
 
-use crate::debuginfo::scope::cache::{Allowance, TableMemory};
+use crate::debuginfo::cache::{Allowance, TableMemory};
 use crate::debuginfo::unit::sections::{Dwarf, Slice};
 
 /// Attributes of a declaration: no producer writes more than some dozens, and each DIE of it costs as many steps.

@@ -9,14 +9,18 @@ use std::sync::Arc;
 use gimli::DwAt;
 
 use crate::debuginfo::DebugInfo;
+use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::unit::UnitId;
-use crate::debuginfo::unit::attr::AttributeName;
-use crate::debuginfo::unit::line::{SourceLocation, file_name};
+use crate::debuginfo::facts::UnitId;
+use crate::debuginfo::unit::attr::Heterogeneous;
+use crate::debuginfo::unit::line::file_name;
+use crate::debuginfo::unit::line_table::SourceLocation;
+use crate::debuginfo::unit::sections::unsigned;
 use crate::debuginfo::unit::sections::{AttributeValue, Dwarf, Entry};
 use crate::debuginfo::unit::units::Units;
-use crate::debuginfo::view::{UnitView, unsigned};
+use crate::debuginfo::unit::view::UnitView;
+use crate::dwarf::draft;
 use crate::units::DieOffset;
 
 /// No compiler chains more than an instance, its origin and its declaration.
@@ -147,8 +151,36 @@ impl<'a> Die<'a> {
         self.view.flag(&self.entry, name)
     }
 
+    /// The DIE that a reference attribute names; `None` when absent.
     pub(in crate::debuginfo) fn reference(&self, units: &Units, name: DwAt) -> Result<Option<DieOffset>> {
-        self.view.reference(units, &self.entry, name)
+        let (view, entry) = (&self.view, &self.entry);
+        match entry.attr_value(name) {
+            None => Ok(None),
+            Some(AttributeValue::UnitRef(offset)) => Ok(Some(view.die_offset(offset))),
+            Some(AttributeValue::DebugInfoRef(offset)) => Ok(Some(DieOffset(offset.0 as u64))),
+            Some(AttributeValue::DebugTypesRef(signature)) => match units.signed_type(signature.0) {
+                Some(die) => Ok(Some(die)),
+                None => {
+                    Err(view.unexpected(entry, name, "the signature of a type unit of this file", signature))
+                }
+            },
+            Some(value) => Err(view.unexpected(entry, name, "a reference", value)),
+        }
+    }
+
+    /// An attribute of the heterogeneous extensions, by whichever code it has in the DIE's unit.
+    pub(in crate::debuginfo) fn extension(
+        &self,
+        wanted: Heterogeneous,
+    ) -> Option<(DwAt, AttributeValue<'a>)> {
+        wanted.value(&self.entry, self.view.facts().is_draft())
+    }
+
+    /// The name of the tag, with those of the drafts in their units.
+    pub(in crate::debuginfo) fn tag_name(&self) -> String {
+        let number = self.tag();
+        let draft = self.view.facts().is_draft().then(|| draft::numbers().tag_named(number.0)).flatten();
+        draft.map_or_else(|| number.to_string(), |name| format!("DW_TAG_{name}"))
     }
 
     /// A place from a file, a line and a column attribute; `None` when there is neither file nor line. A line table that

@@ -1,27 +1,20 @@
-//! One pass over a unit's DIEs: where its functions are, what its globals are, and which DIE lies in which namespace.
-//!
-//! A DIE does not name its parent, so qualified names need the enclosing namespaces and classes by offset. The pass reads
-//! addresses of subprograms and skips all other attributes; it runs once per unit, when a PC first falls into the unit.
+//! Where a unit's functions are, what its globals are, and which DIE lies in which namespace.
 
 use std::ops::Range;
 
 use gimli::DwTag;
 
-use crate::bounds::MAX_DEPTH;
 use crate::codeobject::ElfAddress;
-use crate::debuginfo::diagnostics::Diagnostics;
-use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::unit::interval::Intervals;
-use crate::debuginfo::unit::sections::Entry;
-use crate::debuginfo::view::UnitView;
+use crate::debuginfo::error::DebugInfoError;
+use crate::debuginfo::interval::Intervals;
 use crate::units::DieOffset;
 
 /// The result of one pass over a unit.
 #[derive(Debug)]
 pub(in crate::debuginfo) struct UnitIndex {
-    functions: Intervals<DieOffset>,
+    pub(in crate::debuginfo) functions: Intervals<DieOffset>,
     /// Entry points that have an address and no extent.
-    points: Vec<DieOffset>,
+    pub(in crate::debuginfo) points: Vec<DieOffset>,
     /// Imported declarations and modules outside of functions, in DIE order.
     pub(in crate::debuginfo) imports: Vec<DieOffset>,
     /// Variables outside of functions, in DIE order.
@@ -29,7 +22,7 @@ pub(in crate::debuginfo) struct UnitIndex {
     /// Types that may have a name, in DIE order.
     pub(in crate::debuginfo) types: Vec<DieOffset>,
     /// DIEs that names are qualified by, in DIE order, with the offsets they span.
-    containers: Vec<Container>,
+    pub(in crate::debuginfo) containers: Vec<Container>,
     /// Functions that were passed over because their addresses cannot be read, and why the pass ended before the unit did.
     pub(in crate::debuginfo) problems: Vec<DebugInfoError>,
     /// How many DIEs the pass found.
@@ -37,25 +30,12 @@ pub(in crate::debuginfo) struct UnitIndex {
 }
 
 #[derive(Debug)]
-struct Container {
-    span: Range<u64>,
-    parent: Option<usize>,
+pub(in crate::debuginfo) struct Container {
+    pub(in crate::debuginfo) span: Range<u64>,
+    pub(in crate::debuginfo) parent: Option<usize>,
 }
 
 impl UnitIndex {
-    /// Reads as far as the unit can be read; problems are kept beside what it found.
-    pub(in crate::debuginfo) fn read(view: &UnitView<'_>) -> Self {
-        let mut found = Found::default();
-        if let Err(end) = found.pass(view) {
-            found.damage.add(end);
-        }
-        found.leave(isize::MIN, DieOffset(u64::MAX));
-        let functions = Intervals::new(std::mem::take(&mut found.functions));
-        let Found { points, imports, globals, types, containers, damage, dies, .. } = found;
-        let problems = damage.into_problems();
-        Self { functions, points, imports, globals, types, containers, problems, dies }
-    }
-
     /// Functions that hold an address, the innermost first.
     pub(in crate::debuginfo) fn functions_at(&self, pc: ElfAddress) -> impl Iterator<Item = DieOffset> {
         self.functions.at(pc.0).copied()
@@ -89,130 +69,7 @@ impl UnitIndex {
     }
 }
 
-#[derive(Default)]
-struct Found {
-    functions: Vec<(Range<u64>, DieOffset)>,
-    points: Vec<DieOffset>,
-    imports: Vec<DieOffset>,
-    globals: Vec<DieOffset>,
-    types: Vec<DieOffset>,
-    containers: Vec<Container>,
-    /// Open containers: depth of their children and index.
-    open: Vec<(isize, usize)>,
-    /// Depth of the children of the outermost open function: below it there are no globals.
-    inside_function: Option<isize>,
-    damage: Diagnostics,
-    dies: usize,
-}
-
-impl Found {
-    fn pass(&mut self, view: &UnitView<'_>) -> Result<()> {
-        let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
-        let mut entry = Entry::null();
-        let mut capacity = view.ranges_capacity();
-        let mut is_too_deep = false;
-        while !raw.is_empty() {
-            let (offset, depth) = (raw.next_offset(), raw.next_depth());
-            let die = view.die_offset(offset);
-            let fail = |why| view.broken(die, why);
-            self.leave(depth, die);
-            if depth > MAX_DEPTH as isize {
-                let left_out = raw.read_abbreviation().map_err(fail)?;
-                if let Some(abbreviation) = left_out {
-                    self.dies += 1;
-                    raw.skip_attributes(abbreviation.attributes()).map_err(fail)?;
-                    if !std::mem::replace(&mut is_too_deep, true) {
-                        let unit = view.slot.die_offset();
-                        self.damage.add(DebugInfoError::TooNested { unit, die, limit: MAX_DEPTH });
-                    }
-                }
-                continue;
-            }
-            let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? else { continue };
-            self.dies += 1;
-            let (tag, attributes) = (abbreviation.tag(), abbreviation.attributes());
-            let has_code = |name| matches!(name, gimli::DW_AT_low_pc | gimli::DW_AT_ranges);
-            if is_function(tag) && attributes.iter().any(|attribute| has_code(attribute.name())) {
-                (entry.tag, entry.offset) = (tag, offset);
-                raw.read_attributes(attributes, &mut entry.attrs).map_err(fail)?;
-                let ranges = self.damage.or_none(view.ranges(&entry, &mut capacity)).unwrap_or_default();
-                if ranges.is_empty() && tag == gimli::DW_TAG_entry_point {
-                    self.points.push(die);
-                }
-                self.functions.extend(ranges.into_iter().map(|range| (range, die)));
-            } else {
-                raw.skip_attributes(attributes).map_err(fail)?;
-            }
-            self.enter(tag, depth, die, abbreviation.has_children());
-        }
-        Ok(())
-    }
-
-    /// Closes what ended before a DIE at this depth.
-    fn leave(&mut self, depth: isize, die: DieOffset) {
-        while let Some((_, index)) = self.open.pop_if(|(children, _)| *children > depth) {
-            if let Some(container) = self.containers.get_mut(index) {
-                container.span.end = die.0;
-            }
-        }
-        self.inside_function = self.inside_function.filter(|children| *children <= depth);
-    }
-
-    fn enter(&mut self, tag: DwTag, depth: isize, die: DieOffset, has_children: bool) {
-        if tag == gimli::DW_TAG_variable && self.inside_function.is_none() {
-            self.globals.push(die);
-        }
-        let is_import = matches!(tag, gimli::DW_TAG_imported_declaration | gimli::DW_TAG_imported_module);
-        if is_import && self.inside_function.is_none() {
-            self.imports.push(die);
-        }
-        if is_named_type(tag) {
-            self.types.push(die);
-        }
-        if !has_children {
-            return;
-        }
-        if is_function(tag) && self.inside_function.is_none() {
-            self.inside_function = Some(depth + 1);
-        }
-        if is_container(tag) {
-            let parent = self.open.last().map(|(_, index)| *index);
-            self.open.push((depth + 1, self.containers.len()));
-            self.containers.push(Container { span: die.0..u64::MAX, parent });
-        }
-    }
-}
-
 /// Functions and their other entries, DWARF 5 section 3.3.
 pub(in crate::debuginfo) fn is_function(tag: DwTag) -> bool {
     matches!(tag, gimli::DW_TAG_subprogram | gimli::DW_TAG_entry_point)
-}
-
-/// Types that source text names in a cast.
-fn is_named_type(tag: DwTag) -> bool {
-    matches!(
-        tag,
-        gimli::DW_TAG_base_type
-            | gimli::DW_TAG_typedef
-            | gimli::DW_TAG_template_alias
-            | gimli::DW_TAG_structure_type
-            | gimli::DW_TAG_class_type
-            | gimli::DW_TAG_union_type
-            | gimli::DW_TAG_enumeration_type
-            | gimli::DW_TAG_unspecified_type
-    )
-}
-
-/// DIEs that qualify the names of their children, or that end qualification (a function's local classes).
-fn is_container(tag: DwTag) -> bool {
-    matches!(
-        tag,
-        gimli::DW_TAG_namespace
-            | gimli::DW_TAG_structure_type
-            | gimli::DW_TAG_class_type
-            | gimli::DW_TAG_union_type
-            | gimli::DW_TAG_enumeration_type
-            | gimli::DW_TAG_subprogram
-            | gimli::DW_TAG_entry_point
-    )
 }

@@ -3,57 +3,23 @@
 //! DWARF 5 section 6.2. A program runs once, on the first question that needs it, however many units name it; its rows are kept
 //! at 24 bytes.
 
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use gimli::{
-    ColumnType, DebugLineOffset, IncompleteLineProgram, LineProgramHeader, Reader as _, ReaderOffset as _,
-    Section as _,
+    DebugLineOffset, IncompleteLineProgram, LineProgramHeader, Reader as _, ReaderOffset as _, Section as _,
 };
 
 use crate::clean::clean;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::DebugInfo;
-use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::scope::cache::{Allowance, TableMemory};
-use crate::debuginfo::unit::UnitId;
+use crate::debuginfo::cache::Allowance;
+use crate::debuginfo::error::{DebugInfoError, ParseError, Result};
+use crate::debuginfo::facts::UnitId;
+use crate::debuginfo::unit::line_table::{
+    END, IS_STMT, Known, LineRow, LineTable, Lines, PROLOGUE_END, Row, SourceLocation, SourceName,
+};
 use crate::debuginfo::unit::sections::{AttributeValue, Dwarf, Slice};
-use crate::debuginfo::view::UnitView;
-
-/// A place in source text.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SourceLocation {
-    /// The file: compilation directory, include directory and name joined as the line table gives them. `None` when
-    /// the table does not name it.
-    pub file: Option<Arc<str>>,
-    /// Line, from 1; 0 when the code comes from no line.
-    pub line: u64,
-    /// Column, from 1; 0 if absent.
-    pub column: u64,
-}
-
-/// A source file of a unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceName {
-    /// Compilation directory, include directory and name joined, as [`SourceLocation::file`].
-    pub path: Arc<str>,
-    /// MD5 of its text (`DW_LNCT_MD5`), where the compiler recorded it.
-    pub md5: Option<[u8; 16]>,
-}
-
-/// The row of the line table that holds an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineRow {
-    /// Where in the source.
-    pub place: SourceLocation,
-    /// The row's first address; it holds the addresses up to the next row's.
-    pub address: ElfAddress,
-    /// Whether the address is a recommended place for a breakpoint.
-    pub is_stmt: bool,
-    /// Whether the function's prologue ends here.
-    pub prologue_end: bool,
-}
+use crate::debuginfo::unit::view::UnitView;
 
 /// Rows that a table takes of its memory at a time.
 const ROWS_AT_ONCE: usize = 1 << 12;
@@ -63,25 +29,7 @@ const TOO_LARGE: &str = "its header has more than 2097152 bytes";
 /// The cost of a name beside its bytes.
 const NAME: usize = 64;
 
-/// The line tables of a file, by their offsets.
-pub(in crate::debuginfo) struct Lines {
-    known: Mutex<Known>,
-    memory: Arc<TableMemory>,
-}
-
-struct Known {
-    by_offset: HashMap<usize, Arc<Result<LineTable>>>,
-    /// Bytes of programs that may still run. Programs do not overlap, unless somebody makes them.
-    unread: usize,
-}
-
 impl Lines {
-    /// None read yet, of a section of so many bytes.
-    pub(in crate::debuginfo) fn new(section: usize, memory: Arc<TableMemory>) -> Self {
-        let unread = section.saturating_mul(2);
-        Self { known: Mutex::new(Known { by_offset: HashMap::new(), unread }), memory }
-    }
-
     fn table(&self, view: &UnitView<'_>, offset: DebugLineOffset) -> Arc<Result<LineTable>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = known.by_offset.get(&offset.0) {
@@ -92,34 +40,6 @@ impl Lines {
         table
     }
 }
-
-impl fmt::Debug for Lines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lines").finish_non_exhaustive()
-    }
-}
-
-/// The rows of a line table, by address.
-#[derive(Debug)]
-struct LineTable {
-    rows: Vec<Row>,
-    /// Why the table ends before it is at its end; what comes before that is kept.
-    problem: Option<DebugInfoError>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    address: u64,
-    file: u32,
-    line: u32,
-    column: u16,
-    flags: u8,
-}
-
-const IS_STMT: u8 = 1;
-const PROLOGUE_END: u8 = 2;
-/// The row ends a sequence: its address is the first that is not held.
-const END: u8 = 4;
 
 impl Known {
     fn read(&mut self, view: &UnitView<'_>, offset: DebugLineOffset, left: &Allowance) -> Result<LineTable> {
@@ -167,32 +87,6 @@ impl Known {
             rows.sort_by_key(key);
         }
         Ok(LineTable { rows, problem })
-    }
-}
-
-impl Row {
-    fn of(row: &gimli::LineRow) -> Self {
-        let mut flags = 0;
-        for (flag, set) in
-            [(IS_STMT, row.is_stmt()), (PROLOGUE_END, row.prologue_end()), (END, row.end_sequence())]
-        {
-            flags |= if set { flag } else { 0 };
-        }
-        let column = match row.column() {
-            ColumnType::LeftEdge => 0,
-            ColumnType::Column(column) => u16::try_from(column.get()).unwrap_or(u16::MAX),
-        };
-        let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let line = number(row.line().map_or(0, |line| line.get()));
-        Self { address: row.address(), file: number(row.file_index()), line, column, flags }
-    }
-}
-
-impl LineTable {
-    fn at(&self, address: u64) -> Option<&Row> {
-        let after = self.rows.partition_point(|row| row.address <= address);
-        let row = self.rows.get(after.checked_sub(1)?)?;
-        (row.flags & END == 0).then_some(row)
     }
 }
 
@@ -265,7 +159,7 @@ pub(in crate::debuginfo) fn table_problem(view: &UnitView<'_>) -> Option<DebugIn
 }
 
 fn table_error(view: &UnitView<'_>, why: gimli::Error) -> DebugInfoError {
-    DebugInfoError::Unit { unit: view.facts().offset, what: "line table", why }
+    DebugInfoError::Unit { unit: view.facts().offset, what: "line table", why: ParseError::new(why) }
 }
 
 fn bound(view: &UnitView<'_>, why: &'static str) -> DebugInfoError {

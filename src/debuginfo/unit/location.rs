@@ -11,12 +11,12 @@ use gimli::{DwAt, LocationListsOffset, RawLocListEntry};
 
 use crate::codeobject::{Bytes, ElfAddress};
 use crate::debuginfo::DebugInfo;
-use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::unit::UnitId;
-use crate::debuginfo::unit::attr::AttributeName;
+use crate::debuginfo::attribute::AttributeName;
+use crate::debuginfo::error::{DebugInfoError, ParseError, Result};
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::unit::die::Die;
 use crate::debuginfo::unit::sections::{AttributeValue, Sections};
-use crate::debuginfo::view::UnitView;
+use crate::debuginfo::unit::view::UnitView;
 use crate::units::DieOffset;
 
 /// A location attribute as it stands in its DIE, before a PC is known.
@@ -233,7 +233,8 @@ impl DebugInfo {
         list: ListOffset,
         mut enough: impl FnMut(Option<Range<ElfAddress>>, crate::debuginfo::unit::sections::Slice<'a>) -> bool,
     ) -> Result<()> {
-        let fail = |why| DebugInfoError::List { unit: view.facts().offset, list: DieOffset(list.0), why };
+        let (unit, list_at) = (view.facts().offset, DieOffset(list.0));
+        let fail = |why| DebugInfoError::List { unit, list: list_at, why: ParseError::new(why) };
         let offset = LocationListsOffset(usize::try_from(list.0).unwrap_or(usize::MAX));
         let mut reading = self
             .lists

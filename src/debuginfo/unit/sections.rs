@@ -3,7 +3,9 @@
 //! gimli's readers borrow; a session shares one [`crate::debuginfo::DebugInfo`] between threads. So the sections are owned here,
 //! and a question borrows a `gimli::Dwarf` for as long as it takes: making one is a few dozen moves.
 
-use gimli::{EndianSlice, LittleEndian, SectionId};
+use std::ops::Range;
+
+use gimli::{EndianSlice, LittleEndian, Reader as _, Section as _, SectionId};
 
 use crate::codeobject::{Bytes, CodeObject};
 use crate::debuginfo::error::{DebugInfoError, Result};
@@ -20,6 +22,9 @@ pub(in crate::debuginfo) type UnitHeader<'a> = gimli::UnitHeader<Slice<'a>>;
 pub(in crate::debuginfo) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
 /// An attribute's value, borrowed.
 pub(in crate::debuginfo) type AttributeValue<'a> = gimli::AttributeValue<Slice<'a>>;
+
+/// Ranges of DIEs without lists, and of small files.
+const MIN_RANGES: usize = 1024;
 
 /// The sections that questions read.
 #[derive(Debug)]
@@ -119,4 +124,47 @@ impl Sections {
             _ => &[],
         }
     }
+}
+
+/// A constant of any form as an unsigned number; a negative one is not.
+pub(in crate::debuginfo) fn unsigned(value: &AttributeValue<'_>) -> Option<u64> {
+    value.udata_value().or_else(|| value.sdata_value().and_then(|number| u64::try_from(number).ok()))
+}
+
+/// Entries of lists of ranges that a file can hold: one takes a byte at the least.
+pub(in crate::debuginfo) fn ranges_capacity(dwarf: &Dwarf<'_>) -> usize {
+    let (old, new) =
+        (dwarf.ranges.debug_ranges().reader().len(), dwarf.ranges.debug_rnglists().reader().len());
+    old.saturating_add(new).saturating_add(MIN_RANGES)
+}
+
+/// Visits the addresses of a DIE: `DW_AT_ranges`, or `DW_AT_low_pc` with `DW_AT_high_pc`; DWARF 5 section 2.17. `visit` returns
+/// whether to go on; so does this, at the end.
+pub(in crate::debuginfo) fn visit_ranges<'a>(
+    dwarf: &Dwarf<'a>,
+    unit: &GimliUnit<'a>,
+    entry: &Entry<'a>,
+    mut visit: impl FnMut(Range<u64>) -> bool,
+) -> gimli::Result<bool> {
+    let value = |name| entry.attr_value(name);
+    if let Some(mut list) =
+        value(gimli::DW_AT_ranges).map(|list| dwarf.attr_ranges(unit, list)).transpose()?.flatten()
+    {
+        while let Some(range) = list.next()? {
+            if !visit(range.begin..range.end) {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    let address = |value| dwarf.attr_address(unit, value);
+    let Some(low) = value(gimli::DW_AT_low_pc).map(address).transpose()?.flatten() else { return Ok(true) };
+    let high = match value(gimli::DW_AT_high_pc) {
+        Some(AttributeValue::Udata(size)) => low.checked_add(size),
+        Some(value) => address(value)?,
+        None => None,
+    };
+    // A linker marks dropped code with the highest addresses (or 0, which real code may have, with an empty range).
+    let high = high.filter(|high| low < *high && low < u64::MAX - 1);
+    Ok(high.is_none_or(|high| visit(low..high)))
 }

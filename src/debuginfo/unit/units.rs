@@ -7,16 +7,17 @@ use std::sync::{Arc, OnceLock};
 use gimli::{EndianSlice, LittleEndian, Reader as _, Section as _, SectionId, UnitType};
 
 use crate::codeobject::Bytes;
-use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::model;
-use crate::debuginfo::scope::cache::TableMemory;
+use crate::debuginfo::address_model;
+use crate::debuginfo::cache::TableMemory;
+use crate::debuginfo::error::{DebugInfoError, ParseError, Result};
+use crate::debuginfo::facts::UnitId;
+use crate::debuginfo::interval::Intervals;
 use crate::debuginfo::unit::abbreviations::Tables;
-use crate::debuginfo::unit::interval::Intervals;
-use crate::debuginfo::unit::line::Lines;
+use crate::debuginfo::unit::line_table::Lines;
+use crate::debuginfo::unit::sections::ranges_capacity;
 use crate::debuginfo::unit::sections::{Dwarf, Slice, UnitHeader};
+use crate::debuginfo::unit::slot::{Shared, UnitSlot};
 use crate::debuginfo::unit::texts::Texts;
-use crate::debuginfo::unit::{Shared, UnitId, UnitSlot};
-use crate::debuginfo::view::ranges_capacity;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
@@ -114,7 +115,7 @@ impl Units {
         at: usize,
         end: usize,
     ) -> gimli::Result<()> {
-        let header = match model::unit_header(section.slice(), kind.name(), at, base) {
+        let header = match address_model::unit_header(section.slice(), kind.name(), at, base) {
             Err(refused) => {
                 self.problem(refused.clone());
                 Err(refused)
@@ -132,7 +133,7 @@ impl Units {
     }
 
     fn bad(&mut self, unit: usize, what: &'static str, why: gimli::Error) {
-        self.problem(DebugInfoError::Unit { unit: DieOffset(unit as u64), what, why });
+        self.problem(DebugInfoError::Unit { unit: DieOffset(unit as u64), what, why: ParseError::new(why) });
     }
 
     fn problem(&mut self, problem: DebugInfoError) {

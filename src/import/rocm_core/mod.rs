@@ -67,11 +67,11 @@ pub(super) fn open(
         let mut start = [0; sniff::START];
         let io = |source| ImportError::Io { file: host.name().to_owned(), source };
         let count = host.read_at(0, &mut start).map_err(io)?;
-        let refuse =
-            |found: &str| ImportError::NotACore { file: host.name().to_owned(), found: found.to_owned() };
-        match sniff::magic(start.get(..count).unwrap_or_default()).transpose().map_err(refuse)? {
-            Some(sniff::Format::Core) => {}
-            _ => return Err(refuse("no ELF core")),
+        let refuse = |found: String| ImportError::NotACore { file: host.name().to_owned(), found };
+        match sniff::magic(start.get(..count).unwrap_or_default()) {
+            Some(Ok(sniff::Format::Core)) => {}
+            Some(Err(other)) => return Err(refuse(other.to_string())),
+            _ => return Err(refuse("no ELF core".to_owned())),
         }
         let mut headers = headers::read(&*host, &mut problems).map_err(|error| match error {
             ImportError::NotADump { file, found } => ImportError::NotACore { file, found },

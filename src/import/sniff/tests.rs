@@ -1,11 +1,12 @@
 use std::io::Read as _;
 
-use super::{Document, Format, MAX_DOCUMENT, MAX_LEFT, MAX_SEARCHED, MOST, Most, START};
+use super::{Document, Format, MAX_DOCUMENT, MAX_LEFT, MAX_SEARCHED, MOST, Most, OtherFileError, START};
 use crate::import::text::MAX_EXCERPT;
 
 /// Detected format of a whole file.
 fn format(text: &[u8]) -> Result<Format, String> {
-    super::format(&text[..text.len().min(START)], || Ok(text)).unwrap()
+    let found = super::format(&text[..text.len().min(START)], || Ok(text)).unwrap();
+    found.map_err(|other| other.to_string())
 }
 
 fn search(text: &[u8]) -> Option<Format> {
@@ -181,7 +182,7 @@ fn searching_is_bounded() {
     };
     assert_eq!(within(whole), Ok(Format::AgentLog));
     assert_eq!(within(whole - header.len() as u64), within(0));
-    assert_eq!(within(0), Err("text of no known format".to_owned()));
+    assert_eq!(within(0), Err(OtherFileError::Known("text of no known format")));
     // A document longer than the inspected part counts as truncated.
     let json = format!("{{\"x\": \"{}\"}}", "y".repeat(2 * START));
     let log = format!("{json}\n{}", std::str::from_utf8(header).unwrap());

@@ -3,65 +3,108 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gimli::{DwAt, EntriesRaw, Reader as _, Section as _, UnitOffset};
+use gimli::{DwAt, EntriesRaw, UnitOffset};
 
-use super::error::{DebugInfoError, Result};
-use super::unit::{Root, UnitFacts, UnitSlot, visit_ranges};
-use crate::debuginfo::unit::attr::{AttributeName, WHOLE_DIE};
-use crate::debuginfo::unit::index::UnitIndex;
-use crate::debuginfo::unit::sections::{AttributeValue, Dwarf, Entry, GimliUnit, Slice};
-use crate::debuginfo::unit::units::Units;
+use crate::debuginfo::attribute::{AttributeName, WHOLE_DIE};
+use crate::debuginfo::error::{DebugInfoError, ParseError, Result};
+use crate::debuginfo::facts::UnitFacts;
+use crate::debuginfo::unit::sections::{
+    AttributeValue, Dwarf, Entry, GimliUnit, Slice, ranges_capacity, unsigned, visit_ranges,
+};
+use crate::debuginfo::unit::slot::{Root, UnitSlot};
 use crate::units::DieOffset;
-
-/// Ranges of DIEs without lists, and of small files.
-const MIN_RANGES: usize = 1024;
 
 /// A unit borrowed for one question.
 #[derive(Debug)]
-pub(super) struct UnitView<'a> {
-    pub(super) dwarf: &'a Dwarf<'a>,
-    pub(super) unit: GimliUnit<'a>,
-    pub(super) slot: &'a UnitSlot,
-    pub(super) root: &'a Root,
+pub(in crate::debuginfo) struct UnitView<'a> {
+    pub(in crate::debuginfo) dwarf: &'a Dwarf<'a>,
+    pub(in crate::debuginfo) unit: GimliUnit<'a>,
+    pub(in crate::debuginfo) slot: &'a UnitSlot,
+    pub(in crate::debuginfo) root: &'a Root,
+}
+
+impl UnitSlot {
+    /// Whether the unit's ranges contain the address.
+    pub(in crate::debuginfo) fn holds(&self, dwarf: &Dwarf<'_>, address: u64) -> bool {
+        if !self.root(dwarf).is_ok_and(|root| root.span.as_ref().is_some_and(|span| span.contains(&address)))
+        {
+            return false;
+        }
+        let ranges = self.ranges.get_or_init(|| {
+            let Ok(header) = self.header(dwarf) else { return Vec::new() };
+            let Ok(view) = self.view(dwarf) else { return Vec::new() };
+            let root = view.entry(view.die_offset(header.root_offset()));
+            let mut capacity = view.ranges_capacity();
+            root.and_then(|root| view.ranges(&root, &mut capacity)).unwrap_or_default()
+        });
+        ranges.iter().any(|range| range.contains(&address))
+    }
+
+    /// The unit ready for questions: cheap once its root was read.
+    pub(in crate::debuginfo) fn view<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Result<UnitView<'a>> {
+        let root = self.root(dwarf)?;
+        let mut unit = self.bare(dwarf)?;
+        unit.low_pc = root.facts.low_pc;
+        unit.str_offsets_base = root.str_offsets_base;
+        unit.addr_base = root.addr_base;
+        unit.loclists_base = root.loclists_base;
+        unit.rnglists_base = root.rnglists_base;
+        Ok(UnitView { dwarf, unit, slot: self, root })
+    }
 }
 
 impl<'a> UnitView<'a> {
-    pub(super) fn facts(&self) -> &'a UnitFacts {
+    pub(in crate::debuginfo) fn facts(&self) -> &'a UnitFacts {
         &self.root.facts
     }
 
     /// The offset in `.debug_info` of an offset in this unit.
-    pub(super) fn die_offset(&self, offset: UnitOffset) -> DieOffset {
+    pub(in crate::debuginfo) fn die_offset(&self, offset: UnitOffset) -> DieOffset {
         DieOffset(self.slot.offset.0.saturating_add(offset.0) as u64)
     }
 
     /// Reads DIEs from one on; the reader's depth starts at 0 there.
-    pub(super) fn entries_from(&self, die: DieOffset) -> Result<EntriesRaw<'_, Slice<'a>>> {
+    pub(in crate::debuginfo) fn entries_from(&self, die: DieOffset) -> Result<EntriesRaw<'_, Slice<'a>>> {
         let offset = usize::try_from(die.0).ok().and_then(|offset| offset.checked_sub(self.slot.offset.0));
         let offset = offset.filter(|_| self.slot.contains(die)).ok_or(DebugInfoError::NoSuchDie(die))?;
         self.unit.entries_raw(Some(UnitOffset(offset))).map_err(|why| self.broken(die, why))
     }
 
     /// The DIE at an offset.
-    pub(super) fn entry(&self, die: DieOffset) -> Result<Entry<'a>> {
+    pub(in crate::debuginfo) fn entry(&self, die: DieOffset) -> Result<Entry<'a>> {
         let mut entry = Entry::null();
         let read = self.entries_from(die)?.read_entry(&mut entry).map_err(|why| self.broken(die, why))?;
         if read { Ok(entry) } else { Err(DebugInfoError::NoSuchDie(die)) }
     }
 
     /// The error of a DIE that cannot be read.
-    pub(super) fn broken(&self, die: DieOffset, why: gimli::Error) -> DebugInfoError {
-        DebugInfoError::Die { unit: self.slot.die_offset(), die, attribute: WHOLE_DIE, why }
+    pub(in crate::debuginfo) fn broken(&self, die: DieOffset, why: gimli::Error) -> DebugInfoError {
+        DebugInfoError::Die {
+            unit: self.slot.die_offset(),
+            die,
+            attribute: WHOLE_DIE,
+            why: ParseError::new(why),
+        }
     }
 
     /// The error of an attribute that cannot be read.
-    pub(super) fn unreadable(&self, entry: &Entry<'_>, name: DwAt, why: gimli::Error) -> DebugInfoError {
+    pub(in crate::debuginfo) fn unreadable(
+        &self,
+        entry: &Entry<'_>,
+        name: DwAt,
+        why: gimli::Error,
+    ) -> DebugInfoError {
         let (unit, die) = (self.slot.die_offset(), self.die_offset(entry.offset()));
-        DebugInfoError::Die { unit, die, attribute: AttributeName::of(name, self.facts()), why }
+        DebugInfoError::Die {
+            unit,
+            die,
+            attribute: AttributeName::of(name, self.facts()),
+            why: ParseError::new(why),
+        }
     }
 
     /// The error of an attribute of another class than it can have.
-    pub(super) fn unexpected(
+    pub(in crate::debuginfo) fn unexpected(
         &self,
         entry: &Entry<'_>,
         name: DwAt,
@@ -75,13 +118,12 @@ impl<'a> UnitView<'a> {
         DebugInfoError::Attribute { unit, die, attribute, expected, found }
     }
 
-    /// The unit's functions, globals and namespaces.
-    pub(super) fn index(&self) -> &'a UnitIndex {
-        self.slot.index(self)
-    }
-
     /// The addresses of a DIE. `capacity`: how many ranges the DIEs of one question may still have.
-    pub(super) fn ranges(&self, entry: &Entry<'a>, capacity: &mut usize) -> Result<Vec<Range<u64>>> {
+    pub(in crate::debuginfo) fn ranges(
+        &self,
+        entry: &Entry<'a>,
+        capacity: &mut usize,
+    ) -> Result<Vec<Range<u64>>> {
         let mut ranges = Vec::new();
         let is_whole = visit_ranges(self.dwarf, &self.unit, entry, |range| {
             ranges.push(range);
@@ -107,12 +149,12 @@ impl<'a> UnitView<'a> {
     }
 
     /// How many ranges the DIEs of one question may have: lists that do not overlap have no more.
-    pub(super) fn ranges_capacity(&self) -> usize {
+    pub(in crate::debuginfo) fn ranges_capacity(&self) -> usize {
         ranges_capacity(self.dwarf)
     }
 
     /// A string attribute, cleaned; `None` when absent.
-    pub(super) fn string(&self, entry: &Entry<'a>, name: DwAt) -> Result<Option<Arc<str>>> {
+    pub(in crate::debuginfo) fn string(&self, entry: &Entry<'a>, name: DwAt) -> Result<Option<Arc<str>>> {
         let Some(value) = entry.attr_value(name) else { return Ok(None) };
         // In a file that was not given: see `DebugInfo::problems`.
         if matches!(value, AttributeValue::DebugStrRefSup(_)) {
@@ -123,45 +165,12 @@ impl<'a> UnitView<'a> {
     }
 
     /// A constant attribute that cannot be negative; `None` if absent or not a constant (for example an expression).
-    pub(super) fn constant(&self, entry: &Entry<'a>, name: DwAt) -> Option<u64> {
+    pub(in crate::debuginfo) fn constant(&self, entry: &Entry<'a>, name: DwAt) -> Option<u64> {
         entry.attr_value(name).and_then(|value| unsigned(&value))
     }
 
     /// Whether a flag is there and true.
-    pub(super) fn flag(&self, entry: &Entry<'a>, name: DwAt) -> bool {
+    pub(in crate::debuginfo) fn flag(&self, entry: &Entry<'a>, name: DwAt) -> bool {
         matches!(entry.attr_value(name), Some(AttributeValue::Flag(true)))
     }
-
-    /// The DIE that a reference attribute names; `None` when absent.
-    pub(super) fn reference(
-        &self,
-        units: &Units,
-        entry: &Entry<'a>,
-        name: DwAt,
-    ) -> Result<Option<DieOffset>> {
-        match entry.attr_value(name) {
-            None => Ok(None),
-            Some(AttributeValue::UnitRef(offset)) => Ok(Some(self.die_offset(offset))),
-            Some(AttributeValue::DebugInfoRef(offset)) => Ok(Some(DieOffset(offset.0 as u64))),
-            Some(AttributeValue::DebugTypesRef(signature)) => match units.signed_type(signature.0) {
-                Some(die) => Ok(Some(die)),
-                None => {
-                    Err(self.unexpected(entry, name, "the signature of a type unit of this file", signature))
-                }
-            },
-            Some(value) => Err(self.unexpected(entry, name, "a reference", value)),
-        }
-    }
-}
-
-/// A constant of any form as an unsigned number; a negative one is not.
-pub(super) fn unsigned(value: &AttributeValue<'_>) -> Option<u64> {
-    value.udata_value().or_else(|| value.sdata_value().and_then(|number| u64::try_from(number).ok()))
-}
-
-/// Entries of lists of ranges that a file can hold: one takes a byte at the least.
-pub(super) fn ranges_capacity(dwarf: &Dwarf<'_>) -> usize {
-    let (old, new) =
-        (dwarf.ranges.debug_ranges().reader().len(), dwarf.ranges.debug_rnglists().reader().len());
-    old.saturating_add(new).saturating_add(MIN_RANGES)
 }

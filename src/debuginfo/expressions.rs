@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use crate::codeobject::{Bytes, ElfAddress};
 use crate::debuginfo::DebugInfo;
+use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::error::{DebugInfoError, Result};
+use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::scope::subprogram::Subprogram;
-use crate::debuginfo::unit::UnitId;
-use crate::debuginfo::unit::attr::{AttributeName, Heterogeneous};
+use crate::debuginfo::unit::attr::Heterogeneous;
 use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::index::is_function;
 use crate::debuginfo::unit::location::LocationAttribute;

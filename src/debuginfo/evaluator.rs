@@ -7,13 +7,13 @@ use gimli::{DebugAddrIndex, Operation, UnitOffset};
 
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::DebugInfo;
-use crate::debuginfo::error::{DebugInfoError, Result};
-use crate::debuginfo::scope::Function;
+use crate::debuginfo::error::{DebugInfoError, ParseError, Result};
+use crate::debuginfo::facts::UnitId;
+use crate::debuginfo::scope::function::Function;
 use crate::debuginfo::scope::variable::Variable;
 use crate::debuginfo::types::{Base, TypeId, TypeKind};
-use crate::debuginfo::unit::UnitId;
 use crate::debuginfo::unit::location::{Location, LocationAttribute};
-use crate::debuginfo::view::UnitView;
+use crate::debuginfo::unit::view::UnitView;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
@@ -135,7 +135,8 @@ impl DebugInfo {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;
         let index = DebugAddrIndex(usize::try_from(index).unwrap_or(usize::MAX));
-        let fail = |why| DebugInfoError::Unit { unit: view.facts().offset, what: ".debug_addr entry", why };
+        let unit = view.facts().offset;
+        let fail = |why| DebugInfoError::Unit { unit, what: ".debug_addr entry", why: ParseError::new(why) };
         dwarf.address(&view.unit, index).map_err(fail)
     }
 

@@ -1,0 +1,118 @@
+//! Facts about a unit, and its language.
+
+use std::sync::Arc;
+
+use gimli::DwLang;
+
+use crate::dwarf::Dialect;
+use crate::units::DieOffset;
+
+/// A unit's place in the file's order, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnitId(pub u32);
+
+/// The properties of a unit that the evaluator and the printer need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitFacts {
+    /// Which unit this is.
+    pub id: UnitId,
+    /// Offset of the unit's header in `.debug_info`; what `DW_OP_call2` and `call4` count from.
+    pub offset: DieOffset,
+    /// DWARF version, 2 to 5.
+    pub version: u16,
+    /// Bytes of an offset in the unit's format: 4 (32-bit DWARF) or 8; the operand size of `DW_OP_call_ref`.
+    pub offset_size: u8,
+    /// Bytes of an address by the header; 8 for AMDGPU.
+    pub address_size: u8,
+    /// `DW_AT_language`.
+    pub language: Language,
+    /// `DW_AT_producer`.
+    pub producer: Option<Arc<str>>,
+    /// `DW_AT_name`.
+    pub name: Option<Arc<str>>,
+    /// `DW_AT_comp_dir`.
+    pub comp_dir: Option<Arc<str>>,
+    /// `DW_AT_LLVM_augmentation`, by its one known code 0x3e09.
+    pub augmentation: Option<Arc<str>>,
+    /// The dialect of its expressions, by the user or the augmentation; `None`: the decoder infers it.
+    pub dialect: Option<Dialect>,
+    /// `DW_AT_low_pc`, the base of the unit's lists; 0 when absent.
+    pub low_pc: u64,
+    /// `DW_AT_dwo_name`: this is a skeleton, and the rest of the unit is in that file (DWARF 5 section 7.3.2).
+    pub dwo_name: Option<Arc<str>>,
+}
+
+impl UnitFacts {
+    /// Whether clang (upstream or AMD's) compiled the unit.
+    #[must_use]
+    pub fn producer_is_clang(&self) -> bool {
+        self.producer.as_deref().is_some_and(|producer| producer.contains("clang"))
+    }
+
+    /// Whether the numbers of [`crate::dwarf::draft`] mean something in the unit: of tags and attributes as of operations.
+    #[must_use]
+    pub fn is_draft(&self) -> bool {
+        self.dialect == Some(Dialect::Draft)
+    }
+
+    /// Whether the unit names amdgpu-usage-2020 as its dialect: augmentation `[amd:v0.0]`.
+    #[must_use]
+    pub fn is_amd_augmented(&self) -> bool {
+        self.augmentation.as_deref().is_some_and(|augmentation| augmentation.contains("[amd:v0.0"))
+    }
+}
+
+/// Languages of DWARF 6 that `gimli` lacks.
+const DW_LANG_C23: DwLang = DwLang(0x3e);
+const DW_LANG_FORTRAN23: DwLang = DwLang(0x3f);
+
+/// A `DW_LANG` code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Language(pub u16);
+
+impl Language {
+    /// The C languages, where a tag name needs `struct` before it. OpenCL C is not among them: gdb prints it like C++.
+    #[must_use]
+    pub fn is_c(self) -> bool {
+        // 0: a unit without a language.
+        matches!(
+            DwLang(self.0),
+            DwLang(0)
+                | gimli::DW_LANG_C89
+                | gimli::DW_LANG_C
+                | gimli::DW_LANG_C99
+                | gimli::DW_LANG_C11
+                | gimli::DW_LANG_C17
+                | DW_LANG_C23
+        )
+    }
+
+    /// The first index of an array whose DIE has none: DWARF 5 table 7.17 and later registrations. HIP, by both of
+    /// its codes (0x8100 of the 2020 proposal, 0x30), and OpenCL count from 0.
+    #[must_use]
+    pub fn lower_bound(self) -> i64 {
+        match DwLang(self.0) {
+            // `gimli` has no bound for them.
+            gimli::DW_LANG_Ada2005
+            | gimli::DW_LANG_Ada2012
+            | gimli::DW_LANG_Fortran18
+            | DW_LANG_FORTRAN23 => 1,
+            language => language.default_lower_bound().map_or(0, |bound| bound as i64),
+        }
+    }
+
+    /// Whether the first index of an array moves fastest: Fortran.
+    #[must_use]
+    pub fn is_column_major(self) -> bool {
+        matches!(
+            DwLang(self.0),
+            gimli::DW_LANG_Fortran77
+                | gimli::DW_LANG_Fortran90
+                | gimli::DW_LANG_Fortran95
+                | gimli::DW_LANG_Fortran03
+                | gimli::DW_LANG_Fortran08
+                | gimli::DW_LANG_Fortran18
+                | DW_LANG_FORTRAN23
+        )
+    }
+}
