@@ -28,7 +28,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-pub(crate) use stamp::{Changes, Stamp};
+pub use stamp::Changes;
+pub(crate) use stamp::Stamp;
 
 use guard::TableIndex;
 

@@ -11,6 +11,7 @@ mod model;
 mod problem;
 mod source;
 
+pub use crate::mapping::Changes;
 pub(crate) use backing::copy;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, distinct};
 pub use memory::{MemoryMap, Segment, joined};

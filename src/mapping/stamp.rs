@@ -65,12 +65,12 @@ impl From<&FileStat> for Stamp {
 ///
 /// After a change every answer from the file is untrusted, even with the same bytes: other reads may already differ.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Changes(Arc<OnceLock<String>>);
+pub struct Changes(Arc<OnceLock<String>>);
 
 impl Changes {
     /// The name of the first changed file.
     #[must_use]
-    pub(crate) fn first(&self) -> Option<&str> {
+    pub fn first(&self) -> Option<&str> {
         self.0.get().map(String::as_str)
     }
 
