@@ -30,19 +30,23 @@ fn public(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The crates that a file names, with the names of their items that it imports. `elf` hands items of `object` on.
-fn names(text: &str) -> Vec<String> {
-    let mut names: Vec<String> = PRIVATE.iter().map(|name| format!("{name}::")).collect();
+/// The types that a text imports from a crate or module.
+fn imported(text: &str, from: &str) -> Vec<String> {
     let text: Vec<&str> = code(text).map(|(_, line)| line).collect();
     let text = text.join("\n");
-    for name in PRIVATE.iter().chain(&["crate::elf"]) {
-        for item in text.split(&format!("use {name}::")).skip(1) {
-            let item = item.split(';').next().unwrap();
-            let words = item.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-            names.extend(words.filter(|word| word.starts_with(char::is_uppercase)).map(str::to_owned));
-        }
-    }
-    names
+    let mark = format!("use {from}::");
+    let items = text.split(&mark).skip(1).map(|item| item.split(';').next().unwrap());
+    let words = items.flat_map(|item| item.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+    words.filter(|word| word.starts_with(char::is_uppercase)).map(str::to_owned).collect()
+}
+
+/// The crates, and the names of their items in a text. `elf` re-exports items of `object`.
+fn names(text: &str) -> Vec<String> {
+    let crates = PRIVATE.iter().map(|name| format!("{name}::"));
+    let items = PRIVATE.iter().flat_map(|name| imported(text, name));
+    let object = imported(include_str!("../../../src/elf/mod.rs"), "object");
+    let handed_on = imported(text, "crate::elf").into_iter().filter(|item| object.contains(item));
+    crates.chain(items).chain(handed_on).collect()
 }
 
 fn leaks(text: &str) -> Vec<(usize, String)> {
