@@ -33,7 +33,7 @@ pub(crate) enum CaseError {
     #[error("state: wave_size = {0}: not 32 or 64")]
     WaveSize(u64),
     #[error("state: {0}")]
-    Target(#[from] TargetError),
+    Target(Box<TargetError>),
     #[error("state: {0} has no wave sizes")]
     NoWaveSizes(String),
     #[error("state: lane = {0}: not a lane of {1}")]
@@ -41,7 +41,7 @@ pub(crate) enum CaseError {
     #[error("state.apertures: no address space {0:?}")]
     Aperture(String),
     #[error("state.{map}.{register}: {cause}")]
-    Register { map: &'static str, register: String, cause: RegisterCause },
+    Register { map: &'static str, register: String, cause: Box<RegisterCause> },
     #[error("state.memory: lane = {lane} with space = {space}: expected it only with space = 5")]
     LaneOfSpace { lane: u8, space: u64 },
     #[error("state.memory: no memory of address space {space} at {address}: {cause}")]
@@ -50,6 +50,12 @@ pub(crate) enum CaseError {
     SameOffset { key: &'static str, offset: u64 },
     #[error("state.procedure at {0:#x}: expected at most one of location, const_value and loclist")]
     Procedure(u64),
+}
+
+impl From<TargetError> for CaseError {
+    fn from(error: TargetError) -> Self {
+        Self::Target(error.into())
+    }
 }
 
 impl CaseError {

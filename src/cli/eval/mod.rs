@@ -99,7 +99,7 @@ pub(crate) enum EvalError {
         /// The file.
         path: PathBuf,
         /// The contradiction, and its position in the file.
-        what: CaseError,
+        what: Box<CaseError>,
     },
     /// The expression is malformed.
     #[error("{0}")]
@@ -154,7 +154,7 @@ fn outcomes_of(
 ) -> Result<Vec<Outcome>, EvalError> {
     let syntax = |error| EvalError::Syntax { path: path.into(), error: Box::new(error) };
     let file: File = toml::from_str(text).map_err(syntax)?;
-    let invalid = |what| EvalError::Invalid { path: path.into(), what };
+    let invalid = |what: CaseError| EvalError::Invalid { path: path.into(), what: what.into() };
     check::contradictions(&file).map_err(invalid)?;
     let state = State::new(&file.state, targets).map_err(invalid)?;
     let run = |case| Runner::new(&state, case, manner).and_then(|runner| runner.outcome()).map_err(invalid);

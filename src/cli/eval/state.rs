@@ -236,7 +236,8 @@ fn registers(
     texts: &BTreeMap<String, RegisterText>,
 ) -> Result<BTreeMap<DwarfReg, Contents>, CaseError> {
     let register = |(number, text): (&String, &RegisterText)| {
-        let error = |cause| CaseError::Register { map, register: number.clone(), cause };
+        let error =
+            |cause: RegisterCause| CaseError::Register { map, register: number.clone(), cause: cause.into() };
         let parsed = number.parse().map_err(|_| error(RegisterCause::Number))?;
         let known = kind.dwarf(DwarfReg(parsed)).ok().map(|register| register.bits());
         Ok((DwarfReg(parsed), contents(text, known, kind.wave_size).map_err(error)?))

@@ -23,7 +23,7 @@ pub(crate) enum TextError {
     #[error("{0}; or a place: {{ space = 6, address = 0x1000 }}")]
     NumberOrPlace(Box<Self>),
     #[error("{}", .0.message())]
-    Table(#[from] toml::de::Error),
+    Table(Box<toml::de::Error>),
     #[error("lane {0} is {1}: expected a number of 32 bits, unsigned")]
     Lane(usize, toml::Value),
     #[error(
@@ -40,6 +40,12 @@ pub(crate) enum TextError {
     Number { number: i64, bits: u64 },
     #[error(transparent)]
     Dialect(#[from] ValueError),
+}
+
+impl From<toml::de::Error> for TextError {
+    fn from(error: toml::de::Error) -> Self {
+        Self::Table(error.into())
+    }
 }
 
 /// An integer of up to 64 bits; a negative one is in two's complement.
