@@ -3,6 +3,8 @@
 //! lane. The bench also prints the session's own part of an answer.
 //!
 //! `cargo bench --bench locals`, on the waves of the embedded demo and of the fixtures.
+//! `locals count WHAT` asks ten times for one of `none`, `together`, `apart`, `answered` and `largest`, to count its
+//! instructions (docs/performance.md).
 
 mod support;
 
@@ -19,6 +21,8 @@ use lanescope::units::{LaneId, LaneSet, WaveId, WaveSize};
 use support::{Failure, Promises, TURNS, packet, pin_to_one_core, seconds_each};
 
 const MAX_MILLISECONDS: f64 = 1.0;
+/// Questions of `count`.
+const COUNTED: usize = 10;
 
 fn main() -> Result<ExitCode, Failure> {
     pin_to_one_core()?;
@@ -44,31 +48,50 @@ fn main() -> Result<ExitCode, Failure> {
     }
     let (mut ratios, mut most) = (Vec::new(), Vec::new());
     let (largest, largest_wave, count) = largest()?;
-    for turn in 1..=TURNS {
-        // Each call is a question with its own budget.
-        let together = seconds_each(|| {
+    // Each call is a question with a budget of its own.
+    let ask_together = || -> Result<(), Failure> {
+        session.next_question();
+        session.locals(wave, lanes, 0)?;
+        Ok(())
+    };
+    let ask_apart = || -> Result<(), Failure> {
+        for lane in lanes.iter() {
             session.next_question();
-            session.locals(wave, lanes, 0)?;
-            Ok(())
-        })?;
-        let apart = seconds_each(|| {
-            for lane in lanes.iter() {
-                session.next_question();
-                session.locals(wave, LaneSet::one(lane), 0)?;
+            session.locals(wave, LaneSet::one(lane), 0)?;
+        }
+        Ok(())
+    };
+    let mut ask_answered = || -> Result<(), Failure> {
+        reply.clear();
+        let _ = client.feed(&request, &mut reply);
+        if reply.ends_with(b"$OK#9a") { Ok(()) } else { Err("locals all was not answered".into()) }
+    };
+    let ask_largest = || -> Result<(), Failure> {
+        largest.next_question();
+        let found = largest.locals(largest_wave, largest.kind().wave_size.all(), 0)?;
+        if found.variables.len() == count { Ok(()) } else { Err("variables went missing".into()) }
+    };
+    if let [_, count, what] = std::env::args().collect::<Vec<_>>().as_slice()
+        && count == "count"
+    {
+        for _ in 0..COUNTED {
+            match what.as_str() {
+                "none" => {}
+                "together" => ask_together()?,
+                "apart" => ask_apart()?,
+                "answered" => ask_answered()?,
+                "largest" => ask_largest()?,
+                _ => return Err(format!("no {what} to count").into()),
             }
-            Ok(())
-        })?;
-        let answered = seconds_each(|| {
-            reply.clear();
-            let _ = client.feed(&request, &mut reply);
-            if reply.ends_with(b"$OK#9a") { Ok(()) } else { Err("locals all was not answered".into()) }
-        })?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    for turn in 1..=TURNS {
+        let together = seconds_each(ask_together)?;
+        let apart = seconds_each(ask_apart)?;
+        let answered = seconds_each(&mut ask_answered)?;
         ratios.push(apart / together);
-        let every = seconds_each(|| {
-            largest.next_question();
-            let found = largest.locals(largest_wave, largest.kind().wave_size.all(), 0)?;
-            if found.variables.len() == count { Ok(()) } else { Err("variables went missing".into()) }
-        })?;
+        let every = seconds_each(ask_largest)?;
         most.push(1e3 * every.max(together));
         note(&format!(
             "turn {turn}: {count} variables of {} in 64 lanes {:.1} us, {:.2} us each",

@@ -66,6 +66,7 @@ mod elf;
 pub mod import;
 mod integers;
 mod mapping;
+mod notation;
 pub mod questions;
 pub mod report;
 pub mod server;

@@ -23,7 +23,7 @@ pub enum Known {
 }
 
 /// The bits of an object with their states; bit 0 is bit 0 of the first byte.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bits {
     size: BitSize,
     bytes: Vec<u8>,
@@ -34,9 +34,13 @@ pub struct Bits {
 }
 
 impl Bits {
-    fn new(size: BitSize) -> Self {
-        let bytes = size.0.div_ceil(8) as usize;
-        Self { size, bytes: vec![0; bytes], not_captured: Vec::new(), undefined: Vec::new() }
+    /// Makes all bits known and 0.
+    fn reset(&mut self, size: BitSize) {
+        self.size = size;
+        self.bytes.clear();
+        self.bytes.resize(size.0.div_ceil(8) as usize, 0);
+        self.not_captured.clear();
+        self.undefined.clear();
     }
 
     /// Number of bits.
@@ -209,6 +213,20 @@ impl<'c> Fetcher<'c> {
     pub fn fetch(&mut self, location: &Location, lane: Option<LaneId>, size: BitSize) -> Result<Bits, Error> {
         self.0.bits(location, 0, lane, size).map_err(at_fetch)
     }
+
+    /// Reads an object of one lane into `bits`, and reuses its capacity. After an error the contents mean nothing.
+    ///
+    /// # Errors
+    /// The errors of [`fetch`].
+    pub fn fetch_into(
+        &mut self,
+        location: &Location,
+        lane: Option<LaneId>,
+        size: BitSize,
+        bits: &mut Bits,
+    ) -> Result<(), Error> {
+        self.0.read_bits(location, 0, lane, size, bits).map_err(at_fetch)
+    }
 }
 
 impl std::fmt::Debug for Fetcher<'_> {
@@ -272,13 +290,25 @@ impl<'c> Reader<'c> {
         lane: Option<LaneId>,
         size: BitSize,
     ) -> Result<Bits, Cause> {
+        let mut bits = Bits::default();
+        self.read_bits(location, extra, lane, size, &mut bits)?;
+        Ok(bits)
+    }
+
+    fn read_bits(
+        &mut self,
+        location: &Location,
+        extra: u64,
+        lane: Option<LaneId>,
+        size: BitSize,
+        into: &mut Bits,
+    ) -> Result<(), Cause> {
         if size.0.div_ceil(8) > MAX_OBJECT_BYTES {
             return Err(Cause::Limit { what: "bytes of an object", limit: MAX_OBJECT_BYTES });
         }
-        let mut bits = Bits::new(size);
+        into.reset(size);
         let at = check_inside(location, extra, size.0, lane)?;
-        self.fill(&location.storage, at, lane, &mut bits, 0, size.0)?;
-        Ok(bits)
+        self.fill(&location.storage, at, lane, into, 0, size.0)
     }
 
     /// Reads `count` bits of a storage into `into` at bit `to`.

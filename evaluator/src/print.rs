@@ -76,52 +76,6 @@ pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String 
     location_up_to(location, lane, names, usize::MAX)
 }
 
-/// Formats consecutive locations like [`location`]; the last name is cached for the following lanes.
-pub struct Locations<'n> {
-    names: &'n dyn Names,
-    last: Option<(Named, String)>,
-}
-
-/// A storage with a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
-    Register(DwarfReg),
-    Space(AddressSpace),
-}
-
-impl<'n> Locations<'n> {
-    /// Creates an empty cache.
-    #[must_use]
-    pub fn new(names: &'n dyn Names) -> Self {
-        Self { names, last: None }
-    }
-
-    /// Formats the location for one lane.
-    #[must_use]
-    pub fn text(&mut self, location: &Location, lane: LaneId) -> String {
-        let named = match location.storage {
-            Storage::Register { register, .. } => Named::Register(register),
-            Storage::Memory { space, .. } => Named::Space(space),
-            _ => return self::location(location, lane, self.names),
-        };
-        if self.last.as_ref().is_none_or(|(last, _)| *last != named) {
-            let name = match named {
-                Named::Register(register) => register_name(self.names, register),
-                Named::Space(space) => space_name(self.names, space),
-            };
-            self.last = Some((named, name));
-        }
-        let name = self.last.as_ref().map_or("", |(_, name)| name);
-        in_storage(location, lane, name)
-    }
-}
-
-impl std::fmt::Debug for Locations<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Locations").field("last", &self.last).finish_non_exhaustive()
-    }
-}
-
 /// Formats a location in memory or in a register of that name, for one lane.
 fn in_storage(location: &Location, lane: LaneId, name: &str) -> String {
     let (bytes, bits) = (location.offset.bytes.get(lane), u64::from(location.offset.bits.get(lane)));

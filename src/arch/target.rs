@@ -190,6 +190,13 @@ impl Target {
         self.spaces.binary_search_by_key(&id, |space| space.id).ok().and_then(|at| self.spaces.get(at))
     }
 
+    /// Returns the name of a segment: a space with addresses of 32 bits. Pointers to segments have the name in text,
+    /// global and generic pointers are plain numbers.
+    #[must_use]
+    pub fn segment(&self, id: AddressSpace) -> Option<String> {
+        self.space(id).filter(|space| space.address_bits <= 32).map(|space| space.name.clone())
+    }
+
     /// Returns the address space of that name.
     #[must_use]
     pub fn space_named(&self, name: &str) -> Option<&Space> {

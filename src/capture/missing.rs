@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Capture, Wave};
+use crate::notation::plural;
 
 /// Maximum wave IDs in a line.
 const MAX_LISTED: usize = 16;
@@ -61,7 +62,7 @@ impl Capture {
         let line = |(text, ids): (&str, Vec<u32>)| {
             let listed: Vec<String> = ids.iter().take(MAX_LISTED).map(ToString::to_string).collect();
             let more = if ids.len() > MAX_LISTED { ", ..." } else { "" };
-            let (waves, verb) = if ids.len() == 1 { ("wave", verbs[0]) } else { ("waves", verbs[1]) };
+            let (waves, verb) = (plural(ids.len(), "wave", "waves"), plural(ids.len(), verbs[0], verbs[1]));
             format!("{} {waves} ({}{more}) {verb}: {text}", ids.len(), listed.join(", "))
         };
         by_text.into_iter().map(line).collect()

@@ -15,6 +15,7 @@ use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
 use crate::import::{self, LocalFiles, Options, Supplied};
+use crate::notation;
 use crate::questions::Focus;
 use crate::session::work_item::{self, GridPlace, WorkItemError};
 use crate::session::{Dump, Session, Waves as _, is_kind};
@@ -361,10 +362,7 @@ impl Waves<'_> {
         for ids in ids {
             let mut of_range = all().filter(|(_, wave)| ids.contains(&wave.id)).peekable();
             let Some((_, first)) = of_range.peek() else {
-                let ids = match ids.start() == ids.end() {
-                    true => ids.start().to_string(),
-                    false => format!("{}-{}", ids.start(), ids.end()),
-                };
+                let ids = notation::range(&(ids.start(), ids.end()));
                 return Err(
                     format!("{} has no wave {ids}; `lanescope waves` lists them", capture.name).into()
                 );

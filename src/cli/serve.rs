@@ -18,6 +18,7 @@ use super::choice::choice;
 use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, PlaceArgs, dump, shell};
 use crate::arch::Targets;
+use crate::notation::plural;
 use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
 use crate::session::{DumpFacts as _, Inspect, Session, Waves as _};
 use crate::view::{Extent, Views};
@@ -163,7 +164,7 @@ fn announce(
 ) -> std::io::Result<()> {
     let waves = session.waves().len();
     let kind = session.kind();
-    let word = if waves == 1 { "wave" } else { "waves" };
+    let word = plural(waves, "wave", "waves");
     let lanes = match threads.lanes() {
         0 => String::new(),
         lanes => format!(", {lanes} lanes as threads"),

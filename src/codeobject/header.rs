@@ -4,6 +4,7 @@
 
 use super::error::{CodeObjectError, Result};
 use crate::elf::{ELFCLASS64, ELFDATA2LSB, ELFMAG, ELFOSABI_AMDGPU_HSA, EM_AMDGPU, ET_REL, LE, read};
+use crate::notation::hex_bytes;
 
 /// The lowest `EF_AMDGPU_MACH` value of a GCN processor.
 const FIRST_AMDGCN: u8 = 0x20;
@@ -162,7 +163,7 @@ fn magic(file: &[u8]) -> Result<()> {
         _ if file.starts_with(BUNDLE_MAGIC) => "an offload bundle's (unbundle it first)".to_owned(),
         _ if file.starts_with(COMPRESSED_BUNDLE_MAGIC) => "a compressed offload bundle's".to_owned(),
         [] => "missing (the file is empty)".to_owned(),
-        _ => file.iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
+        _ => hex_bytes(file.iter().take(4)),
     };
     Err(CodeObjectError::Identity { what: "the magic", offset: 0, found, expected: "7f 45 4c 46" })
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use super::wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
 use super::{Alone, Diff, DiffError, Lacks, LeftOut};
+use crate::notation::{counted, plural, range, ranges};
 use crate::report::text::lane_list;
 use crate::report::{Style, stack};
 
@@ -135,7 +136,7 @@ fn register(text: &mut String, of: &DifferentRegister, most: usize) {
         return;
     }
     let count = counted(of.lanes.len(), "lane");
-    let verb = if of.lanes.len() == 1 { "differs" } else { "differ" };
+    let verb = plural(of.lanes.len(), "differs", "differ");
     let list = lane_list(of.lanes.iter().map(|lane| lane.lane));
     let list = list.split_once(' ').map_or("", |(_, list)| list);
     let _ = writeln!(text, "{}: {count} {verb}: {list}", of.name);
@@ -201,19 +202,10 @@ fn indent(text: &mut String, lines: &str, by: usize) {
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// `waves 1-3, 7`; a long list is cut.
 fn ids(ids: &[u32]) -> String {
-    let runs: Vec<&[u32]> = ids.chunk_by(|one, next| one.checked_add(1) == Some(*next)).collect();
-    let run = |run: &&[u32]| match run {
-        [first, .., last] => format!("{first}-{last}"),
-        [only] => only.to_string(),
-        [] => String::new(),
-    };
-    let shown: Vec<String> = runs.iter().take(FEW.items).map(run).collect();
+    let runs = ranges(ids.iter().copied());
+    let shown: Vec<String> = runs.iter().take(FEW.items).map(range).collect();
     let more = if runs.len() > FEW.items { ", ..." } else { "" };
-    format!("{} {}{more}", if ids.len() == 1 { "wave" } else { "waves" }, shown.join(", "))
+    format!("{} {}{more}", plural(ids.len(), "wave", "waves"), shown.join(", "))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::notation::counted;
 use crate::session::{Changes, Dropped, MemoryChange, RegisterChange, Reset};
 
 /// A line for each change: `wave 3 v2[lane 5]: 0x1 -> 0x2`.
@@ -58,11 +59,8 @@ fn memory(change: &MemoryChange) -> String {
 /// `Dropped 3 changed dwords of registers and 4 changed bytes of memory.`
 #[must_use]
 pub(crate) fn dropped(what: Reset, dropped: Dropped) -> String {
-    let counted = |count: u64, one: &str, of: &str| {
-        format!("{count} changed {one}{} of {of}", if count == 1 { "" } else { "s" })
-    };
-    let registers = counted(dropped.dwords, "dword", "registers");
-    let memory = counted(dropped.bytes, "byte", "memory");
+    let registers = format!("{} of registers", counted(dropped.dwords, "changed dword"));
+    let memory = format!("{} of memory", counted(dropped.bytes, "changed byte"));
     match what {
         Reset::All => format!("Dropped {registers} and {memory}."),
         Reset::Registers => format!("Dropped {registers}."),

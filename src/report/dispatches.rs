@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Style, Table};
+use crate::notation::merged;
 use crate::session::DispatchInfo;
 use crate::units::WaveId;
 
@@ -62,20 +63,8 @@ pub(crate) fn json(dispatches: &[DispatchInfo], threads: &dyn Fn(WaveId) -> Opti
             "kernel_object": address(one.kernel_object),
             "kernarg": address(one.kernarg),
             "waves": one.waves.len(),
-            "threads": runs(one.waves.iter().filter_map(|wave| threads(*wave))),
+            "threads": merged(one.waves.iter().filter_map(|wave| threads(*wave))),
         })
     });
     json!({ "dispatches": each.collect::<Vec<_>>() })
-}
-
-/// Merges neighbouring runs of thread numbers: thousands of waves are few lines.
-fn runs(each: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for (first, last) in each {
-        match runs.last_mut() {
-            Some(run) if run.1 + 1 == first => run.1 = last,
-            _ => runs.push((first, last)),
-        }
-    }
-    runs
 }

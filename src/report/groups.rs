@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::json::set;
 use super::text::lane_list;
 use super::{Style, stack};
+use crate::notation::{counted, list, plural, range, ranges};
 use crate::session::{Group, Groups, LaneState, Member};
 use crate::units::LaneSet;
 
@@ -50,10 +51,6 @@ fn head(group: &Group, by_lane: bool, number: &dyn Fn(&Member) -> u64) -> String
     head
 }
 
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// `waves 1-3, 7`, or `waves 1-3 lanes 0-7; wave 4 lane 0`.
 fn which(members: &[Member], number: &dyn Fn(&Member) -> u64) -> String {
     let mut parts = Vec::new();
@@ -62,17 +59,17 @@ fn which(members: &[Member], number: &dyn Fn(&Member) -> u64) -> String {
         let mut numbers: Vec<u64> = part.iter().map(number).collect();
         // A client may count threads in another order.
         numbers.sort_unstable();
-        let runs = runs(numbers.into_iter());
+        let runs = ranges(numbers);
         if left == 0 {
             break;
         }
-        let shown: Vec<String> = runs.iter().take(left).map(run).collect();
+        let shown: Vec<String> = runs.iter().take(left).map(range).collect();
         let more = if runs.len() > left { ", ..." } else { "" };
         left = left.saturating_sub(runs.len());
-        let plural = if part.len() == 1 { "" } else { "s" };
+        let noun = plural(part.len(), "wave", "waves");
         let lanes = part.first().and_then(|member| member.lanes);
         let lanes = lanes.map_or(String::new(), |lanes: LaneSet| format!(" {}", lane_list(lanes.iter())));
-        parts.push((format!("wave{plural} {}{more}{lanes}", shown.join(", ")), part.len()));
+        parts.push((format!("{noun} {}{more}{lanes}", shown.join(", ")), part.len()));
     }
     let named: usize = parts.iter().map(|(_, count)| count).sum();
     let mut words: Vec<String> = parts.into_iter().map(|(words, _)| words).collect();
@@ -82,27 +79,11 @@ fn which(members: &[Member], number: &dyn Fn(&Member) -> u64) -> String {
     words.join("; ")
 }
 
-/// Numbers as runs of first and last.
-fn runs(numbers: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for number in numbers {
-        match runs.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
-            _ => runs.push((number, number)),
-        }
-    }
-    runs
-}
-
 /// Numbers as runs, in ascending order: `1, 3-5`.
 #[must_use]
 pub fn number_list(mut numbers: Vec<u64>) -> String {
     numbers.sort_unstable();
-    runs(numbers.into_iter()).iter().map(run).collect::<Vec<_>>().join(", ")
-}
-
-fn run((first, last): &(u64, u64)) -> String {
-    if first == last { first.to_string() } else { format!("{first}-{last}") }
+    list(numbers)
 }
 
 /// All groups; waves as runs of first and last, as thread numbers and as the dump's ids. `threads`: the numbers of a
@@ -113,8 +94,8 @@ pub fn json(groups: &Groups, threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
         let mut value = json!({
             "count": group.count,
             "faulted": group.faulted,
-            "threads": runs(group.members.iter().flat_map(threads)),
-            "waves": runs(group.members.iter().map(|member| u64::from(member.id))),
+            "threads": ranges(group.members.iter().flat_map(threads)),
+            "waves": ranges(group.members.iter().map(|member| member.id)),
             "causes": group.causes.iter().map(|(cause, count)| json!({ "cause": cause, "waves": count })).collect::<Vec<_>>(),
             "frames": stack::frames_json(&group.stack),
             "end": stack::end_json(&group.stack.end),
@@ -140,8 +121,8 @@ fn members_json(members: &[Member], threads: &dyn Fn(&Member) -> Vec<u64>) -> Va
     let parts = members.chunk_by(|one, next| one.lanes == next.lanes).map(|part| {
         let lanes = part.first().and_then(|member| member.lanes).unwrap_or(LaneSet::EMPTY);
         json!({
-            "threads": runs(part.iter().flat_map(threads)),
-            "waves": runs(part.iter().map(|member| u64::from(member.id))),
+            "threads": ranges(part.iter().flat_map(threads)),
+            "waves": ranges(part.iter().map(|member| member.id)),
             "lanes": lanes.iter().map(|lane| lane.0).collect::<Vec<_>>(),
         })
     });

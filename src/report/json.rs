@@ -235,9 +235,9 @@ pub(super) fn lane_value(lane: &LaneValue, states: &LaneStates) -> Value {
         "state": state,
         "value": value,
         "why": why,
-        "location": lane.location,
-        "parts": lane.place.as_ref().and_then(|place| Some(expression::location(place, lane.lane).get_mut("parts")?.take())),
-        "legacy": lane.idiom.is_some(),
+        "location": lane.location(),
+        "parts": lane.place().and_then(|place| Some(expression::location(&place, lane.lane).get_mut("parts")?.take())),
+        "legacy": lane.idiom().is_some(),
         "bytes": byte_text(&lane.bytes),
     });
     let marks = super::text::marks(lane.of, states);

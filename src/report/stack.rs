@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::Style;
+use crate::notation::{list, plural};
 use crate::session::{LaneStack, SourceError, Stack, StackEnd, StackFrame};
 use crate::units::LaneSet;
 
@@ -86,18 +87,8 @@ fn line(frame: &StackFrame, problem: Option<&SourceError>, of_lane: bool, style:
 
 /// `Lane 3:`, `Lanes 0-3, 8:`
 fn lanes_words(lanes: LaneSet) -> String {
-    let mut runs: Vec<(u8, u8)> = Vec::new();
-    for lane in lanes.iter() {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == lane.0 => *last = lane.0,
-            _ => runs.push((lane.0, lane.0)),
-        }
-    }
-    let run = |(first, last): &(u8, u8)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    let all = runs.iter().map(run).collect::<Vec<_>>().join(", ");
-    format!("{} {all}:", if lanes.count() == 1 { "Lane" } else { "Lanes" })
+    let noun = plural(lanes.count(), "Lane", "Lanes");
+    format!("{noun} {}:", list(lanes.iter().map(|lane| lane.0)))
 }
 
 /// A call stack.

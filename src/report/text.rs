@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Style, Table};
 use crate::arch::{Register, RegisterValue, WaveArch};
+use crate::notation::{list, plural};
 use crate::session::{
     Byte, DispatchArguments, LaneInfo, LanePosition, LaneState, LaneStates, LaneValue, Locals, Scope,
     ValueState, Variable, Waves,
@@ -206,7 +207,7 @@ pub(super) fn is_shown_alike(one: &ValueState, other: &ValueState) -> bool {
 
 /// The text after a lane's value: its location, or the reason of its absence.
 pub(super) fn beside(lane: &LaneValue, style: Style) -> String {
-    match &lane.location {
+    match lane.location() {
         Some(place) => style.dim(&format!("  [{place}]")),
         None => reason(&lane.state, style),
     }
@@ -273,14 +274,7 @@ pub(super) fn marks(of: LaneSet, states: &LaneStates) -> Vec<(LaneSet, LaneState
 #[must_use]
 pub fn lane_list(lanes: impl Iterator<Item = LaneId>) -> String {
     let lanes: Vec<LaneId> = lanes.collect();
-    let run = |run: &[LaneId]| match run {
-        [first, .., last] => format!("{first}-{last}"),
-        [only] => only.to_string(),
-        [] => String::new(),
-    };
-    let runs: Vec<String> =
-        lanes.chunk_by(|lane, next| u16::from(lane.0) + 1 == u16::from(next.0)).map(run).collect();
-    format!("{} {}", if lanes.len() == 1 { "lane" } else { "lanes" }, runs.join(", "))
+    format!("{} {}", plural(lanes.len(), "lane", "lanes"), list(lanes.iter().map(|lane| lane.0)))
 }
 
 /// A value as text, or the reason of its absence.

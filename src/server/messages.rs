@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::facade::Facade;
 use super::state::State;
 use super::threads::{Item, Thread};
+use crate::notation::plural;
 use crate::report::Style;
 use crate::session::{LaneState, UNCONFIRMED, WaveInfo};
 
@@ -13,7 +14,7 @@ pub(super) fn greeting(state: &State) -> String {
     let (session, threads) = (state.session.as_ref(), &state.threads);
     let kind = session.kind();
     let waves = session.waves().len();
-    let plural = if waves == 1 { "wave" } else { "waves" };
+    let plural = plural(waves, "wave", "waves");
     let mut text = format!(
         "Captured state {}: {waves} {plural} of {} ({}){}.\n",
         session.name(),

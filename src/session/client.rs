@@ -17,6 +17,7 @@ use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::Problem;
 use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
+use crate::notation;
 use crate::session::reading::reader::{Reader, resolve};
 use crate::session::reading::regions;
 use crate::session::stack::backtrace::Frames;
@@ -38,6 +39,18 @@ pub struct Session {
     focus: HashMap<WaveId, LaneId>,
     /// Pointers of types.
     pointers: Mutex<Pointers>,
+    own_stacks: Mutex<OwnStacks>,
+}
+
+/// Maximum number of lanes in [`OwnStacks`].
+const MAX_OWN_STACKS: usize = 4096;
+
+/// Lanes with and without a stack of their own. A debugger asks with each read of the PC.
+#[derive(Debug, Default)]
+struct OwnStacks {
+    /// The reader's generation for which it is known.
+    generation: u64,
+    known: HashMap<(WaveId, LaneId), bool>,
 }
 
 /// Waves of the user's choice.
@@ -112,6 +125,7 @@ impl Session {
             start: None,
             focus: HashMap::new(),
             pointers: Mutex::default(),
+            own_stacks: Mutex::default(),
         })
     }
 
@@ -125,6 +139,7 @@ impl Session {
             start: self.start,
             focus: HashMap::new(),
             pointers: Mutex::default(),
+            own_stacks: Mutex::default(),
         }
     }
 
@@ -139,11 +154,10 @@ impl Session {
         let id = |wave: &WaveId| capture.wave(*wave).map(|wave| wave.id);
         for range in ids {
             if !served.waves.iter().filter_map(id).any(|id| range.contains(&id)) {
-                let (first, last) = (range.start(), range.end());
                 return Err(SessionError::NoSuchWaves {
                     dump: capture.name.clone(),
                     kind: format!("{}:{}", served.kind.target.name, served.kind.wave_size),
-                    ids: if first == last { first.to_string() } else { format!("{first}-{last}") },
+                    ids: notation::range(&(range.start(), range.end())),
                 });
             }
         }
@@ -408,7 +422,17 @@ impl Stacks for Session {
 
     fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, ReadError> {
         self.serves(wave)?;
-        crate::session::stack::activations::has_own_stack(&self.reader, wave, lane)
+        let generation = self.reader.generation();
+        let mut stacks = self.own_stacks.lock().unwrap_or_else(PoisonError::into_inner);
+        if stacks.generation != generation || stacks.known.len() >= MAX_OWN_STACKS {
+            *stacks = OwnStacks { generation, known: HashMap::new() };
+        }
+        if let Some(known) = stacks.known.get(&(wave, lane)) {
+            return Ok(*known);
+        }
+        let found = crate::session::stack::activations::has_own_stack(&self.reader, wave, lane)?;
+        stacks.known.insert((wave, lane), found);
+        Ok(found)
     }
 
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, ReadError> {

@@ -18,6 +18,7 @@ pub mod print;
 mod reach;
 mod reading;
 mod stack;
+mod values;
 mod variables;
 mod waves;
 
@@ -52,10 +53,11 @@ pub use stack::entry::BundleError;
 pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
 #[cfg(test)]
 pub(crate) use tests::mock::MockInspect;
+pub use values::{Byte, LaneValue, ObjectBytes, ObjectLocation, ValueState};
 pub use variables::evaluate::{
     EvaluateError, Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, Question, Want,
 };
-pub use variables::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable, WaveFrames};
+pub use variables::locals::{Locals, Scope, Variable, WaveFrames};
 pub use variables::pointers::PointerAt;
 pub use waves::groups::{Group, GroupBy, Grouping, Groups, Member};
 pub use waves::work_item;

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Options, Progress, SlimError};
+use crate::notation;
 use crate::session::{Dump, Grouping, Session, SessionError, is_kind, wave_signal};
 use crate::units::WaveId;
 
@@ -57,8 +58,7 @@ pub(super) fn choose(
         Choice::Ids(ranges) => {
             for range in ranges {
                 if !capture.waves.iter().any(|wave| fits(wave) && range.contains(&wave.id)) {
-                    let (first, last) = (range.start(), range.end());
-                    let ids = if first == last { first.to_string() } else { format!("{first}-{last}") };
+                    let ids = notation::range(&(range.start(), range.end()));
                     return Err(SlimError::NoSuchWaves { dump: capture.name.clone(), ids });
                 }
             }

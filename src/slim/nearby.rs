@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::report::{counted, plural};
 use crate::capture::MemoryMap;
 use crate::import::write;
+use crate::notation::{counted, plural};
 use crate::session::{Dump, PAGE, ReadError, Reader, wave_stack};
 use crate::units::WaveId;
 

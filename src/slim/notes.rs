@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::report::counted;
 use crate::capture::MemoryMap;
 use crate::import::MAX_PROBLEMS;
 use crate::import::write;
+use crate::notation::{counted, plural};
 use crate::session::Dump;
 
 /// Maximum notes taken from the source: its own, its problems and its gaps.
@@ -51,7 +51,7 @@ pub(super) fn not_captured(global: &MemoryMap, ranges: &[(u64, u64)]) -> Vec<Str
             (_, 0) => None,
             (0, _) => Some(format!("{range}: not captured")),
             (_, missing) => {
-                let were = if missing == 1 { "was" } else { "were" };
+                let were = plural(missing, "was", "were");
                 Some(format!("{range}: {missing} of {all} bytes {were} not captured"))
             }
         }

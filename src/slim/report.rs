@@ -8,6 +8,7 @@ use super::Options;
 use super::choose::{Choice, MAX_FAULTED, Why};
 use crate::capture::MemoryMap;
 use crate::import::write::{CONTAINS, Plan, Written};
+use crate::notation::{counted, plural, range, ranges};
 use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
 use crate::units::WaveId;
 
@@ -328,16 +329,6 @@ fn size(bytes: u64) -> String {
     format!("{value:.1} {}", unit.unwrap_or(&""))
 }
 
-/// `1 byte`, `2 bytes`, `3 losses`.
-pub(super) fn counted(count: u64, what: &str) -> String {
-    let ending = if what.ends_with('s') { "es" } else { "s" };
-    format!("{count} {what}{}", plural(count, "", ending))
-}
-
-pub(super) fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
-    if count == 1 { one } else { many }
-}
-
 /// `1 byte is`, `2 bytes are`.
 pub(super) fn bytes_are(count: u64) -> String {
     format!("{} {}", counted(count, "byte"), plural(count, "is", "are"))
@@ -350,17 +341,8 @@ fn stays(bytes: u64) -> &'static str {
 
 /// `1-3, 7`
 fn runs(ids: &[u32]) -> String {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for id in ids {
-        match runs.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(*id) => *last = *id,
-            _ => runs.push((*id, *id)),
-        }
-    }
-    let run = |(first, last): &(u32, u32)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    let mut words: Vec<String> = runs.iter().take(MAX_RUNS).map(run).collect();
+    let runs = ranges(ids.iter().copied());
+    let mut words: Vec<String> = runs.iter().take(MAX_RUNS).map(range).collect();
     if runs.len() > MAX_RUNS {
         words.push(format!("... {} in all", ids.len()));
     }

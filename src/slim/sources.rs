@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::report::counted;
 use crate::capture::{Capture, MAX_SOURCE, SourceMap, normal_path};
 use crate::debuginfo::UnitId;
 use crate::import::beneath::{Beneath, BeneathError};
 use crate::import::write::PlannedSource;
+use crate::notation::counted;
 use crate::session::Dump;
 
 /// Maximum bytes of a dump's source files.

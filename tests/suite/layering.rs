@@ -14,6 +14,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("clean", 0),
     ("elf", 0),
     ("integers", 0),
+    ("notation", 0),
     ("mapping", 0),
     ("signals", 0),
     ("dwarf", 1),

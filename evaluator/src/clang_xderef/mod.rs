@@ -168,22 +168,22 @@ fn private_address(from: u64, by: i64) -> Result<u64, Cause> {
 
 /// Checks that an object lies within the idiom's storage ("All the bits must be within the size of the location
 /// storage", 2020 AMDGPU text). For a vector register that is the lane's dword; its neighbours are other lanes'.
-fn holds(location: &Location, size: BitSize) -> Result<(), Cause> {
+fn holds(location: &Location, lane: Option<LaneId>, size: BitSize) -> Result<(), Cause> {
     match location.storage {
         Storage::Register { size: register, .. } if register.0 >= VECTOR_BITS && size.0 > LANE_BITS => {
             let (wanted, size) = (u128::from(size.0), u128::from(LANE_BITS));
             Err(Cause::BeyondStorage { offset: 0, wanted, size })
         }
-        _ => check_inside(location, 0, size.0, None).map(drop),
+        _ => check_inside(location, 0, size.0, lane).map(drop),
     }
 }
 
-/// Checks that an object fits a location from [`recognise`].
+/// Checks that an object of one lane fits a location from [`recognise`].
 ///
 /// # Errors
 /// Ill-formed: bits beyond the lane's dword of a vector register.
-pub fn check_size(location: &Location, size: BitSize) -> Result<(), Error> {
-    holds(location, size).map_err(|cause| Error { at: ExprOffset(0), op: "read", cause })
+pub fn check_size(location: &Location, lane: LaneId, size: BitSize) -> Result<(), Error> {
+    holds(location, Some(lane), size).map_err(|cause| Error { at: ExprOffset(0), op: "read", cause })
 }
 
 /// Converts the contents of a frame or stack register to an address in a lane's private memory.

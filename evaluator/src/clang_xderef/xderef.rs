@@ -74,7 +74,7 @@ pub(super) fn recognise(
             Some((placed, Err(cause), _)) => break Err(Error { at: placed.at, op: placed.name, cause }),
             Some((_, Ok(location), None)) => break Ok(location),
             Some((placed, Ok(location), Some(size))) => {
-                if let Err(cause) = holds(&location, size) {
+                if let Err(cause) = holds(&location, None, size) {
                     break Err(Error { at: placed.at, op: placed.name, cause });
                 }
                 // A piece beyond 64 bits is not an idiom.

@@ -89,7 +89,7 @@ fn an_object_lies_within_what_its_idiom_describes() {
     let context = Fake::with(program("30"), program("30"), program("53"));
     let fits = |hex, bits| {
         let found = meant(&context, hex, LANES).unwrap().remove(0).result.unwrap();
-        check_size(&found.at(LaneId(5)), BitSize(bits)).map_err(|error| error.cause)
+        check_size(&found, LaneId(5), BitSize(bits)).map_err(|error| error.cause)
     };
     assert_eq!(fits("92 14 00 35 16 18", 32), Ok(()));
     let beyond = Err(Cause::BeyondStorage { offset: 0, wanted: 64, size: 32 });
@@ -130,8 +130,12 @@ fn a_vector_register_that_is_wider_than_the_object_means_the_lanes_dword() {
     for (hex, clang) in [("90 14", false), ("92 14 00 35 16 18", true)] {
         let meaning = read(&context, hex, Some(8), LANES, clang).unwrap();
         let location = meaning.groups[0].result.as_ref().unwrap().at(LaneId(6));
-        assert!(check_size(&location, BitSize(32)).is_ok(), "{hex}");
-        assert_eq!(check_size(&location, BitSize(64)).unwrap_err().class(), Class::IllFormed, "{hex}");
+        assert!(check_size(&location, LaneId(6), BitSize(32)).is_ok(), "{hex}");
+        assert_eq!(
+            check_size(&location, LaneId(6), BitSize(64)).unwrap_err().class(),
+            Class::IllFormed,
+            "{hex}"
+        );
     }
 }
 

@@ -25,29 +25,6 @@ fn words(hex: &str, names: &dyn Names) -> String {
 }
 
 #[test]
-fn locations_one_after_another() {
-    let fake = Fake::default();
-    let rows = [
-        ("64 e9 03 34 1e e9 04", "v0 lane 3"),
-        ("64 e9 03 34 1e e9 04 35 e9 06", "v0 lane 3 bit 5"),
-        ("08 40 35 e9 02", "private_lane[3]+0x40"),
-        ("08 40", "space 0x0+0x40"),
-        ("51 31 e9 04", "register 1 bit 8"),
-        ("e9 07 01", "register 1 of the caller"),
-        ("51 93 04 93 04", "[register 1 32 bits][undefined 32 bits]"),
-        ("52", "register 2"),
-    ];
-    let mut locations = print::Locations::new(&Named);
-    // Each name follows each other name, and itself.
-    for (first, second) in rows.iter().flat_map(|row| rows.iter().map(move |other| (row, other))) {
-        for (hex, expected) in [first, second] {
-            let at = Evaluator::new(&fake).location_for(&program(hex), Some(LaneId(3))).unwrap();
-            assert_eq!(locations.text(&at, LaneId(3)), *expected, "{hex}");
-        }
-    }
-}
-
-#[test]
 fn locations_in_words() {
     assert_eq!(words("64 e9 03 34 1e e9 04", &Named), "v0 lane 3");
     assert_eq!(words("64 e9 03 34 1e e9 04 35 e9 06", &Named), "v0 lane 3 bit 5");

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{Decoded, hex, operations};
+use super::{Decoded, operations};
 use crate::debuginfo::{DebugInfo, FrameEntry};
 use crate::dwarf::cfi::{FrameExpression, expressions};
 use crate::dwarf::print::Names;
 use crate::dwarf::{Dialect, Encoding, Program};
+use crate::notation::hex_bytes;
 use crate::units::Pc;
 
 /// The entries with expressions, and the unreadable ones.
@@ -73,7 +74,8 @@ impl Frames {
                 let register = register.map_or_else(String::new, |register| format!(" {register}"));
                 let (pc, instruction) = (format!("{:#x}", at.pc.0), at.instruction);
                 let words = super::words(&program, names);
-                let _ = writeln!(text, "  {pc:<8} {instruction}{register}: {words}  # {}", hex(at.bytes));
+                let _ =
+                    writeln!(text, "  {pc:<8} {instruction}{register}: {words}  # {}", hex_bytes(at.bytes));
             }
             text + "\n"
         });
@@ -85,7 +87,7 @@ impl Frames {
             let row = |(at, program): &(FrameExpression<'_>, Decoded)| {
                 let mut row = json!({
                     "pc": format!("{:#x}", at.pc.0), "instruction": at.instruction,
-                    "register": at.register.map(|register| register.0), "bytes": hex(at.bytes),
+                    "register": at.register.map(|register| register.0), "bytes": hex_bytes(at.bytes),
                 });
                 operations(&mut row, program, names);
                 row

@@ -53,6 +53,7 @@ use crate::dwarf::print::{self, Names, NoNames};
 use crate::dwarf::{Dialect, Encoding, Error, Operation, Program};
 use crate::elf::{ELFMAG, ET_CORE, FileHeader};
 use crate::integers::u16_at;
+use crate::notation::hex_bytes;
 use crate::report;
 use crate::units::{AddressSpace, DwarfReg, WaveSize};
 
@@ -257,7 +258,7 @@ impl<'d> Unit<'d> {
                 Pcs::Range(pcs) => format!("{:#x}-{:#x}", pcs.start.0, pcs.end.0),
             };
             let words = words(program, names);
-            let _ = writeln!(text, "    {pcs:<16} {words}  # {}", hex(&expression.bytes));
+            let _ = writeln!(text, "    {pcs:<16} {words}  # {}", hex_bytes(expression.bytes.iter()));
         }
         for problem in &self.problems {
             let _ = writeln!(text, "  error: {problem}");
@@ -285,7 +286,7 @@ fn row(expression: &Expression, program: &Decoded, names: &dyn Names) -> Value {
     let mut row = json!({
         "die": expression.die.to_string(), "tag": expression.tag, "name": expression.name.as_deref(),
         "function": expression.function.as_deref().map(called),
-        "attribute": expression.attribute.to_string(), "pcs": pcs, "bytes": hex(&expression.bytes),
+        "attribute": expression.attribute.to_string(), "pcs": pcs, "bytes": hex_bytes(expression.bytes.iter()),
     });
     operations(&mut row, program, names);
     row
@@ -323,9 +324,4 @@ fn flatten(program: &Program, into: &mut Vec<&'static str>) {
 
 fn called(function: &Subprogram) -> String {
     function.display_name().unwrap_or_else(|| "<unnamed>".to_owned())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let words: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    words.join(" ")
 }

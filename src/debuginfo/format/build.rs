@@ -161,9 +161,11 @@ impl ValueBuilder<'_> {
         depth: usize,
     ) -> Result<Value> {
         // The size that a type states needs no object.
-        let size = match found.byte_size {
-            Some(size) => Some(size),
-            None => self.info.size_for(found.id, shape)?,
+        let size = match (found.byte_size, &found.kind) {
+            (Some(size), _) => Some(size),
+            // An array needs its size only to find out that all of it is missing.
+            (None, TypeKind::Array { .. }) if part.is_present() => None,
+            (None, _) => self.info.size_for(found.id, shape)?,
         };
         let bits = width.unwrap_or_else(|| size.unwrap_or(0).saturating_mul(8));
         match &found.kind {
@@ -196,6 +198,10 @@ impl ValueBuilder<'_> {
 
     /// The bytes of an array whose strides lead before its first element, and where in the object they begin.
     fn backwards(&self, found: &Type, part: Part<'_>, shape: Asked<'_>) -> Option<(i64, OwnedContents)> {
+        let TypeKind::Array { dimensions, stride, .. } = &found.kind else { return None };
+        if stride.is_none() && dimensions.iter().all(|dimension| dimension.stride.is_none()) {
+            return None;
+        }
         let span = self.span(found, shape).ok().filter(|span| span.start < 0)?;
         // In data that an indirection has fetched they are there already.
         if part.bit >= span.start.unsigned_abs().saturating_mul(8) {

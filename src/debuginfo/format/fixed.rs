@@ -1,5 +1,6 @@
 //! Fixed-point numbers as gdb prints them: 17 significant digits, as C's `%.17g` of the exact value.
 
+use super::general::Digits;
 use crate::debuginfo::types::Scale;
 
 /// Significant digits.
@@ -20,7 +21,7 @@ pub(super) fn fixed(is_negative: bool, magnitude: u128, scale: Option<Scale>) ->
         }
     };
     match fraction(magnitude, scale) {
-        Some((numerator, denominator)) => format!("{sign}{}", decimal(numerator, denominator)),
+        Some((numerator, denominator)) => decimal(numerator, denominator).general(is_negative, DIGITS),
         None => unscaled(),
     }
 }
@@ -43,8 +44,8 @@ fn fraction(magnitude: u128, scale: Option<Scale>) -> Option<(u128, u128)> {
     (denominator > 0 && denominator <= u128::MAX / 10).then_some((numerator, denominator))
 }
 
-/// `%.17g` of a fraction, rounded half away from zero as it has no other halves in binary.
-fn decimal(numerator: u128, denominator: u128) -> String {
+/// The digits of a fraction, rounded half away from zero as it has no other halves in binary.
+fn decimal(numerator: u128, denominator: u128) -> Digits {
     let whole = numerator / denominator;
     let mut rest = numerator % denominator;
     // Digits from the first that is not 0, and the power of ten of that one.
@@ -61,7 +62,7 @@ fn decimal(numerator: u128, denominator: u128) -> String {
         }
     }
     if digits.is_empty() {
-        return "0".to_owned();
+        return Digits { text: "0".to_owned(), exponent: 0 };
     }
     exponent = if whole > 0 { exponent } else { exponent.min(-1) };
     let rounds_up = digits.get(DIGITS).is_some_and(|digit| *digit >= b'5');
@@ -80,23 +81,5 @@ fn decimal(numerator: u128, denominator: u128) -> String {
     while digits.len() > 1 && digits.last() == Some(&b'0') {
         digits.pop();
     }
-    let text = String::from_utf8_lossy(&digits).into_owned();
-    let at = |at: usize| text.split_at_checked(at).unwrap_or((&text, ""));
-    let point = |whole: &str, rest: &str| {
-        if rest.is_empty() { whole.to_owned() } else { format!("{whole}.{rest}") }
-    };
-    match exponent {
-        -4..0 => format!("0.{}{text}", "0".repeat((-exponent - 1) as usize)),
-        0..17 => {
-            let before = exponent as usize + 1;
-            let padded = format!("{text:0<before$}");
-            let (whole, rest) = padded.split_at_checked(before).unwrap_or((&padded, ""));
-            point(whole, rest)
-        }
-        _ => {
-            let (whole, rest) = at(1);
-            let sign = if exponent < 0 { '-' } else { '+' };
-            format!("{}e{sign}{:02}", point(whole, rest), exponent.unsigned_abs())
-        }
-    }
+    Digits { text: String::from_utf8_lossy(&digits).into_owned(), exponent: exponent as i32 }
 }

@@ -1,5 +1,7 @@
 //! Floating-point numbers as gdb prints them: `%g` with the digits that distinguish all values of the format.
 
+use super::general::Digits;
+
 /// A format of IEEE 754 or like it.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
@@ -28,58 +30,57 @@ pub(super) fn float(bits: u64, bytes: u64, type_name: &str) -> Option<String> {
     let mantissa = bits & ((1 << layout.mantissa_bits) - 1);
     let exponent_mask = (1u64 << layout.exponent_bits) - 1;
     let exponent = bits >> layout.mantissa_bits & exponent_mask;
-    let sign = if bits >> (layout.mantissa_bits + layout.exponent_bits) & 1 == 1 { "-" } else { "" };
+    let is_negative = bits >> (layout.mantissa_bits + layout.exponent_bits) & 1 == 1;
     if exponent == exponent_mask {
-        return Some(match mantissa {
-            0 => format!("{sign}inf"),
-            mantissa => format!("{sign}nan({mantissa:#x})"),
-        });
+        return Some(not_finite(is_negative, mantissa.into()));
     }
-    // Every format above is a subset of double, so widening is exact.
     let bias = (1i32 << (layout.exponent_bits - 1)) - 1;
     let fraction_bits = layout.mantissa_bits as i32;
     let (significand, power) = match exponent {
         0 => (mantissa, 1 - bias - fraction_bits),
         exponent => (mantissa | 1 << layout.mantissa_bits, exponent as i32 - bias - fraction_bits),
     };
-    let magnitude = match layout.mantissa_bits {
-        52 => f64::from_bits(bits & !(1 << 63)),
-        _ => significand as f64 * 2f64.powi(power),
-    };
-    Some(format!("{sign}{}", general(magnitude, layout.digits)))
+    let digits = exact(significand, power, layout.digits).unwrap_or_else(|| {
+        // Every format above is a subset of double, so widening is exact.
+        let magnitude = match layout.mantissa_bits {
+            52 => f64::from_bits(bits & !(1 << 63)),
+            _ => significand as f64 * 2f64.powi(power),
+        };
+        converted(magnitude, layout.digits)
+    });
+    Some(digits.general(is_negative, layout.digits))
 }
 
-/// C's `%.{digits}g` of a finite number that is not negative.
-fn general(number: f64, digits: usize) -> String {
+/// Infinity, or a NaN with its mantissa.
+fn not_finite(is_negative: bool, mantissa: u128) -> String {
+    let sign = if is_negative { "-" } else { "" };
+    match mantissa {
+        0 => format!("{sign}inf"),
+        mantissa => format!("{sign}nan({mantissa:#x})"),
+    }
+}
+
+/// The digits of `significand * 2^power`; `None` where 128 bits do not hold all decimal digits. The library's conversion
+/// takes several times as long for most numbers of programs.
+fn exact(significand: u64, power: i32, digits: usize) -> Option<Digits> {
+    let zeros = significand.checked_ilog2().map_or(0, |_| significand.trailing_zeros());
+    let (significand, power) = (u128::from(significand >> zeros), power + zeros as i32);
+    let (number, scale) = match u32::try_from(power) {
+        _ if significand == 0 => (0, 0),
+        Ok(power) if power < significand.leading_zeros() => (significand << power, 0),
+        Ok(_) => return None,
+        // x * 2^-n is x * 5^n * 10^-n.
+        Err(_) => (significand.checked_mul(5u128.checked_pow(power.unsigned_abs())?)?, power.unsigned_abs()),
+    };
+    Some(Digits::rounded(number, scale, digits as u32))
+}
+
+/// The digits of a finite number that is not negative.
+fn converted(number: f64, digits: usize) -> Digits {
     let scientific = format!("{number:.*e}", digits - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if exponent < -4 || exponent >= digits as i32 {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", trimmed(mantissa), exponent.unsigned_abs());
-    }
-    // The same digits with the point elsewhere.
-    let mut figures = mantissa.bytes().filter(u8::is_ascii_digit).map(char::from);
-    let mut fixed = String::with_capacity(digits + 6);
-    let before = usize::try_from(exponent).map_or(0, |exponent| exponent + 1);
-    fixed.extend(figures.by_ref().take(before));
-    if before == 0 {
-        fixed.push('0');
-    }
-    fixed.push('.');
-    fixed.extend(std::iter::repeat_n('0', usize::try_from(-1 - exponent).unwrap_or(0)));
-    fixed.extend(figures);
-    let length = trimmed(&fixed).len();
-    fixed.truncate(length);
-    fixed
-}
-
-/// Without zeros at the end of a fraction, and without a point at the end.
-fn trimmed(number: &str) -> &str {
-    match number.contains('.') {
-        true => number.trim_end_matches('0').trim_end_matches('.'),
-        false => number,
-    }
+    let text = mantissa.trim_end_matches('0').replace('.', "");
+    Digits { text, exponent: exponent.parse().unwrap_or(0) }
 }
 
 /// Fraction bits of IEEE 754 binary128, and gdb's digits for it.
@@ -90,11 +91,10 @@ const QUAD_DIGITS: usize = 36;
 pub(super) fn quad(bits: u128) -> String {
     let mantissa = bits & ((1 << QUAD_FRACTION) - 1);
     let exponent = (bits >> QUAD_FRACTION & 0x7fff) as i32;
-    let sign = if bits >> 127 == 1 { "-" } else { "" };
+    let is_negative = bits >> 127 == 1;
     match (exponent, mantissa) {
-        (0x7fff, 0) => return format!("{sign}inf"),
-        (0x7fff, mantissa) => return format!("{sign}nan({mantissa:#x})"),
-        (0, 0) => return format!("{sign}0"),
+        (0x7fff, mantissa) => return not_finite(is_negative, mantissa),
+        (0, 0) => return if is_negative { "-0".to_owned() } else { "0".to_owned() },
         _ => {}
     }
     let bias = 0x3fff + QUAD_FRACTION as i32;
@@ -104,7 +104,8 @@ pub(super) fn quad(bits: u128) -> String {
     };
     let (digits, point) = decimal(significand, power);
     let (digits, exponent) = rounded(&digits, point, QUAD_DIGITS);
-    format!("{sign}{}", general_of(&digits, exponent))
+    let text = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
+    Digits { text, exponent }.general(is_negative, QUAD_DIGITS)
 }
 
 /// The decimal digits of `significand * 2^power`, all of them, and how many stand before the point.
@@ -166,25 +167,6 @@ fn rounded(digits: &[u8], point: i32, wanted: usize) -> (Vec<u8>, i32) {
         kept.pop();
     }
     (kept, exponent)
-}
-
-/// C's `%.36g` of digits without zeros at the end.
-fn general_of(digits: &[u8], exponent: i32) -> String {
-    let text: String = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
-    if !(-4..QUAD_DIGITS as i32).contains(&exponent) {
-        let (first, fraction) = text.split_at(1);
-        let dot = if fraction.is_empty() { "" } else { "." };
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{first}{dot}{fraction}e{sign}{:02}", exponent.unsigned_abs());
-    }
-    match usize::try_from(exponent) {
-        Err(_) => format!("0.{}{text}", "0".repeat(exponent.unsigned_abs() as usize - 1)),
-        Ok(before) if before + 1 >= text.len() => format!("{text}{}", "0".repeat(before + 1 - text.len())),
-        Ok(before) => {
-            let (whole, fraction) = text.split_at(before + 1);
-            format!("{whole}.{fraction}")
-        }
-    }
 }
 
 #[cfg(test)]

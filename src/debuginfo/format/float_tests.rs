@@ -1,7 +1,7 @@
 //! 32- and 64-bit numbers: C's `%.9g` and `%.17g`, from Python's output. 128-bit numbers: notation of gdb 13.1 on
 //! x86-64 for `__float128` variables of these values; bits by IEEE 754, table 3.5.
 
-use super::{float, quad};
+use super::{converted, exact, float, quad};
 
 #[test]
 fn numbers_print_as_c_prints_them() {
@@ -34,6 +34,31 @@ fn numbers_print_as_c_prints_them() {
     for (bits, bytes, expected) in rows {
         assert_eq!(float(bits, bytes, "").as_deref(), Some(expected), "{bits:#x}");
     }
+}
+
+/// The exact conversion against the library's, on numbers of all magnitudes that it takes.
+#[test]
+fn exact_digits_are_those_of_the_conversion() {
+    let mut taken = 0;
+    let mut compare = |significand: u64, power: i32, precision: usize| {
+        let number = significand as f64 * 2f64.powi(power);
+        if let Some(digits) = exact(significand, power, precision) {
+            assert_eq!(digits, converted(number, precision), "{significand} * 2^{power}");
+            taken += 1;
+        }
+    };
+    for index in 0..50_000u64 {
+        let random = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11;
+        let power = (index % 160) as i32 - 80;
+        compare(random >> 29, power, 9);
+        compare(random, power, 17);
+        // Ties: a digit 5 behind the last.
+        compare(10 * (random >> 10) + 5, -1, 17);
+        compare(random % 100_000 * 2 + 1, -(index as i32 % 20), 5);
+    }
+    compare(0, -149, 9);
+    compare(999_999_999_500, 0, 9);
+    assert!(taken > 100_000, "{taken}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod fixed;
 #[cfg(test)]
 mod fixed_tests;
 mod float;
+mod general;
 mod known;
 mod letter;
 mod number;

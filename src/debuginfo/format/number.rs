@@ -76,6 +76,12 @@ impl<'a> Part<'a> {
         (inside == 0 || self.all(self.contents.unavailable, inside)).then_some(Absence::Unavailable)
     }
 
+    /// Whether its first bit exists and no bit of the contents is missing.
+    pub(super) fn is_present(self) -> bool {
+        let Contents { bytes, undefined, unavailable } = self.contents;
+        undefined.is_empty() && unavailable.is_empty() && self.bit < (bytes.len() as u64).saturating_mul(8)
+    }
+
     /// Whole bytes of the part, where it begins at one and they are there.
     pub(super) fn bytes(self, length: u64) -> Option<&'a [u8]> {
         if !self.bit.is_multiple_of(8) {
@@ -103,7 +109,7 @@ impl<'a> Part<'a> {
     }
 
     fn any(self, mask: &[u8], bits: u64) -> bool {
-        self.bytes_of(mask, bits).any(|(byte, wanted)| byte & wanted != 0)
+        !mask.is_empty() && self.bytes_of(mask, bits).any(|(byte, wanted)| byte & wanted != 0)
     }
 
     fn all(self, mask: &[u8], bits: u64) -> bool {
@@ -128,6 +134,12 @@ impl<'a> Part<'a> {
 
     fn read(self, bytes: &[u8], bits: u64) -> u128 {
         let start = usize::try_from(self.bit / 8).unwrap_or(usize::MAX);
+        // Most numbers are whole bytes.
+        if let (0, 0, 1..=64, Some(rest)) = (self.bit % 8, bits % 8, bits, bytes.get(start..)) {
+            let mut number = [0; 8];
+            number.iter_mut().zip(rest.iter().take((bits / 8) as usize)).for_each(|(to, from)| *to = *from);
+            return u64::from_le_bytes(number).into();
+        }
         let (shift, mut number) = ((self.bit % 8) as u32, 0u128);
         let touched = (u64::from(shift) + bits).div_ceil(8) as usize;
         for (index, byte) in bytes.iter().skip(start).take(touched).enumerate() {

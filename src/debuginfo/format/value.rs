@@ -1,7 +1,7 @@
 //! The tree of a printed value, and gdb's notation for it.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -150,8 +150,8 @@ impl Value {
             Self::Text { text } if text.len() <= bytes => return (Cow::Borrowed(text), true),
             _ => {}
         }
-        let mut limited = Limited { text: String::new(), bytes };
-        let is_whole = write!(limited, "{self}").is_ok();
+        let mut limited = Limited { text: String::with_capacity(bytes.min(128)), bytes };
+        let is_whole = self.write(&mut limited).is_ok();
         if !is_whole {
             limited.text.push_str("...");
         }
@@ -180,42 +180,51 @@ impl fmt::Write for Limited {
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f)
+    }
+}
+
+impl Value {
+    /// Writes the notation without the cost of a formatter for each part.
+    fn write(&self, to: &mut impl fmt::Write) -> fmt::Result {
         match self {
-            Self::Text { text } => f.write_str(text),
-            Self::Absent { absent } => write!(f, "{absent}"),
-            Self::Unknown { why } => write!(f, "<{why}>"),
-            Self::Members { members } => write_members(f, members),
+            Self::Text { text } => to.write_str(text),
+            Self::Absent { absent } => write!(to, "{absent}"),
+            Self::Unknown { why } => write!(to, "<{why}>"),
+            Self::Members { members } => write_members(to, members),
             Self::Elements { elements, omitted } => {
-                f.write_str("{")?;
+                to.write_str("{")?;
                 for (index, element) in elements.iter().enumerate() {
-                    f.write_str(if index == 0 { "" } else { ", " })?;
-                    write!(f, "{}", element.value)?;
+                    to.write_str(if index == 0 { "" } else { ", " })?;
+                    element.value.write(to)?;
                     if element.repeats > 1 {
-                        write!(f, " <repeats {} times>", element.repeats)?;
+                        write!(to, " <repeats {} times>", element.repeats)?;
                     }
                 }
-                f.write_str(if *omitted == 0 { "}" } else { "...}" })
+                to.write_str(if *omitted == 0 { "}" } else { "...}" })
             }
         }
     }
 }
 
 /// `{<Base> = {x = 1}, y = 2}`; a record without members of its own has a mark for that after its bases.
-fn write_members(f: &mut fmt::Formatter<'_>, members: &[Field]) -> fmt::Result {
-    f.write_str("{")?;
-    let (bases, own): (Vec<_>, Vec<_>) = members.iter().partition(|field| field.is_base);
-    for base in bases {
-        write!(f, "<{}> = {}, ", base.name.as_deref().unwrap_or("?"), base.value)?;
+fn write_members(to: &mut impl fmt::Write, members: &[Field]) -> fmt::Result {
+    to.write_str("{")?;
+    for base in members.iter().filter(|field| field.is_base) {
+        write!(to, "<{}> = ", base.name.as_deref().unwrap_or("?"))?;
+        base.value.write(to)?;
+        to.write_str(", ")?;
     }
-    if own.is_empty() {
-        f.write_str("<No data fields>")?;
+    if members.iter().all(|field| field.is_base) {
+        to.write_str("<No data fields>")?;
     }
-    for (index, field) in own.into_iter().enumerate() {
-        f.write_str(if index == 0 { "" } else { ", " })?;
-        match &field.name {
-            Some(name) => write!(f, "{name} = {}", field.value)?,
-            None => write!(f, "{}", field.value)?,
+    for (index, field) in members.iter().filter(|field| !field.is_base).enumerate() {
+        to.write_str(if index == 0 { "" } else { ", " })?;
+        if let Some(name) = &field.name {
+            to.write_str(name)?;
+            to.write_str(" = ")?;
         }
+        field.value.write(to)?;
     }
-    f.write_str("}")
+    to.write_str("}")
 }

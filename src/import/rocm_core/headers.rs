@@ -10,6 +10,7 @@ use crate::elf::{
     FileHeader, LE, Machine, PN_XNUM, PT_LOAD, PT_NOTE, PT_NULL, ProgramHeader, SectionHeader, read::record,
 };
 use crate::import::problem::{ImportError, Problems};
+use crate::notation::plural;
 
 /// Maximum number of program headers: four times the largest number in the header's own count.
 pub(super) const MAX_HEADERS: u64 = 1 << 18;
@@ -75,7 +76,7 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
     let there = file.len().saturating_sub(table) / entry;
     if is_said && there < count {
         let expected = format!("a file that holds all {count}, {entry} bytes each");
-        let headers = if there == 1 { "header" } else { "headers" };
+        let headers = plural(there, "header", "headers");
         let what = format!("the file ends after {there} program {headers}");
         problems.report_at(name, table, "program headers", what, expected);
     }

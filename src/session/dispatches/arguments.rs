@@ -14,7 +14,7 @@ use crate::debuginfo::{DebugInfo, TypeId, VariableKind};
 use crate::session::dispatches::kernels::{self, KernelError};
 use crate::session::reading::address::GLOBAL;
 use crate::session::{Byte, MemoryAddress, Reader};
-use crate::units::{Address, AddressSpace};
+use crate::units::Address;
 
 /// Maximum number of bytes read of one argument; compilers accept kernarg segments of at most 4 KiB.
 pub const MAX_ARGUMENT: u64 = 64 * 1024;
@@ -174,12 +174,8 @@ fn value(
     let known: Vec<Byte> = bytes.iter().enumerate().map(|(index, byte)| state(index, byte)).collect();
     let bytes = bytes.get(..count).unwrap_or_default();
     let typed = debug.zip(parameter.as_ref()).and_then(|(debug, parameter)| {
-        // The notation of variables: segment pointers name their segment.
-        let name = |id: AddressSpace| {
-            let space = target?.space(id).filter(|space| space.address_bits <= 32)?;
-            Some(space.name.clone())
-        };
-        let options = Options { space_name: &name, ..Options::machine() };
+        let space_name = |space| target?.segment(space);
+        let options = Options { space_name: &space_name, ..Options::machine() };
         let value = debug.value(parameter.type_id, Contents::known(bytes), &options).ok()?;
         Some(value.to_string())
     });
@@ -208,8 +204,8 @@ fn number(bytes: &[u8], argument: &Argument, target: Option<&Target>) -> Option<
     let is_number = argument.size < 8 || argument.value_kind.starts_with("hidden_global_offset");
     let is_pointer = argument.address_space.is_some() || !is_number;
     let segment = argument.address_space.as_ref().and_then(|name| target?.space_named(name));
-    Some(match segment.filter(|space| space.address_bits <= 32) {
-        Some(space) => format!("{}#{number:#x}", space.name),
+    Some(match segment.and_then(|space| target?.segment(space.id)) {
+        Some(space) => format!("{space}#{number:#x}"),
         None if is_pointer => format!("{number:#x}"),
         None => number.to_string(),
     })

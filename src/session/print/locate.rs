@@ -12,9 +12,9 @@ use crate::session::error::SourceError;
 use crate::session::reading::address::GLOBAL;
 use crate::session::stack::activations::Spot;
 use crate::session::stack::backtrace::Frames;
-use crate::session::variables::locals::{Byte, ValueState};
+use crate::session::values::{Byte, ValueState, bytes};
 use crate::session::variables::pointers::Pointers;
-use crate::session::variables::{Found, bytes, found};
+use crate::session::variables::{Found, found};
 use crate::session::{ChangeError, MemoryAddress, ReadError, Reader};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, LaneId, LaneSet, WaveId};
 
@@ -242,7 +242,7 @@ impl PathEvaluator<'_, '_, '_> {
             return Err(Box::new(self.absence(&object.location, &bits)));
         }
         let count = usize::try_from(size).unwrap_or(usize::MAX);
-        let composed: Vec<Byte> = bytes(&bits, count);
+        let composed: Vec<Byte> = bytes(&bits, count).collect();
         if count > 0 && composed.iter().all(|byte| *byte == Byte::NotCaptured) {
             let why = self.first_missing(&object.location, &bits);
             return Err(Box::new(ValueState::Unavailable(

@@ -46,7 +46,7 @@ use super::{LaneState, LaneStates, ReadError, Reader};
 use crate::debuginfo::format::{Letter, Value};
 use crate::session::stack::backtrace::Frames;
 use crate::session::stack::unwind::Unwinder;
-use crate::session::variables::locals::LaneValue;
+use crate::session::values::LaneValue;
 use crate::units::{LaneSet, Pc, WaveId};
 
 /// Maximum number of objects in a row, `p @ n`.

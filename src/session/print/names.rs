@@ -18,7 +18,8 @@ use crate::debuginfo::{
 use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{Context as _, Dialect, Encoding, Location, Program, clang_xderef};
 use crate::session::ValueState;
-use crate::session::variables::{Frame, failed, scratch};
+use crate::session::values::failed;
+use crate::session::variables::{Frame, scratch};
 use crate::units::{BitSize, LaneId, LaneSet};
 
 /// The meaning of a name.
@@ -238,12 +239,13 @@ impl Scene<'_, '_> {
         let size = size.map(|size| BitSize(size.saturating_mul(8)));
         let (groups, idiom) = frame.locate(&context, &program, reading, size, self.lanes);
         // An object larger than the idiom's description is refused as a whole: its parts would belong to other lanes.
-        let held = |location| match (idiom, size) {
-            (Some(_), Some(size)) => clang_xderef::check_size(&location, size).map(|()| location),
+        let held = |location, lane| match (idiom, size) {
+            (Some(_), Some(size)) => clang_xderef::check_size(&location, lane, size).map(|()| location),
             _ => Ok(location),
         };
         let each = groups.into_iter().map(|group| {
-            let found = group.result.and_then(held);
+            let lane = group.lanes.first().unwrap_or_default();
+            let found = group.result.and_then(|location| held(location, lane));
             (group.lanes, found.map_err(|why| refused(&why)))
         });
         placed(each.collect(), idiom)

@@ -11,7 +11,7 @@ use super::pointer::Pointer;
 use super::typed::{Shape, Ty};
 use crate::debuginfo::{DynamicAttribute, DynamicSource, Member, Type, TypeKind};
 use crate::dwarf::{Location, Storage};
-use crate::session::variables::object::LaneObject;
+use crate::session::values::LaneObject;
 use crate::units::{BitSize, LaneSet};
 
 /// Maximum depth of the search for a member in unnamed members and base classes.

@@ -6,7 +6,7 @@ use super::object::{Answer, Object, error, memory, narrowed};
 use super::typed::{Shape, Ty};
 use crate::dwarf::{Context, Entry, Evaluator, Focus, ImplicitPointer, Location, Offset, Program, Storage};
 use crate::session::reading::address::{GENERIC, GLOBAL};
-use crate::session::variables::failed;
+use crate::session::values::failed;
 use crate::session::{MemoryAddress, ValueState};
 use crate::units::{Address, AddressSpace, BitSize, LaneSet};
 

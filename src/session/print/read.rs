@@ -7,7 +7,7 @@ use super::typed::{Basic, Shape, Sort};
 use crate::dwarf::{Bits, Location, fetch, print};
 use crate::session::ValueState;
 use crate::session::answers::NO_PRIVATE_MEMORY;
-use crate::session::variables::{failed, undefined};
+use crate::session::values::{failed, undefined};
 use crate::units::BitSize;
 
 impl PathEvaluator<'_, '_, '_> {

@@ -10,12 +10,12 @@ use super::path::{Node, Path};
 use super::typed::{Basic, Shape, Sort, Ty};
 use super::{MAX_PRINTED_BYTES, MAX_STRING, PrintedLane};
 use crate::debuginfo::format::{Absence, Contents, Element, Letter, Options, Value};
-use crate::dwarf::{Bits, print};
+use crate::dwarf::Bits;
 use crate::session::LaneState;
 use crate::session::reading::address::GLOBAL;
-use crate::session::variables::locals::{Byte, LaneValue, ValueState};
-use crate::session::variables::object::LaneObject;
-use crate::session::variables::{bytes as fetched, marked, nowhere};
+use crate::session::values::{
+    Byte, LaneObject, LaneValue, ObjectLocation, ValueState, bytes as fetched, nowhere,
+};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
 impl Scene<'_, '_> {
@@ -80,7 +80,7 @@ impl PathEvaluator<'_, '_, '_> {
             return Err(Box::new(self.absence(&object.location, &bits)));
         }
         let missing = self.first_missing(&object.location, &bits);
-        let bytes: Arc<[Byte]> = fetched(&bits, bits.bytes().len());
+        let bytes: Vec<Byte> = fetched(&bits, bits.bytes().len()).collect();
         let nothing = !bytes.is_empty() && bytes.iter().all(|byte| *byte == Byte::NotCaptured);
         let context = &self.scene.found.frame.context;
         let place = match object.is_value {
@@ -90,10 +90,7 @@ impl PathEvaluator<'_, '_, '_> {
                 Some(settled.unwrap_or_else(|_| object.location.clone()))
             }
         };
-        let place_words = place.as_ref().map(|place| {
-            let words = print::location(place, lane, &**context.kind());
-            marked(words, object.idiom)
-        });
+        let located = place.map(|place| ObjectLocation::new(place, object.idiom, context.kind()));
         let (state, tree, missing) = match missing {
             Some(missing) if nothing => (ValueState::Unavailable(missing), None, None),
             missing => {
@@ -112,8 +109,8 @@ impl PathEvaluator<'_, '_, '_> {
                 }
             }
         };
-        let idiom = object.idiom;
-        let value = LaneValue { location: place_words, place, idiom, bytes, ..nowhere(lane, state) };
+        let located = located.map(Arc::new);
+        let value = LaneValue { located, bytes: bytes.into(), ..nowhere(lane, state) };
         Ok((value, tree, missing))
     }
 
@@ -143,12 +140,9 @@ impl PathEvaluator<'_, '_, '_> {
             .map_or(String::new(), |symbol| format!(" <{symbol}>"));
         let text = format!("{{{}}} {:#x}{symbol}", self.type_name(&object.ty), pointer.address);
         let tree = Value::text(text.clone());
-        let location = print::location(&object.location, self.lane, &**self.scene.found.frame.context.kind());
-        let value = LaneValue {
-            location: Some(location),
-            place: Some(object.location.clone()),
-            ..nowhere(self.lane, ValueState::Value(text.into()))
-        };
+        let kind = self.scene.found.frame.context.kind();
+        let located = Some(Arc::new(ObjectLocation::new(object.location.clone(), None, kind)));
+        let value = LaneValue { located, ..nowhere(self.lane, ValueState::Value(text.into())) };
         Ok((value, Some(tree), None))
     }
 
@@ -162,12 +156,7 @@ impl PathEvaluator<'_, '_, '_> {
                 unavailable: bits.not_captured(),
             },
         };
-        let spaces = &self.scene.found.frame.context.kind().target.spaces;
-        let space_name = |id: AddressSpace| {
-            // Global and generic pointers are plain numbers; segment pointers name their segment.
-            let space = spaces.iter().find(|space| space.id == id)?;
-            (space.address_bits <= 32).then(|| space.name.clone())
-        };
+        let space_name = |space| self.scene.found.frame.context.kind().target.segment(space);
         let symbol_name = |address| self.scene.found.frame.context.symbol(address);
         let options =
             Options { space_name: &space_name, symbol_name: &symbol_name, letter, ..Options::machine() };

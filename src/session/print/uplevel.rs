@@ -14,7 +14,8 @@ use crate::dwarf::{
 use crate::session::ValueState;
 use crate::session::stack::frame::FrameContext;
 use crate::session::stack::unwind::Unwinder;
-use crate::session::variables::{Frame, dialect, failed, reading};
+use crate::session::values::failed;
+use crate::session::variables::{Frame, dialect, reading};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
 /// Maximum number of enclosing functions.

@@ -183,7 +183,7 @@ impl Search<'_> {
             // A frame without debug information has no variables and no pointers.
             let locals = locals_along(&frames, all, frame, &mut |debug, type_id, variable| {
                 for value in &variable.lanes {
-                    found.push((Arc::clone(debug), type_id, Arc::clone(&value.bytes), value.lane));
+                    found.push((Arc::clone(debug), type_id, value.bytes.clone(), value.lane));
                 }
             });
             if locals.is_ok_and(|locals| locals.left_out > 0) {

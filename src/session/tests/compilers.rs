@@ -73,8 +73,8 @@ fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
                         "{} {pc:#x}",
                         shown.name
                     );
-                    assert_eq!(value.idiom, Some(Idiom::LaneDword));
-                    assert!(value.location.as_ref().unwrap().ends_with("(inferred: lane's dword)"));
+                    assert_eq!(value.idiom(), Some(Idiom::LaneDword));
+                    assert!(value.location().unwrap().ends_with("(inferred: lane's dword)"));
                 }
                 let question = Question {
                     expression: Expression::Bytes(expression.to_vec()),
@@ -149,7 +149,7 @@ fn parameters_of_flang_are_where_the_pointers_in_the_frame_lead() {
         let locals = session.locals(WaveId(0), lanes, 0).unwrap();
         let Some(n) = locals.variables.iter().find(|variable| variable.name == "n") else { continue };
         let [third, seventh] = &n.lanes[..] else { panic!("{n:?}") };
-        assert_eq!(third.idiom, Some(Idiom::PrivateFrame));
+        assert_eq!(third.idiom(), Some(Idiom::PrivateFrame));
         assert_eq!((third.state.words(), seventh.state.words()), ("42", "1007"), "{pc:#x}");
         checked += 1;
     }

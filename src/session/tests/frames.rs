@@ -246,12 +246,12 @@ fn check(path: &Path, idiom: Idiom) -> BTreeMap<String, (usize, usize)> {
             let frame = if on_stack { ENTRY } else { *frame };
             let address = u64::from(frame).wrapping_add_signed(offset);
             let count = counts.entry(function.clone()).or_default();
-            for LaneValue { lane, bytes, state, idiom: by, .. } in &shown.lanes {
+            for value @ LaneValue { lane, bytes, state, .. } in &shown.lanes {
                 let what = format!("{} of lane {lane} in {at}", shown.name);
                 match state {
                     ValueState::Value(_) => {
                         assert_eq!(bytes[..], pattern(address, shown.size.unwrap(), *lane), "{what}");
-                        assert_eq!(*by, Some(idiom), "{what}");
+                        assert_eq!(value.idiom(), Some(idiom), "{what}");
                         count.0 += 1;
                     }
                     ValueState::Unavailable(why) => {

@@ -1,7 +1,14 @@
 //! Lanes: work-items of a partial group, focus, states.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::Maker;
-use crate::session::{DumpFacts as _, LaneState, ReadError, Session, Waves as _};
+use crate::arch::Targets;
+use crate::import;
+use crate::session::{
+    Dump, DumpFacts as _, LaneState, ReadError, Reset, Session, Stacks as _, Waves as _, WhatIf as _,
+};
 use crate::units::{LaneId, WaveId, WaveSize};
 
 /// Group (2,0,0) of a 100x2 grid in 48x2 groups has 4x2 work-items: 8 lanes used.
@@ -64,4 +71,27 @@ fn mixed_kinds_serve_the_faulted_one() {
     assert_eq!(other.waves().as_ref(), [WaveId(0)]);
     let error = Session::new(dump, Some("gfx90a")).unwrap_err().to_string();
     assert!(error.contains("no gfx90a waves"), "{error}");
+}
+
+/// Whether a lane has a stack of its own is kept between questions, but not past a write.
+#[test]
+fn a_written_pc_leaves_no_lane_a_stack_of_its_own() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/regions-gfx90a");
+    let opened = import::open(&path, &Targets::builtin(), &import::Options::default()).unwrap();
+    let mut session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None).unwrap();
+    let pc = session.kind().named("pc").unwrap().id;
+    let with_own = |session: &Session| {
+        let waves = session.waves();
+        let each = waves.iter().flat_map(|wave| (0..64).map(move |lane| (*wave, LaneId(lane))));
+        each.filter(|(wave, lane)| session.has_own_stack(*wave, *lane).unwrap()).collect::<Vec<_>>()
+    };
+    let before = with_own(&session);
+    assert!(!before.is_empty());
+    assert_eq!(with_own(&session), before);
+    for wave in session.waves().iter() {
+        session.write_register(*wave, pc, &0x10u64.to_le_bytes()).unwrap();
+    }
+    assert_eq!(with_own(&session), []);
+    session.reset(Reset::All);
+    assert_eq!(with_own(&session), before);
 }

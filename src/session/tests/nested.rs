@@ -98,7 +98,7 @@ fn a_nested_function_sees_the_variables_of_the_frame_that_its_static_link_names(
     assert_eq!(shown(&near, "r"), "77");
     let query = Query { path: "r".to_owned(), letter: None };
     let printed = near.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query).unwrap();
-    assert_eq!(printed.lanes[0].value.location.as_deref(), Some("SGPR41"));
+    assert_eq!(printed.lanes[0].value.location().as_deref(), Some("SGPR41"));
     let explained = near.explain(WaveId(0), LaneSet::one(LaneId(1)), 0, &query).unwrap();
     let words =
         "a variable of `outer` around this function, whose physical frame 1 DW_AT_static_link leads to";

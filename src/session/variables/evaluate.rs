@@ -13,7 +13,7 @@ use crate::dwarf::{
 };
 use crate::session::stack::frame::FrameContext;
 use crate::session::stack::unwind::Unwinder;
-use crate::session::variables::locals::Byte;
+use crate::session::values::{self, Byte};
 use crate::session::{ReadError, Reader, variables};
 use crate::units::{BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId};
 
@@ -311,7 +311,7 @@ impl Asked<'_> {
     }
 
     fn failed(&self, lane: LaneId, error: &dwarf::Error) -> LaneFound {
-        let words = variables::words(error, self.context);
+        let words = values::words(error, self.context);
         LaneFound { lane, found: Found::Failed { error: error.clone(), words } }
     }
 
@@ -322,11 +322,12 @@ impl Asked<'_> {
         };
         let size = asked.or_else(|| self.size(&place, lane));
         let read = size.map(|size| BitSize(size.0.min(MAX_READ_BYTES * 8)));
-        let holds = |size| if idiom.is_some() { clang_xderef::check_size(&place, size) } else { Ok(()) };
+        let holds =
+            |size| if idiom.is_some() { clang_xderef::check_size(&place, lane, size) } else { Ok(()) };
         let fetched = |size| holds(size).and_then(|()| fetch(self.context, &place, Some(lane), size));
         let fetched = read.map(fetched).transpose();
         let (bytes, unread) = match fetched {
-            Ok(Some(bits)) => (variables::bytes(&bits, bits.bytes().len()), None),
+            Ok(Some(bits)) => (values::bytes(&bits, bits.bytes().len()).collect(), None),
             Ok(None) => (Vec::new(), None),
             Err(error) => (Vec::new(), Some(error.cause.to_string())),
         };

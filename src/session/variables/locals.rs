@@ -1,14 +1,9 @@
 //! Variables of a wave's frame, lane by lane.
 
-use std::fmt::{self, Write as _};
-use std::sync::Arc;
-
-use crate::dwarf::Location;
-use crate::dwarf::clang_xderef::Idiom;
 use crate::session::stack::backtrace::Frames;
 use crate::session::variables::locals_along;
-use crate::session::{LaneStates, ReadError, Stack};
-use crate::units::{LaneId, LaneSet, Pc, WaveId};
+use crate::session::{LaneStates, LaneValue, ReadError, Stack};
+use crate::units::{LaneSet, Pc, WaveId};
 
 /// The variables in scope of a frame.
 #[derive(Clone, Debug)]
@@ -88,79 +83,4 @@ pub enum Scope {
     Static,
     /// A variable of namespace scope.
     Global,
-}
-
-/// A variable in one lane.
-#[derive(Clone, Debug)]
-pub struct LaneValue {
-    /// The lane.
-    pub lane: LaneId,
-    /// Its location as text; `None` without a location.
-    pub location: Option<String>,
-    /// Its location for programs, independent of the lane.
-    pub place: Option<Location>,
-    /// The compiler's idiom of the location's reading, if any.
-    pub idiom: Option<Idiom>,
-    /// Its bytes, lowest address first; lanes with the same bytes share them.
-    pub bytes: Arc<[Byte]>,
-    /// The state of its value.
-    pub state: ValueState,
-    /// The lanes whose registers, private memory or variables the value depends on. Empty: no lane matters, as for
-    /// `$exec` and objects in global memory.
-    pub of: LaneSet,
-}
-
-/// A byte of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Byte {
-    /// Its value.
-    Known(u8),
-    /// It exists and was not captured.
-    NotCaptured,
-    /// The compiler keeps it nowhere.
-    OptimizedOut,
-}
-
-impl Byte {
-    /// Two hex digits, `xx` for missing data, `..` for optimized-out bytes.
-    #[must_use]
-    pub fn digits(self) -> [char; 2] {
-        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
-        match self {
-            Self::Known(byte) => [digit(byte >> 4), digit(byte & 15)],
-            Self::NotCaptured => ['x', 'x'],
-            Self::OptimizedOut => ['.', '.'],
-        }
-    }
-}
-
-/// Its [`Byte::digits`].
-impl fmt::Display for Byte {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.digits().iter().try_for_each(|digit| f.write_char(*digit))
-    }
-}
-
-/// The state of a variable's value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ValueState {
-    /// A value in C++ notation; parts of it may be `<unavailable>`.
-    Value(Arc<str>),
-    /// The compiler keeps it nowhere at this PC.
-    OptimizedOut(String),
-    /// It has a location, but its data was not captured.
-    Unavailable(String),
-    /// Its description cannot be evaluated.
-    Error(String),
-}
-
-impl ValueState {
-    /// The value, or the reason for its absence.
-    #[must_use]
-    pub fn words(&self) -> &str {
-        match self {
-            Self::Value(words) => words,
-            Self::OptimizedOut(words) | Self::Unavailable(words) | Self::Error(words) => words,
-        }
-    }
 }

@@ -2,61 +2,31 @@
 
 pub(super) mod evaluate;
 pub(super) mod locals;
-pub(super) mod object;
 pub(super) mod object_map;
 pub(super) mod other_ranges;
 pub(super) mod pointers;
 
-use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
-use super::answers::NO_PRIVATE_MEMORY;
 use super::error::{CodePlace, SourceError};
 use super::{ReadError, Reader};
 use crate::arch::WaveArch;
-use crate::debuginfo::format::{Absence, Contents, KnownTypes, Options, Value};
 use crate::debuginfo::{
     self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitId, VariableAt, VariableKind,
 };
 use crate::dwarf::clang_xderef::{Idiom, Meaning};
-use crate::dwarf::explain::Undefined;
-use crate::dwarf::limits::MAX_OBJECT_BYTES;
-use crate::dwarf::print::Names;
-use crate::dwarf::{
-    self, Bits, Budget, Cause, Class, Dialect, Evaluator, Fetcher, Focus, Group, Known, LaneNeed, Location,
-    Machine as _, Origin, Program, Storage, WhyUndefined, clang_xderef, print,
-};
+use crate::dwarf::{self, Dialect, Evaluator, Focus, Group, Location, Program, clang_xderef};
 use crate::session::objects::source::{Call, Source};
 use crate::session::stack::backtrace::{Frames, reach};
 use crate::session::stack::frame::FrameContext;
 use crate::session::stack::unwind::{Code, Unwinder};
-use crate::session::variables::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
-use crate::session::variables::object::LaneObject;
-use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
-
-/// Maximum number of values of a variable for all lanes together; the format also bounds those of one lane.
-const MAX_LANES_VALUES: usize = 1 << 19;
-
-/// Maximum number of values of a frame's variables, one for each lane: some 300 MiB.
-const MAX_FRAME_VALUES: u64 = 1 << 19;
-
-/// Maximum bytes of all objects of a frame's variables, for all lanes together.
-const MAX_OBJECTS_BYTES: u64 = 1 << 26;
-
-/// Bytes of an object that do not count: thousands of scalars make no large frame.
-const FREE_OBJECT_BYTES: u64 = 64;
-
-/// Maximum bytes of text of all values of a frame's variables; lanes with the same value share it.
-const MAX_TEXT: usize = 1 << 25;
-
-/// Maximum bytes of that text in the output, counted for each lane.
-const MAX_LANES_TEXT: usize = 1 << 26;
-
-/// Bytes of a value's text that are always shown: a scalar of a frame whose text budget is used up.
-const FREE_TEXT: usize = 64;
+use crate::session::values::{
+    LaneValue, MAX_LANES_VALUES, ObjectLocation, TypedObject, ValueState, Values, failed, nowhere,
+};
+use crate::session::variables::locals::{Locals, Scope, Variable};
+use crate::units::{BitSize, ExprOffset, LaneSet, Pc, WaveId};
 
 /// Returns all variables in scope of a frame of the wave, for those lanes; frames have the numbers of
 /// [`backtrace`](crate::session::stack::backtrace).
@@ -94,10 +64,11 @@ pub(super) fn locals_along(
     for at in &variables {
         reader.goes_on()?;
         let found = evaluated
-            .left
+            .values
+            .budget
             .take_values(lanes, reader.budget())
             .map(|()| evaluated.variable(at, lanes))
-            .and_then(|variable| evaluated.left.take_names(variable));
+            .and_then(|variable| evaluated.values.budget.take_names(variable));
         match found {
             Ok(variable) => {
                 if let Some(type_id) = at.variable.type_id {
@@ -242,133 +213,12 @@ pub(super) struct Frame<'a> {
     pub(super) debug: Arc<DebugInfo>,
     /// Messages with the PC ranges of location lists: variables may share a list.
     pub(super) elsewhere: RefCell<HashMap<(UnitId, ListOffset), String>>,
-    /// Types of the variables, for their values.
-    types: KnownTypes,
-    left: Left,
-}
-
-/// An object's data for a lane.
-struct Read {
-    /// Its place and length, if other lanes have the same.
-    place: Option<((AddressSpace, u128), u64)>,
-    bits: Rc<Bits>,
-    bytes: Arc<[Byte]>,
-}
-
-/// The objects of a variable's lanes, as far as they are read.
-struct LanesRead<'c> {
-    fetcher: Fetcher<'c>,
-    last: Option<Read>,
-}
-
-/// The error for an exceeded limit of a frame's variables.
-fn too_much(what: &'static str, limit: u64) -> dwarf::Error {
-    dwarf::Error { at: ExprOffset(0), op: "read", cause: Cause::Limit { what, limit } }
-}
-
-/// The remaining budget of a frame's variables together.
-struct Left {
-    values: Cell<u64>,
-    bytes: Cell<u64>,
-    text: Cell<usize>,
-    lanes_text: Cell<usize>,
-}
-
-impl Default for Left {
-    fn default() -> Self {
-        Self {
-            values: Cell::new(MAX_FRAME_VALUES),
-            bytes: Cell::new(MAX_OBJECTS_BYTES),
-            text: Cell::new(MAX_TEXT),
-            lanes_text: Cell::new(MAX_LANES_TEXT),
-        }
-    }
-}
-
-impl Left {
-    /// Takes the values of a variable, also from the question's budget.
-    ///
-    /// # Errors
-    /// The budget is used up.
-    fn take_values(&self, lanes: LaneSet, budget: &Budget) -> Result<(), Cause> {
-        let count = u64::from(lanes.count());
-        let (what, limit) = ("values of variables of a frame", MAX_FRAME_VALUES);
-        let left = self.values.get().checked_sub(count).ok_or(Cause::Limit { what, limit })?;
-        budget.take_values(count)?;
-        self.values.set(left);
-        Ok(())
-    }
-
-    /// Counts the names of a variable and of its type as text; short ones do not count.
-    ///
-    /// # Errors
-    /// The text budget is used up.
-    fn take_names(&self, variable: Variable) -> Result<Variable, Cause> {
-        let length = variable.name.len().saturating_add(variable.type_name.len());
-        if length > 4 * FREE_TEXT {
-            let (what, limit) = ("bytes of text of all lanes' values of a frame", MAX_LANES_TEXT as u64);
-            let left = self.lanes_text.get().checked_sub(length);
-            self.lanes_text.set(left.ok_or(Cause::Limit { what, limit })?);
-        }
-        Ok(variable)
-    }
-
-    /// Takes the bytes of an object.
-    ///
-    /// # Errors
-    /// The budget is used up.
-    fn take(&self, size: u64) -> Result<(), dwarf::Error> {
-        // The read of a too large object fails because of its own size.
-        if size <= FREE_OBJECT_BYTES || size > MAX_OBJECT_BYTES {
-            return Ok(());
-        }
-        let left = self.bytes.get().checked_sub(size);
-        self.bytes.set(left.ok_or_else(|| too_much("bytes of all objects of a frame", MAX_OBJECTS_BYTES))?);
-        Ok(())
-    }
-
-    /// A value's text; at the limit it ends with `...`.
-    ///
-    /// # Errors
-    /// The text budget of the frame is used up, and this is more than a scalar.
-    fn text(&self, value: &Value) -> Result<Arc<str>, dwarf::Error> {
-        let left = self.text.get();
-        let (text, _) = value.limited(left.max(FREE_TEXT));
-        let is_scalar =
-            matches!(value, Value::Text { .. } | Value::Unknown { .. }) && text.len() <= FREE_TEXT;
-        if left == 0 && !is_scalar {
-            return Err(too_much("bytes of text of all values of a frame", MAX_TEXT as u64));
-        }
-        self.text.set(left.saturating_sub(text.len()));
-        Ok(text.into())
-    }
-
-    /// Counts a value's text for a lane of the output.
-    ///
-    /// # Errors
-    /// The text budget is used up; short text does not count.
-    fn print(&self, state: ValueState) -> Result<ValueState, dwarf::Error> {
-        let length = state.words().len();
-        if length > FREE_TEXT {
-            let left = self.lanes_text.get().checked_sub(length);
-            let too_much =
-                || too_much("bytes of text of all lanes' values of a frame", MAX_LANES_TEXT as u64);
-            self.lanes_text.set(left.ok_or_else(too_much)?);
-        }
-        Ok(state)
-    }
-
-    /// Maximum number of printed values of an object.
-    fn values(&self) -> usize {
-        // Each value takes a digit and a separator at least.
-        (self.text.get() / 2).max(1)
-    }
+    values: Values,
 }
 
 impl<'a> Frame<'a> {
     pub(super) fn new(context: FrameContext<'a>, debug: Arc<DebugInfo>) -> Self {
-        let (elsewhere, types, left) = (RefCell::default(), KnownTypes::default(), Left::default());
-        Self { context, debug, elsewhere, types, left }
+        Self { context, debug, elsewhere: RefCell::default(), values: Values::default() }
     }
 }
 
@@ -401,7 +251,7 @@ impl Frame<'_> {
 
     fn variable(&self, at: &VariableAt, lanes: LaneSet) -> Variable {
         let variable = &at.variable;
-        let most = MAX_LANES_VALUES / (lanes.count().max(1) as usize);
+        let max_values = MAX_LANES_VALUES / (lanes.count().max(1) as usize);
         let size = variable.type_id.and_then(|id| self.debug.byte_size(id).ok().flatten());
         // A type does not know who refers to it.
         let no_type = variable.type_id.and_then(|id| self.debug.type_of(id).err());
@@ -428,12 +278,14 @@ impl Frame<'_> {
                 self.each(lanes, || ValueState::Error(why.clone()))
             }
             (debuginfo::Location::ConstValue(bytes), Some(type_id), size) => {
-                let location = Location::implicit(bytes);
-                self.placed(&location, lanes, type_id, size, None, most)
+                let object = TypedObject { type_id, size, max_values };
+                let mut values = Vec::new();
+                self.placed(Location::implicit(bytes), None, lanes, object, &mut values);
+                values
             }
             (location, Some(type_id), size) => {
                 let bytes = location.expression().map_or(&[][..], |bytes| bytes);
-                self.evaluated(at, bytes, lanes, (type_id, size), most)
+                self.evaluated(at, bytes, lanes, TypedObject { type_id, size, max_values })
             }
         };
         values.sort_by_key(|value| value.lane);
@@ -469,8 +321,7 @@ impl Frame<'_> {
         at: &VariableAt,
         bytes: &[u8],
         lanes: LaneSet,
-        (type_id, size): (TypeId, Option<u64>),
-        most: usize,
+        object: TypedObject,
     ) -> Vec<LaneValue> {
         let failed = |error: &dwarf::Error| match failed(error, &self.context) {
             ValueState::Error(words) => ValueState::Error(format!("{words}, in {}", self.whose(at))),
@@ -480,13 +331,29 @@ impl Frame<'_> {
             Ok(program) => program,
             Err(error) => return self.each(lanes, || failed(&error)),
         };
-        let bits = size.map(|size| BitSize(size.saturating_mul(8)));
+        let bits = object.size.map(|size| BitSize(size.saturating_mul(8)));
         let (groups, idiom) = self.locate(&self.context, &program, self.context.reading, bits, lanes);
-        let values = groups.into_iter().flat_map(|group| match group.result {
-            Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom, most),
-            Err(error) => self.each(group.lanes, || failed(&error)),
-        });
-        values.collect()
+        let mut values = Vec::with_capacity(lanes.count() as usize);
+        for Group { lanes, result } in groups {
+            match result {
+                Ok(location) => self.placed(location, idiom, lanes, object, &mut values),
+                Err(error) => values.extend(self.each(lanes, || failed(&error))),
+            }
+        }
+        values
+    }
+
+    /// Adds the contents of a location, lane by lane.
+    fn placed(
+        &self,
+        location: Location,
+        idiom: Option<Idiom>,
+        lanes: LaneSet,
+        object: TypedObject,
+        to: &mut Vec<LaneValue>,
+    ) {
+        let located = ObjectLocation::new(location, idiom, self.context.kind());
+        self.values.add_lanes(&self.context, &self.debug, located, lanes, object, to);
     }
 
     /// The attribute with a variable's location, in the notation of `dwarf`.
@@ -496,226 +363,9 @@ impl Frame<'_> {
             self.debug.unit(variable.unit).map_or_else(|_| "?".to_owned(), |unit| unit.offset.to_string());
         format!("DW_AT_location of DIE {} in the unit at {unit}", variable.die)
     }
-
-    /// The contents of a location, lane by lane.
-    fn placed(
-        &self,
-        location: &Location,
-        lanes: LaneSet,
-        type_id: TypeId,
-        known_size: Option<u64>,
-        idiom: Option<Idiom>,
-        most: usize,
-    ) -> Vec<LaneValue> {
-        // The object at the location is a descriptor of unknown size; the data come through it.
-        let known_size = if self.debug.has_data_elsewhere(type_id) { Some(0) } else { known_size };
-        // The data of the previous lane, and its text: lanes with the same bits share them if the type evaluates
-        // nothing else.
-        let mut read = LanesRead { fetcher: Fetcher::new(&self.context), last: None };
-        let mut before: Option<(Rc<Bits>, ValueState)> = None;
-        let mut places = print::Locations::new(&self.context);
-        let values = lanes.iter().map(|lane| {
-            let own = location.at(lane);
-            let object = LaneObject::new(&self.context, &self.debug, lane, Cow::Borrowed(&own));
-            // Parts that the type leaves to the object, for example the length of an array, differ by lane.
-            let size = match known_size {
-                Some(size) => size,
-                None => match self.debug.byte_size_of(type_id, &object) {
-                    Ok(Some(size)) => size,
-                    Ok(None) => return nowhere(lane, self.unsized_object(type_id, &object)),
-                    Err(error) => return nowhere(lane, ValueState::Error(error.to_string())),
-                },
-            };
-            let wanted = BitSize(size.saturating_mul(8));
-            let checked = if idiom.is_some() { clang_xderef::check_size(&own, wanted) } else { Ok(()) };
-            let found = checked.and_then(|()| self.read(&own, lane, size, &mut read));
-            // A caller's registers are shown at their current place.
-            let level = &self.context.level;
-            let settled = |bytes| match level.is_innermost() {
-                true => Ok((None, bytes)),
-                false => Ok((Some(level.settled(&own, lane, wanted)?), bytes)),
-            };
-            let (settled, (bits, bytes)) = match found.and_then(settled) {
-                Ok(found) => found,
-                Err(error) => return nowhere(lane, failed(&error, &self.context)),
-            };
-            let at = settled.as_ref().unwrap_or(&own);
-            if at.is_undefined() || (size > 0 && bits.is_undefined()) {
-                return nowhere(lane, ValueState::OptimizedOut(undefined(at, lane)));
-            }
-            let place = places.text(at, lane);
-            let not_captured = |part: &str| {
-                ValueState::Unavailable(match self.context.lacks_private(at, lane) {
-                    true => format!("{place}: {NO_PRIVATE_MEMORY}"),
-                    false => format!("{part}{place} was not captured"),
-                })
-            };
-            let state = if size > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
-                not_captured("")
-            } else if let Some((_, state)) = before.as_ref().filter(|(same, _)| *same == bits) {
-                state.clone()
-            } else {
-                match self.shown(type_id, &bits, &object, most.min(self.left.values())) {
-                    // A scalar with missing bits has no value; the reasons differ by lane.
-                    Ok(Value::Absent { absent: Absence::OptimizedOut }) => {
-                        ValueState::OptimizedOut(undefined(at, lane))
-                    }
-                    Ok(Value::Absent { absent: Absence::Unavailable }) => not_captured("part of "),
-                    shown => {
-                        let failed = |error: dwarf::Error| failed(&error, &self.context);
-                        let unreadable =
-                            |error: debuginfo::DebugInfoError| ValueState::Error(error.to_string());
-                        let state = shown.map_or_else(unreadable, |value| {
-                            self.left.text(&value).map_or_else(failed, ValueState::Value)
-                        });
-                        before = (!object.was_asked()).then(|| (bits, state.clone()));
-                        state
-                    }
-                }
-            };
-            let state = self.left.print(state).unwrap_or_else(|error| failed(&error, &self.context));
-            // A location that is the same for all lanes may name one lane's storage, which the compiler chose as a spill slot.
-            let of = match location.is_uniform() && !object.was_asked() {
-                true => LaneSet::EMPTY,
-                false => LaneSet::one(lane),
-            };
-            let (location, place) = (Some(marked(place, idiom)), Some(settled.unwrap_or(own)));
-            LaneValue { lane, location, place, idiom, bytes, state, of }
-        });
-        values.collect()
-    }
-
-    /// The object of a lane, which shares the data of the previous lane if they are equal.
-    fn read(
-        &self,
-        at: &Location,
-        lane: LaneId,
-        size: u64,
-        LanesRead { fetcher, last }: &mut LanesRead<'_>,
-    ) -> Result<(Rc<Bits>, Arc<[Byte]>), dwarf::Error> {
-        let place = self.common_place(at, lane).map(|place| (place, size));
-        // Shared data counts, too: each lane's bytes are printed.
-        self.left.take(size)?;
-        if let Some(last) = last.as_ref().filter(|last| place.is_some() && last.place == place) {
-            return Ok((Rc::clone(&last.bits), Arc::clone(&last.bytes)));
-        }
-        let bits = fetcher.fetch(at, Some(lane), BitSize(size.saturating_mul(8)))?;
-        let same = last.take().filter(|last| *last.bits == bits);
-        let (bits, bytes) = match same {
-            Some(last) => (last.bits, last.bytes),
-            None => {
-                let bytes = bytes(&bits, usize::try_from(size).unwrap_or(usize::MAX));
-                (Rc::new(bits), bytes)
-            }
-        };
-        *last = Some(Read { place, bits: Rc::clone(&bits), bytes: Arc::clone(&bytes) });
-        Ok((bits, bytes))
-    }
-
-    /// A location with the same bytes for all lanes, in an address space without lanes: the space and the first bit.
-    fn common_place(&self, at: &Location, lane: LaneId) -> Option<(AddressSpace, u128)> {
-        let Storage::Memory { space, .. } = at.storage else { return None };
-        let info = self.context.level.space(space)?;
-        (info.lane == LaneNeed::None).then(|| (space, at.offset.get(lane)))
-    }
-
-    /// The reason that an object has no size, from the failed evaluation.
-    fn unsized_object(&self, type_id: TypeId, object: &LaneObject<'_>) -> ValueState {
-        let options = Options::machine();
-        match self.debug.value_of(type_id, Contents::default(), object, &options) {
-            Ok(Value::Unknown { why }) => ValueState::Unavailable(why.to_string()),
-            _ => ValueState::Error("the size of its type is not known".to_owned()),
-        }
-    }
-
-    /// The value in C++ notation.
-    fn shown(
-        &self,
-        type_id: TypeId,
-        bits: &Bits,
-        object: &LaneObject<'_>,
-        most: usize,
-    ) -> debuginfo::Result<Value> {
-        let contents =
-            Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() };
-        let spaces = &self.context.kind().target.spaces;
-        let name = |id: AddressSpace| {
-            // Global and generic pointers are plain numbers; segment pointers name their segment.
-            let space = spaces.iter().find(|space| space.id == id)?;
-            (space.address_bits <= 32).then(|| space.name.clone())
-        };
-        let symbol = |address| self.context.symbol(address);
-        let all = Options::machine();
-        let max_values = all.max_values.min(most);
-        let options = Options { space_name: &name, symbol_name: &symbol, max_values, ..all };
-        self.debug.value_among(type_id, contents, object, &self.types, &options)
-    }
-}
-
-/// The reason that a location, or a part of it, is undefined for a lane.
-pub(super) fn undefined(at: &Location, lane: LaneId) -> String {
-    if let Storage::Undefined(Some(Origin { why: WhyUndefined::Explicit, op, at, within })) = &at.storage {
-        let within = within.map_or_else(String::new, |within| format!(" in {within}"));
-        return format!(
-            "the compiler keeps its value nowhere at this PC: its location{within} has {op} at byte {at}"
-        );
-    }
-    let why = match &dwarf::explain::undefined(at, lane)[..] {
-        [Undefined { bits: None, origin: Some(origin) }] => origin.to_string(),
-        parts => parts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
-    };
-    format!("its location is undefined at this PC: {why}")
-}
-
-pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
-    LaneValue {
-        lane,
-        location: None,
-        place: None,
-        idiom: None,
-        bytes: Arc::default(),
-        state,
-        of: LaneSet::EMPTY,
-    }
-}
-
-/// A location's text, with the idiom of its reading.
-pub(super) fn marked(words: String, idiom: Option<Idiom>) -> String {
-    match idiom {
-        Some(idiom) => format!("{words} ({})", idiom.mark()),
-        None => words,
-    }
 }
 
 /// The way in which the wave's target reaches private memory.
 pub(super) fn scratch(kind: &WaveArch) -> clang_xderef::Scratch {
     if kind.target.buffer_scratch { clang_xderef::Scratch::Buffer } else { clang_xderef::Scratch::Flat }
-}
-
-/// The first bytes of the fetched bits; a last one of fewer bits counts as one.
-pub(super) fn bytes<T: FromIterator<Byte>>(bits: &Bits, count: usize) -> T {
-    if let Some(whole) = bits.whole() {
-        return whole.iter().take(count).copied().map(Byte::Known).collect();
-    }
-    let byte = |index| match bits.byte(index) {
-        Ok(byte) => Byte::Known(byte),
-        Err(Known::Undefined) => Byte::OptimizedOut,
-        Err(_) => Byte::NotCaptured,
-    };
-    (0..count).map(byte).collect()
-}
-
-/// An error as text, with AMD's names instead of numbers.
-pub(super) fn words(error: &dwarf::Error, names: &dyn Names) -> String {
-    error.named(names)
-}
-
-/// Converts an evaluation error to a missing value.
-pub(super) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
-    let words = words(error, names);
-    match error.class() {
-        _ if error.cause.is_lost() => ValueState::OptimizedOut(words),
-        Class::Unavailable => ValueState::Unavailable(words),
-        Class::Decode | Class::IllFormed | Class::Limit => ValueState::Error(words),
-    }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::{Dump, ReadError, Reader, WaveInfo};
 use crate::arch::{StopReason, WaveArch};
 use crate::capture::Wave;
+use crate::notation::counted;
 use crate::units::{Pc, WaveId};
 
 /// The suffix of the name of a wave whose values may be wrong.
@@ -112,10 +113,9 @@ fn name(agent: u32, queue: Option<u32>, dispatch: Option<u32>, wave: &Wave, at: 
 
 /// The kinds of wave of a dump, as text: `gfx90a:wave64 (8 waves), gfx1100:wave32 (2 waves)`.
 pub(super) fn kinds(dump: &Dump) -> String {
-    let word = |count: usize| if count == 1 { "wave" } else { "waves" };
     let each = dump
         .kinds()
-        .map(|(kind, count)| format!("{}:{} ({count} {})", kind.target.name, kind.wave_size, word(count)));
+        .map(|(kind, count)| format!("{}:{} ({})", kind.target.name, kind.wave_size, counted(count, "wave")));
     each.collect::<Vec<_>>().join(", ")
 }
 

@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 use self::keeper::Keeper;
 use self::retained::Kept;
 use self::wait::Waiting;
-use super::report::{counted, plural};
 use crate::elf::ELFMAG;
 use crate::import::stream::{self, Layout, Start};
+use crate::notation::{counted, plural};
 
 /// Bytes per read, and the maximum of reads that wait for the writing thread.
 const CHUNK: usize = 1 << 20;

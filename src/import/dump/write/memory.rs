@@ -9,6 +9,7 @@ use super::sink::Sink;
 use super::stored::Stored;
 use super::{Written, number};
 use crate::capture::{Capture, Extent, MemoryMap, Segment};
+use crate::notation::plural;
 
 /// The file of global memory.
 const GLOBAL: &str = "memory.bin";
@@ -89,7 +90,7 @@ fn piece(
     if let (Some(missing @ 1..), Some(backing)) =
         (part.extent.length.checked_sub(length), capture.backing(part.extent.backing))
     {
-        let bytes = if missing == 1 { "byte" } else { "bytes" };
+        let bytes = plural(missing, "byte", "bytes");
         written.lose(format_args!("{what}: {} ends {missing} {bytes} early", backing.name()));
     }
     if length == 0 {

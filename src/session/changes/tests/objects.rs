@@ -84,9 +84,9 @@ fn variables_read_as_they_were_written() {
                 for variable in locals.variables {
                     let value = &variable.lanes[0];
                     let context = format!("{name} wave {wave} frame {frame} lane {lane} {}", variable.name);
-                    let (Some(old), Some(at)) = (bytes(value), &value.place) else { continue };
+                    let (Some(old), Some(at)) = (bytes(value), value.place()) else { continue };
                     // Another PC means another frame, with other variables.
-                    if value.location.as_deref().is_some_and(|location| location.contains("PC_64")) {
+                    if value.location().is_some_and(|location| location.contains("PC_64")) {
                         continue;
                     }
                     let shadowed = local(&session, wave, frame, &variable.name, lane);
@@ -94,7 +94,7 @@ fn variables_read_as_they_were_written() {
                     let is_reference = variable.type_name.ends_with('&');
                     if old.is_empty()
                         || is_reference
-                        || shadowed.place.map(|at| format!("{at:?}")) != Some(format!("{at:?}"))
+                        || shadowed.place().map(|at| format!("{at:?}")) != Some(format!("{at:?}"))
                     {
                         continue;
                     }
@@ -124,7 +124,7 @@ fn variables_read_as_they_were_written() {
                     assert_eq!(bytes(&local(&session, wave, frame, &variable.name, lane)), Some(old.clone()));
                     // The same by the location itself, which is now one of frame 0.
                     let size = BitSize(new.len() as u64 * 8);
-                    session.write_location(wave, lane, 0, at, size, &new).unwrap();
+                    session.write_location(wave, lane, 0, &at, size, &new).unwrap();
                     let read = local(&session, wave, frame, &variable.name, lane);
                     assert_eq!(bytes(&read), Some(new), "{context} by its location");
                     session.reset(Reset::All);

@@ -29,7 +29,7 @@ pub(in crate::session) struct LaneObject<'a> {
     context: &'a FrameContext<'a>,
     debug: &'a DebugInfo,
     lane: LaneId,
-    /// Its location, independent of the lane.
+    /// Its location, with those of other lanes.
     location: Cow<'a, Location>,
     depth: usize,
     /// Whether a type's attribute was evaluated: then the shown value depends on more than the object's bits.
@@ -58,7 +58,7 @@ impl<'a> LaneObject<'a> {
         let to = to.map_err(|_| DynamicError::BeforeStorage)?;
         let bytes = u64::try_from(to / 8).map_err(|_| DynamicError::PastStorage)?;
         let offset = Offset { bytes: Lanes::Uniform(bytes), bits: Lanes::Uniform((to % 8) as u8) };
-        Ok(Location { storage: self.location.storage.clone(), offset })
+        Ok(Location { storage: self.location.at(self.lane).storage, offset })
     }
 
     fn program(
