@@ -9,7 +9,7 @@ use super::facade::Facade;
 use super::front::frame::{Event, Framer};
 use super::front::outbox::Outbox;
 use super::front::reply::Reply;
-use super::front::router::{self, Answer, Request, Route};
+use super::front::router::{self, Answer, Handled, Request, Route};
 use super::packets::questions;
 use super::state::State;
 use super::threads::Threads;
@@ -210,7 +210,7 @@ fn forward(
     route: &Route,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+) -> Handled {
     let (body, thread) = match route.answer {
         Answer::GdbstubOnThread | Answer::Reviewed(_) => (request.body, Some(state.general)),
         _ => (request.body, None),

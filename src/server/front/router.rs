@@ -25,7 +25,9 @@ pub(crate) struct Request<'a> {
 }
 
 /// Answers a packet.
-pub(crate) type Handler = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<Flow, PacketError>;
+pub(crate) type Handler = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Handled;
+/// The state of the connection after an answer, or the reason of its absence.
+pub(crate) type Handled = Result<Flow, PacketError>;
 /// Reviews gdbstub's answer.
 pub(crate) type Review = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<(), PacketError>;
 
@@ -136,7 +138,7 @@ const FIXED: [Route; 59] = [
     plain(reviewed("qSupported", features::extend)),
     plain(own("QStartNoAckMode", handshake::stop_acks)),
     own("qTStatus", handshake::greet),
-    plain(own("qSymbol", handshake::no_symbols)),
+    plain(own("qSymbol", handshake::accept)),
     plain(gdbstub("qAttached")),
     plain(own("!", process::extend)),
     worded(own("vRun", process::run)),
@@ -156,7 +158,7 @@ const FIXED: [Route; 59] = [
     plain(gdbstub("qHostInfo")),
     plain(gdbstub("qProcessInfo")),
     // LLDB.
-    plain(own("QThreadSuffixSupported", lldb::accept)),
+    plain(own("QThreadSuffixSupported", handshake::accept)),
     plain(own("QListThreadsInStopReply", lldb::list_threads)),
     plain(own("QEnableErrorStrings", lldb::error_strings)),
     plain(own("qEcho", lldb::echo)),

@@ -2,22 +2,17 @@
 
 use serde_json::json;
 
-use super::super::Flow;
 use super::super::error::{MALFORMED, PacketError};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::vendor::{about, named, send, value};
 use crate::session::work_item;
 
 /// `qlanescope.Find:place:HEX;[thread:ID;]`: the thread, wave and lane at a place in the grid, in the dispatch of `thread`.
-pub(crate) fn find(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn find(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let of = named(state, request.args, &["place", "thread"]);
     let answer = of.and_then(|near| {
         let place = value(request.args, b"place").and_then(parse::bytes);
@@ -36,11 +31,7 @@ pub(crate) fn find(
 }
 
 /// `qlanescope.Selected:thread:ID;`: the client's selected thread.
-pub(crate) fn selected(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn selected(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let thread = named(state, request.args, &["thread"]).and_then(|thread: Thread| {
         if value(request.args, b"thread").is_none() {
             return Err(PacketError::malformed("a thread is needed"));

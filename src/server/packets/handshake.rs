@@ -1,20 +1,15 @@
 //! The packets at the start of a connection.
 
 use super::super::Flow;
-use super::super::error::PacketError;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 
 /// Size of views in bytes above which a pipe is slow.
 const SLOW_BYTES: u64 = 1 << 19;
 
 /// `QStartNoAckMode`
-pub(crate) fn stop_acks(
-    state: &mut State,
-    _: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn stop_acks(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     state.features.no_acks = true;
     reply.text("OK");
     Ok(Flow::Continue)
@@ -24,7 +19,7 @@ pub(crate) fn stop_acks(
 ///
 /// gdb sends this while it attaches, and prints text that precedes the answer. No other packet shows the user of an
 /// unmodified gdb a greeting.
-pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     if !state.greeted && !state.facade().is_lldb() {
         state.greeted = true;
         let greeting = super::super::messages::greeting(state);
@@ -50,8 +45,9 @@ fn slow_pipe(state: &State) -> Option<String> {
     })
 }
 
-/// `qSymbol`: the server needs no symbol from the client.
-pub(crate) fn no_symbols(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+/// `qSymbol`: the server needs no symbol from the client. `QThreadSuffixSupported`: `;thread:ID;` is accepted in every
+/// packet, with or without this request.
+pub(crate) fn accept(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     reply.text("OK");
     Ok(Flow::Continue)
 }

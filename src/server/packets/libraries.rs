@@ -18,7 +18,7 @@ use super::super::Flow;
 use super::super::error::PacketError;
 use super::super::facade::Facade;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::vfile::{self, FOLDER, LIBRARY, OF_TARGET};
 use crate::session::address::{Token, decode};
@@ -194,7 +194,7 @@ const AWAY: Address = Address(0x71 << 56);
 /// `qOffsets`: the load offset of the program. Another program gets an offset out of the way: the view of an earlier
 /// dump lies at the code objects' addresses, and gdb searches its program first. LLDB would move whichever file it
 /// has first, and takes addresses from its list of libraries.
-pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let has_main = state.first_view().is_some_and(|view| view.main().is_some());
     let address = match state.facade() {
         Facade::Gdb => has_main.then(|| main_as_program(state).map_or(AWAY, |main| main.address)),

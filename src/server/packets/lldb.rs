@@ -8,7 +8,7 @@ use super::super::facade::Facade;
 use super::super::front::escape::unescape;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::code;
 use super::memory::place_at;
@@ -16,46 +16,28 @@ use crate::arch::SpaceScope;
 use crate::session::Region;
 use crate::session::address::{Token, WINDOW, decode};
 
-/// `QThreadSuffixSupported`: `;thread:ID;` is accepted in every packet, with or without this request.
-pub(crate) fn accept(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
-    reply.text("OK");
-    Ok(Flow::Continue)
-}
-
 /// `QListThreadsInStopReply`
-pub(crate) fn list_threads(
-    state: &mut State,
-    _: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn list_threads(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     state.features.list_threads = true;
     reply.text("OK");
     Ok(Flow::Continue)
 }
 
 /// `QEnableErrorStrings`: errors carry their words from here on.
-pub(crate) fn error_strings(
-    state: &mut State,
-    _: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn error_strings(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     state.features.error_strings = true;
     reply.text("OK");
     Ok(Flow::Continue)
 }
 
 /// `qEcho:TEXT`: LLDB resynchronizes with the stream by the packet's echo.
-pub(crate) fn echo(_: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn echo(_: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     reply.escaped(&unescape(request.body));
     Ok(Flow::Continue)
 }
 
 /// `qMemoryRegionInfo:ADDRESS`: regions follow each other over the whole 64-bit space, with gaps among them.
-pub(crate) fn memory_region(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn memory_region(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let address = parse::number(request.args).ok_or(PacketError::malformed("not an address"))?;
     let region = region(state, address);
     // LLDB takes the address 2^64-1 for the end of all regions: the last byte belongs to none.
@@ -104,11 +86,7 @@ fn region(state: &State, address: u64) -> Region {
 }
 
 /// `jAddressSpacesInfo`: the spaces of `;address_space:N;`, by their DWARF numbers.
-pub(crate) fn address_spaces(
-    state: &mut State,
-    _: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn address_spaces(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let kind = state.session.kind();
     let spaces = kind.target.spaces.iter().map(|space| {
         json!({

@@ -12,7 +12,7 @@ use super::super::facade::Facade;
 use super::super::front::escape::unescape;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::super::{Flow, MAX_READ};
@@ -24,11 +24,7 @@ use crate::units::{Address, AddressSpace, WaveId};
 use crate::view::{self, Reading, View, Views};
 
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
-pub(crate) fn read_hex(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn read_hex(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let read = read(state, request.args)?;
     if read == 0 {
         // A reply without digits would mean that the packet is unknown.
@@ -42,11 +38,7 @@ pub(crate) fn read_hex(
 ///
 /// The `b` fulfils `binary-upload+`. An LLDB without that feature sends `x0,0` and expects `OK`; it gets `b`, and
 /// stays with `m`.
-pub(crate) fn read_binary(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn read_binary(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     if matches!(parse::range(parse::split(request.args, b';').0), Some((_, 0))) {
         reply.text("b");
         return Ok(Flow::Continue);
@@ -58,11 +50,7 @@ pub(crate) fn read_binary(
 }
 
 /// `M ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]:HEX`; the suffix may also follow the data.
-pub(crate) fn write_hex(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn write_hex(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let (head, digits) = data(request.args)?;
     let (digits, after) = parse::split(digits, b';');
     let bytes = parse::bytes(digits).ok_or(PacketError::malformed("not hex digits in pairs"))?;
@@ -70,11 +58,7 @@ pub(crate) fn write_hex(
 }
 
 /// `X ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]:BINARY`. gdb sends it without bytes to probe the packet.
-pub(crate) fn write_binary(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn write_binary(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let (head, binary) = data(request.args)?;
     write(state, head, None, &unescape(binary), reply)
 }
@@ -97,7 +81,7 @@ fn write(
     after: Option<&[u8]>,
     bytes: &[u8],
     reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+) -> Handled {
     let (range, pairs) = parse::split(head, b';');
     let (address, length) = parse::range(range).ok_or(PacketError::malformed("not ADDRESS,LENGTH"))?;
     if length != bytes.len() as u64 {

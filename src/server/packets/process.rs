@@ -7,7 +7,7 @@ use super::super::Flow;
 use super::super::error::{NO_WAVE, PacketError, READ_ONLY};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::stop;
 
@@ -15,7 +15,7 @@ use super::stop;
 const PID: u64 = 1;
 
 /// `!`: the connection outlives the process.
-pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     state.is_extended = true;
     reply.text("OK");
     Ok(Flow::Continue)
@@ -23,11 +23,7 @@ pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -
 
 /// `vRun;FILE;ARGUMENTS`: the captured state, whatever program is named. gdb resumes at once, and reads that nothing
 /// runs.
-pub(crate) fn run(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn run(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     // gdb sends `vKill` before it starts the process of an inferior anew. Another inferior of gdb would take the threads
     // of the first one.
     if state.is_gdb() && !state.is_gone {
@@ -41,11 +37,7 @@ pub(crate) fn run(
 }
 
 /// `vAttach;PID`: the captured state. gdb 13 does not show the reason of a refusal.
-pub(crate) fn attach(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn attach(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     match parse::number(request.args) {
         Some(PID) => run(state, request, reply),
         Some(pid) => {
@@ -57,11 +49,7 @@ pub(crate) fn attach(
 }
 
 /// `k`: the connection ends. gdb expects no reply; LLDB takes anything but an exit for a mistake.
-pub(crate) fn kill(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn kill(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     if !request.args.is_empty() {
         return Err(PacketError::malformed("`k` takes no arguments"));
     }
@@ -72,22 +60,14 @@ pub(crate) fn kill(
 }
 
 /// `vKill;PID`: the dump stays. The session has one process, so its id is ignored.
-pub(crate) fn kill_process(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn kill_process(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     parse::number(request.args).ok_or(PacketError::malformed("not vKill;PID"))?;
     reply.text("OK");
     Ok(leave(state))
 }
 
 /// `D` or `D;PID`
-pub(crate) fn detach(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn detach(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let is_sound = match request.args.split_first() {
         None => true,
         Some((separator, pid)) => *separator == b';' && parse::number(pid).is_some(),

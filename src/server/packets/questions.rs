@@ -1,13 +1,13 @@
 //! The table of questions as packets, `qlanescope.NAME[:key:value;...]`, and as objects,
 //! `qXfer:lanescope-NAME:read:ANNEX:OFFSET,LENGTH`. docs/protocol.md is their manual.
 
+use super::super::MAX_READ;
 use super::super::error::{MALFORMED, NO_WAVE, NOT_THERE, PacketError};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::super::threads::Thread;
-use super::super::{Flow, MAX_READ};
 use super::vendor::{only, send};
 use super::xfer;
 use crate::questions::{
@@ -92,7 +92,7 @@ pub(crate) fn packet(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+) -> Handled {
     // A client that asks for instructions reads code as data.
     state.code.asks_for_instructions |= question.packet == Some("qlanescope.Disassemble");
     let answer = paired(state, question, request.args)
@@ -107,7 +107,7 @@ pub(crate) fn document(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+) -> Handled {
     xfer::own(state, request, reply, |state, text| {
         let (thread, arguments) = annexed(state, question, annex, text)?;
         xfer::document(json(state, question, thread, arguments))

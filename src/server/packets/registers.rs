@@ -12,7 +12,7 @@ use super::super::Flow;
 use super::super::error::{MALFORMED, NOT_THERE, PacketError, READ_ONLY};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::registers::{Slot, Source};
 use super::super::state::State;
 use super::super::threads::Thread;
@@ -21,11 +21,7 @@ use crate::session::address;
 use crate::units::{LaneId, WaveId};
 
 /// `p NUMBER[;thread:ID;]`
-pub(crate) fn read_one(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn read_one(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let (number, pairs) = parse::split(request.args, b';');
     let number = parse::number(number).ok_or(PacketError::malformed("not a register number"))?;
     let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
@@ -39,11 +35,7 @@ pub(crate) fn read_one(
 }
 
 /// `g[;thread:ID;]`
-pub(crate) fn read_short(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn read_short(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let thread = state.named_in(request.args)?.unwrap_or(state.general);
     state.pc_is_read(thread)?;
     for slot in state.registers().short() {
@@ -53,11 +45,7 @@ pub(crate) fn read_short(
 }
 
 /// `P NUMBER=VALUE[;thread:ID;]`. The reply is never empty: gdb takes that for success.
-pub(crate) fn write_one(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn write_one(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let (register, pairs) = parse::split(request.args, b';');
     let (number, value) = parse::split(register, b'=');
     let number = parse::number(number).ok_or(PacketError::malformed("not a register number"))?;
@@ -112,11 +100,7 @@ fn store(state: &mut State, thread: Thread, writes: &[(RegId, &[u8])]) -> Result
 /// `G VALUES[;thread:ID;]`: the contents of `g`, or its beginning up to some register.
 ///
 /// A client sends zeros for a register that it knows as unavailable: those are no value.
-pub(crate) fn write_short(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn write_short(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let (values, pairs) = parse::split(request.args, b';');
     let values = Some(values).filter(|values| !values.is_empty()).and_then(parse::bytes);
     let values = values.ok_or(PacketError::malformed("not values in hex digits"))?;

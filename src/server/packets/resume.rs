@@ -6,10 +6,9 @@
 //! like a signal from elsewhere. LLDB ends the session on an error, so it gets the stop again. Both show the words.
 
 use super::super::Flow;
-use super::super::error::PacketError;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::messages;
 use super::super::state::{State, Stop};
 use super::super::threads::Thread;
@@ -25,7 +24,7 @@ const MAX_CHANGES: usize = 4096;
 const WORDS: &str = "This is a captured state: nothing can run.\n";
 
 /// `vCont?`: without all four gdb refuses to resume with a message of its own, and hangs.
-pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     reply.text("vCont;c;C;s;S");
     Ok(Flow::Continue)
 }
@@ -34,11 +33,7 @@ pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> R
 ///
 /// The stop names the thread that was to step or to run alone, else the selected one. gdb stays there, and LLDB steps
 /// again and again until that very thread has stopped.
-pub(crate) fn refuse(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     state.has_process()?;
     let lldb = state.facade().is_lldb();
     let thread = match singled_out(request.args) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::Flow;
 use super::super::error::PacketError;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::messages;
 use super::super::state::{State, Stop};
 use super::super::threads::Thread;
@@ -26,7 +26,7 @@ const SIGTRAP: u8 = 5;
 
 /// `?`: the default thread. gdb takes it as its general thread without an `Hg`, and so does the server. After `kill` or
 /// `detach` over an extended connection there is no process: `W00`, which gdb reports as a target that does not run.
-pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     if state.is_gone {
         reply.text("W00");
         return Ok(Flow::Continue);
@@ -43,11 +43,7 @@ pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) ->
 }
 
 /// LLDB's `qThreadStopInfo ID`
-pub(crate) fn of_thread(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn of_thread(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let thread = state.named(request.args)?.unwrap_or(state.general);
     write(state, thread, reply)?;
     Ok(Flow::Continue)
@@ -57,7 +53,7 @@ pub(crate) fn of_thread(
 ///
 /// LLDB takes the names of all threads from this packet alone, but it looks each of them up in the list from the
 /// front: the time grows with the square of their number.
-pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let mut threads = vec![thread_json(state, state.stop.thread)?];
     let all = state.threads.all();
     if all.len() <= MAX_NAMED {
@@ -70,7 +66,7 @@ pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> 
 }
 
 /// LLDB's `jThreadExtendedInfo:{"thread":ID}`: nothing beyond the stop reply.
-pub(crate) fn extended(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn extended(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     reply.escaped(b"{}");
     Ok(Flow::Continue)
 }

@@ -4,18 +4,14 @@ use super::super::Flow;
 use super::super::error::PacketError;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 
 /// Bytes of thread ids in one packet of a list.
 const PAGE_BYTES: usize = 8192;
 
 /// `Hg ID`, `Hc ID`
-pub(crate) fn select(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn select(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let Some((operation, thread)) = request.args.split_first() else {
         return Err(PacketError::malformed("H needs an operation"));
     };
@@ -31,11 +27,7 @@ pub(crate) fn select(
 }
 
 /// `T ID`
-pub(crate) fn is_alive(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn is_alive(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     match parse::thread(request.args) {
         Some(parse::Thread::Id(id)) => {
             let thread = state.thread_of(id)?;
@@ -49,32 +41,24 @@ pub(crate) fn is_alive(
 }
 
 /// `qC`
-pub(crate) fn current(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn current(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     reply.text("QC");
     reply.number(state.number(state.general));
     Ok(Flow::Continue)
 }
 
 /// `qfThreadInfo`
-pub(crate) fn first_page(
-    state: &mut State,
-    _: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn first_page(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     state.next_thread = 0;
     page(state, reply)
 }
 
 /// `qsThreadInfo`
-pub(crate) fn next_page(
-    state: &mut State,
-    _: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn next_page(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     page(state, reply)
 }
 
-fn page(state: &mut State, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+fn page(state: &mut State, reply: &mut Reply<'_>) -> Handled {
     let mut next = state.next_thread;
     let all = if state.is_gone { &[] } else { state.threads.all() };
     while let Some(thread) = all.get(next).filter(|_| reply.body().len() < PAGE_BYTES) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::error::{MALFORMED, PacketError};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::super::{Flow, PACKET_SIZE};
@@ -20,7 +20,7 @@ use crate::report::json::{self, set};
 const DIALECT: u32 = 1;
 
 /// `qlanescope.Version`
-pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let kind = state.session.kind();
     let answer = json!({
         "name": "lanescope",
@@ -71,10 +71,7 @@ pub(super) fn value<'a>(args: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Sends an answer, or the reason of its absence, in one packet.
-pub(super) fn send(
-    answer: Result<impl Serialize, PacketError>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(super) fn send(answer: Result<impl Serialize, PacketError>, reply: &mut Reply<'_>) -> Handled {
     let text = match answer {
         Ok(answer) => documents::json(&answer, PACKET_SIZE),
         Err(fault) => documents::json(&json!({ "error": fault.words }), PACKET_SIZE),

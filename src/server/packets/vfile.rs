@@ -7,9 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
-use super::super::{Flow, MAX_READ, error::PacketError};
+use super::super::{Flow, MAX_READ};
 use crate::view::{View, ViewFile, ViewObject};
 
 /// The folder of the views' names.
@@ -44,11 +44,7 @@ struct Opened {
 }
 
 /// `vFile:OPERATION:PARAMETERS`
-pub(crate) fn answer(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn answer(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let (operation, parameters) = parse::split(request.args, b':');
     let done = perform(state, operation, parameters.unwrap_or_default(), reply);
     match done {

@@ -8,17 +8,13 @@ use super::super::Flow;
 use super::super::error::{NOT_THERE, PacketError, TOO_MANY};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::documents::{self, MAX_DOCUMENT, Piece, slice};
 use super::{libraries, threads_xml};
 
 /// `qXfer:threads:read::OFFSET,LENGTH`
-pub(crate) fn threads(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn threads(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let transfer = Transfer::parse(request.args)?;
     transfer.no_annex()?;
     if state.is_gone {
@@ -36,22 +32,14 @@ pub(crate) fn threads(
 }
 
 /// `qXfer:exec-file:read:PID:OFFSET,LENGTH`: the main view, under a name that `vFile` knows.
-pub(crate) fn exec_file(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn exec_file(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let transfer = Transfer::parse(request.args)?;
     let name = libraries::program(state).ok_or(PacketError::new(NOT_THERE, "there is no view"))?;
     transfer.answer(name.as_bytes(), reply)
 }
 
 /// `qXfer:libraries-svr4:read::OFFSET,LENGTH`
-pub(crate) fn libraries_svr4(
-    state: &mut State,
-    request: Request<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Flow, PacketError> {
+pub(crate) fn libraries_svr4(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let transfer = Transfer::parse(request.args)?;
     let list = libraries::build_svr4(state)?;
     let piece = transfer.piece(&list)?;
@@ -67,7 +55,7 @@ pub(super) fn own(
     request: Request<'_>,
     reply: &mut Reply<'_>,
     build: impl FnOnce(&State, &[u8]) -> Result<Vec<u8>, PacketError>,
-) -> Result<Flow, PacketError> {
+) -> Handled {
     let transfer = Transfer::parse(request.args)?;
     let end = request.body.len() - request.args.len() + transfer.annex.len();
     let key = String::from_utf8_lossy(request.body.get(..end).unwrap_or_default()).into_owned();
@@ -109,7 +97,7 @@ impl<'a> Transfer<'a> {
         slice(document, self.offset, self.length)
     }
 
-    fn answer(&self, document: &[u8], reply: &mut Reply<'_>) -> Result<Flow, PacketError> {
+    fn answer(&self, document: &[u8], reply: &mut Reply<'_>) -> Handled {
         let piece = self.piece(document)?;
         reply.text(if piece.more { "m" } else { "l" }).escaped(piece.bytes);
         Ok(Flow::Continue)
