@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::dwarf::root;
 use crate::fixtures::{copy_dump, fixtures, open};
+use crate::server::framed;
 use crate::view::ask;
 
 const NAME: &str = "call-gfx90a-O0";
@@ -319,9 +320,8 @@ fn texts(out: &[u8]) -> Vec<String> {
 }
 
 pub(crate) fn send(client: &mut Client, body: &[u8]) -> Vec<String> {
-    let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     let mut out = Vec::new();
-    let _ = client.feed(&[b"+$", body, format!("#{sum:02x}").as_bytes()].concat(), &mut out);
+    let _ = client.feed(&[b"+", framed(body).as_slice()].concat(), &mut out);
     texts(&out)
 }
 

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::fixtures::{copy_dump, fixtures};
+use crate::server::framed;
 use crate::variables::compare;
 
 const DUMP: &str = "draft-ops-gfx1100";
@@ -123,11 +124,10 @@ fn the_server_takes_the_numbers_too() {
     let numbers = numbers();
     for (wave, expected) in (1u64..).zip(expected()) {
         let packet = format!("qlanescope.Locals:thread:{wave:x};lane:3;");
-        let sum = packet.bytes().fold(0u8, u8::wrapping_add);
         let mut server = Command::new(env!("CARGO_BIN_EXE_lanescope"));
         server.args(["serve", "--stdio", "--draft"]).arg(&numbers).arg(folder.dump());
         let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        server.stdin.take().unwrap().write_all(format!("+${packet}#{sum:02x}+").as_bytes()).unwrap();
+        server.stdin.take().unwrap().write_all(&[b"+", framed(packet).as_slice(), b"+"].concat()).unwrap();
         let reply = String::from_utf8(server.wait_with_output().unwrap().stdout).unwrap();
         let reply = reply[reply.find('$').unwrap() + 1..reply.rfind('#').unwrap()].to_owned();
         // `}` escapes itself and the next byte.

@@ -10,6 +10,7 @@ use lanescope::units::LaneSet;
 use serde_json::Value;
 
 use crate::fixtures::{each_wave, expected, open, session};
+use crate::server::framed;
 
 #[test]
 fn variables_of_every_lane_agree_with_the_models() {
@@ -73,9 +74,8 @@ impl Asking {
 
     /// The reply to a packet, unescaped.
     fn ask(&mut self, packet: &str) -> Vec<u8> {
-        let sum = packet.bytes().fold(0u8, u8::wrapping_add);
         let mut out = Vec::new();
-        let _ = self.0.feed(format!("+${packet}#{sum:02x}").as_bytes(), &mut out);
+        let _ = self.0.feed(&[b"+", framed(packet).as_slice()].concat(), &mut out);
         let start =
             out.iter().position(|byte| *byte == b'$').unwrap_or_else(|| panic!("no reply to {packet}"));
         let end = out.iter().rposition(|byte| *byte == b'#').unwrap();

@@ -14,6 +14,7 @@ use lanescope::view::{self, Extent, Reading, TypedMemory, View, Views};
 
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{expected, open};
+use crate::server::framed;
 
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("views").join(name);
@@ -300,12 +301,8 @@ fn client_of(name: &str, facade: Facade) -> (Client, u64) {
 }
 
 pub(crate) fn ask(client: &mut Client, body: &[u8]) -> Vec<u8> {
-    let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-    let mut packet = vec![b'$'];
-    packet.extend(body);
-    packet.extend(format!("#{sum:02x}").bytes());
     let mut out = Vec::new();
-    let _ = client.feed(&packet, &mut out);
+    let _ = client.feed(&framed(body), &mut out);
     let start = out.iter().position(|byte| *byte == b'$').map_or(0, |at| at + 1);
     let end = out.iter().rposition(|byte| *byte == b'#').unwrap_or(out.len());
     out[start..end].to_vec()

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use super::{SAMPLES, core, expected, swizzled};
 
+use crate::server::framed;
+
 /// A server on pipes.
 struct Server(Child);
 
@@ -36,8 +38,7 @@ impl Server {
 
     /// Sends a packet; returns the reply without its frame.
     fn ask(&mut self, body: &str) -> String {
-        let sum = body.bytes().fold(0u8, u8::wrapping_add);
-        write!(self.0.stdin.as_mut().unwrap(), "${body}#{sum:02x}").unwrap();
+        self.0.stdin.as_mut().unwrap().write_all(&framed(body)).unwrap();
         self.0.stdin.as_mut().unwrap().flush().unwrap();
         let mut answer = Vec::new();
         let mut byte = [0];

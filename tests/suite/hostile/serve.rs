@@ -11,6 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::run::{Hostile, bounded};
+use crate::server::framed;
 
 /// The server over a dump, with the limits of a command.
 pub(super) struct Server {
@@ -40,8 +41,7 @@ impl Server {
 
     /// The reply to a packet, and its console output.
     fn exchange(&mut self, body: &str) -> (String, String) {
-        let sum = body.bytes().fold(0u8, u8::wrapping_add);
-        write!(self.client, "+${body}#{sum:02x}").unwrap();
+        self.client.write_all(&[b"+", framed(body).as_slice()].concat()).unwrap();
         let mut printed = Vec::new();
         loop {
             let reply = self.reply();
@@ -94,10 +94,9 @@ impl Server {
     /// Sends a long command and disconnects: the server is idle soon after.
     pub(super) fn leave_during(mut self, command: &str) {
         let body = format!("qRcmd,{}", hex(command));
-        let sum = body.bytes().fold(0u8, u8::wrapping_add);
         let pid = self.child.id();
         let before = ticks(pid);
-        write!(self.client, "+${body}#{sum:02x}").unwrap();
+        self.client.write_all(&[b"+", framed(body).as_slice()].concat()).unwrap();
         sleep(Duration::from_secs(1));
         let busy = ticks(pid) - before;
         assert!(busy > 20, "the command takes {busy} ticks in a second");

@@ -12,3 +12,10 @@ mod served;
 mod sockets;
 mod synthetic;
 mod transcripts;
+
+/// A packet of the protocol: the body between its frame's marks, and the checksum.
+pub(crate) fn framed(body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
+}

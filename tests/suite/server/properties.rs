@@ -2,16 +2,12 @@
 
 use proptest::prelude::*;
 
+use super::framed;
 use super::synthetic::session;
 use lanescope::server::{Client, ClientOptions, Flow};
 
 fn client() -> Client {
     Client::new(Box::new(session(4)), ClientOptions::default())
-}
-
-fn framed(body: &[u8]) -> Vec<u8> {
-    let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-    [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
 }
 
 /// A stream as a confused client may send it: junk, packets with known beginnings and any end, all well framed or not.
@@ -49,7 +45,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
         "[0-9a-f,:;=pgc.-]{0,24}".prop_map(String::into_bytes),
         prop::collection::vec(any::<u8>().prop_filter("framing", |byte| !matches!(byte, b'#' | b'$')), 0..24),
     ];
-    let packet = (names, tail).prop_map(|(name, tail)| framed(&[name.as_bytes(), &tail].concat()));
+    let packet = (names, tail).prop_map(|(name, tail)| framed([name.as_bytes(), &tail].concat()));
     let junk = prop::collection::vec(any::<u8>(), 0..16);
     prop::collection::vec(prop_oneof![4 => packet, 1 => junk], 0..12).prop_map(|pieces| pieces.concat())
 }

@@ -1,7 +1,7 @@
 //! The program, serving in a process of its own: its memory, processor time and end are measured.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use super::framed;
 
 /// How soon the server has to end.
 pub(super) const SOON: Duration = Duration::from_secs(2);
@@ -106,17 +108,17 @@ impl Drop for Served {
 }
 
 pub(super) fn packet(body: &str) -> String {
-    format!("${body}#{:02x}", body.bytes().fold(0u8, u8::wrapping_add))
+    String::from_utf8(framed(body)).unwrap()
 }
 
 /// Sends a packet and reads its reply, without acknowledgements between them.
-pub(super) fn ask(stream: &mut TcpStream, body: &str) -> std::io::Result<String> {
+pub(super) fn ask(stream: &mut (impl Read + Write), body: &str) -> std::io::Result<String> {
     stream.write_all(packet(body).as_bytes())?;
     reply(stream)
 }
 
 /// Reads one packet.
-pub(super) fn reply(stream: &mut TcpStream) -> std::io::Result<String> {
+pub(super) fn reply(stream: &mut impl Read) -> std::io::Result<String> {
     let mut answer = Vec::new();
     let mut byte = [0];
     while answer.len() < 3 || answer[answer.len() - 3] != b'#' {

@@ -12,6 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::synthetic::session;
+use super::{framed, served};
 use lanescope::server::{Endpoint, Listen, ServeOptions, serve};
 
 /// Starts a server in a thread; where it listens, and the thread.
@@ -38,16 +39,9 @@ fn connect(endpoints: &[Endpoint]) -> TcpStream {
 
 /// Sends a packet and reads the acknowledgement and the reply.
 fn ask(stream: &mut (impl Read + Write), body: &str) -> String {
-    let sum = body.bytes().fold(0u8, u8::wrapping_add);
-    write!(stream, "${body}#{sum:02x}").unwrap();
-    let mut answer = Vec::new();
-    let mut byte = [0];
-    while answer.len() < 3 || answer[answer.len() - 3] != b'#' {
-        stream.read_exact(&mut byte).unwrap();
-        answer.push(byte[0]);
-    }
+    let reply = served::ask(stream, body).unwrap();
     stream.write_all(b"+").unwrap();
-    String::from_utf8(answer[2..answer.len() - 3].to_vec()).unwrap()
+    reply
 }
 
 #[test]
@@ -81,8 +75,7 @@ fn a_client_that_goes_makes_room_for_the_next() {
         let mut rest = [0; 6];
         client.read_exact(&mut rest).unwrap();
         if !goodbye.is_empty() {
-            let sum = goodbye.bytes().fold(0u8, u8::wrapping_add);
-            write!(client, "+${goodbye}#{sum:02x}").unwrap();
+            client.write_all(&[b"+", framed(goodbye).as_slice()].concat()).unwrap();
             let mut all = Vec::new();
             client.read_to_end(&mut all).unwrap();
         }

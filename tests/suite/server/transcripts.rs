@@ -19,6 +19,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::framed;
 use super::synthetic::session_of;
 use lanescope::server::{Client, ClientOptions, Facade, Flow, Threads, ThreadsAs};
 use lanescope::units::WaveSize;
@@ -71,8 +72,7 @@ impl Player {
 
     /// Sends a packet, takes its reply apart and acknowledges it.
     fn packet(&mut self, body: &[u8]) {
-        let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-        self.send(&[b"$", body, format!("#{sum:02x}").as_bytes()].concat());
+        self.send(&framed(body));
         let out = std::mem::take(&mut self.raw);
         let mut rest = out.as_slice();
         while let Some(start) = rest.iter().position(|byte| *byte == b'$') {
