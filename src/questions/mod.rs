@@ -1,8 +1,9 @@
 //! The questions of a debugger about a dump, in one table.
 //!
 //! A question is one module: its parameters once, and its answer as text and as JSON. The command line, `monitor`, the
-//! packets `qlanescope.NAME` and the objects `qXfer:lanescope-NAME:read` are generated from [`QUESTIONS`]. A front end
-//! parses its notation into [`Arguments`], picks the waves, and prints the [`Answer`]; a question knows no front end.
+//! packets `qlanescope.NAME` and the documents `qXfer:lanescope-NAME:read` are generated from [`QUESTIONS`]. A front
+//! end parses its notation into [`Arguments`], picks the waves, and prints the [`Answer`]; a question knows no front
+//! end.
 
 mod answer;
 mod arguments;
@@ -27,14 +28,14 @@ pub use asked::{Asked, Focus, Form, Numbering};
 pub(crate) use parameter::{HexError, hex_bytes};
 pub use parameter::{Parameter, Takes, Words};
 
-/// A question: a subcommand, a command of `monitor`, and where it has one a packet and an object.
+/// A question: a subcommand, a command of `monitor`, and where it has them a packet and a document.
 #[derive(Debug)]
 pub struct Question {
     /// The name of the subcommand and of the `monitor` command.
     pub name: &'static str,
     /// The packet: `qlanescope.Locals`.
     pub packet: Option<&'static str>,
-    /// The object for answers that do not fit a packet.
+    /// The document for answers that do not fit a packet.
     pub document: Option<Document>,
     /// A sentence for the help of the command line and of `monitor`.
     pub summary: &'static str,
@@ -48,7 +49,7 @@ pub struct Question {
     pub answer: for<'a> fn(&Asked<'a>) -> Result<Answer<'a>, QuestionError>,
 }
 
-/// The object of a question: `qXfer:lanescope-locals:read:ANNEX:OFFSET,LENGTH`.
+/// The document of a question: `qXfer:lanescope-locals:read:ANNEX:OFFSET,LENGTH`.
 #[derive(Clone, Copy, Debug)]
 pub struct Document {
     /// The packet: `qXfer:lanescope-locals:read`.

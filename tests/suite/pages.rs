@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Columns of a line.
 const MAX_COLUMNS: usize = 120;
@@ -108,4 +109,19 @@ fn entries_of_the_changelog_are_one_line() {
         |line: &str| line.is_empty() || ["# ", "## ", "- "].iter().any(|start| line.starts_with(start));
     let wrong: Vec<&str> = text.lines().filter(|line| !is_fine(line) && !kinds.contains(line)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_readme_has_every_command() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let section = readme.split("\n## Commands\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("lanescope "));
+    let written: BTreeSet<&str> =
+        rows.flat_map(|row| row.split_whitespace().next().unwrap().split('|')).collect();
+    let help = Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("--help").output().unwrap().stdout;
+    let help = String::from_utf8(help).unwrap();
+    let commands = help.split_once("Commands:").unwrap().1.split_once("Options:").unwrap().0;
+    let commands = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = commands.map(|line| line.split_whitespace().next().unwrap());
+    assert_eq!(written, names.filter(|name| *name != "help").collect(), "README.md, Commands");
 }

@@ -13,12 +13,14 @@ const MEMORY: u32 = 1 << 20;
 /// Seconds of processor time.
 const TIME: u32 = 10;
 
-/// All commands that open a dump. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
-const OVER_DUMPS: [&str; 22] = [
+/// All commands that open a dump, every question among them. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
+const OVER_DUMPS: [&str; 26] = [
     "info DUMP",
     "info --json DUMP",
     "waves DUMP",
     "lanes DUMP",
+    "lane-pc DUMP",
+    "objects DUMP",
     "registers -r pc DUMP",
     "memory --at 0x7f0000101000 DUMP",
     "backtrace DUMP",
@@ -32,6 +34,8 @@ const OVER_DUMPS: [&str; 22] = [
     "dispatches DUMP",
     "arguments DUMP",
     "print DUMP v",
+    "explain DUMP v",
+    "eval DUMP DW_OP_lit0",
     "export DUMP",
     "diff DUMP DUMP",
     "slim DUMP -o OUT",
@@ -218,4 +222,12 @@ fn a_process_past_its_bounds_is_ended() {
     assert!(!sh("exec python3 -c 'x = bytearray(1100 << 20)'").success());
     assert!(sh("exec python3 -c 'x = bytearray(900 << 20)'").success());
     assert!(sh("while :; do :; done").signal().is_some());
+}
+
+#[test]
+fn every_question_is_asked() {
+    let asked = |name: &str| OVER_DUMPS.iter().any(|command| command.split(' ').next() == Some(name));
+    for question in lanescope::questions::QUESTIONS {
+        assert!(asked(question.name), "OVER_DUMPS lacks the question {}", question.name);
+    }
 }
