@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_a_terminal_obeys_or_nobody_sees_is_escaped() {
+fn control_and_invisible_characters_are_escaped() {
     // The list, C1's CSI, line separators, the tag block and a variation selector.
     for (raw, shown) in [
         ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),

@@ -19,7 +19,7 @@ const FIXED: [(&str, &[&str]); 8] = [
 ];
 
 /// Value names of the other options: their values have no list.
-const FREE: [&str; 31] = [
+const FREE: [&str; 32] = [
     "ADDRESS",
     "A:B",
     "BYTES",
@@ -33,6 +33,7 @@ const FREE: [&str; 31] = [
     "ID",
     "IDS",
     "KIND",
+    "LANE",
     "LANES",
     "LENGTH",
     "N",

@@ -128,6 +128,33 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, ValueError> {
     Ok(Supplied { file: PathBuf::from(file), address })
 }
 
+/// The choice of waves, the same in every command. `super::command` adds each command's default to the help.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct WaveArgs {
+    /// Waves by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 1-3,7
+    #[arg(long, short, value_name = "IDS")]
+    wave: Vec<String>,
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
+}
+
+impl WaveArgs {
+    /// The ids of `--wave`; `None` without it.
+    pub(super) fn ids(&self) -> Result<Option<Vec<RangeInclusive<u32>>>, Failure> {
+        Ok(if self.wave.is_empty() { None } else { Some(wave_ids(&self.wave.join(","))?) })
+    }
+
+    /// The ids of the chosen waves, by `--wave` or by a place; `None`: no choice.
+    pub(super) fn chosen(
+        &self,
+        dump: &Arc<Dump>,
+        kind: Option<&str>,
+    ) -> Result<Option<Vec<RangeInclusive<u32>>>, Failure> {
+        let ids = self.ids()?;
+        Waves { dump, kind, ids: ids.as_deref(), at: &self.at }.chosen()
+    }
+}
+
 /// A work-item or a wave by its position in the grid.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct PlaceArgs {
@@ -312,18 +339,21 @@ impl Waves<'_> {
         Ok((vec![session], vec![(0, focus)]))
     }
 
+    /// The ids of the chosen waves: that at the place, else those of `--wave`; `None`: no choice.
+    fn chosen(&self) -> Result<Option<Vec<RangeInclusive<u32>>>, Failure> {
+        if self.at.place()?.is_none() {
+            return Ok(self.ids.map(<[_]>::to_vec));
+        }
+        let (sessions, focused) = self.focused()?;
+        let wave = focused.first().map(|(_, focus)| focus.wave);
+        let found = sessions.first().zip(wave).and_then(|(session, wave)| session.wave(wave).ok());
+        Ok(found.map(|info| vec![info.id..=info.id]))
+    }
+
     /// A session for each kind of waves, over the chosen ones.
     pub(super) fn by_kind(&self) -> Result<Vec<Session>, Failure> {
-        let place = match self.at.place()? {
-            Some(_) => {
-                let (sessions, focused) = self.focused()?;
-                let wave = focused.first().map(|(_, focus)| focus.wave);
-                let id = sessions.first().zip(wave).and_then(|(session, wave)| session.wave(wave).ok());
-                id.map(|info| vec![info.id..=info.id])
-            }
-            None => None,
-        };
-        let ids = place.as_deref().or(self.ids);
+        let chosen = self.chosen()?;
+        let ids = chosen.as_deref();
         let listed = ids.map(|ids| self.listed(ids)).transpose()?;
         let mut sessions = Vec::new();
         for (kind, _) in self.dump.kinds() {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::dump::Waves;
-use super::{DumpArgs, Failure, PlaceArgs, dump};
+use super::{DumpArgs, Failure, WaveArgs, dump};
 use crate::arch::Targets;
 use crate::report::export;
 use crate::session::Reader;
@@ -14,11 +14,8 @@ use crate::units::WaveId;
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) from: DumpArgs,
-    /// Only waves with these ids: 3 or 1-3,7
-    #[arg(long, short, value_name = "IDS", value_delimiter = ',')]
-    wave: Vec<String>,
     #[command(flatten)]
-    at: PlaceArgs,
+    waves: WaveArgs,
     /// JSON is the only form there is; the flag is accepted for symmetry with the other commands
     #[arg(long)]
     json: bool,
@@ -27,9 +24,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let _ = args.json;
     let opened = dump::open(&args.from, targets)?;
-    let ids = (!args.wave.is_empty()).then(|| dump::wave_ids(&args.wave.join(","))).transpose()?;
-    let is_chosen = ids.is_some() || args.at.place()?.is_some();
-    let waves = Waves { dump: &opened, kind: args.from.kind.as_deref(), ids: ids.as_deref(), at: &args.at };
+    let (ids, at) = (args.waves.ids()?, &args.waves.at);
+    let is_chosen = ids.is_some() || at.place()?.is_some();
+    let waves = Waves { dump: &opened, kind: args.from.kind.as_deref(), ids: ids.as_deref(), at };
     let chosen: Option<Vec<WaveId>> = match is_chosen {
         true => Some(waves.focused()?.1.iter().map(|(_, focus)| focus.wave).collect()),
         false => None,

@@ -29,10 +29,10 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 
 use crate::clean::clean_lines;
 use crate::import::write::WriteError;
-use crate::questions::QUESTIONS;
+use crate::questions::{QUESTIONS, Question, Subject};
 use crate::slim::SlimError;
 
-use dump::{CaptureArgs, DumpArgs, PlaceArgs};
+use dump::{CaptureArgs, DumpArgs, WaveArgs};
 
 /// A command's failure: a sentence for the user.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -167,6 +167,27 @@ fn command() -> clap::Command {
     Cli::command()
         .mut_subcommands(ordered)
         .subcommands(questions.map(|(order, question)| question.display_order(order)))
+        .mut_subcommands(with_default_waves)
+}
+
+/// Adds the default of `--wave` to its help.
+fn with_default_waves(command: clap::Command) -> clap::Command {
+    let is_about_wave = |question: &Question| question.subject == Subject::Wave;
+    let default = match command.get_name() {
+        "slim" => "those that faulted, and one of each distinct stack",
+        name if QUESTIONS.iter().any(|question| question.name == name && is_about_wave(question)) => {
+            "the one that faulted, else the first"
+        }
+        _ => "all",
+    };
+    let is_choice = |arg: &clap::Arg| arg.get_value_names().is_some_and(|names| names == ["IDS"]);
+    command.mut_args(|arg| match arg.get_help().filter(|_| is_choice(&arg)) {
+        Some(help) => {
+            let help = format!("{help} [default: {default}]");
+            arg.help(help)
+        }
+        None => arg,
+    })
 }
 
 /// Parses the command line. `lanescope DUMP` stands for `lanescope info DUMP`.
@@ -252,3 +273,7 @@ fn print_json(out: &mut dyn Write, value: &(impl serde::Serialize + ?Sized)) -> 
     out.write_all(b"\n")?;
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "option_tests.rs"]
+mod option_tests;

@@ -10,17 +10,16 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command as Subcommand, FromArgMatches as _};
 use serde::{Serialize, Serializer};
-use serde_json::json;
 
 use super::dump::{self, Waves};
 use super::eval::EvalError;
-use super::{DumpArgs, Failure, PlaceArgs, print_json};
+use super::{DumpArgs, Failure, WaveArgs, print_json};
 use crate::arch::Targets;
-use crate::clean::clean_lines;
 use crate::questions::{
     Answer, ArgumentError, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, QUESTIONS,
     Question, QuestionError, Subject, Takes, Value, Words,
 };
+use crate::report::json::set;
 use crate::report::{Style, evaluation, text};
 use crate::session::{Dump, Inspect, Member, Session, Storage as _, Waves as _};
 use crate::units::WaveId;
@@ -28,26 +27,15 @@ use crate::units::WaveId;
 /// Maximum bytes of memory in an answer.
 const MAX_BYTES: u64 = 1 << 24;
 
-/// The choice of waves and the form of the answer.
-#[derive(Debug, clap::Args)]
-struct Chosen {
-    /// Waves by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 1-3,7 [default: the one that faulted, else
-    /// the first; lists: all]
-    #[arg(long, short, value_name = "IDS")]
-    wave: Option<String>,
-    #[command(flatten)]
-    at: PlaceArgs,
-}
-
 /// The subcommands.
 pub(super) fn commands() -> impl Iterator<Item = Subcommand> {
     QUESTIONS.iter().map(|question| {
         let mut command = DumpArgs::augment_args(Subcommand::new(question.name));
         for parameter in options(question) {
-            command = command.arg(argument(parameter, has_waves(question)));
+            command = command.arg(argument(question, parameter));
         }
         if has_waves(question) {
-            command = Chosen::augment_args(command);
+            command = WaveArgs::augment_args(command);
         }
         let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON");
         // Groups of options bring their own text along.
@@ -57,7 +45,7 @@ pub(super) fn commands() -> impl Iterator<Item = Subcommand> {
 }
 
 fn has_waves(question: &Question) -> bool {
-    !matches!(question.subject, Subject::Dump | Subject::Marked)
+    question.subject != Subject::Dump
 }
 
 fn options(question: &Question) -> impl Iterator<Item = &'static Parameter> + use<> {
@@ -65,15 +53,18 @@ fn options(question: &Question) -> impl Iterator<Item = &'static Parameter> + us
 }
 
 /// An option, or for the rest of a typed line the argument after the dump.
-fn argument(parameter: &'static Parameter, has_waves: bool) -> Arg {
-    let mut argument = Arg::new(parameter.name).help(parameter.help).conflicts_with_all(parameter.excludes);
+fn argument(question: &Question, parameter: &'static Parameter) -> Arg {
+    let excludes = options(question).filter(|other| parameter.excludes.contains(&other.name));
+    let mut argument = Arg::new(parameter.name)
+        .help(parameter.help)
+        .conflicts_with_all(excludes.map(|other| other.name).collect::<Vec<_>>());
     if parameter.words != Words::Rest {
         argument = argument.long(parameter.name);
     }
     if let Some(short) = parameter.short {
         argument = argument.short(short);
     }
-    if parameter.takes == Takes::Lanes && has_waves {
+    if parameter.takes == Takes::Lanes && has_waves(question) {
         argument = argument.conflicts_with("work_item");
     }
     if parameter.takes == Takes::Flag {
@@ -113,7 +104,7 @@ pub(super) fn run(
 ) -> Result<u8, Failure> {
     let mut from = DumpArgs::from_arg_matches(matches)?;
     (from.debug_dirs, from.disassembler) = (globals.debug_dirs, globals.disassembler);
-    let chosen = if has_waves(question) { Some(Chosen::from_arg_matches(matches)?) } else { None };
+    let chosen = if has_waves(question) { Some(WaveArgs::from_arg_matches(matches)?) } else { None };
     let mut arguments = arguments(question, matches)?;
     let only = rest(question, &mut arguments, &mut from)?;
     if question.name == "eval"
@@ -202,21 +193,21 @@ impl Run {
     fn run(
         &self,
         from: &DumpArgs,
-        chosen: Option<Chosen>,
+        chosen: Option<WaveArgs>,
         targets: &Targets,
         out: &mut dyn Write,
     ) -> Result<u8, Failure> {
         let dump = dump::open(from, targets)?;
         let kind = from.kind.as_deref();
-        let (ids, at) = chosen.map_or((None, PlaceArgs::default()), |chosen| (chosen.wave, chosen.at));
-        let ids = ids.as_deref().map(dump::wave_ids).transpose()?;
+        let chosen = chosen.unwrap_or_default();
+        let (ids, at) = (chosen.ids()?, chosen.at);
         let is_chosen = ids.is_some() || at.place()?.is_some();
         let waves = Waves { dump: &dump, kind, ids: ids.as_deref(), at: &at };
         if !self.question.is_about_wave(&self.arguments)
             || (self.question.subject != Subject::Wave && !is_chosen)
         {
             let sessions = waves.by_kind()?;
-            return self.of_dump(&dump, kind, &sessions, out);
+            return self.of_dump(&dump, (kind, is_chosen), &sessions, out);
         }
         let (sessions, focused) = waves.focused()?;
         let asked: Vec<(&Session, Focus)> =
@@ -232,6 +223,7 @@ impl Run {
         Asked {
             sessions: vec![session],
             dump: None,
+            is_chosen: true,
             focus: Some(focus),
             numbering: &Ids,
             arguments: self.arguments.clone(),
@@ -244,21 +236,22 @@ impl Run {
         if self.is_json { Form::Json } else { Form::Text(Style::Coloured) }
     }
 
-    fn answer<'a>(&self, asked: &Asked<'a>) -> Result<Answer<'a>, Failure> {
-        (self.question.answer)(asked).map_err(failure)
+    fn answer<'a>(&self, asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
+        (self.question.answer)(asked)
     }
 
     /// The answer about the whole dump.
     fn of_dump(
         &self,
         dump: &Arc<Dump>,
-        kind: Option<&str>,
+        (kind, is_chosen): (Option<&str>, bool),
         sessions: &[Session],
         out: &mut dyn Write,
     ) -> Result<u8, Failure> {
         let asked = Asked {
             sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
             dump: Some(dump),
+            is_chosen,
             focus: None,
             numbering: &Ids,
             arguments: self.arguments.clone(),
@@ -277,7 +270,7 @@ impl Run {
 
     /// The answer about one wave.
     fn of_wave(&self, session: &Session, focus: Focus, out: &mut dyn Write) -> Result<u8, Failure> {
-        let answer = self.answer(&self.asked(session, focus))?;
+        let answer = self.answer(&self.asked(session, focus)).map_err(failure)?;
         if !self.is_json {
             out.write_all(text::mark(session, focus.wave, Style::Coloured).as_bytes())?;
         }
@@ -338,8 +331,9 @@ impl Serialize for Answers<'_> {
                     }
                     Err(error) => {
                         all.has_failed.set(true);
-                        let error = clean_lines(error.to_string());
-                        json!({ "thread": Ids.thread(focus), "error": error }).serialize(serializer)
+                        let mut value = error.json();
+                        set(&mut value, "thread", Ids.thread(focus));
+                        value.serialize(serializer)
                     }
                 }
             }
@@ -358,6 +352,7 @@ fn failure(error: QuestionError) -> Failure {
             EvalError::Expression(error.to_string()).into()
         }
         QuestionError::SeveralLanes => "--lane takes one lane here".into(),
+        QuestionError::UnknownDispatch => format!("{error}; leave --wave out for all dispatches").into(),
         error => error.into(),
     }
 }

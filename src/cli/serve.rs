@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use super::choice::choice;
 use super::sources::SourceArgs;
-use super::{DumpArgs, Failure, PlaceArgs, dump, shell};
+use super::{DumpArgs, Failure, WaveArgs, dump, shell};
 use crate::arch::Targets;
 use crate::notation::plural;
 use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
@@ -65,11 +65,8 @@ pub(super) struct Args {
     /// Maximum number of threads [default: 20000 where lanes are threads]
     #[arg(long, value_name = "N")]
     max_threads: Option<usize>,
-    /// Serve only these waves, by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 3,7-9 [default: all]
-    #[arg(long, short, value_name = "IDS")]
-    wave: Option<String>,
     #[command(flatten)]
-    at: PlaceArgs,
+    waves: WaveArgs,
 }
 
 /// The extent of the code objects in a stock debugger's view; `None`: no view.
@@ -100,13 +97,13 @@ fn clients() -> impl Iterator<Item = (&'static str, Taken)> {
 
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
-    let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
+    let chosen = args.waves.ids()?;
     // An error of the dump appears here, not in a client's thread.
     let first = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
     let near = first.first_wave();
-    let first = args.at.in_session(first, near)?;
+    let first = args.waves.at.in_session(first, near)?;
     let mut threads = Threads::new(&first, args.threads, args.max_threads)?;
-    if args.at.work_item.is_some() {
+    if args.waves.at.work_item.is_some() {
         let wave = first.first_wave();
         let inactive =
             "the work-item of --work-item is not active, and lanes are threads: serve waves as threads";

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::sources::SourceArgs;
 use super::value::ValueError;
-use super::{DumpArgs, Failure, dump, print_json};
+use super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
@@ -51,14 +51,13 @@ pub(super) struct Args {
     /// Maximum seconds of waiting for its writer in total, beyond the time of its bytes at 4 MiB/s [default: 60]
     #[arg(long, value_name = "SECONDS")]
     stall: Option<u64>,
-    /// These waves, by their ids: 3,7-9 [default: those that faulted, and one of each distinct stack]
-    #[arg(long, short, value_name = "IDS", conflicts_with = "all_waves")]
-    wave: Option<String>,
+    #[command(flatten)]
+    waves: WaveArgs,
     /// All waves
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["wave", "work_item", "workgroup"])]
     all_waves: bool,
     /// All waves, all memory and all code objects: the capture as a lanescope dump
-    #[arg(long, conflicts_with_all = ["wave", "all_waves", "memory", "no_global"])]
+    #[arg(long, conflicts_with_all = ["wave", "work_item", "workgroup", "all_waves", "memory", "no_global"])]
     whole: bool,
     /// Number of pointers followed in a chain, from kernel arguments and variables on [default: 2]
     #[arg(long, value_name = "N")]
@@ -220,8 +219,8 @@ fn made(
     bar: &mut bar::Bar,
 ) -> Result<Report, Failure> {
     let opened = dump::open(from, targets)?;
-    let choice = match &args.wave {
-        Some(ids) => Choice::Ids(dump::wave_ids(ids)?),
+    let choice = match args.waves.chosen(&opened, args.from.kind.as_deref())? {
+        Some(ids) => Choice::Ids(ids),
         None if args.all_waves || args.whole => Choice::All,
         None => Choice::Representative,
     };

@@ -14,7 +14,7 @@ use std::time::Instant;
 use super::choice::choice;
 use super::shell::{argument, word};
 use super::sources::SourceArgs;
-use super::{DumpArgs, Failure, dump};
+use super::{DumpArgs, Failure, WaveArgs, dump};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
 use crate::view::{Extent, SOURCES, STUB, SourcePlaces, View, stub_file};
@@ -31,9 +31,8 @@ pub(super) struct Args {
     /// Functions with variables: stack (functions on stacks of waves), unit (all of their units) or all
     #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = choice(EXTENTS))]
     view: Extent,
-    /// Look at the stacks of these waves only, by their ids: 3 or 3,7-9 [default: all]
-    #[arg(long, short, value_name = "IDS")]
-    wave: Option<String>,
+    #[command(flatten)]
+    waves: WaveArgs,
 }
 
 /// Extents by name.
@@ -42,7 +41,7 @@ pub(super) const EXTENTS: [(&str, Extent); 3] =
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
-    let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
+    let chosen = args.waves.chosen(&opened, args.from.kind.as_deref())?;
     let session = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
     let start = Instant::now();
     let fail =

@@ -206,6 +206,16 @@ impl Problems {
         }
     }
 
+    /// Number of listed problems so far.
+    pub(super) fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Makes the problems after the first `count` the reason that the capture has no waves.
+    pub(super) fn explain_no_waves_from(&mut self, count: usize) {
+        self.list.iter_mut().skip(count).for_each(|problem| problem.severity = Severity::Error);
+    }
+
     /// The first of them.
     pub(super) fn first(&self) -> Option<&Problem> {
         self.list.first()

@@ -1,12 +1,13 @@
 //! The answer to a question, and the reasons of its absence.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::arguments::ArgumentError;
 use crate::arch::RangeError;
+use crate::clean::clean_lines;
 use crate::dwarf::text::AssembleError;
-use crate::report::json::{StreamedList, StreamedLocals};
+use crate::report::json::{StreamedList, StreamedLocals, set};
 use crate::report::spaces::AddressError;
 use crate::session::print::ParseError;
 use crate::session::{DisassemblyError, EvaluateError, ReadError};
@@ -58,6 +59,14 @@ impl From<String> for Answer<'_> {
 impl From<Value> for Answer<'_> {
     fn from(json: Value) -> Self {
         Body::Json(json).into()
+    }
+}
+
+impl Answer<'_> {
+    /// Marks an answer in which no lane has a value.
+    #[must_use]
+    pub(super) fn without_value_if(self, is_without_value: bool) -> Self {
+        Self { is_without_value, ..self }
     }
 }
 
@@ -122,9 +131,27 @@ pub enum QuestionError {
     #[error("the dump has no dispatch {0}")]
     NoDispatch(u64),
     /// The wave's dispatch is unknown.
-    #[error("the dispatch of this wave is not known; try `monitor arguments all`")]
+    #[error("the dispatch of this wave is not known")]
     UnknownDispatch,
     /// Another reason.
     #[error("{0}")]
     Other(String),
+}
+
+impl QuestionError {
+    /// The error as JSON: `error`, and where the text of a path or an expression is malformed its `column`, from 1 in
+    /// characters, and its `line`.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let mut value = json!({ "error": clean_lines(self.to_string()) });
+        match self {
+            Self::Path { error, .. } => set(&mut value, "column", error.column),
+            Self::Expression { error, .. } => {
+                set(&mut value, "line", error.line);
+                set(&mut value, "column", error.column);
+            }
+            _ => {}
+        }
+        value
+    }
 }

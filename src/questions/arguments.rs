@@ -60,12 +60,12 @@ pub enum ArgumentError {
         last: u32,
     },
     /// Not one of the names.
-    #[error("{name}: {}", alternatives(names))]
+    #[error("expected {}, not `{text}`", alternatives(names))]
     Choice {
-        /// The parameter.
-        name: &'static str,
         /// The names.
         names: &'static [&'static str],
+        /// The text.
+        text: String,
     },
     /// Another error in the text.
     #[error("{0}")]
@@ -74,16 +74,17 @@ pub enum ArgumentError {
     #[error("`{0}` is given twice")]
     Twice(&'static str),
     /// Two parameters that exclude each other.
-    #[error("either {0} or {1}")]
+    #[error("`{0}` excludes `{1}`")]
     Either(&'static str, &'static str),
     /// Missing parameters.
     #[error("{0}")]
     Needed(String),
 }
 
-/// `function, line or pc`
+/// `` `function`, `line` or `pc` ``
 fn alternatives(names: &[&str]) -> String {
-    match names {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         names => names.concat(),
     }
@@ -172,12 +173,10 @@ impl Arguments {
             return Ok(self);
         }
         let names: Vec<&str> = needed.iter().map(|one| one.name).collect();
-        let names = match names.as_slice() {
+        Err(ArgumentError::Needed(match names.as_slice() {
             [first @ .., last] if !first.is_empty() => format!("{} and {last} are needed", first.join(", ")),
             name => format!("a {} is needed", name.concat()),
-        };
-        let hex = if needed.iter().any(|one| one.takes == Takes::Text) { ", in hex" } else { "" };
-        Err(ArgumentError::Needed(names + hex))
+        }))
     }
 
     fn get(&self, name: &str) -> Option<&Value> {

@@ -56,6 +56,8 @@ pub struct Asked<'a> {
     pub sessions: Vec<&'a dyn Inspect>,
     /// The dump, where all of its kinds are served: answers then name the kind.
     pub dump: Option<&'a Dump>,
+    /// Whether the user chose the waves of the sessions: a list then contains their parts alone.
+    pub is_chosen: bool,
     /// The focused wave.
     pub focus: Option<Focus>,
     /// The numbers of waves and threads.

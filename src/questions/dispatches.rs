@@ -1,22 +1,24 @@
 //! Kernel launches and their arguments.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::answer::{Answer, QuestionError};
-use super::arguments::ArgumentError;
 use super::asked::{Asked, Form};
 use super::parameter::{Parameter, Takes, Words};
 use super::{Question, Subject};
 use crate::report::{dispatches as report, json, text};
-use crate::session::{DispatchArguments, dispatches_of};
+use crate::session::{DispatchArguments, DispatchInfo, Dump, Inspect, dispatches_of};
+use crate::units::WaveId;
 
 /// The kernel launches of a dump, those without a served wave too.
 pub(super) const DISPATCHES: Question = Question {
     name: "dispatches",
     packet: Some("qlanescope.Dispatches"),
     document: None,
-    summary: "List the kernel launches: grid, work-group size, fences, address spaces and how many waves there are of each.",
-    hint: "",
+    summary: "List the kernel launches: grid, work-group size, fences, address spaces and number of waves.",
+    example: "",
     subject: Subject::Marked,
     parameters: &[],
     answer: dispatches,
@@ -27,14 +29,15 @@ pub(super) const ARGUMENTS: Question = Question {
     name: "arguments",
     packet: None,
     document: None,
-    summary: "Print the kernel arguments of the wave's dispatch, of the dispatch with that id or of all.",
-    hint: "Give a dispatch: monitor arguments 1.",
+    summary: "Print the kernel arguments of the wave's dispatch, of another one, or of all.",
+    example: "arguments 1",
     subject: Subject::WaveUnless(&["dispatch", "all"]),
     parameters: &[
         Parameter::new("dispatch", Takes::Number, "ID")
             .short('d')
             .words(Words::Bare)
-            .help("Only the dispatch with that id [default: all]"),
+            .excludes(&["all"])
+            .help("Only the dispatch with that id [default: that of the chosen wave, else all]"),
         Parameter::new("all", Takes::Choice(&["all"]), "").words(Words::Bare).words_only(),
     ],
     answer: arguments,
@@ -42,6 +45,7 @@ pub(super) const ARGUMENTS: Question = Question {
 
 fn dispatches<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let found = match asked.dump {
+        Some(dump) if asked.is_chosen => of_waves(dump, &asked.sessions),
         Some(dump) => dispatches_of(dump),
         None => asked.session()?.dispatches(),
     };
@@ -55,11 +59,17 @@ fn dispatches<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     })
 }
 
+/// The dispatches of the sessions' waves.
+fn of_waves(dump: &Dump, sessions: &[&dyn Inspect]) -> Vec<DispatchInfo> {
+    let mut found = dispatches_of(dump);
+    let waves: HashSet<WaveId> = sessions.iter().flat_map(|session| session.waves().to_vec()).collect();
+    found.iter_mut().for_each(|one| one.waves.retain(|wave| waves.contains(wave)));
+    found.retain(|one| !one.waves.is_empty());
+    found
+}
+
 fn arguments<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let session = asked.session()?;
-    if asked.arguments.has("dispatch") && asked.arguments.has("all") {
-        return Err(ArgumentError::Either("a dispatch", "`all`").into());
-    }
     let chosen = match (asked.arguments.number("dispatch"), asked.focus) {
         (Some(id), _) => Some(id),
         (None, Some(focus)) if !asked.arguments.has("all") => {

@@ -1,6 +1,7 @@
 //! A user's DWARF expression in frame 0 of a wave.
 
 use super::answer::{Answer, QuestionError};
+use super::arguments::ArgumentError;
 use super::asked::Asked;
 use super::parameter::{LANES, Parameter, Takes, Words};
 use super::{Question, Subject};
@@ -13,8 +14,8 @@ pub(super) const EVAL: Question = Question {
     name: "eval",
     packet: Some("qlanescope.Evaluate"),
     document: None,
-    summary: "Evaluate a DWARF expression for the focused lane; before it --value, or --size N to read N bytes.",
-    hint: "Give an expression: monitor eval DW_OP_regx VGPR3.",
+    summary: "Evaluate a DWARF expression, lane by lane: a location with its bytes, or a value.",
+    example: "eval DW_OP_regx VGPR3",
     subject: Subject::Wave,
     parameters: &[
         Parameter::new("value", Takes::Flag, "")
@@ -52,6 +53,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         .text("dialect")
         .map(|name| Dialect::named(name).ok_or_else(|| QuestionError::Other(format!("no dialect {name}"))));
     let want = match arguments.has("value") || arguments.text("as") == Some("value") {
+        true if arguments.has("size") => return Err(ArgumentError::Either("as:value", "size").into()),
         true => Want::Value,
         false => Want::Location { size: arguments.number("size"), legacy: arguments.has("legacy") },
     };

@@ -15,8 +15,8 @@ pub(super) const GROUPS: Question = Question {
     name: "groups",
     packet: Some("qlanescope.Groups"),
     document: Some(Document { packet: "qXfer:lanescope-groups:read", annex: &["lanes", "by"] }),
-    summary: "Group all waves, or their lanes, by call stack; those with a fault first, then the most common.",
-    hint: "Give lanes, and function, line or pc: monitor groups lanes function.",
+    summary: "Group all waves, or their lanes, by call stack: faults first, then the most common.",
+    example: "groups lanes function",
     subject: Subject::Waves,
     parameters: &[
         Parameter::new("lanes", Takes::Flag, "").help("Group lanes instead of waves"),

@@ -13,8 +13,8 @@ pub(super) const DISASSEMBLE: Question = Question {
     name: "disassemble",
     packet: Some("qlanescope.Disassemble"),
     document: None,
-    summary: "List the instructions of the function, marking the PC and the lanes; ADDRESS: of that one, with count from there.",
-    hint: "Give an address, and count, around, lane or frame: monitor disassemble 0x7f0000001000 count 8.",
+    summary: "List the instructions of a function, with the PC, the lanes and the source lines.",
+    example: "disassemble 0x7f0000001000 count 8",
     subject: Subject::Wave,
     parameters: &[
         Parameter::new("address", Takes::Address, "ADDRESS")
@@ -45,5 +45,6 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         around: arguments.index("around"),
     };
     let found = session.disassemble(focus.wave, &instructions)?;
-    asked.answer(|style| disassembly::text(&found, style), || disassembly::json(&found))
+    let answer = asked.answer(|style| disassembly::text(&found, style), || disassembly::json(&found))?;
+    Ok(answer.without_value_if(found.instructions.is_empty()))
 }

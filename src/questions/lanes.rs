@@ -13,8 +13,8 @@ pub(super) const LANES: Question = Question {
     name: "lanes",
     packet: Some("qlanescope.Lanes"),
     document: Some(Document { packet: "qXfer:lanescope-lanes:read", annex: &[] }),
-    summary: "List the wave's lanes: which work-item each is, whether it is active, and where it is.",
-    hint: "",
+    summary: "List the wave's lanes: work-item, state and position.",
+    example: "",
     subject: Subject::Wave,
     parameters: &[LANE
         .words(Words::Absent)
@@ -27,15 +27,15 @@ pub(super) const LANE_PC: Question = Question {
     name: "lane-pc",
     packet: Some("qlanescope.LanePc"),
     document: None,
-    summary: "Print where a lane goes on, and the source of its PC.",
-    hint: "Give a lane: monitor lane-pc 3.",
+    summary: "Print the position of a lane, and the source of its PC.",
+    example: "lane-pc 3",
     subject: Subject::Wave,
     parameters: &[ONE_LANE.words(Words::Bare)],
     answer: lane_pc,
 };
 
 /// The lane of a question about one lane.
-pub(super) const ONE_LANE: Parameter = LANE.shown("N").help("The lane [default: the first active lane]");
+pub(super) const ONE_LANE: Parameter = LANE.shown("LANE").help("The lane [default: the first active lane]");
 
 fn lanes<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let (session, focus) = asked.wave()?;

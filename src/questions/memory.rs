@@ -19,8 +19,8 @@ pub(super) const MEMORY: Question = Question {
     name: "memory",
     packet: Some("qlanescope.Memory"),
     document: None,
-    summary: "Print bytes of an address space: monitor memory private_lane 0x10 16.",
-    hint: "Give a space, an address and a length: monitor memory private_lane 0x10 16.",
+    summary: "Print captured bytes of an address space.",
+    example: "memory private_lane 0x10 16",
     subject: Subject::Wave,
     parameters: &[
         Parameter::new("at", Takes::Word, "PLACE")
@@ -67,7 +67,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
             if asked.form == Form::Json && arguments.has("at") =>
         {
             let answer = json!({ "place": name, "bytes": null, "why": error.to_string() });
-            return Ok(asked.about(answer)?.into());
+            return Ok(Answer::from(asked.about(answer)?).without_value_if(true));
         }
         Ok(0) => return Err(ReadError::NotCaptured { what: name }.into()),
         read => read?,

@@ -37,10 +37,10 @@ pub struct Question {
     pub packet: Option<&'static str>,
     /// The document for answers that do not fit a packet.
     pub document: Option<Document>,
-    /// A sentence for the help of the command line and of `monitor`.
+    /// A sentence for the help of every front end; it names no notation.
     pub summary: &'static str,
-    /// The reply of `monitor` to words that do not fit: a sentence with an example.
-    pub hint: &'static str,
+    /// A line of `monitor` for its help and its errors; empty if typed lines take no argument.
+    pub example: &'static str,
     /// The subject.
     pub subject: Subject,
     /// The parameters, apart from the choice of the wave.

@@ -155,27 +155,20 @@ impl Parameter {
         Self { is_key: false, ..self }
     }
 
-    /// The form in the help of `monitor`: `[frame N]`; `None`: typed lines do not have it.
+    /// The form in the help of `monitor`: `frame N`; `None`: typed lines do not have it.
     #[must_use]
     pub fn usage(&self) -> Option<String> {
         let value = match self.takes {
-            // One lane.
-            Takes::Lanes if self.shown == "N" && self.words == Words::Bare => "LANE".to_owned(),
-            Takes::Lanes if self.shown == "N" => self.shown.to_owned(),
-            Takes::Lanes if self.words == Words::Bare => "LANE|all|active".to_owned(),
-            Takes::Lanes => "N|all|active".to_owned(),
             Takes::Choice(names) => names.join("|"),
-            Takes::Names => format!("{}...", self.shown),
             _ => self.shown.to_owned(),
         };
-        let form = match (self.words, self.takes) {
+        Some(match (self.words, self.takes) {
             (Words::Absent, _) => return None,
             (_, Takes::Flag) => self.name.to_owned(),
             (Words::Bare | Words::Rest, _) => value,
             (Words::Named, _) => format!("{} {value}", self.name),
             (Words::Slash, _) => format!("/{value}"),
-        };
-        Some(if self.is_needed { form } else { format!("[{form}]") })
+        })
     }
 
     /// The value of a person's text: numbers are decimal, or hexadecimal after `0x`.
@@ -192,7 +185,7 @@ impl Parameter {
             }
             Takes::Lanes => Value::Lanes(Lanes::typed(text)?),
             Takes::Choice(names) if !names.contains(&text) => {
-                return Err(ArgumentError::Choice { name: self.name, names });
+                return Err(ArgumentError::Choice { names, text: text.to_owned() });
             }
             Takes::Letter => {
                 let letter = Letter::of(text).ok_or_else(|| ArgumentError::Text(no_letter(text)))?;
@@ -202,7 +195,7 @@ impl Parameter {
             Takes::Bytes => {
                 Value::Bytes(hex_bytes(text).map_err(|error| ArgumentError::Text(error.to_string()))?)
             }
-            Takes::Names => Value::Texts(vec![text.to_owned()]),
+            Takes::Names => Value::Texts(text.split(',').map(str::to_owned).collect()),
         })
     }
 }

@@ -22,8 +22,8 @@ pub const PRINT: Question = Question {
         packet: "qXfer:lanescope-print:read",
         annex: &["lane", "frame", "path", "format"],
     }),
-    summary: "Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]; print/x in hexadecimal.",
-    hint: "Give a path: monitor print body.at.x, print/x *p@4, print lane all $v0.",
+    summary: "Print the value of a path: body.at.x, *p@4, (local int *) 0x10, $v3[17].",
+    example: "print lane all body.at.x",
     subject: Subject::Wave,
     parameters: &[
         Parameter::new("format", Takes::Letter, "LETTER")
@@ -45,7 +45,7 @@ pub(super) const EXPLAIN: Question = Question {
     packet: Some("qlanescope.Explain"),
     document: None,
     summary: "Explain the locations of a path's variables, operation by operation.",
-    hint: "Give a path: monitor explain body.at.x, explain lane all x.",
+    example: "explain lane all x",
     subject: Subject::Wave,
     parameters: &[LANES, FRAME, PATH],
     answer: explain,
@@ -60,7 +60,7 @@ fn print<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         true => Some(session.explain(focus.wave, lanes, frame, &query).map_err(wrong)?),
         false => None,
     };
-    let mut answer = asked.answer(
+    let answer = asked.answer(
         |style| {
             let explained = explained.as_ref().map(|explained| explanation::text(explained, style));
             explained.unwrap_or_default() + &report::text(&printed, style)
@@ -74,18 +74,18 @@ fn print<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         },
     )?;
     let has_value = printed.lanes.iter().any(|lane| matches!(lane.value.state, ValueState::Value(_)));
-    answer.is_without_value = !has_value;
-    Ok(answer)
+    Ok(answer.without_value_if(!has_value))
 }
 
 fn explain<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let ((session, focus), frame, query) = (asked.wave()?, asked.frame(), query(asked));
     let explained = session.explain(focus.wave, asked.lanes(frame)?, frame, &query);
     let explained = explained.map_err(|error| refused(&query, error))?;
-    asked.answer(
+    let answer = asked.answer(
         |style| explanation::text(&explained, style),
         || explanation::json(focus.wave, frame, &query.path, &explained),
-    )
+    )?;
+    Ok(answer.without_value_if(explained.is_empty()))
 }
 
 fn query(asked: &Asked<'_>) -> Query {

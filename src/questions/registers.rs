@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::answer::{Answer, QuestionError};
 use super::asked::{Asked, Form};
-use super::parameter::{Parameter, Takes, Words};
+use super::parameter::{LANES, Parameter, Takes, Words};
 use super::{Question, Subject};
 use crate::arch::{RegClass, RegId};
+use crate::report::json::set;
 use crate::report::{export, text};
 use crate::session::Waves;
 
@@ -17,16 +18,17 @@ pub(super) const REGISTERS: Question = Question {
     name: "registers",
     packet: None,
     document: None,
-    summary: "Print registers by AMD's names, in ranges (s0-s7) or groups (scalar), vectors lane by lane; xxxxxxxx was not captured.",
-    hint: "Name the registers: monitor register v0 exec, s0-s7 or scalar.",
+    summary: "Print registers by AMD's names, ranges (s0-s7) or groups (scalar); xxxxxxxx is not captured.",
+    example: "registers v0,exec s0-s7 scalar",
     subject: Subject::Wave,
-    parameters: &[Parameter::new("register", Takes::Names, "NAMES")
-        .short('r')
-        .words(Words::Bare)
-        .needed()
-        .help(
-            "Only those, names, ranges or groups: `-r pc,exec -r s0-s7` [default: all that were captured]",
-        )],
+    parameters: &[
+        Parameter::new("register", Takes::Names, "NAMES")
+            .short('r')
+            .words(Words::Bare)
+            .needed()
+            .help("Names, ranges or groups of registers: `-r pc,exec -r s0-s7` [default: all captured ones]"),
+        LANES.help("The lanes of vector registers: a number, 0,3,16-31, `active` or `all` [default: all]"),
+    ],
     answer,
 };
 
@@ -44,14 +46,19 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     if names.is_empty() {
         chosen = session.described();
     }
+    let lanes = asked.arguments.lanes().map(|_| asked.lanes(0)).transpose()?;
     let mut answer = serde_json::Map::new();
     for register in chosen.into_iter().filter_map(|id| kind.register(id)) {
         let value = session.register(focus.wave, register.id)?;
         if asked.form == Form::Json {
-            answer.insert(register.name.clone(), export::register_json(&value, register.is_vector()));
+            let value = match lanes.filter(|_| register.is_vector()) {
+                Some(lanes) => export::lanes_json(&value, lanes),
+                None => export::register_json(&value, register.is_vector()),
+            };
+            answer.insert(register.name.clone(), value);
             continue;
         }
-        match text::register(&kind, register, &value) {
+        match text::register(&kind, register, &value, lanes) {
             Some(line) => lines.push_str(&line),
             None if names.is_empty() => {}
             None => {
@@ -61,7 +68,13 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     }
     Ok(match asked.form {
         Form::Text(_) => lines.into(),
-        Form::Json => asked.about(json!({ "registers": answer }))?.into(),
+        Form::Json => {
+            let mut value = json!({ "registers": answer });
+            if let Some(lanes) = lanes {
+                set(&mut value, "lanes", lanes.iter().map(|lane| lane.0).collect::<Vec<u8>>());
+            }
+            asked.about(value)?.into()
+        }
     })
 }
 

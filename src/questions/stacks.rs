@@ -12,8 +12,8 @@ pub(super) const BACKTRACE: Question = Question {
     name: "backtrace",
     packet: Some("qlanescope.Frames"),
     document: Some(Document { packet: "qXfer:lanescope-frames:read", annex: &["lane"] }),
-    summary: "Print the call stack of the wave, of lane LANE, or of several lanes; from frame N on.",
-    hint: "Give a lane and a frame: monitor backtrace 3 frame 1.",
+    summary: "Print the call stack of the wave, or of lanes.",
+    example: "backtrace 3 frame 1",
     subject: Subject::Wave,
     parameters: &[
         LANES.words(Words::Bare).help(

@@ -16,8 +16,8 @@ pub(super) const WAVES: Question = Question {
     name: "waves",
     packet: Some("qlanescope.Waves"),
     document: Some(Document { packet: "qXfer:lanescope-waves:read", annex: &[] }),
-    summary: "List every wave: where it is, how many lanes are active, why it stopped.",
-    hint: "",
+    summary: "List every wave: position, active lanes and stop reason.",
+    example: "",
     subject: Subject::Waves,
     parameters: &[
         Parameter::new("first", Takes::Number, "INDEX").key_only(),

@@ -27,10 +27,11 @@ pub(crate) fn text(of: &Disassembly, style: Style) -> String {
             };
         }
         place = now.or(place);
+        let [pc, lane, other] = MARKS;
         let mark = match (one.is_pc, one.lanes.is_empty()) {
-            (true, _) => "=> ",
-            (false, false) => "-> ",
-            (false, true) => "   ",
+            (true, _) => pc,
+            (false, false) => lane,
+            (false, true) => other,
         };
         let line = format!("{mark}{:<width$}  {}", label(of, one), instruction(one));
         let line = if one.is_pc { style.heading(&line) } else { line };
@@ -43,6 +44,15 @@ pub(crate) fn text(of: &Disassembly, style: Style) -> String {
     }
     text
 }
+
+/// Whether a line of text is an instruction of a listing: programs and people read it as one line, of any width.
+#[must_use]
+pub(crate) fn is_instruction(line: &str) -> bool {
+    MARKS.iter().any(|mark| line.strip_prefix(mark).is_some_and(|rest| rest.starts_with("0x")))
+}
+
+/// The marks before instructions: of the PC, of instructions with lanes, of others.
+const MARKS: [&str; 3] = ["=> ", "-> ", "   "];
 
 /// `saxpy of saxpy.hsaco, gfx90a, by llvm-objdump-22`
 fn head(of: &Disassembly) -> String {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Style;
 use super::expression;
-use super::text::lane_list;
+use super::text::{lane_list, pointed};
 use crate::codeobject::hex;
 use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
@@ -89,12 +89,10 @@ fn byte_text(bytes: &[Byte]) -> String {
     bytes.iter().map(ToString::to_string).collect()
 }
 
-/// An expression's text with a mark under the syntax error, and the error.
+/// A syntax error, and below it the line of the expression with a mark.
 #[must_use]
 pub fn misread(text: &str, error: &AssembleError) -> String {
     let line = text.lines().nth(error.line.saturating_sub(1)).unwrap_or_default();
-    // Each character before the mark takes one column: tabs and control characters are printed as blanks.
-    let shown: String = line.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
-    let mark = " ".repeat(error.column.saturating_sub(1));
-    format!("the expression at {error}\n    {shown}\n    {mark}^")
+    let drawing = pointed(line, error.column).replace('\n', "\n    ");
+    format!("the expression at {error}\n    {drawing}")
 }

@@ -18,7 +18,7 @@ use crate::arch::RegisterValue;
 use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue, Wave};
 use crate::codeobject::hex;
 use crate::session::{Dump, MemoryAddress, Reader};
-use crate::units::{Address, AddressSpace, LaneId, WaveId};
+use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveId};
 
 /// Bytes of a packet.
 const PACKET: u64 = 64;
@@ -307,8 +307,8 @@ fn wave(
         "frames": super::stack::frames_json(&stack),
         "frames_end": super::stack::end_json(&stack.end),
         "sgpr_count": wave.sgpr_count,
-        // Omits a list of nulls for a GPU's hundreds of registers.
-        "registers": (!registers.values().all(Value::is_null)).then_some(registers),
+        // Omits a list of nulls for a GPU's hundreds of registers. Without the vectors nothing is known of all of them.
+        "registers": (vectors.is_err() || !registers.values().all(Value::is_null)).then_some(registers),
         "private_wave_bytes": wave.private_size,
         "private_note": wave.private.segments().first().and_then(|segment| segment.name.as_deref()),
     });
@@ -360,10 +360,13 @@ pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Value {
         let dword = |index| value.dword(index).map_or("x".repeat(8), |dword| hex(&dword.to_le_bytes()));
         return json!((0..value.dwords()).map(dword).collect::<String>());
     }
-    (0..value.dwords())
-        .map(|lane| value.dword(lane).map(|dword| hex(&dword.to_le_bytes())))
-        .map(|v| json!(v))
-        .collect()
+    (0..value.dwords()).map(|lane| json!(value.dword(lane).map(|dword| hex(&dword.to_le_bytes())))).collect()
+}
+
+/// Lanes of a vector register: hex digits or null for each.
+pub(crate) fn lanes_json(value: &RegisterValue, lanes: LaneSet) -> Value {
+    let dword = |lane: LaneId| value.dword(u16::from(lane.0)).map(|dword| hex(&dword.to_le_bytes()));
+    lanes.iter().map(|lane| json!(dword(lane))).collect()
 }
 
 /// Writes private memory in the view of one lane.

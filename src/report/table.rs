@@ -105,7 +105,7 @@ impl Table {
     /// The table as lines; no line ends in spaces.
     ///
     /// If it is wider than the reader's lines ([`Style::columns`]) and the cells of the last column repeat in
-    /// neighbouring rows, each of them is printed once, in a line above its rows. Rows that are still too wide
+    /// neighbouring rows, each of them is printed once, with its heading, in a line above its rows. Rows that are still too wide
     /// continue in further lines, with an indent.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
@@ -123,15 +123,14 @@ impl Table {
         let shorter = widths.split_last().map_or(&[][..], |(_, shorter)| shorter);
         let is_grouped = is_too_wide(&widths) && !is_too_wide(shorter) && self.runs() * 2 <= self.rows.len();
         let shown = if is_grouped { shorter } else { &widths };
-        let above = self.headings.last().filter(|_| is_grouped);
-        let mut text = above.map_or_else(String::new, |heading| style.heading(heading) + "\n");
-        text.push_str(&style.heading(&line(&self.headings, shown, limit)));
-        text.push('\n');
+        let above = self.headings.last().map_or("", String::as_str);
+        let mut text = style.heading(&line(&self.headings, shown, limit)) + "\n";
         let mut group = None;
         for (weight, row) in &self.rows {
             let last = row.last();
             if is_grouped && group != last {
-                text.push_str(&folded(last.map_or("", String::as_str), limit));
+                let value = last.map_or("", String::as_str);
+                text.push_str(&folded(&format!("{above}: {value}"), limit));
                 text.push('\n');
                 group = last;
             }
@@ -190,19 +189,43 @@ pub(super) fn folded(text: &str, limit: Option<usize>) -> String {
             lines.push(line.to_owned());
             continue;
         }
-        let mut current = String::new();
+        let (mut current, mut width, mut has_words) = (String::new(), 0, false);
         // Blanks stay with the word after them, so that columns keep their places.
-        for word in line.split_inclusive(' ') {
-            let length = current.chars().count() + word.trim_end().chars().count();
-            if length > limit && !current.trim().is_empty() {
+        for word in words(line, limit.saturating_sub(INDENT.len())) {
+            let letters = word.trim_end().chars().count();
+            if width + letters > limit && has_words {
                 lines.push(current.trim_end().to_owned());
-                current = INDENT.to_owned();
+                (current, width, has_words) = (INDENT.to_owned(), INDENT.len(), false);
             }
             current.push_str(word);
+            width += word.chars().count();
+            has_words |= letters > 0;
         }
         lines.push(current.trim_end().to_owned());
     }
     lines.join("\n")
+}
+
+/// The words of a line with the blanks after them; a location in brackets after a gap, `  [v0[3] (triton)]`, is one
+/// word if it fits into `limit`.
+fn words(line: &str, limit: usize) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    let mut is_after_gap = false;
+    std::iter::from_fn(move || {
+        let end = |text: &str| text.find(' ').map_or(text.len(), |at| at + 1);
+        let bracketed = || {
+            let inner = rest.strip_prefix('[').filter(|_| is_after_gap)?;
+            // Locations contain no gap.
+            let part =
+                inner.split_once(GAP).map_or(rest, |(part, _)| rest.get(..part.len() + 1).unwrap_or(rest));
+            (part.ends_with(']') && part.chars().take(limit + 1).count() <= limit).then_some(part.len())
+        };
+        let at = bracketed().unwrap_or_else(|| end(rest));
+        let (word, after) = rest.split_at_checked(at)?;
+        rest = after;
+        is_after_gap = word == " ";
+        (!word.is_empty()).then_some(word)
+    })
 }
 
 #[cfg(test)]

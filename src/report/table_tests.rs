@@ -14,10 +14,13 @@ fn narrow_tables_have_a_line_for_each_row() {
 
 #[test]
 fn a_last_column_that_repeats_stands_above_its_rows() {
-    let (long, other) = ("at ".repeat(26), "x".repeat(70));
+    let (long, other) = ("at ".repeat(24), "x".repeat(70));
     let (long, other) = (long.trim_end(), &*other);
-    let rows = [["1", "x", long], ["20", "yy", long], ["3", "z", other], ["4", "z", other]];
-    assert_eq!(of(&rows), format!("Where\nA   Bb\n{long}\n1   x\n20  yy\n{other}\n3   z\n4   z\n"));
+    let rows = [["1", "x", long], ["2000", "yy", long], ["3", "z", other], ["4", "z", other]];
+    assert_eq!(
+        of(&rows),
+        format!("A     Bb\nWhere: {long}\n1     x\n2000  yy\nWhere: {other}\n3     z\n4     z\n")
+    );
 }
 
 #[test]
@@ -28,6 +31,28 @@ fn cells_that_do_not_fit_follow_with_an_indent() {
     assert_eq!(lines[1], format!("1  {wide}"));
     assert_eq!(lines[2], format!("    {last}"));
     assert!(lines[3].starts_with("2  b ") && lines[3].ends_with('c') && lines[3].len() <= 80, "{text}");
+}
+
+/// A location in brackets after a gap stays whole if it fits into a line.
+#[test]
+fn locations_are_not_broken() {
+    let line = "int i = 5  (lane 3: inactive)  [v0[3] (clang xderef)]";
+    assert_eq!(folded(line, Some(40)), "int i = 5  (lane 3: inactive)\n    [v0[3] (clang xderef)]");
+    let long = folded(&format!("i = 5  [{}]", "word ".repeat(10).trim_end()), Some(30));
+    assert!(long.lines().all(|line| line.len() <= 30) && long.lines().count() == 3, "{long}");
+    // In a value brackets are words of their own.
+    assert_eq!(folded("a = [1 2]", Some(6)), "a = [1\n    2]");
+}
+
+/// The time is proportional to the length.
+#[test]
+fn blanks_without_words_take_no_long_time() {
+    let blanks = " ".repeat(1 << 20);
+    let start = std::time::Instant::now();
+    assert_eq!(folded(&blanks, Some(80)), "");
+    let gaps = folded(&"  [".repeat(1 << 18), Some(80));
+    assert!(gaps.lines().all(|line| line.len() <= 80));
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }
 
 /// Keeps every word, and breaks none.

@@ -85,13 +85,14 @@ pub(crate) fn place(at: &LanePosition) -> String {
     }
 }
 
-/// The kernel arguments of a dispatch; hidden ones after a line of their own.
+/// The kernel arguments of a dispatch below a heading; hidden ones are dim.
 #[must_use]
 pub fn arguments(of: &DispatchArguments, style: Style) -> String {
     let kernel = of.kernel.as_deref().map_or_else(|| "an unknown kernel".to_owned(), display);
     let place = of.kernarg.map_or_else(|| "not captured".to_owned(), |address| format!("at {address}"));
     let size = of.size.map_or_else(String::new, |size| format!(", {size} bytes"));
-    let mut text = format!("dispatch {}: {kernel}, kernel arguments {place}{size}\n", of.dispatch);
+    let heading = format!("dispatch {}: {kernel}, kernel arguments {place}{size}", of.dispatch);
+    let mut text = style.heading(&heading) + "\n";
     if !of.arguments.is_empty() {
         let mut table = Table::new(["Offset", "Size", "Kind", "Type", "Name", "Value"]);
         for argument in &of.arguments {
@@ -306,22 +307,47 @@ pub fn memory(prefix: &str, start: u64, bytes: &[u8]) -> String {
     text
 }
 
-/// A register on a line of its own, vectors lane by lane in lines of 8 lanes and 80 columns; `None` if no part of it was
-/// captured.
+/// A line of source text with a mark below one of its columns, which count from 1. A long line is cut on either side.
 #[must_use]
-pub fn register(kind: &WaveArch, register: &Register, value: &RegisterValue) -> Option<String> {
+pub fn pointed(line: &str, column: usize) -> String {
+    /// Characters on either side of the mark: both, with dots and an indent, fit into a debugger's line.
+    const AROUND: usize = 34;
+    let at = column.saturating_sub(1);
+    let skipped = if line.chars().count() > 2 * AROUND { at.saturating_sub(AROUND) } else { 0 };
+    // Each character before the mark takes one column: tabs and control characters are printed as blanks.
+    let shown = line.chars().skip(skipped).take(2 * AROUND);
+    let mut shown: String = shown.map(|char| if char.is_control() { ' ' } else { char }).collect();
+    let is_cut = skipped + shown.chars().count() < line.chars().count();
+    let before = if skipped > 0 { "..." } else { "" };
+    shown.push_str(if is_cut { "..." } else { "" });
+    format!("{before}{shown}\n{}^", " ".repeat(at - skipped + before.len()))
+}
+
+/// A register on a line of its own, vectors lane by lane in lines of 8 lanes and 80 columns; `None` if no part of it was
+/// captured. `lanes`: the lanes of a vector, `None` for all.
+#[must_use]
+pub fn register(
+    kind: &WaveArch,
+    register: &Register,
+    value: &RegisterValue,
+    lanes: Option<LaneSet>,
+) -> Option<String> {
     if value.known() == 0 {
         return None;
     }
     let mut text = String::new();
     let dword = |index: u16| value.dword(index).map_or("xxxxxxxx".to_owned(), |dword| format!("{dword:08x}"));
     if register.is_vector() {
-        for lane in 0..register.dwords {
-            if lane % 8 == 0 {
-                let (end, name) = if lane == 0 { ("", register.name.as_str()) } else { ("\n", "") };
+        let (mut name, mut column, mut before) = (register.name.as_str(), 0, None);
+        for lane in (0..register.dwords).filter(|lane| lanes.is_none_or(|lanes| has(lanes, *lane))) {
+            // Lanes of a line are neighbours.
+            if column % 8 == 0 || before != lane.checked_sub(1) {
+                let end = if text.is_empty() { "" } else { "\n" };
                 let _ = write!(text, "{end}{name:<4}[{lane:2}]");
+                (name, column) = ("", 0);
             }
             let _ = write!(text, " {}", dword(lane));
+            (column, before) = (column + 1, Some(lane));
         }
     } else {
         let digits: String = (0..register.dwords).rev().map(dword).collect();
@@ -333,6 +359,10 @@ pub fn register(kind: &WaveArch, register: &Register, value: &RegisterValue) -> 
     }
     text.push('\n');
     Some(text)
+}
+
+fn has(lanes: LaneSet, lane: u16) -> bool {
+    u8::try_from(lane).is_ok_and(|lane| lanes.contains(LaneId(lane)))
 }
 
 /// Set single bits by name, wider fields with their values.

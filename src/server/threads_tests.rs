@@ -115,7 +115,7 @@ fn a_wave_that_faulted_without_active_lanes_is_the_one_that_stopped() {
 }
 
 #[test]
-fn too_many_threads_are_counted_and_the_way_out_is_said() {
+fn too_many_threads_are_counted_with_an_instruction() {
     let threads = |sort, limit| Threads::new(&session(), sort, Some(limit));
     assert_eq!(threads(ThreadsAs::Lanes, 7).unwrap().all().len(), 7);
     let error = threads(ThreadsAs::Lanes, 6).unwrap_err();
@@ -132,7 +132,7 @@ fn too_many_threads_are_counted_and_the_way_out_is_said() {
 
 /// At the limit: one lane above it is too many, and waves have no limit.
 #[test]
-fn unless_told_otherwise_there_are_as_many_lanes_as_debuggers_take() {
+fn the_default_limit_of_lanes_is_that_of_debuggers() {
     let session = |lanes: usize| {
         let mut session = MockInspect::new();
         let waves = lanes.div_ceil(64) as u32;

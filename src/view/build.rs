@@ -319,7 +319,7 @@ fn view(
     // A symbol takes 24 bytes beside its name (gABI chapter 4, "Symbol Table").
     let names = symbols.iter().map(|symbol| symbol.name.len() + 1 + 24);
     let debug_bytes = sections.iter().map(|section| section.bytes.len()).chain(names).sum::<usize>() as u64;
-    let added = Added { symbols: &symbols, extras: &extras, debug: sections, entry };
+    let added = Added { symbols: &symbols, extras: &extras, debug: sections, entry, load: address };
     let (file, offset) = elf::build(object, added, FRAMES);
     let program = file.with_part(offset, Bytes::from(frames::debug_frame(&code, entry)));
     let view = ViewObject {

@@ -13,6 +13,7 @@ use crate::elf::{
     STB_GLOBAL, STB_LOCAL, STT_FUNC, STT_OBJECT, SectionFlags, SectionHeader, SectionType, Sym, SymbolInfo,
     SymbolSection, SymbolType, bytes_of, bytes_of_slice, write, write::Strings,
 };
+use crate::units::Address;
 
 const PAGE: u64 = 0x1000;
 
@@ -59,6 +60,8 @@ pub(super) struct Added<'a> {
     pub(super) debug: Vec<Debug>,
     /// ELF address of the function that gdb takes for the outermost.
     pub(super) entry: Option<u64>,
+    /// Load address of the image.
+    pub(super) load: Address,
 }
 
 /// A section header with its name.
@@ -95,13 +98,14 @@ struct Segment {
 }
 
 impl Segment {
-    fn header(&self) -> ProgramHeader {
+    /// The header; the physical address is that at run time: gdb's `compare-sections` reads there.
+    fn header(&self, load: Address) -> ProgramHeader {
         ProgramHeader {
             p_type: PT_LOAD.into(),
             p_flags: self.flags.into(),
             p_offset: self.offset.into(),
             p_vaddr: self.address.into(),
-            p_paddr: self.address.into(),
+            p_paddr: load.0.wrapping_add(self.address).into(),
             p_filesz: self.file_size.into(),
             p_memsz: self.memory_size.into(),
             p_align: PAGE.into(),
@@ -117,7 +121,7 @@ pub(super) fn loaded(object: &CodeObject) -> impl Iterator<Item = &crate::codeob
 /// Builds the file, and returns the offset of one of its sections for debuggers.
 pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (ViewFile, u64) {
     let mut found = 0;
-    let Added { symbols, extras, debug, entry } = added;
+    let Added { symbols, extras, debug, entry, load } = added;
     let loaded: Vec<_> = loaded(object).collect();
     let mut capacity = object.bytes().len() as u64 * MAX_COPIES;
     let headers = size_of::<FileHeader>() + size_of::<ProgramHeader>() * (loaded.len() + 1);
@@ -169,7 +173,7 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
         sections.push(Section::new(name, write::section_header(SHT_PROGBITS, offset, size)));
     }
     symbol_table(symbols, extras, &mut sections, &mut parts);
-    (finish(parts, &segments, sections, entry), found)
+    (finish(parts, segments.iter().map(|segment| segment.header(load)).collect(), sections, entry), found)
 }
 
 /// A file without contents, for LLDB: see the server's list of libraries.
@@ -177,13 +181,13 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
 pub fn stub() -> ViewFile {
     let mut parts = ViewFile::default();
     parts.append(Bytes::from(vec![0; size_of::<FileHeader>()]), 1);
-    finish(parts, &[], vec![Section::new("", write::null_section())], None)
+    finish(parts, Vec::new(), vec![Section::new("", write::null_section())], None)
 }
 
 /// Adds the table of sections, and fills in the headers.
 fn finish(
     mut parts: ViewFile,
-    segments: &[Segment],
+    segments: Vec<ProgramHeader>,
     mut sections: Vec<Section>,
     entry: Option<u64>,
 ) -> ViewFile {
@@ -198,7 +202,6 @@ fn finish(
         e_shstrndx: SymbolSection(count.saturating_sub(1)).into(),
         ..write::file_header(ELFOSABI_NONE, ET_DYN, EM_X86_64)
     };
-    let segments: Vec<ProgramHeader> = segments.iter().map(Segment::header).collect();
     parts.replace_first(Bytes::from([bytes_of(&header), bytes_of_slice(&segments)].concat()));
     parts
 }

@@ -285,7 +285,7 @@ fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
 
 /// A member function cannot be called, and the client's own message reports it.
 #[test]
-fn member_functions_are_refused_in_words() {
+fn member_functions_are_rejected_with_a_reason() {
     let fixture = named("call-gfx90a-O0");
     for name in ["gdb", "gdb-multiarch"] {
         let server = Server::start(&fixture.dump, &[]);

@@ -127,7 +127,7 @@ fn registers(dap: &mut Dap, wave: &Wave, frame: &Value) {
 
 /// A typed call of a member function is rejected like other calls.
 #[test]
-fn an_editor_is_told_that_no_member_function_can_be_called() {
+fn an_editor_gets_an_error_for_a_call_of_a_member_function() {
     let fixture = named("call-gfx90a-O0");
     let server = Server::start(&fixture.dump, &[]);
     let commands = [format!("gdb-remote {}", server.address)];
@@ -419,7 +419,7 @@ pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
             answered = true;
         }
         stopped |= message["event"] == "stopped";
-        said += usize::from(says(&message));
+        said += usize::from(is_output(&message));
         assert!(
             said < MAX_SAID,
             "{command} of thread {} goes on and on:\n{}",
@@ -431,12 +431,12 @@ pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
     }
     // If two threads stop, the adapter reports each.
     let rest = dap.talk.rest(Duration::from_millis(50));
-    let more = rest.iter().any(|message| message["event"] == "terminated" || says(message));
+    let more = rest.iter().any(|message| message["event"] == "terminated" || is_output(message));
     assert!(!more, "after {command}: {rest:?}");
     assert_eq!(frames(dap, wave)[0]["line"], wave.expected["line"], "after {command}");
 }
 
-fn says(message: &Value) -> bool {
+fn is_output(message: &Value) -> bool {
     let output = message["body"]["output"].as_str();
     message["event"] == "output" && output.is_some_and(|words| words.contains(WORDS))
 }

@@ -171,7 +171,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
             }
         });
     }
-    script.expect("disasm nonsense", "Give an address");
+    script.expect("disasm nonsense", "`nonsense` is not an address");
     script.expect("disasm --frame 99", "There is no frame 99");
     script
 }
@@ -183,7 +183,7 @@ fn lldb_shows_instructions() {
 
 /// Without a tool the output has the reason, and nothing of x86.
 #[test]
-fn without_a_tool_gdb_says_so() {
+fn without_a_tool_gdb_reports_it() {
     let fixture = named("saxpy-gfx90a-O0");
     let server = Server::start(&fixture.dump, &["--disassembler", "/nowhere/llvm-objdump"]);
     let mut script = Script::new(&fixture.name);

@@ -143,7 +143,7 @@ fn a_view_is_the_program_again() {
 
 /// The stack of a PC outside of all code objects ends in a frame that reports it.
 #[test]
-fn a_pc_without_code_ends_the_stack_in_words() {
+fn a_pc_without_code_ends_the_stack_with_a_reason() {
     let fixture = named("saxpy-gfx90a-O0");
     for name in GDBS {
         let server = Server::start(&fixture.dump, &[]);

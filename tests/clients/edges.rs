@@ -25,12 +25,12 @@ fn dump() -> PathBuf {
 }
 
 #[test]
-fn gdb_is_told_what_cannot_be_had() {
+fn gdb_reports_missing_data() {
     in_gdb("gdb");
 }
 
 #[test]
-fn gdb_multiarch_is_told_what_cannot_be_had() {
+fn gdb_multiarch_reports_missing_data() {
     in_gdb("gdb-multiarch");
 }
 
@@ -59,7 +59,7 @@ fn in_gdb(name: &'static str) {
     script.expect("set var $rax = 1", "the wave has no rax: there is nothing to write");
     script.expect("set var $v3[1] = 3", "not all lanes of v3 were captured");
     script.expect("monitor set $v3[64] = 1", "There is no lane 64 in `$v3`: it has 64.");
-    script.expect("monitor set $v3[1]", "Name the target and the value");
+    script.expect("monitor set $v3[1]", "The target or the value is missing.");
     script.expect("monitor changes", "Nothing is changed: everything reads as it was captured.");
     script.expect("p/x $exec", "= 0xf0f0");
     script.expect("p/x $pc", "= 0x7f0000100000");
@@ -89,7 +89,7 @@ fn in_gdb(name: &'static str) {
 }
 
 #[test]
-fn lldb_is_told_what_cannot_be_had() {
+fn lldb_reports_missing_data() {
     let dump = dump();
     let server = Server::start(&dump, &[]);
     let mut script = Script::new("edges");

@@ -161,8 +161,12 @@ fn monitor_refuses_arguments_that_a_command_does_not_take() {
     ] {
         script.check(command, format!("monitor {command}"), |text| {
             let words = [
-                "Give ",
-                "Name the ",
+                "Expected ",
+                "is needed",
+                "is missing",
+                "is not an address",
+                "is no argument of",
+                "Too many arguments",
                 "is not a number",
                 "no operation",
                 "no register",

@@ -80,11 +80,11 @@ impl Server {
                 return server;
             }
         }
-        panic!("the server never listened: {}", server.said());
+        panic!("the server never listened: {}", server.output());
     }
 
     /// Its standard error so far.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn output(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
@@ -96,10 +96,10 @@ impl Server {
     /// [`Server::finish`] with expected warnings: every line contains one of these texts.
     pub(crate) fn finish_after(mut self, expected: &[&str]) {
         let early = self.child.try_wait().unwrap();
-        assert!(early.is_none(), "the server ended by itself with {early:?}: {}", self.said());
+        assert!(early.is_none(), "the server ended by itself with {early:?}: {}", self.output());
         kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).unwrap();
         let status = wait(&mut self.child, LIMIT).expect("the server does not end on SIGTERM");
-        let said = self.said();
+        let said = self.output();
         assert!(status.success(), "the server ended with {status}: {said}");
         let mut complaints = said.lines().filter(|line| !expected.iter().any(|words| line.contains(words)));
         assert!(complaints.next().is_none(), "the server complained: {said}");

@@ -70,7 +70,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
     );
     let (model, every) = (wave.clone(), wave.shown_lanes());
     script.check(format!("{what} all lanes"), format!("{MONITOR} locals all"), move |text| {
-        locals::compare(&model, &every, &said(text)?)
+        locals::compare(&model, &every, &output_of(text)?)
     });
     let shown = wave.shown_lanes();
     let lane = shown[shown.len() / 2];
@@ -81,11 +81,12 @@ fn one_wave(script: &mut Script, wave: &Wave) {
     );
     let model = wave.clone();
     script.check(format!("{what} lane {lane}"), format!("{MONITOR} locals"), move |text| {
-        locals::compare(&model, &[lane], &said(text)?)
+        locals::compare(&model, &[lane], &output_of(text)?)
     });
     let model = wave.clone();
-    script
-        .check(format!("{what} lanes"), format!("{MONITOR} lanes"), move |text| lanes(&model, &said(text)?));
+    script.check(format!("{what} lanes"), format!("{MONITOR} lanes"), move |text| {
+        lanes(&model, &output_of(text)?)
+    });
 }
 
 /// `monitor register`, which prints partial registers.
@@ -93,7 +94,7 @@ fn one_register_by_the_server(script: &mut Script, what: &str, wave: &Wave, name
     script.say(choose(wave.thread));
     let label = name.to_owned();
     script.check(format!("{what} {name}"), format!("{MONITOR} register {name}"), move |text| {
-        let words = said(text)?;
+        let words = output_of(text)?;
         // The first line names the wave.
         let words = words.split_once('\n').map_or("", |(_, words)| words);
         match &register {
@@ -117,7 +118,7 @@ fn one_register_by_the_server(script: &mut Script, what: &str, wave: &Wave, name
 }
 
 /// The server's text, without lldb's text about the packet.
-fn said(text: &str) -> Result<String, String> {
+fn output_of(text: &str) -> Result<String, String> {
     let (said, rest) = text.split_once("  packet: qRcmd,").ok_or_else(|| format!("no packet in {text:?}"))?;
     if rest.contains("response: OK") {
         Ok(said.to_owned())

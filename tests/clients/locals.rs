@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::model::Wave;
+use super::script::unfolded;
 
 /// Four times the focused lane, in the dialect of the wave's code: the separators reach the server, too.
 pub(crate) fn four_lanes(wave: &Wave) -> &'static str {
@@ -28,6 +29,7 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
         let says_why = text.contains("No variables") && text.contains("not captured");
         return if says_why { Ok(()) } else { Err(format!("expected why there are none, got {text:?}")) };
     }
+    let text = unfolded(text);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let mut wrong = Vec::new();
     let mut first = lines.next().unwrap_or("");

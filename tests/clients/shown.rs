@@ -285,7 +285,7 @@ fn item(wave: &super::model::Wave, pointed: &Value) -> u64 {
 /// absent-gfx90a: wave 1 without private memory, wave 2 with a hole in `history` of lanes 0 to 31, wave 3 without its
 /// frame base register. The client has the variable, and the server reports the reason.
 #[test]
-fn memory_that_was_not_captured_is_said_by_name() {
+fn missing_memory_is_reported_by_name() {
     let fixture = named("absent-gfx90a");
     let dump = &fixture.dump;
     for client in GDBS {
@@ -456,7 +456,7 @@ fn what_comes_onto_a_stack_moves_no_variable() {
 /// linked-gfx90a-O0, wave 1: `shared` of `inner` is a generic pointer into private memory. As a variable its address
 /// has wave and lane for lldb. The number itself differs per lane, and lldb would show one place for all.
 #[test]
-fn lldb_is_told_no_bytes_of_a_place_that_each_lane_has() {
+fn lldb_gets_no_bytes_of_a_place_that_each_lane_has() {
     let fixture = named("linked-gfx90a-O0");
     let private = 0x0002_0000_0000_0030u64;
     let server = Server::start(&fixture.dump, &[]);
@@ -508,7 +508,7 @@ fn model_has(script: &mut Script, wave: &super::model::Wave, lldb: bool) {
 
 /// gdb keeps its state of a function in a loaded unit: the user gets a notice, with the command for more.
 #[test]
-fn a_function_of_a_unit_that_was_loaded_is_said_to_have_no_variables() {
+fn a_function_of_a_loaded_unit_is_reported_without_variables() {
     let fixture = named("call-gfx90a-O0");
     // tests/fixtures/expected/call-gfx90a-O0.json: wave 2 is in `advance`, wave 1 in `energy<float>`.
     let pc = fixture.waves[1].pc().unwrap();

@@ -268,7 +268,7 @@ fn a_source_map_without_a_file_is_reported() {
         script.expect(monitor, WORDS);
         script.never(monitor, "source-map tests");
         script.must_pass(&debugger);
-        assert_eq!(server.said().matches(WORDS).count(), 1, "{}", server.said());
+        assert_eq!(server.output().matches(WORDS).count(), 1, "{}", server.output());
         server.finish_after(&[WORDS]);
     }
     let mut command = Command::new(lanescope());

@@ -44,7 +44,7 @@ fn gdb_reads_a_dump_through_a_pipe_and_takes_the_server_with_it() {
 }
 
 #[test]
-fn the_server_of_a_pipe_ends_with_a_client_that_says_no_goodbye() {
+fn the_server_of_a_pipe_ends_with_a_client_that_does_not_detach() {
     let fixture = named(DUMP);
     let pid_file = scratch("pid");
     let mut script = Script::new(DUMP);

@@ -106,7 +106,7 @@ fn renamed(fixture: &Fixture, from: &str, to: &str) -> PathBuf {
 }
 
 #[test]
-fn views_of_one_name_are_told_apart() {
+fn views_of_one_name_are_distinguished() {
     let (first, second) = (named("regions-gfx90a"), named("saxpy-gfx90a-O0"));
     let folder = renamed(&second, "saxpy-gfx90a-O0.hsaco", "regions-gfx90a.hsaco");
     let servers = [Server::start(&first.dump, &[]), Server::start(&folder, &[])];

@@ -200,7 +200,7 @@ fn addresses_of_objects_are_not_written_as_numbers() {
         for path in ["lookalike", "word.bits", "cursor"] {
             script.expect(
                 format!("{monitor} thread 1 set lane 1 {path} = {address:#x}"),
-                of_object_as_said(address),
+                of_object_as_reported(address),
             );
         }
         script.expect("p lookalike", format!("{shown} {}\n", PRIVATE_BASE | here.offset(1)));
@@ -216,7 +216,7 @@ fn addresses_of_objects_are_not_written_as_numbers() {
     server.finish();
 }
 
-fn of_object_as_said(address: u64) -> String {
+fn of_object_as_reported(address: u64) -> String {
     format!("{address:#x} is the address of an object as debuggers see it, which the program does not have")
 }
 

@@ -330,10 +330,29 @@ fn clients_write_variables_that_no_memory_has() {
     server.finish();
 }
 
+/// gdb compares a view's sections with memory at the addresses of the run, 0x7f0000100000 above those of the file.
+#[test]
+fn gdb_compares_sections_at_their_run_time_addresses() {
+    for name in ["gdb", "gdb-multiarch"] {
+        let server = Server::start(std::path::Path::new("tests/fixtures/demo.zip"), &[]);
+        let mut script = Script::new("sections");
+        script.say(format!("target remote {}", server.address));
+        let rodata = "Section .rodata, range 0x7f0000100980 -- 0x7f00001009c0: ";
+        script.expect("compare-sections .rodata", format!("{rodata}matched."));
+        script.say("set var *(unsigned char *) 0x7f0000100981 ^= 1");
+        script.expect("compare-sections .rodata", format!("{rodata}MIS-MATCHED!"));
+        script.say("monitor reset");
+        script.say("maint flush dcache");
+        script.expect("compare-sections .rodata", format!("{rodata}matched."));
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
+
 /// Memory after a variable, and memory without one, cannot be read. Calls are impossible: each client reports it at
 /// once.
 #[test]
-fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
+fn gdb_reports_the_end_of_a_variable_and_rejects_calls() {
     let fixture = super::model::named("calls-gfx90a");
     for name in ["gdb", "gdb-multiarch"] {
         let server = Server::start(&fixture.dump, &[]);

@@ -10,11 +10,11 @@ fn program() -> Command {
     command
 }
 
-fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     program().args(arguments).output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -67,7 +67,7 @@ fn registers_are_chosen_by_name_and_range() {
 }
 
 #[test]
-fn a_dump_that_is_not_there_is_said_so() {
+fn a_missing_dump_is_reported() {
     for command in ["info", "waves", "lanes", "registers", "locals", "export", "serve"] {
         let output = run(&[command, "/nowhere/dump"]);
         assert_eq!(output.status.code(), Some(1), "{command}");
@@ -400,7 +400,7 @@ fn a_view_named_sources_is_written_and_missing_source_files_are_reported() {
     assert!(folder.join("0-sources").is_file(), "{}", text(&written.stdout));
 }
 
-fn json(arguments: &[&str]) -> serde_json::Value {
+pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()

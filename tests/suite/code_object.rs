@@ -170,7 +170,7 @@ fn descriptors_of_all_generations_are_objdumps() {
 
 /// GFX6 and GFX7, which objdump does not decode: compared with the assembler's input; granules by AMDGPUUsage.
 #[test]
-fn descriptors_before_gfx8_say_what_the_assembler_was_told() {
+fn descriptors_before_gfx8_have_the_values_of_the_directives() {
     let folder = folder("old-descriptors");
     for gpu in ["gfx600", "gfx700"] {
         let source = ".text\n.globl k\n.type k,@function\nk:\ns_endpgm\n.rodata\n.p2align 6\n.amdhsa_kernel k\n\

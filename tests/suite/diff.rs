@@ -68,7 +68,7 @@ fn a_dump_does_not_differ_from_itself() {
 }
 
 #[test]
-fn what_differs_is_said_word_for_word() {
+fn differences_are_printed_exactly() {
     let pair = Pair::new("diff-words", CHANGES);
     let expected = pair.head()
         + "wave 1, in diverge:\n\
@@ -137,7 +137,7 @@ fn waves_are_paired_by_place_and_by_hand() {
 }
 
 #[test]
-fn what_only_one_dump_has_is_said() {
+fn stacks_of_one_dump_alone_are_reported() {
     let pair = Pair::new("diff-alone", &[]);
     let cut = pair.scratch.path("cut");
     let output = lanescope(&["slim", pair.a.to_str().unwrap(), "-o", cut.to_str().unwrap(), "-w", "1-3,5-8"]);

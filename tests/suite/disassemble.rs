@@ -39,10 +39,10 @@ fn objdump(file: &Path, wave_size: u64) -> Listing {
     static KNOWN: Mutex<Option<HashMap<(PathBuf, u64), Listing>>> = Mutex::new(None);
     let key = (file.canonicalize().unwrap(), wave_size);
     let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    known.get_or_insert_default().entry(key).or_insert_with(|| told(file, wave_size)).clone()
+    known.get_or_insert_default().entry(key).or_insert_with(|| listed(file, wave_size)).clone()
 }
 
-fn told(file: &Path, wave_size: u64) -> Listing {
+fn listed(file: &Path, wave_size: u64) -> Listing {
     let run = |tool: &str, arguments: &[&str]| {
         let output = Command::new(newest_llvm(tool)).args(arguments).arg(file).output().unwrap();
         assert!(output.status.success(), "{tool} of {}", file.display());
@@ -149,7 +149,7 @@ fn functions_are_as_llvm_objdump_lists_them() {
 
 /// Each lane is at the model's position; without `DW_AT_LLVM_lane_pc` the active ones are at the PC.
 #[test]
-fn lanes_stand_where_the_models_say() {
+fn lanes_have_the_positions_of_the_models() {
     let seen = std::cell::Cell::new([0; 3]);
     each_wave(|session, wave, expected, wrong| {
         let (Some(pc), Some(exec)) = (expected["pc"].as_str(), expected["exec"].as_str()) else { return };

@@ -97,7 +97,7 @@ fn has_no_values(options: &[&str], dump: &Path, codes: std::ops::RangeInclusive<
 }
 
 #[test]
-fn other_numbers_give_the_same_values_where_a_file_says_them() {
+fn other_numbers_of_a_file_give_the_same_values() {
     let folder = Folder::with("renumbered", &renumbered());
     let numbers = numbers();
     agrees(&["--draft", numbers.to_str().unwrap()], &folder.dump());
@@ -108,7 +108,7 @@ fn other_numbers_give_the_same_values_where_a_file_says_them() {
 }
 
 #[test]
-fn the_user_may_say_that_a_unit_is_a_draft_unit() {
+fn the_user_may_choose_the_draft_dialect_for_a_unit() {
     let mut bytes = code("draft_ops-gfx1100.hsaco");
     let at = bytes.windows(12).position(|bytes| bytes == b"[draft:v0.0]").unwrap();
     bytes[at..at + 12].copy_from_slice(b"[other:v0.0]");

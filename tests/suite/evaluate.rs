@@ -308,7 +308,7 @@ fn the_command_prints_lanes_and_bytes() {
 
 /// A failing expression is an answer; an unreadable one is marked at its error; a missing dump is neither.
 #[test]
-fn the_command_says_what_is_wrong_and_where() {
+fn the_command_reports_the_error_and_its_place() {
     let fails = run(&["eval", "--lane", "all", "DW_OP_lit1; DW_OP_lit0; DW_OP_div"]);
     assert_eq!(fails.status.code(), Some(0));
     let said = text(&fails.stdout);
@@ -391,7 +391,7 @@ fn stopped_at(name: &str, pc: &str, loaded: &str) -> std::path::PathBuf {
 
 /// Code that was not captured, code without debug information, and a PC between functions.
 #[test]
-fn each_way_to_lack_debug_information_is_told_apart() {
+fn each_way_to_lack_debug_information_has_its_own_reason() {
     let stripped = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("stripped.hsaco");
     let whole = fixtures().join("code/saxpy-gfx90a-O0.hsaco");
     let tool = newest("llvm-objcopy");

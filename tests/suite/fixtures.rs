@@ -114,7 +114,7 @@ fn registers_agree_with_the_models() {
 }
 
 #[test]
-fn waves_are_named_and_stopped_as_the_models_say() {
+fn waves_have_names_and_stop_reasons_of_the_models() {
     each_wave(|session, wave, expected, wrong| {
         let info = session.wave(wave).unwrap();
         if let Some(suffix) = expected["name_suffix"].as_str()

@@ -61,7 +61,7 @@ fn callers_agree_with_the_models() {
 }
 
 #[test]
-fn lanes_are_where_the_models_say() {
+fn lanes_are_at_the_places_of_the_models() {
     let mut seen = std::cell::Cell::new(0);
     each_wave(|session, wave, expected, wrong| {
         let Some(stacks) = expected["lane_stacks"].as_array() else { return };

@@ -26,7 +26,7 @@ fn states(expected: &Value) -> Option<Vec<&str>> {
 }
 
 #[test]
-fn values_say_what_their_lanes_do() {
+fn values_have_the_states_of_their_lanes() {
     let seen = Cell::new([0; 4]);
     each_wave(|session, wave, expected, wrong| {
         let Some(states) = states(expected) else { return };
@@ -237,14 +237,14 @@ fn print_fails_where_no_lane_has_a_value() {
 
 /// LDS pointers have their space, as in `locals`: by DWARF, and by the metadata alone.
 #[test]
-fn arguments_say_the_space_of_pointers() {
+fn arguments_have_the_space_of_pointers() {
     let text = text_of(&["arguments", "dumps/lds-gfx90a-O0"]);
     assert!(text.contains("tile  local#0x0\n") && text.contains("best  local#0x100\n"), "{text}");
 }
 
 /// Lines of `locals` as text; the lanes of a run have equal states, too.
 #[test]
-fn a_single_lane_says_its_state() {
+fn a_single_lane_is_printed_with_its_state() {
     let dump = fixtures().join("dumps/user-ops-gfx1100");
     let session = Session::new(open(&dump), None).unwrap();
     let locals = session.locals(WaveId(1), LaneSet::one(LaneId(1)), 0).unwrap();

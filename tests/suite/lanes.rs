@@ -20,7 +20,7 @@ fn lanes_json(session: &dyn Inspect, wave: lanescope::units::WaveId) -> Value {
 /// EXEC determines the active lanes, an undefined lane_pc the lanes that have not entered. A lane is at its innermost
 /// frame.
 #[test]
-fn lanes_are_where_the_models_say() {
+fn lanes_are_at_the_places_of_the_models() {
     let mut seen = std::cell::Cell::new([0; 3]);
     each_wave(|session, wave, expected, wrong| {
         let Some(stacks) = expected["lane_stacks"].as_array() else { return };
@@ -216,7 +216,7 @@ fn run(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_commands_say_it_in_words() {
+fn the_commands_print_it_as_text() {
     let dump = fixtures().join("dumps/calls-gfx90a");
     let text = run(&["groups", &dump.to_string_lossy(), "--by", "function"]);
     let heads: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
@@ -318,7 +318,7 @@ fn lanes_that_are_threads_are_those_of_the_models() {
 }
 
 #[test]
-fn serving_too_many_lanes_or_no_such_wave_says_what_to_type() {
+fn serving_too_many_lanes_or_no_such_wave_has_an_instruction() {
     let dump = fixtures().join("dumps/regions-gfx90a");
     let fails = |options: &[&str]| {
         let mut serve = Command::new(env!("CARGO_BIN_EXE_lanescope"));

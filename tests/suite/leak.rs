@@ -65,7 +65,7 @@ impl Machine {
 }
 
 /// Output of a command, with standard error. A pipe without a writer must not block it.
-fn said(arguments: &[&str]) -> String {
+fn printed(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     command.args(arguments).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -97,16 +97,16 @@ fn monitor(capture: &Path) -> String {
 }
 
 /// All output about a capture, with one placeholder for its names.
-fn all_said(capture: &Path, names: &str, options: &[&str], slim: &Path) -> String {
+fn all_printed(capture: &Path, names: &str, options: &[&str], slim: &Path) -> String {
     let capture = capture.to_str().unwrap();
     let mut text = String::new();
     for command in COMMANDS {
-        text += &said(&[&[command, capture], options].concat());
+        text += &printed(&[&[command, capture], options].concat());
     }
     if slim.exists() {
         fs::remove_dir_all(slim).unwrap();
     }
-    text += &said(&[&["slim", capture, "--all-waves", "-o", slim.to_str().unwrap()], options].concat());
+    text += &printed(&[&["slim", capture, "--all-waves", "-o", slim.to_str().unwrap()], options].concat());
     if options.is_empty() {
         text += &monitor(Path::new(capture));
     }
@@ -137,7 +137,7 @@ fn a_core_learns_nothing_of_the_files_that_it_names() {
         let texts = machine.others().into_iter().map(|path| {
             let (bytes, uri) = core_naming(&path);
             fs::write(&capture, bytes).unwrap();
-            all_said(&capture, &uri, options, &machine.inside("slim"))
+            all_printed(&capture, &uri, options, &machine.inside("slim"))
         });
         assert!(is_alike(texts.collect()).contains("NAMED"));
     }
@@ -161,7 +161,7 @@ fn a_core_finds_the_file_that_its_memory_proves() {
     assert_eq!(origin(&[]), uri);
     assert_eq!(origin(&["--local-files", "yes"]), uri);
     assert_ne!(origin(&["--local-files", "no"]), uri);
-    let slim = said(&[
+    let slim = printed(&[
         "slim",
         capture.to_str().unwrap(),
         "--all-waves",
@@ -186,7 +186,7 @@ fn a_log_learns_nothing_of_the_files_that_it_names() {
         let texts = machine.others().into_iter().map(|path| {
             let uri = format!("file://{}#offset=0&size=4", path.display());
             fs::write(&capture, log.replace(old.trim_end(), &uri)).unwrap();
-            let text = all_said(&capture, &uri, options, &machine.inside("slim"));
+            let text = all_printed(&capture, &uri, options, &machine.inside("slim"));
             // The name of the agent's saved file.
             text.replace(&uri.replace([':', '/', '#', '?', '&', '='], "_"), "SAVED")
         });
@@ -212,7 +212,7 @@ fn a_dump_learns_nothing_of_the_files_that_it_names() {
                 manifest.replace(file, &format!("path = {named:?}{id}")),
             )
             .unwrap();
-            all_said(&capture, &named, options, &machine.inside("slim"))
+            all_printed(&capture, &named, options, &machine.inside("slim"))
         });
         assert!(is_alike(texts.collect()).contains("NAMED"));
     }
@@ -221,7 +221,7 @@ fn a_dump_learns_nothing_of_the_files_that_it_names() {
         let link = capture.join(link);
         let _ = fs::remove_file(&link);
         symlink(target, &link).unwrap();
-        all_said(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
+        all_printed(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
     };
     fs::write(capture.join("manifest.toml"), manifest.replace(file, "file = \"link\"")).unwrap();
     is_alike(machine.others().iter().map(|target| linked("link", target)).collect());
@@ -234,7 +234,7 @@ fn a_dump_learns_nothing_of_the_files_that_it_names() {
                 let _ = fs::remove_file(&link);
                 symlink(target, &link).unwrap();
                 let text: String =
-                    COMMANDS.iter().map(|command| said(&[command, capture.to_str().unwrap()])).collect();
+                    COMMANDS.iter().map(|command| printed(&[command, capture.to_str().unwrap()])).collect();
                 assert!(!text.contains("s3cret"), "{text}");
                 text.replace(target.to_str().unwrap(), "NAMED")
             })
@@ -260,11 +260,11 @@ fn a_hang_folder_learns_nothing_of_what_its_links_lead_to() {
             let _ = fs::remove_file(capture.join(name));
             symlink(target, capture.join(name)).unwrap();
         }
-        let mut text = said(&["info", capture.to_str().unwrap(), "--processor", "gfx1030"]);
-        text += &said(&["info", capture.to_str().unwrap()]);
+        let mut text = printed(&["info", capture.to_str().unwrap(), "--processor", "gfx1030"]);
+        text += &printed(&["info", capture.to_str().unwrap()]);
         fs::remove_file(capture.join("umr_waves.log")).unwrap();
         symlink(target, capture.join("umr_waves.log")).unwrap();
-        text += &said(&["info", capture.to_str().unwrap()]);
+        text += &printed(&["info", capture.to_str().unwrap()]);
         assert!(!text.to_lowercase().contains("s3cret") && !text.contains("deadbeef"), "{text}");
         text
     });
@@ -283,7 +283,7 @@ fn a_log_learns_nothing_of_links_beside_it() {
     let texts = machine.others().into_iter().map(|target| {
         let _ = fs::remove_file(machine.inside(&saved));
         symlink(&target, machine.inside(&saved)).unwrap();
-        all_said(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
+        all_printed(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
     });
     is_alike(texts.collect());
 }

@@ -2,6 +2,7 @@
 
 mod clean;
 mod cli;
+mod cli_options;
 mod code_object;
 mod cores;
 mod diff;

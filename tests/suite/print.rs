@@ -458,7 +458,7 @@ fn registers_by_name() {
 
 /// Every reason for an absent value.
 #[test]
-fn what_cannot_be_shown_says_why() {
+fn values_that_cannot_be_printed_have_a_reason() {
     let call = Case::of("call-gfx90a-O0", 1);
     let lds = Case::of("lds-gfx90a-O0", 1);
     let saxpy = Case::of("saxpy-gfx90a-O0", 1);

@@ -97,7 +97,7 @@ const LOADED: u64 = 0x7f00_0000_0000;
 
 /// An image in memory in which everything outside of the file is secret.
 #[test]
-fn without_global_memory_an_image_has_what_its_file_says() {
+fn without_global_memory_an_image_has_the_bytes_of_its_file() {
     const SECRET: &[u8] = b"a-secret-of-memory-";
     let scratch = Scratch::new("slim-image-secret");
     let file = fs::read(fixtures().join("code/calls-gfx90a.hsaco")).unwrap();

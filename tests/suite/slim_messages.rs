@@ -153,7 +153,7 @@ fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
 }
 
 #[test]
-fn ranges_that_were_not_captured_are_said() {
+fn missing_ranges_are_reported() {
     let scratch = Scratch::new("slim-told-range");
     let dump = scratch.path("dump.json");
     let manifest = json!({
@@ -221,7 +221,7 @@ fn a_report_is_plain_english() {
 }
 
 #[test]
-fn code_objects_without_bytes_are_told_from_those_that_nobody_needs() {
+fn code_objects_without_bytes_are_distinguished_from_unneeded_ones() {
     let scratch = Scratch::new("slim-told-objects");
     fs::copy(fixtures().join("code/calls-gfx90a.hsaco"), scratch.path("code")).unwrap();
     let object = |address: &str| json!({"address": address, "file": "code"});
@@ -248,7 +248,7 @@ fn code_objects_without_bytes_are_told_from_those_that_nobody_needs() {
 
 /// The contents of a dump, and those of one made of it with fewer parts.
 #[test]
-fn a_note_says_what_this_dump_contains_and_how_all_were_made() {
+fn a_note_lists_the_contents_of_the_dump_and_how_all_were_made() {
     let scratch = Scratch::new("slim-told-chain");
     let [first, second, third] = ["first", "second", "third.zip"].map(|name| scratch.path(name));
     slimmed(&core("gfx90a-unified"), &first, &[]);
@@ -288,7 +288,7 @@ fn a_note_says_what_this_dump_contains_and_how_all_were_made() {
 }
 
 #[test]
-fn options_without_effect_are_said() {
+fn options_without_effect_are_reported() {
     let scratch = Scratch::new("slim-told-idle");
     let dump = fixtures().join("demo.zip");
     let idle = |name: &str, more: &[&str]| -> Vec<String> {
@@ -319,7 +319,7 @@ fn options_without_effect_are_said() {
 }
 
 #[test]
-fn standard_output_is_refused_in_words() {
+fn standard_output_is_rejected_with_a_reason() {
     let scratch = Scratch::new("slim-told-output");
     let dump = fixtures().join("demo.zip");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
@@ -346,7 +346,7 @@ fn standard_output_is_refused_in_words() {
 }
 
 #[test]
-fn progress_is_told_while_stacks_are_grouped() {
+fn progress_is_printed_while_stacks_are_grouped() {
     let scratch = Scratch::new("slim-told-progress");
     let dump = opened(&fixtures().join("dumps/saxpy-gfx90a-O2"));
     let all = dump.capture().waves.len() as u64;

@@ -394,7 +394,7 @@ fn a_program_that_is_no_view_is_moved_out_of_the_way() {
 /// One file of code at many addresses, each loaded as a separate code object. The user moves the wave into one after
 /// another, and each is a unit that the client's view lacks.
 #[test]
-fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() {
+fn further_files_are_bounded_with_a_report_and_the_session_is_not() {
     /// The limit in docs/view.md.
     const MOST: u64 = 64;
     const WORDS: &str = "More than 64 further files of code objects would be needed";

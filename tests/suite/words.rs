@@ -111,6 +111,30 @@ fn types_constants_and_files_have_names_of_the_field() {
     assert!(wrong.is_empty(), "retired names:\n{}", wrong.join("\n"));
 }
 
+/// Verbs of speech in names of functions and tests, between underscores.
+const SPEECH: [&str; 10] =
+    ["told", "tell", "tells", "said", "says", "speaks", "talk", "talks", "gesture", "gestures"];
+
+#[test]
+fn functions_have_no_verbs_of_speech_in_their_names() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        for (line, text) in text.lines().enumerate() {
+            let Some((before, rest)) = text.split_once("fn ") else { continue };
+            if before.contains(['/', '"', '`']) || !before.trim_start().split(' ').all(|word| word.is_ascii())
+            {
+                continue;
+            }
+            let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+            // A function of one such word is short for `expect_text` and kin.
+            if name.contains('_') && name.split('_').any(|part| SPEECH.contains(&part)) {
+                wrong.push(format!("{}:{}: {name}", path.display(), line + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "names with verbs of speech:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn error_types_end_in_error() {
     let mut wrong = Vec::new();

@@ -35,7 +35,7 @@ fn the_row_of_a_pc() {
 }
 
 #[test]
-fn rules_say_which_instruction_set_them() {
+fn rules_name_the_instruction_that_set_them() {
     let row = row("30 03 00 06 05 01 02", 0x1000);
     let placed = &row.registers[&DwarfReg(1)];
     assert_eq!(

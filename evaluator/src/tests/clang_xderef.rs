@@ -64,7 +64,7 @@ fn other_shapes_are_none() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_parts_are_reported() {
     let class = |context: &Fake, hex, focus| {
         meant(context, hex, focus).unwrap()[0].result.as_ref().unwrap_err().class()
     };

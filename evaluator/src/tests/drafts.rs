@@ -34,7 +34,7 @@ fn what_is_taken_or_unknown_is_refused() {
 }
 
 #[test]
-fn errors_say_the_line_and_the_key() {
+fn errors_have_the_line_and_the_key() {
     let refused = |text: &str| Numbers::parse(text).unwrap_err().to_string();
     let text = "# numbers\n[attributes]\nnum_lanes = 0x3f85\n\nlane_pc = 0x49\n";
     assert_eq!(refused(text), "line 5: attributes.lane_pc: 0x49 is taken by DW_AT_type");

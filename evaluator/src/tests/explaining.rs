@@ -7,7 +7,7 @@ use super::fake::Fake;
 use super::program;
 use crate::units::LaneId;
 
-fn told(context: &Fake, hex: &str) -> (Vec<String>, Result<Location, Error>) {
+fn explained(context: &Fake, hex: &str) -> (Vec<String>, Result<Location, Error>) {
     let mut explainer = Explainer::new(&NoNames);
     let result = Evaluator::new(context).traced(&mut explainer).location_for(&program(hex), Some(LaneId(0)));
     (explainer.lines(), result)
@@ -16,7 +16,7 @@ fn told(context: &Fake, hex: &str) -> (Vec<String>, Result<Location, Error>) {
 #[test]
 fn every_operation_with_the_stack_before_and_after_it() {
     let context = Fake::with(program("22"), program("30"), program("30"));
-    let (lines, _) = told(&context, "31 98 01 00");
+    let (lines, _) = explained(&context, "31 98 01 00");
     // The procedure finds too few stack entries, and is listed under its call.
     assert_eq!(
         lines,
@@ -33,7 +33,7 @@ fn every_operation_with_the_stack_before_and_after_it() {
             "       after:  fails in the procedure called",
         ]
     );
-    let (lines, _) = told(&context, "31 32 98 01 00");
+    let (lines, _) = explained(&context, "31 32 98 01 00");
     assert_eq!(
         lines[6..],
         [
@@ -49,21 +49,21 @@ fn every_operation_with_the_stack_before_and_after_it() {
 }
 
 #[test]
-fn a_loop_is_told_as_it_ran() {
+fn a_loop_is_explained_as_it_ran() {
     // lit1; lit1; minus; dup; bra -5: the loop runs twice.
-    let (lines, _) = told(&Fake::default(), "32 31 1c 12 28 fa ff");
+    let (lines, _) = explained(&Fake::default(), "32 31 1c 12 28 fa ff");
     let heads: Vec<&str> =
         lines.iter().filter(|line| line.contains("DW_OP")).map(|line| &line[..4]).collect();
     assert_eq!(heads, ["   0", "   1", "   2", "   3", "   4", "   1", "   2", "   3", "   4"]);
 }
 
 fn why(context: &Fake, hex: &str) -> Vec<String> {
-    let undefined = explain::undefined(&told(context, hex).1.unwrap(), LaneId(0));
+    let undefined = explain::undefined(&explained(context, hex).1.unwrap(), LaneId(0));
     undefined.iter().map(ToString::to_string).collect()
 }
 
 #[test]
-fn what_is_undefined_says_since_when() {
+fn undefined_locations_have_the_pc_of_their_end() {
     let context = Fake::with(program("e9 08"), program("93 04"), program("30"));
     assert_eq!(
         why(&context, "30 e9 08"),
@@ -105,7 +105,7 @@ fn the_offset_of_a_composite_counts() {
 
 #[test]
 fn reading_what_is_undefined_names_who_made_it_so() {
-    let error = told(&Fake::default(), "50 93 02 93 02 e9 0a 94 04").1.unwrap_err();
+    let error = explained(&Fake::default(), "50 93 02 93 02 e9 0a 94 04").1.unwrap_err();
     assert_eq!(
         error.to_string(),
         "DW_OP_deref_size at 7: reads bits that are undefined \
@@ -115,9 +115,9 @@ fn reading_what_is_undefined_names_who_made_it_so() {
 }
 
 #[test]
-fn errors_are_told_from_the_outside_in() {
+fn errors_are_reported_from_the_outside_in() {
     let context = Fake::with(program("30"), program("98 03 00 34 e9 04 58 94 04"), program("30"));
-    let error = told(&context, "31 98 02 00").1.unwrap_err();
+    let error = explained(&context, "31 98 02 00").1.unwrap_err();
     assert_eq!(
         explain::error(&error, &NoNames),
         [
@@ -128,10 +128,10 @@ fn errors_are_told_from_the_outside_in() {
 }
 
 #[test]
-fn calls_inside_one_another_are_told_once() {
+fn nested_calls_are_explained_once() {
     // A procedure that calls itself.
     let context = Fake::with(program("98 01 00"), program("30"), program("30"));
-    let error = told(&context, "98 01 00").1.unwrap_err();
+    let error = explained(&context, "98 01 00").1.unwrap_err();
     let deepest = format!("{} expressions inside one another", limits::MAX_CALL_DEPTH);
     for words in [error.to_string(), explain::error(&error, &NoNames).join("\n")] {
         assert_eq!(words.matches("the procedure called").count(), 1, "{words}");
@@ -140,7 +140,7 @@ fn calls_inside_one_another_are_told_once() {
 }
 
 #[test]
-fn a_long_evaluation_is_told_from_both_ends() {
+fn a_long_evaluation_is_explained_at_both_ends() {
     use super::super::limits::{MAX_EXPLAINED_FIRST, MAX_EXPLAINED_LAST, MAX_STEPS};
 
     let context = Fake::default();
@@ -169,11 +169,11 @@ fn what_is_long_on_the_stack_is_abridged() {
     use super::super::limits::{MAX_ENTRIES_SHOWN, MAX_PARTS, MAX_PARTS_SHOWN};
 
     let context = Fake::default();
-    let (lines, _) = told(&context, "50 e9 0b 08 80 10");
+    let (lines, _) = explained(&context, "50 e9 0b 08 80 10");
     let more = MAX_PARTS - MAX_PARTS_SHOWN;
     let shown = format!("       after:  location [register 0 8 bits] x {MAX_PARTS_SHOWN} [and {more} more]");
     assert_eq!(lines[5], shown);
-    let (lines, _) = told(&context, &"30 ".repeat(MAX_ENTRIES_SHOWN + 3));
+    let (lines, _) = explained(&context, &"30 ".repeat(MAX_ENTRIES_SHOWN + 3));
     let last = lines.last().unwrap();
     assert!(last.starts_with("       after:  (3 more below) | value 0x0 | "), "{last}");
     assert_eq!(last.matches("value").count(), MAX_ENTRIES_SHOWN);

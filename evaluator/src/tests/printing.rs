@@ -25,7 +25,7 @@ fn words(hex: &str, names: &dyn Names) -> String {
 }
 
 #[test]
-fn locations_in_words() {
+fn locations_as_text() {
     assert_eq!(words("64 e9 03 34 1e e9 04", &Named), "v0 lane 3");
     assert_eq!(words("64 e9 03 34 1e e9 04 35 e9 06", &Named), "v0 lane 3 bit 5");
     assert_eq!(words("08 40 35 e9 02", &Named), "private_lane[3]+0x40");
@@ -40,7 +40,7 @@ fn locations_in_words() {
 }
 
 #[test]
-fn operations_in_words() {
+fn operations_as_text() {
     let shown = |hex: &str| print::program(&program(hex), &Named);
     assert_eq!(
         shown("35 92 14 7c 64 e9 02 93 04 28 fd ff a3 01 50"),
@@ -55,7 +55,7 @@ fn operations_in_words() {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_have_their_place() {
     let error = Evaluator::new(&Fake::default()).location_for(&program("31 50 34 e9 04"), None).unwrap_err();
     assert_eq!((error.at.0, error.op), (3, "DW_OP_LLVM_offset"));
     assert_eq!(error.to_string(), "DW_OP_LLVM_offset at 3: offset 32 bits is outside the storage of 32 bits");

@@ -8,7 +8,7 @@ use super::kind;
 use crate::units::{Address, AddressSpace, LaneId, WaveSize};
 
 #[test]
-fn generic_addresses_are_told_apart_by_apertures() {
+fn generic_addresses_are_distinguished_by_apertures() {
     let kind = kind("gfx90a", WaveSize::W64);
     let defaults = HashMap::new();
     let own = HashMap::from([(AddressSpace(3), Address(0x7_0000_0000))]);

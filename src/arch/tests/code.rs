@@ -48,7 +48,7 @@ fn instructions_are_as_long_as_llvm_objdump_prints_them() {
 }
 
 /// The effect of a frame setup instruction, from its text.
-fn said(mnemonic: &str, operands: &[&str]) -> Effect {
+fn effect_of(mnemonic: &str, operands: &[&str]) -> Effect {
     let register = |text: &str| text.strip_prefix('s').and_then(|number| number.parse::<u8>().ok());
     let operand = |text: &str| match (register(text), text.strip_prefix("0x"), text.parse::<i64>()) {
         (Some(register), ..) => Operand::Sgpr(register),
@@ -117,7 +117,11 @@ fn moves_of_stack_registers_have_the_codes_of_llvm_mc() {
             let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
             let found = encoding(name).decode(code).unwrap();
             assert_eq!(usize::from(found.size), code.len(), "{name} {mnemonic} {operands:?}");
-            assert_eq!(found.effect, said(mnemonic, &operands), "{name} {mnemonic} {operands:?} {code:x?}");
+            assert_eq!(
+                found.effect,
+                effect_of(mnemonic, &operands),
+                "{name} {mnemonic} {operands:?} {code:x?}"
+            );
         }
     }
     std::fs::remove_dir_all(folder).unwrap();

@@ -65,7 +65,7 @@ fn every_register_is_found_by_its_number() {
 }
 
 #[test]
-fn wrong_numbers_say_what_they_mean() {
+fn wrong_numbers_are_named_with_their_meaning() {
     let cases = [
         ("gfx1100", WaveSize::W32, 2560, "DWARF register 2560 is VGPR0 of wave64, this is a wave32 wave"),
         ("gfx1100", WaveSize::W64, 1, "DWARF register 1 is EXEC_MASK_32 of wave32, this is a wave64 wave"),

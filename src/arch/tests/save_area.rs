@@ -52,7 +52,7 @@ fn a_stepping_is_its_base_under_another_name_and_number() {
 }
 
 #[test]
-fn every_target_says_where_waves_are_saved() {
+fn every_target_has_a_save_area() {
     for kind in every_kind() {
         let area = kind.target.save_area.as_ref().unwrap();
         let gfx9 = kind.target.name.starts_with("gfx9");

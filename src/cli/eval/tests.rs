@@ -108,7 +108,7 @@ fn of(state: &str, case: &str) -> Result<Vec<Outcome>, EvalError> {
 const ANY: &str = "[[case]]\nname = \"any\"\nbytes = \"30\"\nwant = \"value\"\n";
 
 #[test]
-fn a_file_that_is_not_of_the_format_is_refused_with_words() {
+fn a_file_of_another_format_is_rejected_with_a_reason() {
     let state = [
         // Bytes with invalid hexadecimal digits, although no operation reads them.
         ("frame_base = \"9g\"", "frame_base"),

@@ -35,7 +35,7 @@ fn sizes_have_units() {
 }
 
 #[test]
-fn a_bar_says_how_far() {
+fn a_bar_prints_the_progress() {
     let half = line(Progress::Writing(12 << 20, 24 << 20));
     assert_eq!(half, "writing [###############...............]  50% 12 of 24 MiB");
     assert_eq!(line(Progress::Asking(7, 7)), "asking waves [##############################] 100% 7 of 7");

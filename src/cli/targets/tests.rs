@@ -52,7 +52,7 @@ fn one_target_is_shown_whole() {
 }
 
 #[test]
-fn json_says_the_same() {
+fn json_has_the_same_values() {
     let list: Value = serde_json::from_str(&output(None, true)).unwrap();
     assert!(
         list.as_array()

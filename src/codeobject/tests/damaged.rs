@@ -12,7 +12,7 @@ fn refusal(bytes: Vec<u8>) -> String {
 }
 
 #[test]
-fn says_what_it_is_instead() {
+fn another_format_is_named() {
     let magic = "not an AMDGPU code object: the magic at file offset 0x0 is";
     assert_eq!(refusal(Vec::new()), format!("{magic} missing (the file is empty), expected 7f 45 4c 46"));
     assert_eq!(refusal(b"PK\x03\x04".to_vec()), format!("{magic} 50 4b 03 04, expected 7f 45 4c 46"));

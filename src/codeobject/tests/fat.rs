@@ -186,7 +186,7 @@ fn what_is_damaged_is_a_problem_with_its_place() {
 }
 
 #[test]
-fn host_programs_are_told_from_code_objects() {
+fn host_programs_and_code_objects_are_distinguished() {
     let host = std::fs::read(std::env::current_exe().expect("this test")).expect("an ELF file");
     let error = FatFile::read(&Bytes::from(host)).expect_err("no code objects");
     assert!(matches!(error, CodeObjectError::Identity { what: "e_machine", .. }), "{error}");

@@ -59,7 +59,7 @@ there:
 "#;
 
 #[test]
-fn each_type_is_computed_as_the_table_says() {
+fn each_type_is_computed_by_the_table() {
     let object = assembled("types", TYPES, &[]);
     let bytes = object.section_bytes(".debug_test").expect("sound").expect("there");
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());

@@ -19,7 +19,7 @@ fn reads_files_and_memory() {
 }
 
 #[test]
-fn says_where_it_is_wrong() {
+fn an_error_has_its_place() {
     let bad = |text: &str| Uri::parse(text).expect_err(text).to_string();
     assert_eq!(bad("http://a"), "not a code object URI: begins with neither file:// nor memory://");
     assert_eq!(bad("file:///a%2"), "`%` at byte 9 of the URI is not followed by two hex digits");

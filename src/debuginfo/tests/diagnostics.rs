@@ -166,7 +166,7 @@ fn a_type_that_contains_itself_ends() {
 }
 
 #[test]
-fn a_size_that_overflows_is_said_to() {
+fn a_size_that_overflows_is_reported() {
     let object = Object::new(&unit("cu", "1", TYPES));
     let die = object.die("huge");
     assert_eq!(object.info.byte_size(TypeId(die)), Err(DebugInfoError::TooLarge { die }));
@@ -186,7 +186,7 @@ fn a_member_costs_itself() {
 }
 
 #[test]
-fn base_types_without_size_or_meaning_say_so() {
+fn base_types_without_size_or_meaning_are_reported() {
     let object = Object::new(&unit("cu", "1", TYPES));
     let nothing = format!("<the base type at DIE {} has no size>", object.die("nothing"));
     assert_eq!(object.shown("nothing", &[]).unwrap(), nothing);
@@ -266,7 +266,7 @@ fn a_die_of_a_function_costs_itself() {
 }
 
 #[test]
-fn a_check_says_all_of_it() {
+fn a_check_reports_all_of_it() {
     let first = unit("cu", "12\n.long 0x5000", FUNCTIONS);
     let sound = unit("sound", "1", ".byte 4\n.asciz \"char\"\n.byte 6, 1");
     let broken = unit("broken", "0x70", "");

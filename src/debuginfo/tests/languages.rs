@@ -93,7 +93,7 @@ fn assembled(name: &str, text: &str) -> (Vec<u8>, String) {
 }
 
 #[test]
-fn arrays_begin_where_their_language_says() {
+fn arrays_begin_at_the_default_of_their_language() {
     let (object, printed) = assembled("languages", &assembly());
     let counts: Vec<Option<u64>> = printed
         .lines()

@@ -57,7 +57,7 @@ fn one_that_prints_without_end_is_stopped() {
 }
 
 #[test]
-fn one_that_fails_says_why() {
+fn a_failing_tool_gives_the_reason() {
     let error = ends_with("echo >&2; echo bad luck >&2; exit 3").to_string();
     assert_eq!(error, "llvm-objdump failed (exit status: 3): bad luck");
     let error = ends_with("kill -9 $$").to_string();

@@ -10,7 +10,7 @@ fn lines(lines: &[&str]) -> String {
 }
 
 #[test]
-fn objdump_says_addresses_sizes_and_targets() {
+fn objdump_reports_addresses_sizes_and_targets() {
     let text = lines(&[
         "s_branch 65519                // 000000001000: BF82FFEF <zero+0xfc0>",
         "s_branch 16                   // 000000001004: BF820010 <.text+0x48>",
@@ -81,7 +81,7 @@ const DECODED: &str = "\t.text\n\ts_nop 0        ; encoding: [0x00,0x00,0x80,0xb
 const SAID: &str = "<stdin>:2:1: warning: invalid instruction encoding\n0xff 0xff 0xff 0xff \n^\n<stdin>:9:1: warning: potentially\n";
 
 #[test]
-fn mc_says_sizes_by_encodings_and_bad_ones_by_line() {
+fn mc_reports_sizes_by_encodings_and_errors_by_line() {
     let found = mc::listing(DECODED, SAID, 0x1000, &BYTES).unwrap();
     let got: Vec<_> =
         found.iter().map(|one| (one.address, one.size, one.text.as_str(), one.is_decoded)).collect();

@@ -82,7 +82,7 @@ fn all(disassembler: &Disassembler, machine: &Machine, start: u64, bytes: &[u8])
 }
 
 #[test]
-fn objdump_says_of_bytes_what_it_says_of_the_file() {
+fn objdump_lists_bytes_like_the_file() {
     let disassembler = Disassembler::new(Some(newest_llvm("llvm-objdump")));
     let (mut count, mut targets) = (0, 0);
     for path in objects() {
@@ -98,7 +98,7 @@ fn objdump_says_of_bytes_what_it_says_of_the_file() {
 }
 
 #[test]
-fn mc_says_the_same_but_for_targets() {
+fn mc_and_objdump_agree_except_on_targets() {
     let disassembler = Disassembler::new(Some(newest_llvm("llvm-mc")));
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for path in objects() {

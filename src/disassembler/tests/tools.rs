@@ -51,7 +51,7 @@ fn so_many_are_tried_and_no_more() {
 }
 
 #[test]
-fn a_named_program_is_what_its_name_says() {
+fn a_named_program_is_the_tool_of_its_name() {
     let program = |path: &str| Tool::named(PathBuf::from(path)).program;
     assert_eq!(program("/opt/rocm/llvm/bin/llvm-mc"), Program::Mc);
     assert_eq!(program("llvm-mc-19"), Program::Mc);

@@ -37,7 +37,7 @@ fn made() -> tempfile::TempDir {
 }
 
 #[test]
-fn names_within_the_folder_lead_where_the_kernel_says() {
+fn names_within_the_folder_resolve_like_the_kernel_does() {
     let base = made();
     let root = base.path().join("top");
     let beneath = Beneath::new(&root).unwrap();

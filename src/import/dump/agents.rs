@@ -89,8 +89,7 @@ impl Builder<'_, '_> {
         let key = key.name("hardware");
         self.problems.extra(&key, &given.extra);
         let mut number = |name: &str, field: &Field<u64>| {
-            self.problems.required(&key, name, field)?;
-            self.problems.small(&key, name, field)
+            self.problems.needed_small(&key, name, field, "`hardware` is unknown")
         };
         // Reads all six before it gives up, so that each error is reported.
         let vendor = number("vendor", &given.vendor);
@@ -114,8 +113,8 @@ impl Builder<'_, '_> {
         let given = problems.given(key, "ring", field)?;
         let key = key.name("ring");
         problems.extra(&key, &given.extra);
-        let address = problems.required(&key, "address", &given.address).copied();
-        let size = problems.required(&key, "size", &given.size).copied();
+        let address = problems.needed(&key, "address", &given.address, "`ring` is unknown").copied();
+        let size = problems.needed(&key, "size", &given.size, "`ring` is unknown").copied();
         let (address, size) = (address?, size?);
         if size != 0 && address.checked_add(size - 1).is_none() {
             let what = format_args!("{size:#x} bytes from {address:#x} on, ignored");

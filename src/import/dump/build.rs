@@ -8,7 +8,7 @@ use super::data::{Found, Sources, decode_hex};
 use super::key::Key;
 use super::manifest::{self, Manifest};
 use super::pieces::{Bounds, memory_map};
-use super::read::Ids;
+use super::read::{Ids, LEFT_OUT};
 use super::registers::{KindIndex, Layouts};
 use super::shape::{Field, Text};
 use super::store::Store;
@@ -292,7 +292,12 @@ impl<'m> Builder<'m, '_> {
             let path = self.problems.text(&key, "path", &entry.path);
             let chosen = self.problems.text(&key, "entry", &entry.entry);
             let debug = self.problems.given(&key, "debug", &entry.debug).and_then(|debug| {
-                self.sources.required(&mut self.problems, &key.name("debug"), debug.data())
+                self.sources.required(
+                    &mut self.problems,
+                    &key.name("debug"),
+                    debug.data(),
+                    "`debug` is ignored",
+                )
             });
             let build_id = self.problems.given(&key, "build_id", &entry.build_id).and_then(|hex| {
                 let mut bytes = Vec::new();
@@ -348,7 +353,7 @@ impl<'m> Builder<'m, '_> {
                 );
                 continue;
             };
-            let Some(extent) = self.sources.required(&mut self.problems, &key, entry.data()) else {
+            let Some(extent) = self.sources.required(&mut self.problems, &key, entry.data(), LEFT_OUT) else {
                 continue;
             };
             if self.capture.sources.len() >= MAX_SOURCE_FILES {

@@ -130,18 +130,19 @@ impl Sources {
         extent.map_or(Found::Refused, Found::At)
     }
 
-    /// Like [`Self::extent`], for a table that cannot be without data.
+    /// Like [`Self::extent`], for a table that cannot be without data; `effect`: the result of its absence.
     pub(super) fn required(
         &mut self,
         problems: &mut Problems,
         key: &Key<'_>,
         data: DataKeys<'_, '_>,
+        effect: &str,
     ) -> Option<Extent> {
         match self.extent(problems, key, data) {
             Found::At(extent) => Some(extent),
             Found::Refused => None,
             Found::Nothing => {
-                problems.report(key, "there is no data", "one of file, hex and u32");
+                problems.report(key, format_args!("there is no data; {effect}"), "one of file, hex and u32");
                 None
             }
         }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::data::Sources;
 use super::key::Key;
 use super::manifest::{Entries, Piece};
+use super::read::LEFT_OUT;
 use super::shape::Field;
 use crate::capture::{Extent, MemoryMap, Segment};
 use crate::import::problem::Problems;
@@ -93,7 +94,7 @@ fn segment(
         0
     };
     let name = problems.text(key, "name", &piece.name);
-    let mut extent = sources.required(problems, key, piece.data())?;
+    let mut extent = sources.required(problems, key, piece.data(), LEFT_OUT)?;
     if extent.length == 0 {
         problems.report(key, "no bytes; it is left out", "at least one byte");
         return None;

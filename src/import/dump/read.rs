@@ -8,6 +8,9 @@ use super::shape::{Extra, Field, Shape, Text};
 use crate::clean::clean;
 use crate::import::problem::Problems;
 
+/// The effect of a fault in an entry of a list.
+pub(super) const LEFT_OUT: &str = "the entry is left out";
+
 impl Problems {
     /// A value, if it is given and has its shape.
     pub(super) fn given<'a, 'de, T: Shape<'de>>(
@@ -33,10 +36,41 @@ impl Problems {
         name: &str,
         field: &'a Field<T>,
     ) -> Option<&'a T> {
-        if !field.is_given() {
-            self.report(key.name(name), "is missing; the entry is left out", T::EXPECTED);
+        self.needed(key, name, field, LEFT_OUT)
+    }
+
+    /// A value that a table needs; `effect`: the result of its absence.
+    pub(super) fn needed<'a, 'de, T: Shape<'de>>(
+        &mut self,
+        key: &Key<'_>,
+        name: &str,
+        field: &'a Field<T>,
+        effect: &str,
+    ) -> Option<&'a T> {
+        match field {
+            Field::Given(value) => return Some(value),
+            Field::Absent => self.report(key.name(name), format_args!("is missing; {effect}"), T::EXPECTED),
+            Field::Wrong(found) => {
+                self.report(key.name(name), format_args!("{found}; {effect}"), T::EXPECTED)
+            }
         }
-        self.given(key, name, field)
+        None
+    }
+
+    /// A number below 2^32 that a table needs; `effect`: the result of its absence.
+    pub(super) fn needed_small(
+        &mut self,
+        key: &Key<'_>,
+        name: &str,
+        field: &Field<u64>,
+        effect: &str,
+    ) -> Option<u32> {
+        let number = *self.needed(key, name, field, effect)?;
+        let small = u32::try_from(number).ok();
+        if small.is_none() {
+            self.report(key.name(name), format_args!("{number:#x}; {effect}"), "a number below 2^32");
+        }
+        small
     }
 
     /// A string.
@@ -158,8 +192,7 @@ impl Ids {
         key: &Key<'_>,
         field: &Field<u64>,
     ) -> Option<u32> {
-        problems.required(key, "id", field)?;
-        let id = problems.small(key, "id", field)?;
+        let id = problems.needed_small(key, "id", field, LEFT_OUT)?;
         if self.known.contains_key(&id) {
             let what = format_args!("{id} is taken by an earlier entry; this one is left out");
             problems.report(key.name("id"), what, "ids that are unique in their table");

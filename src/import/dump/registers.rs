@@ -7,6 +7,7 @@ use super::data::Sources;
 use super::key::Key;
 use super::manifest::{self, InlineRegisters};
 use super::names::Names;
+use super::read::LEFT_OUT;
 use super::shape::Field;
 use super::spans::{Span, SpanSource, report_twice};
 use super::values::Values;
@@ -14,6 +15,9 @@ use crate::arch::{RegId, WaveArch};
 use crate::capture::{BackingId, Extent, RegisterBlock, Registers};
 use crate::import::problem::Problems;
 use crate::units::LaneSet;
+
+/// The effect of a fault in the table `image`.
+const NO_IMAGE: &str = "the image is left out";
 
 /// An index into the builder's table of kinds; cheaper to look up by than the kind itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,9 +131,9 @@ impl<'m, 'de> Layouts<'m, 'de> {
         image: &manifest::Image<'de>,
     ) -> Option<(Layout, Extent)> {
         problems.extra(key, &image.extra);
-        let name = &*problems.required(key, "layout", &image.layout)?.0;
+        let name = &*problems.needed(key, "layout", &image.layout, NO_IMAGE)?.0;
         let layout = self.layout_of(problems, key, wave, name)?;
-        let mut extent = sources.required(problems, key, image.data())?;
+        let mut extent = sources.required(problems, key, image.data(), NO_IMAGE)?;
         // A length that is cut short by the end of the file has been reported with the file's size.
         let reported = matches!(image.length, Field::Given(length) if length > extent.length);
         if extent.length < layout.size && !reported {
@@ -291,7 +295,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         let Some(mut block) = self.run(problems, key, wave, &bulk.registers, &bulk.lanes) else {
             return Vec::new();
         };
-        let Some(extent) = sources.required(problems, key, bulk.data()) else { return Vec::new() };
+        let Some(extent) = sources.required(problems, key, bulk.data(), LEFT_OUT) else { return Vec::new() };
         block.offset = extent.offset;
         // The lanes after the last captured one have no meaning, so that their bytes may be left out at the end.
         let used = u64::from(64 - block.known.0.leading_zeros()) * 4;

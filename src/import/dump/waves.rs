@@ -16,7 +16,7 @@ use crate::units::WaveSize;
 
 impl<'m, 'de> Builder<'m, 'de> {
     pub(super) fn waves(&mut self) {
-        let manifest = self.manifest;
+        let (manifest, before) = (self.manifest, self.problems.count());
         let table = Key::Root.name("wave");
         let mut ids = Ids::new("wave");
         let mut taken = HashSet::new();
@@ -34,6 +34,9 @@ impl<'m, 'de> Builder<'m, 'de> {
                 self.problems.report(key.name("wave_in_group"), what, "one wave at each place");
             }
             self.capture.waves.push(wave);
+        }
+        if self.capture.waves.is_empty() {
+            self.problems.explain_no_waves_from(before);
         }
     }
 

@@ -128,7 +128,7 @@ impl<'a> WaveReader<'a> {
         problems: &mut Problems,
     ) {
         let (mut saved, mut idle) = (Vec::new(), Idle::new());
-        let mut areas = 0u32;
+        let (mut areas, before) = (0u32, problems.count());
         // All blocks are known before the first wave is built: `ReadAhead` reads their words in advance.
         for entry in &state.queues {
             let key = format!("queue {}", entry.id);
@@ -162,6 +162,8 @@ impl<'a> WaveReader<'a> {
             );
             problems.explains_no_waves();
         } else if capture.waves.is_empty() {
+            problems.explain_no_waves_from(before);
+            // Queues without work are no fault.
             for (key, what) in idle {
                 problems.report(key, what, "a save area with waves, unless none ran");
             }

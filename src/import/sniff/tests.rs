@@ -23,7 +23,7 @@ fn elf(class: u8, data: u8, kind: u8) -> Vec<u8> {
 }
 
 #[test]
-fn a_format_is_told_by_content() {
+fn a_format_is_detected_by_content() {
     assert_eq!(format(b"PK\x03\x04 rest"), Ok(Format::Zip));
     assert_eq!(format(b"format = 1\n"), Ok(Format::Manifest));
     assert_eq!(format(b""), Err("an empty file".to_owned()));
@@ -31,7 +31,7 @@ fn a_format_is_told_by_content() {
 }
 
 #[test]
-fn what_is_not_read_is_said() {
+fn unread_parts_are_reported() {
     assert_eq!(
         format(&elf(2, 1, 3)),
         Err("an ELF file, but no core: a program, library or code object".to_owned())
@@ -45,7 +45,7 @@ fn what_is_not_read_is_said() {
 }
 
 #[test]
-fn text_is_told_by_its_lines() {
+fn text_is_recognised_by_its_lines() {
     let header = "wave_1: pc=0x7f00 (running)\n";
     for (text, format_of_it) in [
         (header.to_owned(), Format::AgentLog),
@@ -154,7 +154,7 @@ fn text_without_a_log_is_named() {
 
 /// Each byte order, with its byte order mark.
 #[test]
-fn utf_16_is_told_as_the_text_that_it_is() {
+fn utf_16_is_recognised_as_text() {
     let none = || Err("text of no known format".to_owned());
     for (text, wanted) in [
         ("noise é\r\nwave_1: pc=0x7f00 (running)\r\n".to_owned(), Ok(Format::AgentLog)),

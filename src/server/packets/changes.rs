@@ -4,7 +4,7 @@ use super::super::state::State;
 use super::super::threads::Thread;
 use super::monitor::{CommandError, words};
 use super::questions;
-use crate::questions::{Form, PRINT, QuestionError};
+use crate::questions::{ArgumentError, Form, PRINT, QuestionError};
 use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
 use crate::session::{ChangeError, Reset};
@@ -23,9 +23,9 @@ pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<
         [] | ["all"] => Reset::All,
         ["registers"] => Reset::Registers,
         ["memory"] => Reset::Memory,
-        _ => {
-            let usage = "Name the changes to drop: monitor reset registers, memory or all.";
-            return Err(CommandError::Usage(usage));
+        [word, ..] => {
+            let (names, text) = (&["all", "registers", "memory"], (*word).to_owned());
+            return Err(QuestionError::from(ArgumentError::Choice { names, text }).into());
         }
     };
     let dropped = state.session.reset(what);
@@ -33,10 +33,11 @@ pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<
     Ok(format!("{}\n{}", report::dropped(what, dropped), stale(state)))
 }
 
-/// `monitor set [lane N|all|active] [frame N] PATH = VALUE`
+/// `monitor set [lane LANES] [frame N] PATH = VALUE`
 pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, CommandError> {
     let wave = thread.wave;
-    let usage = "Name the target and the value: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.";
+    let usage =
+        "The target or the value is missing. Try `monitor set x = 5` or `monitor set lane all $v0 = 0`.";
     if arguments.is_empty() {
         return Err(CommandError::Usage(usage));
     }

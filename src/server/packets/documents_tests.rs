@@ -1,7 +1,7 @@
 use super::{Piece, slice};
 
 #[test]
-fn pieces_say_whether_more_follow() {
+fn pieces_mark_whether_more_follow() {
     assert_eq!(slice(b"abcdef", 0, 4).unwrap(), Piece { bytes: b"abcd", more: true });
     assert_eq!(slice(b"abcdef", 4, 4).unwrap(), Piece { bytes: b"ef", more: false });
     assert_eq!(slice(b"abcdef", 2, 4).unwrap(), Piece { bytes: b"cdef", more: false });

@@ -16,6 +16,7 @@ use super::questions;
 use crate::clean::clean_lines;
 use crate::questions::{Body, Form, QUESTIONS, Question, Subject};
 use crate::report::Style;
+use crate::report::disassembly::is_instruction;
 pub(super) use error::CommandError;
 
 /// One command: its name, its arguments, its description and its handler.
@@ -49,7 +50,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "thread",
         arguments: "[N [COMMAND]]",
-        does: "Run COMMAND about thread N, or about the wave of work-item (X,Y,Z) of the grid, or wave (X,Y,Z)/W of a work-group. In lldb without COMMAND: all commands from now on.",
+        does: "Run COMMAND about a wave: of thread N, of work-item (X,Y,Z) of the grid, or wave W of a work-group, (X,Y,Z)/W. Without COMMAND, in lldb: choose the wave of all later commands.",
         about: About::Choice,
         most: ANY,
         run: threads::choose,
@@ -57,7 +58,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "wave",
         arguments: "[N [COMMAND]]",
-        does: "The same as `thread`. Without arguments: print which wave commands are about.",
+        does: "The same as `thread`. Without arguments: print the wave of commands.",
         about: About::Choice,
         most: ANY,
         run: threads::choose,
@@ -65,15 +66,15 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "lane",
         arguments: "[N]",
-        does: "Show the lane of commands, or choose lane N, the lane of work-item (X,Y,Z) of the grid or (X,Y,Z)[X,Y,Z] of a work-group: private memory and variables are that lane's.",
+        does: "Print the lane of commands, or choose it: lane N, work-item (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z] of a work-group. Private memory and variables are of that lane.",
         about: About::Own,
         most: 1,
         run: threads::lane,
     },
     Command {
         name: "set",
-        arguments: "[lane N|all|active] [frame N] PATH = VALUE",
-        does: "Change a number for you alone, never the capture: x = 5, $v3[5] = 77, lane all $v0 = 0.",
+        arguments: "[lane LANES] [frame N] PATH = VALUE",
+        does: "Change a number for this client; the capture stays: x = 5, $v3[5] = 77, lane all $v0 = 0.",
         about: About::Change,
         most: ANY,
         run: super::changes::set,
@@ -81,7 +82,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "changes",
         arguments: "",
-        does: "List what you have changed, with what was captured.",
+        does: "List your changes, with the captured values.",
         about: About::Dump,
         most: 0,
         run: super::changes::list,
@@ -89,7 +90,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "reset",
         arguments: "[all|registers|memory]",
-        does: "Drop your changes: everything reads as it was captured again.",
+        does: "Drop your changes: reads return captured values again.",
         about: About::Dump,
         most: 1,
         run: super::changes::reset,
@@ -97,7 +98,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "notices",
         arguments: "",
-        does: "Repeat what is to be known of this dump: problems, waves of other kinds.",
+        does: "Print the notes about this dump: problems, waves of other kinds.",
         about: About::Dump,
         most: 0,
         run: |state, _, _| Ok(notices::notices(state)),
@@ -124,7 +125,16 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     }
     answer.push_str(&state.take_notes());
     // Messages quote the typed text.
-    clean_lines(answer).into_owned()
+    folded(&clean_lines(answer))
+}
+
+/// The answer in lines of a debugger's console, which breaks longer ones within words; instructions stay as they are.
+fn folded(answer: &str) -> String {
+    let fold = |line: &str| match is_instruction(line) {
+        true => line.to_owned(),
+        false => Style::Plain.folded(line),
+    };
+    answer.lines().map(|line| fold(line) + "\n").collect()
 }
 
 /// Runs a command about the thread that the user named before it, or about the selected one.
@@ -232,6 +242,8 @@ fn rows() -> impl Iterator<Item = (&'static str, Row)> {
 
 /// The command of that name, or of the one name with that prefix.
 fn find(name: &str) -> Result<Row, CommandError> {
+    // gdb's short name.
+    let name = if name == "bt" { "backtrace" } else { name };
     if let Some((_, row)) = rows().find(|(known, _)| *known == name) {
         return Ok(row);
     }
@@ -263,17 +275,31 @@ fn sentence(words: &str) -> String {
 
 fn help(_: &mut State, _: Thread, arguments: &[&str]) -> Result<String, CommandError> {
     Ok(match arguments.first() {
-        Some(name) => describe(&find(name)?),
-        None => rows().map(|(_, row)| describe(&row)).collect(),
+        Some(name) => {
+            let row = find(name)?;
+            let example = if let Row::Question(question) = row {
+                words::attempt(question.example)
+            } else {
+                String::new()
+            };
+            format!("{}{example}\n", describe(&row))
+        }
+        None => rows().map(|(_, row)| describe(&row) + "\n").chain([NOTATION.to_owned()]).collect(),
     })
 }
+
+/// The notation of the arguments in `monitor help`.
+const NOTATION: &str = "
+Words in capitals are values, [...] is optional, A|B is a choice.
+LANES: 3, 0,8-15, active or all. NAMES: v0,exec s0-s7 scalar.
+";
 
 fn describe(row: &Row) -> String {
     let (usage, does) = match row {
         Row::Question(question) => (words::usage(question), question.summary),
         Row::Command(command) => (format!("{} {}", command.name, command.arguments), command.does),
     };
-    Style::Plain.folded(&format!("{:<27} {does}", usage.trim_end())) + "\n"
+    format!("{}\n    {does}", usage.trim_end())
 }
 
 #[cfg(test)]

@@ -20,14 +20,14 @@ fn a_beginning_that_only_one_command_has_is_enough() {
 }
 
 #[test]
-fn help_tells_of_every_command() {
+fn help_describes_every_command() {
     for command in COMMANDS {
         assert!(command.does.ends_with('.'), "{}", command.name);
     }
     for question in QUESTIONS {
         assert!(question.summary.ends_with('.'), "{}", question.name);
-        // A command without parameters has no explanation.
-        assert_eq!(usage(question) == question.name, question.hint.is_empty(), "{}", question.name);
+        // A command without parameters needs no example.
+        assert_eq!(usage(question) == question.name, question.example.is_empty(), "{}", question.name);
     }
 }
 

@@ -11,8 +11,8 @@ use super::super::threads::Thread;
 use super::vendor::{only, send};
 use super::xfer;
 use crate::questions::{
-    Answer, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, Question, QuestionError,
-    Subject, Takes, Value,
+    Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, Question, QuestionError, Subject,
+    Takes, Value,
 };
 use crate::report::groups::number_list;
 use crate::session::Member;
@@ -78,6 +78,7 @@ pub(super) fn asked<'s>(
     Asked {
         sessions: vec![state.session.as_ref()],
         dump: None,
+        is_chosen: false,
         focus: has_focus.then(focus),
         numbering: state,
         arguments,
@@ -95,8 +96,15 @@ pub(crate) fn packet(
 ) -> Handled {
     // A client that asks for instructions reads code as data.
     state.code.asks_for_instructions |= question.packet == Some("qlanescope.Disassemble");
-    let answer = paired(state, question, request.args)
-        .and_then(|(thread, arguments)| json(state, question, thread, arguments));
+    let answer = paired(state, question, request.args).and_then(|(thread, arguments)| {
+        match json(state, question, thread, arguments) {
+            // The place of the error is data of its own.
+            Err(error @ (QuestionError::Path { .. } | QuestionError::Expression { .. })) => {
+                Ok(Body::Json(error.json()))
+            }
+            answer => Ok(answer?),
+        }
+    });
     send(answer, reply)
 }
 
@@ -110,7 +118,7 @@ pub(crate) fn document(
 ) -> Handled {
     xfer::own(state, request, reply, |state, text| {
         let (thread, arguments) = annexed(state, question, annex, text)?;
-        xfer::document(json(state, question, thread, arguments))
+        xfer::document(Ok(json(state, question, thread, arguments)?))
     })
 }
 
@@ -119,10 +127,9 @@ fn json<'s>(
     question: &Question,
     thread: Thread,
     arguments: Arguments,
-) -> Result<Body<'s>, PacketError> {
-    let answer: Answer<'_> =
-        (question.answer)(&asked(state, question, thread, arguments, Form::Json, MAX_BYTES))?;
-    Ok(answer.body)
+) -> Result<Body<'s>, QuestionError> {
+    let asked = asked(state, question, thread, arguments, Form::Json, MAX_BYTES);
+    Ok((question.answer)(&asked)?.body)
 }
 
 /// The parameters that packets have.

@@ -4,7 +4,7 @@ use crate::session::reading::address::{MAX_WAVES, Token, decode, encode, window}
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 #[test]
-fn fields_are_where_the_picture_says() {
+fn fields_are_at_the_bits_of_the_picture() {
     let token = |address| decode(address);
     // By hand: tag 5, wave field 2 (ordinal 1), lane 17, offset 0x10.
     let address = 5 << 56 | 2 << 39 | 17 << 32 | 0x10;

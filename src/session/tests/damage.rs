@@ -71,7 +71,7 @@ fn an_expression_costs_its_variable() {
 }
 
 #[test]
-fn the_reason_of_a_broken_unit_is_said() {
+fn the_reason_of_a_broken_unit_is_reported() {
     // The code of the root's abbreviation.
     let object = changed(".debug_abbrev", 0, 0x7f);
     let Err(ReadError::NoVariables(why)) = locals(&object) else { panic!("variables") };

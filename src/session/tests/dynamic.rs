@@ -30,7 +30,7 @@ fn shown(function: &str) -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn objects_tell_what_their_types_do_not() {
+fn objects_determine_the_rest_of_their_types() {
     let expected = [
         ("n", "unsigned long", "2"),
         ("nowhere", "unsigned long", "optimized out: it has no DW_AT_location"),

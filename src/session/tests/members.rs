@@ -157,7 +157,7 @@ fn virtual_calls_go_through_the_objects_table() {
 
 /// Without the tables' memory there is no answer.
 #[test]
-fn absent_tables_say_so() {
+fn absent_tables_are_reported() {
     let session = session(&compiled("members.cpp", "absent"), &[".data", ".bss"]);
     let words = shown(&session, "circle.area").1;
     let start =

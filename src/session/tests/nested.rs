@@ -119,7 +119,7 @@ fn three(one: &str, two: &str, three: &str) -> (String, String, String) {
 
 /// A frame is used only if it is known to be the right one.
 #[test]
-fn a_static_link_that_leads_nowhere_says_so() {
+fn a_static_link_that_leads_nowhere_is_reported() {
     let lost = at("inner", 4, 0x7000);
     let why = "error: it is a variable of `outer` around this function, and none of the 2 frames of `outer` has the frame \
                base that DW_AT_static_link gives; the stack ends: the return address is 0";
@@ -160,7 +160,7 @@ fn an_entry_point_is_a_function() {
 /// DWARF 5 section 3.3.5: the place of the return address has no information about the caller's registers, so it
 /// makes no frame.
 #[test]
-fn a_return_address_is_told_where_nothing_unwinds() {
+fn a_return_address_is_reported_where_nothing_unwinds() {
     let session = at("lone", 4, 0);
     let stack = session.backtrace(WaveId(0), None).unwrap();
     assert_eq!(stack.frames.len(), 1);
@@ -175,7 +175,7 @@ fn a_return_address_is_told_where_nothing_unwinds() {
 
 /// DWARF 5 section 5.14: the pointer's value, then the object's address are on the stack.
 #[test]
-fn use_locations_say_where_members_are() {
+fn use_locations_give_the_places_of_members() {
     let session = at("inner", 4, INNER_BASE);
     // DW_OP_plus.
     assert_eq!(shown(&session, "obj.*pm"), "22");

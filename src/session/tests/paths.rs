@@ -104,7 +104,7 @@ fn elements_lie_as_far_apart_as_their_strides() {
 }
 
 #[test]
-fn virtual_bases_are_where_their_object_says() {
+fn virtual_bases_are_at_the_offset_of_their_object() {
     values(&[
         ("derived", "{<B> = {x = 5}, own = 9}"),
         ("derived.x", "5"),
@@ -210,7 +210,7 @@ fn eight_of_ten() -> String {
 }
 
 #[test]
-fn what_is_elsewhere_says_where() {
+fn objects_in_other_places_have_their_place() {
     let pc = start() + 4;
     let list = format!("its location list has no entry for this PC {pc:#x}, but for {}", eight_of_ten());
     let empty =

@@ -255,7 +255,7 @@ fn notes_that_reach_into_memory_end_before_it() {
 
 /// PN_XNUM in a stream whose section 0 has not arrived: headers extend to the first segment.
 #[test]
-fn headers_of_which_nobody_says_how_many_end_before_the_first_segment() {
+fn headers_of_unknown_count_end_before_the_first_segment() {
     let mut bytes = core(&[BIG, ZEROS, SMALL]);
     bytes[56..58].copy_from_slice(&[0xff, 0xff]);
     let (found, came) = spooled(std::io::Cursor::new(bytes.clone()), 1 << 30, FOREVER);
@@ -492,7 +492,7 @@ fn holes_between_what_was_dropped_are_bounded() {
 }
 
 #[test]
-fn notes_that_come_too_late_are_kept_and_that_is_said() {
+fn late_notes_are_kept_and_reported() {
     // A note behind the inspected first 256 MiB, for which the reader does not wait.
     let late = (256 << 20) + 0x1000;
     let mut head = core(&[(0x10_0000, 0, 0), (0, 0, 0)]);

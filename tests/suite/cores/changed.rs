@@ -29,7 +29,7 @@ pub(super) fn opened(bytes: &[u8]) -> Value {
     export(&[path.to_str().unwrap()])
 }
 
-pub(super) fn told(export: &Value, words: &str) -> Vec<String> {
+pub(super) fn reported(export: &Value, words: &str) -> Vec<String> {
     let problems = export["problems"].as_array().unwrap().iter().map(crate::problem_text);
     problems.filter(|problem| problem.contains(words)).collect()
 }
@@ -39,7 +39,7 @@ const R_DEBUG: u64 = 0x7fff_f7a0_1040;
 
 /// Unwritten memory has no version, but the stop positions of waves are known.
 #[test]
-fn a_version_that_no_runtime_had_is_told_and_not_believed() {
+fn a_version_that_no_runtime_had_is_reported_and_rejected() {
     for name in ["gfx1100", "gfx90a-unified", "gfx942-multi-xcc"] {
         let expected = expected(name);
         for (version, zeros) in [(0u32, 4), (0, 40), (3, 4), (u32::MAX, 4)] {
@@ -48,7 +48,12 @@ fn a_version_that_no_runtime_had_is_told_and_not_believed() {
             bytes[at..at + zeros].fill(0);
             bytes[at..at + 4].copy_from_slice(&version.to_le_bytes());
             let ours = opened(&bytes);
-            assert_eq!(told(&ours, "r_debug.r_version").len(), 1, "{name} {version}: {}", ours["problems"]);
+            assert_eq!(
+                reported(&ours, "r_debug.r_version").len(),
+                1,
+                "{name} {version}: {}",
+                ours["problems"]
+            );
             for (ours, theirs) in super::pairs(&ours["waves"], &expected["waves"]) {
                 assert_eq!(ours["pc"], theirs["pc"], "{name} {version}: wave {}", theirs["ordinal"]);
                 assert_eq!(ours["stop_reasons"], theirs["stop_reasons"], "{name} {version}");
@@ -75,7 +80,7 @@ fn a_wave_without_trap_temporaries_has_no_parking_address() {
             let mut bytes = file.clone();
             end_segment(&mut bytes, traps);
             let ours = opened(&bytes);
-            assert!(!told(&ours, "were not captured whole").is_empty(), "{name} {index}");
+            assert!(!reported(&ours, "were not captured whole").is_empty(), "{name} {index}");
             let ours = ours["waves"].as_array().unwrap();
             // The other XCC's area is after the cut in the first one's, and is lost with it.
             assert!(
@@ -116,7 +121,7 @@ fn end_segment(file: &mut [u8], end: u64) {
 
 /// A queue of an unknown GPU has a save area; its waves are skipped for another reason.
 #[test]
-fn an_unknown_gpu_is_the_reason_that_is_told() {
+fn an_unknown_gpu_is_the_reported_reason() {
     let (mut bytes, _) = sample("gfx90a-split");
     // The note of the GPUs' state is the first: 20 bytes of header and name, 8 + 32 + 16 before the agents.
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
@@ -126,8 +131,8 @@ fn an_unknown_gpu_is_the_reason_that_is_told() {
     bytes[at..at + 4].copy_from_slice(&770_000u32.to_le_bytes());
     let ours = opened(&bytes);
     assert_eq!(ours["waves"], json!([]));
-    assert_eq!(told(&ours, "its queues are left out").len(), 1, "{}", ours["problems"]);
-    assert!(told(&ours, "no queue has a save area").is_empty(), "{}", ours["problems"]);
+    assert_eq!(reported(&ours, "its queues are left out").len(), 1, "{}", ours["problems"]);
+    assert!(reported(&ours, "no queue has a save area").is_empty(), "{}", ours["problems"]);
 }
 
 fn part_of(name: &str, host: bool) -> Vec<u8> {
@@ -135,7 +140,7 @@ fn part_of(name: &str, host: bool) -> Vec<u8> {
 }
 
 #[test]
-fn a_host_core_of_another_process_is_told() {
+fn a_host_core_of_another_process_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str, bytes: Vec<u8>| {
         let path = folder.path().join(name);
@@ -145,11 +150,11 @@ fn a_host_core_of_another_process_is_told() {
     let gpu = path("gpucore", part_of("gfx90a-unified", false));
     let own = path("own", part_of("gfx90a-unified", true));
     let ours = export(&[&gpu, "--host-core", &own]);
-    assert!(told(&ours, "host").is_empty(), "{}", ours["problems"]);
+    assert!(reported(&ours, "host").is_empty(), "{}", ours["problems"]);
     // Its list leads to other code objects: the build ids in GPU memory differ.
     let other = path("other", part_of("gfx1100", true));
     let ours = export(&[&gpu, "--host-core", &other]);
-    assert!(!told(&ours, "build id").is_empty(), "{}", ours["problems"]);
+    assert!(!reported(&ours, "build id").is_empty(), "{}", ours["problems"]);
     // No data at the list's address.
     let mut elsewhere = part_of("gfx90a-unified", true);
     let count = usize::from(u16::from_le_bytes([elsewhere[56], elsewhere[57]]));
@@ -158,12 +163,17 @@ fn a_host_core_of_another_process_is_told() {
     }
     let elsewhere = path("elsewhere", elsewhere);
     let ours = export(&[&gpu, "--host-core", &elsewhere]);
-    assert_eq!(told(&ours, "--host-core: no memory at 0x7ffff7a01040").len(), 1, "{}", ours["problems"]);
+    assert_eq!(reported(&ours, "--host-core: no memory at 0x7ffff7a01040").len(), 1, "{}", ours["problems"]);
     // A merged core, or a GPU core: its own note of GPUs is not read.
     for name in SAMPLES {
         let whole = core(name);
         let ours = export(&[&gpu, "--host-core", whole.to_str().unwrap()]);
-        assert_eq!(told(&ours, "its note of the GPUs' state is not read").len(), 1, "{}", ours["problems"]);
+        assert_eq!(
+            reported(&ours, "its note of the GPUs' state is not read").len(),
+            1,
+            "{}",
+            ours["problems"]
+        );
     }
 }
 
@@ -202,7 +212,7 @@ fn without_global_memory_images_hold_nothing_that_programs_wrote() {
 
 /// `--processor` is for unknown GPUs: a contradiction with the core or a code object's header is reported.
 #[test]
-fn a_processor_that_the_core_contradicts_is_told() {
+fn a_processor_that_the_core_contradicts_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("core");
     let with = |bytes: &[u8], processor: &str| {
@@ -211,10 +221,10 @@ fn a_processor_that_the_core_contradicts_is_told() {
     };
     for (name, known, other) in [("gfx90a-unified", "gfx90a", "gfx942"), ("gfx1100", "gfx1100", "gfx1030")] {
         let (bytes, _) = sample(name);
-        assert_eq!(told(&with(&bytes, known), "contradicts"), Vec::<&str>::new(), "{name}");
+        assert_eq!(reported(&with(&bytes, known), "contradicts"), Vec::<&str>::new(), "{name}");
         let ours = with(&bytes, other);
         assert_eq!(ours["agents"][0]["architecture"], known, "{name}");
-        let said = told(&ours, "contradicts");
+        let said = reported(&ours, "contradicts");
         assert_eq!(said.len(), 1, "{said:?}");
         let wanted = format!("--processor {other} contradicts the core's {known}, which is used");
         assert!(said[0].contains(&wanted), "{said:?}");
@@ -224,13 +234,13 @@ fn a_processor_that_the_core_contradicts_is_told() {
     let version = 90010u32.to_le_bytes();
     let at = bytes.windows(4).position(|word| word == version).unwrap();
     bytes[at..at + 4].copy_from_slice(&90011u32.to_le_bytes());
-    assert_eq!(told(&with(&bytes, "gfx90a"), "contradicts"), Vec::<&str>::new());
+    assert_eq!(reported(&with(&bytes, "gfx90a"), "contradicts"), Vec::<&str>::new());
     let said = with(&bytes, "gfx942");
-    let said = told(&said, "contradicts");
+    let said = reported(&said, "contradicts");
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("--processor gfx942 contradicts the code object at 0x"), "{said:?}");
     assert!(said[0].contains("by its header is for gfx90a") && said[0].contains("or --processor gfx90a"));
     let said = with(&bytes, "gfx1100");
-    let said = told(&said, "contradicts the core's gfx90b, which is unknown; it is read as gfx1100");
+    let said = reported(&said, "contradicts the core's gfx90b, which is unknown; it is read as gfx1100");
     assert_eq!(said.len(), 1, "{said:?}");
 }

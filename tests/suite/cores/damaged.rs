@@ -105,7 +105,7 @@ fn everything(opened: Opened) -> String {
 }
 
 #[test]
-fn truncated_samples_give_what_is_there_and_say_what_is_not() {
+fn truncated_samples_give_the_existing_part_and_report_the_rest() {
     let targets = Targets::builtin();
     for name in SAMPLES {
         let file = std::fs::read(core(name)).unwrap();
@@ -141,7 +141,7 @@ fn truncated_samples_give_what_is_there_and_say_what_is_not() {
 /// After a flip in a word that locates something, in headers of the file and of save areas, values are unchanged or
 /// have a problem. Other words may have another plausible value (a queue's id, a wave's slot).
 #[test]
-fn flipped_words_are_told_or_change_nothing_and_take_no_long_time() {
+fn flipped_dwords_are_reported_or_change_nothing_and_take_no_long_time() {
     let targets = Targets::builtin();
     for name in SAMPLES {
         let file = std::fs::read(core(name)).unwrap();

@@ -201,7 +201,7 @@ fn bytes_of(number: u64) -> String {
 
 /// The file name does not matter, nor does the runtime's version if the file has it.
 #[test]
-fn the_content_tells_the_format() {
+fn the_content_determines_the_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("manifest.toml");
     std::fs::copy(core("gfx1100"), &path).unwrap();

@@ -187,7 +187,7 @@ fn what_does_not_match_is_refused_and_forced() {
 }
 
 #[test]
-fn info_says_where_each_came_from() {
+fn info_prints_the_origin_of_each() {
     let run = |arguments: &[&str]| {
         let output =
             Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("info").args(arguments).output().unwrap();
@@ -223,7 +223,7 @@ fn descriptors(file: &Path) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn kernels_are_those_whose_descriptors_lie_where_dispatches_say() {
+fn kernels_are_those_with_descriptors_at_the_addresses_of_dispatches() {
     for name in SAMPLES {
         let expected = expected(name);
         let of = |address: u64| {

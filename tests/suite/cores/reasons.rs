@@ -11,7 +11,7 @@ use lanescope::import;
 use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Dump, Session};
 
-use super::changed::{opened, sample, told};
+use super::changed::{opened, reported, sample};
 use super::{SAMPLES, core, expected, export, fixtures};
 
 pub(super) fn put(bytes: &mut [u8], at: usize, word: u32) {
@@ -54,7 +54,7 @@ fn a_damaged_size_of_a_control_stack_makes_no_waves() {
         }
         let ours = opened(&bytes);
         assert_eq!(pcs(&ours["waves"]), pcs(&expected["waves"]), "{name}");
-        assert_eq!(told(&ours, "its header contradicts itself").len(), 1, "{name}: {}", ours["problems"]);
+        assert_eq!(reported(&ours, "its header contradicts itself").len(), 1, "{name}: {}", ours["problems"]);
     }
 }
 
@@ -69,7 +69,7 @@ fn the_version_in_a_core_is_not_overridden() {
         {
             let ours = export(&[path, "--r-version", given]);
             assert_eq!(pcs(&ours["waves"]), pcs(&expected["waves"]), "{name} {given}");
-            assert_eq!(told(&ours, what).len(), 1, "{name} {given}: {}", ours["problems"]);
+            assert_eq!(reported(&ours, what).len(), 1, "{name} {given}: {}", ours["problems"]);
         }
     }
     let path = core("gfx90a-split");
@@ -79,10 +79,10 @@ fn the_version_in_a_core_is_not_overridden() {
         let ours = export(&[path, "--r-version", given]);
         assert_eq!(ours["waves"], without["waves"], "{given}");
         let what = format!("--r-version: {given}: it counts as unknown (expected 8 or later)");
-        assert_eq!(told(&ours, &what).len(), 1, "{given}: {}", ours["problems"]);
+        assert_eq!(reported(&ours, &what).len(), 1, "{given}: {}", ours["problems"]);
     }
     let known = export(&[path, "--r-version", "10"]);
-    assert!(told(&known, "--r-version").is_empty(), "{}", known["problems"]);
+    assert!(reported(&known, "--r-version").is_empty(), "{}", known["problems"]);
 }
 
 /// The same file is loaded twice, and only its code identifies it: neither load address has its first page.
@@ -131,7 +131,7 @@ fn a_file_is_placed_wherever_its_code_is() {
         found.sort_unstable();
         assert_eq!(found, loaded, "{with:?}: {}", ours["problems"]);
         assert!(
-            told(&ours, "it is none of the loaded code objects").is_empty(),
+            reported(&ours, "it is none of the loaded code objects").is_empty(),
             "{with:?}: {}",
             ours["problems"]
         );
@@ -166,7 +166,7 @@ fn that_there_are_no_waves_has_a_reason() {
     let mut other = bytes.clone();
     put(&mut other, entry + 52, 0);
     let ours = opened(&other);
-    assert_eq!(told(&ours, "queue 1: it is of type 0; left out").len(), 1, "{}", ours["problems"]);
+    assert_eq!(reported(&ours, "queue 1: it is of type 0; left out").len(), 1, "{}", ours["problems"]);
     // No queue has a readable save area.
     let mut empty = bytes.clone();
     for area in expected(name)["segments"].as_array().unwrap() {
@@ -179,7 +179,7 @@ fn that_there_are_no_waves_has_a_reason() {
     let what = format!("queue 1: the save area at {area:#x} is empty");
     let ours = opened(&empty);
     assert_eq!(
-        (ours["waves"].as_array().unwrap().len(), told(&ours, &what).len()),
+        (ours["waves"].as_array().unwrap().len(), reported(&ours, &what).len()),
         (0, 1),
         "{}",
         ours["problems"]
@@ -190,9 +190,9 @@ fn that_there_are_no_waves_has_a_reason() {
     put(&mut empty, entry + 32, 0);
     put(&mut empty, entry + 36, 0);
     let ours = opened(&empty);
-    assert_eq!(told(&ours, "queue 1: no save area").len(), 1, "{}", ours["problems"]);
+    assert_eq!(reported(&ours, "queue 1: no save area").len(), 1, "{}", ours["problems"]);
     // If other queues have waves, a queue without waves is no problem.
-    assert!(told(&opened(&bytes), "save area").is_empty());
+    assert!(reported(&opened(&bytes), "save area").is_empty());
 }
 
 /// Work-groups outside of their grids are reported with their number, the first of them and its grid.
@@ -237,9 +237,9 @@ fn work_groups_outside_of_their_grids_are_counted() {
                     .replace(" lie{s}", ", lie")
                     .replace("{their}", "their"),
             };
-            assert_eq!(told(&ours, &text).len(), 1, "{name}: {text}: {}", ours["problems"]);
+            assert_eq!(reported(&ours, &text).len(), 1, "{name}: {text}: {}", ours["problems"]);
         }
-        assert!(told(&ours, "no place for").is_empty());
+        assert!(reported(&ours, "no place for").is_empty());
     }
 }
 
@@ -261,7 +261,7 @@ fn a_place_that_a_work_group_does_not_have_is_a_line_of_its_own() {
     let ours = opened(&changed);
     let id = wave["ordinal"].as_u64().unwrap() + 1;
     let what = format!("wave {id} has place 63 in its work-group, counted from 0 (expected one of the");
-    assert_eq!(told(&ours, &what).len(), 1, "{}", ours["problems"]);
+    assert_eq!(reported(&ours, &what).len(), 1, "{}", ours["problems"]);
 }
 
 /// A damaged note is reported, and does not hide the GPUs' note after it.
@@ -277,13 +277,13 @@ fn the_gpus_note_is_found_behind_a_damaged_one() {
         put(&mut damaged, start + 4, size);
         let ours = opened(&damaged);
         assert_eq!(ours["waves"], whole["waves"], "{size:#x}: {}", ours["problems"]);
-        assert_eq!(told(&ours, "found by its name behind a damaged note").len(), 1, "{size:#x}");
+        assert_eq!(reported(&ours, "found by its name behind a damaged note").len(), 1, "{size:#x}");
     }
 }
 
 /// Each rejection has its reason.
 #[test]
-fn a_refusal_says_where_the_damage_is() {
+fn a_refusal_has_the_place_of_the_damage() {
     let (bytes, _) = sample("gfx1100");
     let mut far = bytes.clone();
     far[32..40].copy_from_slice(&(1u64 << 63).to_le_bytes());
@@ -375,7 +375,7 @@ fn monitor_notices_lists_every_problem() {
 }
 
 #[test]
-fn what_is_no_host_core_is_told_what_one_is() {
+fn a_file_that_is_no_host_core_is_rejected_with_a_hint() {
     let (bytes, _) = sample("gfx90a-split");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let (ok, _, told) = run(&bytes, "info", &["--host-core", file.to_str().unwrap()]);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::changed::{opened, sample, told};
+use super::changed::{opened, reported, sample};
 use super::reasons::{put, run};
 use super::unconfirmed::{headers, record, word};
 use super::{SAMPLES, expected};
@@ -155,8 +155,13 @@ fn damaged_headers_cost_no_sound_control_stack() {
     bytes[header + 32..header + 40].copy_from_slice(&(note.len() as u64).to_le_bytes());
     bytes.extend(note);
     let ours = opened(&bytes);
-    assert_eq!(told(&ours, "its header contradicts itself").len(), DAMAGED as usize, "{}", ours["problems"]);
-    assert_eq!(told(&ours, "no more readings are tried").len(), 1, "{}", ours["problems"]);
+    assert_eq!(
+        reported(&ours, "its header contradicts itself").len(),
+        DAMAGED as usize,
+        "{}",
+        ours["problems"]
+    );
+    assert_eq!(reported(&ours, "no more readings are tried").len(), 1, "{}", ours["problems"]);
     let count = |export: &Value| export["waves"].as_array().unwrap().len();
     assert_eq!(count(&ours), count(&whole), "{}", ours["problems"]);
 }
@@ -172,6 +177,6 @@ fn a_hidden_wave_is_not_counted_as_kept() {
     put(&mut bytes, at, event);
     let ours = opened(&bytes);
     let listed = format!("the damaged control stack lists {} waves", count - 1);
-    assert_eq!(told(&ours, &listed).len(), 1, "{}", ours["problems"]);
-    assert_eq!(told(&ours, &format!("of {} waves are kept", count - 1)), Vec::<&str>::new());
+    assert_eq!(reported(&ours, &listed).len(), 1, "{}", ours["problems"]);
+    assert_eq!(reported(&ours, &format!("of {} waves are kept", count - 1)), Vec::<&str>::new());
 }

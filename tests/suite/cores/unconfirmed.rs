@@ -9,7 +9,7 @@ use lanescope::import;
 use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Dump, Session};
 
-use super::changed::{opened, sample, told};
+use super::changed::{opened, reported, sample};
 use super::reasons::{pcs, put, run};
 use super::{SAMPLES, expected};
 
@@ -66,7 +66,7 @@ fn each_word_of_a_header_is_restored_from_the_others() {
                     let place = format!("{name} + {at:#x}: {damaged:#x}");
                     assert!(is_same(&ours, &whole), "{place}: {}", ours["problems"]);
                     assert_eq!(
-                        told(&ours, "is restored from the control stack").len(),
+                        reported(&ours, "is restored from the control stack").len(),
                         1,
                         "{place}: {}",
                         ours["problems"]
@@ -91,7 +91,7 @@ fn a_header_with_two_damaged_words_makes_no_waves() {
     let lost = opened(&bytes)["waves"].as_array().unwrap().len() - ours["waves"].as_array().unwrap().len();
     assert!(lost > 0);
     assert_eq!(
-        told(&ours, "no reading of it with a PC in captured memory fits").len(),
+        reported(&ours, "no reading of it with a PC in captured memory fits").len(),
         1,
         "{}",
         ours["problems"]
@@ -140,7 +140,7 @@ fn waves_with_one_slot_are_marked() {
     let wanted: Vec<Option<&str>> =
         (0..count).map(|index| [0, 1].contains(&index).then_some(SAME_SLOT)).collect();
     assert_eq!(marks(&ours), wanted);
-    assert_eq!(told(&ours, "share a slot of scratch memory").len(), 1, "{}", ours["problems"]);
+    assert_eq!(reported(&ours, "share a slot of scratch memory").len(), 1, "{}", ours["problems"]);
 }
 
 /// The position of one work-group, changed to that of another of its dispatch: which one is correct is unknown.
@@ -174,7 +174,7 @@ fn work_groups_with_one_position_are_marked() {
         .map(|index| position(index).then_some("another work-group of its dispatch has its position"))
         .collect();
     assert_eq!(marks(&ours), wanted);
-    assert_eq!(told(&ours, "with the same position in one dispatch").len(), 1, "{}", ours["problems"]);
+    assert_eq!(reported(&ours, "with the same position in one dispatch").len(), 1, "{}", ours["problems"]);
 }
 
 /// An impossible PC: TTMP7 of a parked wave, or its hardware register.
@@ -195,7 +195,7 @@ fn a_misaligned_pc_is_marked() {
         assert!(marks[0].is_some_and(|mark| mark.contains("its PC is not")), "{name}: {marks:?}");
         assert!(marks[1..].iter().all(Option::is_none), "{name}: {marks:?}");
         assert_eq!(ours["waves"][1], whole["waves"][1], "{name}");
-        assert_eq!(told(&ours, "is not aligned").len(), 1, "{name}: {}", ours["problems"]);
+        assert_eq!(reported(&ours, "is not aligned").len(), 1, "{name}: {}", ours["problems"]);
     }
 }
 

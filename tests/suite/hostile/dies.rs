@@ -35,13 +35,13 @@ fn nested_blocks() {
         let hostile = Hostile::with_code(&blocks(depth, has_variables));
         let said = if depth > 10_000 { hostile.each(&SOME) } else { hostile.every() };
         // Less deep DIEs are read.
-        said.says("info DUMP", TOO_DEEP).says("code-object", TOO_DEEP);
-        said.says("locals", "7").says("print", "7").says("backtrace", FRAME);
-        said.says("view", TOO_DEEP);
+        said.prints("info DUMP", TOO_DEEP).prints("code-object", TOO_DEEP);
+        said.prints("locals", "7").prints("print", "7").prints("backtrace", FRAME);
+        said.prints("view", TOO_DEEP);
     }
     // 500 levels are within the limit.
     let said = Hostile::with_code(&blocks(500, true)).each(&["info DUMP", "locals DUMP"]);
-    said.says("locals", "innermost");
+    said.prints("locals", "innermost");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn nested_blocks_with_code() {
     }
     dies.close(100_002);
     let said = Hostile::with_code(&dies.object()).each(&SOME);
-    said.says("info", TOO_DEEP).says("view", TOO_DEEP).says("backtrace", FRAME);
+    said.prints("info", TOO_DEEP).prints("view", TOO_DEEP).prints("backtrace", FRAME);
 }
 
 /// Nested types, namespaces and functions.
@@ -90,7 +90,7 @@ fn nested_types_namespaces_and_functions() {
         dies.variable("inner", int);
         dies.close(depth + 1);
         let hostile = Hostile::with_code(&dies.object());
-        hostile.each(&SOME).says("info", TOO_DEEP).says("code-object", TOO_DEEP);
+        hostile.each(&SOME).prints("info", TOO_DEEP).prints("code-object", TOO_DEEP);
     }
 }
 
@@ -116,7 +116,7 @@ fn nested_inlined_calls() {
         a_client_lives(&object);
         let hostile = Hostile::with_code(&object);
         let said = if depth > 20_000 { hostile.each(&SOME) } else { hostile.every() };
-        said.says("info", TOO_DEEP).says("backtrace", if of_itself { FRAME } else { "#0  g " });
+        said.prints("info", TOO_DEEP).prints("backtrace", if of_itself { FRAME } else { "#0  g " });
     }
 }
 
@@ -139,7 +139,7 @@ fn inlined_calls_of_a_large_function() {
     }
     dies.close(2);
     let said = Hostile::with_code(&dies.object()).each(&SOME);
-    said.says("info", "variables that were optimised away").says("code-object", "more than 262144 DIEs");
+    said.prints("info", "variables that were optimised away").prints("code-object", "more than 262144 DIEs");
 }
 
 /// Types whose names need other types' names: templates over pointers to pointers to templates, and so on.
@@ -165,7 +165,7 @@ fn types_that_lead_to_types() {
     dies.close(2);
     let object = dies.object();
     a_client_lives(&object);
-    Hostile::with_code(&object).every().says("locals", "v").says("print", "T");
+    Hostile::with_code(&object).every().prints("locals", "v").prints("print", "T");
 }
 
 /// A class with many nested types, each with the class in its name.
@@ -183,7 +183,7 @@ fn types_of_a_large_class() {
     dies.function();
     dies.variable("v", int);
     dies.close(2);
-    Hostile::with_code(&dies.object()).each(&SOME).says("locals", "7");
+    Hostile::with_code(&dies.object()).each(&SOME).prints("locals", "7");
 }
 
 /// Arrays of many dimensions, with values nested as deep.
@@ -207,6 +207,6 @@ fn dimensions_of_arrays() {
         a_client_lives(&object);
         let expected = if count > 64 { "do not end after 64 steps" } else { "{{{" };
         let said = Hostile::with_code(&object).every();
-        said.says("locals DUMP", expected).says("locals DUMP", "w = 7").says("print", expected);
+        said.prints("locals DUMP", expected).prints("locals DUMP", "w = 7").prints("print", expected);
     }
 }

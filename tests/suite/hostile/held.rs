@@ -47,7 +47,7 @@ fn inlined_calls_of_many_places() {
         // The variable comes after the calls, of which one function keeps a limited number.
         let shown =
             if calls > 524_287 { "a function has more than 524287 scopes and variables" } else { "v = 7" };
-        said.says("locals DUMP", shown).says("backtrace", FRAME).says("diff", "No differences");
+        said.prints("locals DUMP", shown).prints("backtrace", FRAME).prints("diff", "No differences");
     }
 }
 
@@ -78,7 +78,7 @@ fn large_functions_that_waves_stop_in_by_turns() {
         (5, 140_000, &["backtrace DUMP", "groups DUMP", "groups --lanes DUMP"]),
     ] {
         let hostile = Hostile::with_waves_at(&functions_of_blocks(count, 4, blocks), 200, count);
-        hostile.each(commands).says("backtrace", FRAME).says("groups", FRAME);
+        hostile.each(commands).prints("backtrace", FRAME).prints("groups", FRAME);
     }
 }
 
@@ -97,8 +97,8 @@ fn large_functions_at_distinct_pcs() {
         "locals DUMP",
         "diff DUMP DUMP",
     ]);
-    said.says("backtrace", FRAME).says("groups DUMP", "200 waves").says("locals", "v = 7");
-    said.says("diff DUMP", "their functions do not fit memory together").lacks("No differences");
+    said.prints("backtrace", FRAME).prints("groups DUMP", "200 waves").prints("locals", "v = 7");
+    said.prints("diff DUMP", "their functions do not fit memory together").lacks("No differences");
     hostile.each(&["groups DUMP", "groups --by pc DUMP"]).lacks("its bound allows");
 }
 
@@ -118,7 +118,9 @@ fn large_functions_that_overlap() {
     dies.close(1);
     let pcs = (0..120).map(|wave| 0x10 + 4 * (wave * 37 % 120));
     let hostile = Hostile::with_pcs(&dies.object(), pcs);
-    hostile.each(&["groups DUMP", "waves DUMP", "groups --lanes DUMP", "export DUMP"]).says("groups", FRAME);
+    hostile
+        .each(&["groups DUMP", "waves DUMP", "groups --lanes DUMP", "export DUMP"])
+        .prints("groups", FRAME);
 }
 
 /// Nested inlined calls of a function with a long name, where each of many waves stops.
@@ -148,8 +150,8 @@ fn names_of_inlined_calls_of_many_waves() {
         "locals DUMP",
         "export DUMP",
     ]);
-    said.says("groups --by", "outer frames left out").says("groups --json", "outer frames left out");
-    said.says("locals", "v = 7").says("backtrace", "nnn");
+    said.prints("groups --by", "outer frames left out").prints("groups --json", "outer frames left out");
+    said.prints("locals", "v = 7").prints("backtrace", "nnn");
 }
 
 /// The same calls in twenty code objects.
@@ -159,7 +161,7 @@ fn inlined_calls_of_many_code_objects() {
     let hostile = Hostile::with_objects(&object, 20, 40);
     let said =
         hostile.each(&["groups DUMP", "locals DUMP", "diff DUMP DUMP", "slim --all-waves DUMP -o OUT"]);
-    said.says("locals DUMP", "v = 7").says("diff", "No differences");
+    said.prints("locals DUMP", "v = 7").prints("diff", "No differences");
 }
 
 /// Commands that read names.
@@ -210,7 +212,7 @@ fn names_that_dies_share() {
     dies.variable("last", int);
     dies.close(2);
     let said = Hostile::with_code(&with_long_name(dies)).each(&ALL);
-    said.says("locals DUMP", "last = 7").says("locals DUMP", "nnn");
+    said.prints("locals DUMP", "last = 7").prints("locals DUMP", "nnn");
     // Types, each of a variable, and their members.
     let mut dies = Dies::new();
     dies.declare(5, STRUCTURE, true, &[SHARED_NAME, SIZE]);
@@ -228,7 +230,7 @@ fn names_that_dies_share() {
     }
     dies.variable("last", int);
     dies.close(2);
-    Hostile::with_code(&with_long_name(dies)).each(&ALL).says("locals DUMP", "last = 7");
+    Hostile::with_code(&with_long_name(dies)).each(&ALL).prints("locals DUMP", "last = 7");
     // Functions with stopped waves.
     let mut dies = Dies::new();
     dies.declare(5, SUBPROGRAM, true, &[SHARED_NAME, SHARED_LINKAGE_NAME, LOW, HIGH]);
@@ -241,7 +243,7 @@ fn names_that_dies_share() {
     }
     dies.close(1);
     let said = Hostile::with_waves(&with_long_name(dies), WAVES).each(&ALL);
-    said.says("locals DUMP", "v = 7").says("backtrace DUMP", "nnn");
+    said.prints("locals DUMP", "v = 7").prints("backtrace DUMP", "nnn");
     // Nested inlined calls.
     let mut dies = Dies::new();
     dies.declare(5, INLINED, true, &[SHARED_NAME, LOW, HIGH]);
@@ -253,5 +255,5 @@ fn names_that_dies_share() {
     dies.variable("v", int);
     dies.close(402);
     let said = Hostile::with_waves(&with_long_name(dies), 20).each(&ALL);
-    said.says("locals DUMP", "v = 7").says("backtrace DUMP", "nnn");
+    said.prints("locals DUMP", "v = 7").prints("backtrace DUMP", "nnn");
 }

@@ -22,12 +22,12 @@ fn problems_while_a_manifest_is_read() {
         let bytes = megabytes << 20;
         let said =
             Hostile::with_manifest("manifest.json", &list("{\"wave\":[", "0", "]}", bytes)).each(&COMMANDS);
-        said.says("info", "format: is missing");
+        said.prints("info", "format: is missing");
         let manifest = list("{\"format\":1,\"wave\":[", "0", "]}", bytes);
         let said = Hostile::with_manifest("manifest.json", &manifest).each(&COMMANDS);
-        said.says("info DUMP", "wave[0]: 0 (expected a table)")
-            .says("info DUMP", "more problems, not listed");
-        said.says("info DUMP", "this and all values after it are left out");
+        said.prints("info DUMP", "wave[0]: 0 (expected a table)")
+            .prints("info DUMP", "more problems, not listed");
+        said.prints("info DUMP", "this and all values after it are left out");
     }
 }
 
@@ -47,7 +47,7 @@ fn entries_of_a_manifest() {
     ] {
         let manifest = list(before, item, after, 60 << 20);
         let said = Hostile::with_manifest("manifest.json", &manifest).each(&COMMANDS);
-        said.says("info DUMP", "this and all values after it are left out").says("info DUMP", path);
+        said.prints("info DUMP", "this and all values after it are left out").prints("info DUMP", path);
     }
 }
 
@@ -61,7 +61,7 @@ fn keys_of_a_manifest() {
     }
     text.push(b'}');
     let said = Hostile::with_manifest("manifest.json", &text).each(&COMMANDS);
-    said.says("info DUMP", "is not a key of format 1").says("info DUMP", "more problems, not listed");
+    said.prints("info DUMP", "is not a key of format 1").prints("info DUMP", "more problems, not listed");
 }
 
 #[test]
@@ -100,10 +100,10 @@ fn manifests_in_toml() {
     // The elements within the limit are read.
     let text = format!("format = 1\nwave = [{}0]", "0,".repeat(1 << 20));
     let said = Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&COMMANDS);
-    said.says("info DUMP", "wave[0]: 0 (expected a table)");
+    said.prints("info DUMP", "wave[0]: 0 (expected a table)");
     let text = format!("format = 1\n\"\"\"a = [\"\"\" = 1\n{}", "a.b = 1\n".repeat(1 << 20));
     let said = Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&["info DUMP"]);
-    said.says("info DUMP", "its values take about");
+    said.prints("info DUMP", "its values take about");
 }
 
 /// Nested lists and tables, in the manifest languages.
@@ -118,7 +118,7 @@ fn values_within_values() {
             ] {
                 let text = format!("{before}{}0{}", open.repeat(depth), close.repeat(depth));
                 let said = Hostile::with_manifest("manifest.json", text.as_bytes()).each(&COMMANDS);
-                said.says("info DUMP", "manifest.json: line 1, column");
+                said.prints("info DUMP", "manifest.json: line 1, column");
             }
         }
         let text = format!("format = 1\nwave = {}{}", "[".repeat(depth), "]".repeat(depth));
@@ -130,5 +130,5 @@ fn values_within_values() {
     }
     // Deep and irrelevant values are skipped.
     let text = format!("{{\"format\":1,\"x-a\":{}{}}}", "[".repeat(100), "]".repeat(100));
-    Hostile::with_manifest("manifest.json", text.as_bytes()).each(&COMMANDS).says("info DUMP", "waves");
+    Hostile::with_manifest("manifest.json", text.as_bytes()).each(&COMMANDS).prints("info DUMP", "waves");
 }

@@ -179,7 +179,7 @@ pub(super) struct Said(Vec<(String, String)>);
 
 impl Said {
     /// Requires that the commands with this prefix print a text.
-    pub(super) fn says(&self, command: &str, text: &str) -> &Self {
+    pub(super) fn prints(&self, command: &str, text: &str) -> &Self {
         let said = self.0.iter().filter(|(of, _)| of.starts_with(command));
         let said: Vec<&String> = said.map(|(_, said)| said).collect();
         assert!(!said.is_empty(), "no {command}");

@@ -22,12 +22,12 @@ fn sections_that_unpack_to_gigabytes() {
     assert!(size > 838_000_000 && zlib.len() < 900_000, "{size} of {}", zlib.len());
     let sections = DEBUG.map(|name| Section::compressed(name, &zlib, size));
     let said = Hostile::with_code(&code_object(sections.into())).every();
-    said.says("code-object", "claims").says("info", "claims");
+    said.prints("code-object", "claims").prints("info", "claims");
     // The limit's size, many times.
     let (zlib, size) = zeros((100 << 20) / 258);
     let sections = DEBUG.map(|name| Section::compressed(name, &zlib, size));
     let said = Hostile::with_code(&code_object(sections.into())).each(&SOME);
-    said.says("code-object", "claims");
+    said.prints("code-object", "claims");
 }
 
 /// Consecutive compressed bundles (clang-offload-bundler, "Compression"): version 3, zlib, 64-bit sizes.
@@ -40,7 +40,9 @@ fn bundles_that_unpack_to_gigabytes() {
     bundle.extend([0; 8]);
     bundle.extend(zlib);
     let hostile = Hostile::with_code(&bundle.repeat(8));
-    hostile.each(&["code-object CODE", "code-object --json CODE", "info DUMP"]).says("code-object", "claims");
+    hostile
+        .each(&["code-object CODE", "code-object --json CODE", "info DUMP"])
+        .prints("code-object", "claims");
 }
 
 /// MessagePack (AMDGPUUsage, "Code Object V3+ Metadata"): nested arrays, and an array of many values.
@@ -59,7 +61,7 @@ fn metadata_in_messagepack() {
     ] {
         let object = code_object(vec![Section::note(b"AMDGPU", 32, &contents)]);
         let said = Hostile::with_code(&object).each(&["info DUMP", "arguments DUMP", "code-object CODE"]);
-        said.says("code-object", says);
+        said.prints("code-object", says);
     }
 }
 
@@ -76,7 +78,7 @@ fn metadata_in_yaml() {
     ] {
         let object = code_object(vec![Section::note(b"AMD", 10, contents.as_bytes())]);
         let said = Hostile::with_code(&object).each(&["info DUMP", "arguments DUMP", "code-object CODE"]);
-        said.says("code-object", says);
+        said.prints("code-object", says);
     }
 }
 
@@ -87,6 +89,8 @@ fn sections_that_overlap() {
         let mut sections = vec![Section::new(".data", vec![1; 6_000_000])];
         sections.extend((0..50_000).map(|_| Section::over(".x", 0, kind)));
         let hostile = Hostile::with_code(&code_object(sections));
-        hostile.each(&["info DUMP", "code-object CODE", "code-object --json CODE"]).says("code-object", ".x");
+        hostile
+            .each(&["info DUMP", "code-object CODE", "code-object --json CODE"])
+            .prints("code-object", ".x");
     }
 }

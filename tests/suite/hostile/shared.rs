@@ -46,7 +46,7 @@ fn dumps() -> [(&'static str, Hostile); 3] {
 fn an_export_holds_twice_what_was_captured() {
     for (what, hostile) in dumps() {
         let said = hostile.each(&["export DUMP"]);
-        said.says("export", &format!("\"{what}_left_out\":"));
+        said.prints("export", &format!("\"{what}_left_out\":"));
     }
 }
 

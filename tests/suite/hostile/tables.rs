@@ -33,14 +33,14 @@ fn sharing(units: u32, codes: u64, apart: bool) -> Vec<u8> {
 fn units_that_share_a_table_of_abbreviations() {
     for (units, codes) in [(600, 50_000), (5_000, 50_000)] {
         let said = Hostile::with_code(&sharing(units, codes, false)).every();
-        said.says("backtrace", FRAME).says("code-object", "a.cpp");
+        said.prints("backtrace", FRAME).prints("code-object", "a.cpp");
     }
 }
 
 #[test]
 fn tables_of_abbreviations_that_overlap() {
     let said = Hostile::with_code(&sharing(5_000, 50_000, true)).each(&SOME);
-    said.says("info", "the tables of the file overlap by more than their size").says("backtrace", FRAME);
+    said.prints("info", "the tables of the file overlap by more than their size").prints("backtrace", FRAME);
 }
 
 /// A declaration of many attributes without bytes in a DIE: `DW_FORM_flag_present`.
@@ -58,8 +58,8 @@ fn dies_of_many_attributes() {
         dies.close(2);
         let said = Hostile::with_code(&dies.object()).each(&SOME);
         match is_read {
-            true => said.says("locals", "7"),
-            false => said.says("info", "a declaration has more than 64 attributes"),
+            true => said.prints("locals", "7"),
+            false => said.prints("info", "a declaration has more than 64 attributes"),
         };
     }
 }
@@ -80,7 +80,10 @@ fn many_units() {
     ];
     let object =
         code_object(vec![Section::new(".debug_info", info), Section::new(".debug_abbrev", table.concat())]);
-    Hostile::with_code(&object).each(&SOME).says("info", "more than 262144 units").says("backtrace", FRAME);
+    Hostile::with_code(&object)
+        .each(&SOME)
+        .prints("info", "more than 262144 units")
+        .prints("backtrace", FRAME);
 }
 
 /// Units with one line table of `rows` rows, a byte each: a special opcode that adds `step` to the address.
@@ -115,15 +118,15 @@ fn rows_of_a_line_table() {
     for (opcode, commands) in [(18, None), (32, Some(&SOME))] {
         let hostile = Hostile::with_code(&rows(1, 60_000_000, opcode));
         let said = commands.map_or_else(|| hostile.every(), |some| hostile.each(some));
-        said.says("info", "more than 16777216 rows").says("code-object", "more than 16777216 rows");
-        said.says("backtrace", FRAME).says("view", "more than 2097152 rows");
+        said.prints("info", "more than 16777216 rows").prints("code-object", "more than 16777216 rows");
+        said.prints("backtrace", FRAME).prints("view", "more than 2097152 rows");
     }
 }
 
 #[test]
 fn units_that_share_a_line_table() {
     let said = Hostile::with_code(&rows(2_000, 1_000_000, 18)).each(&SOME);
-    said.says("backtrace", FRAME);
+    said.prints("backtrace", FRAME);
 }
 
 /// Line tables and abbreviation tables of the code objects of one file: all together are limited.
@@ -131,9 +134,9 @@ fn units_that_share_a_line_table() {
 fn tables_of_many_code_objects() {
     let commands = ["info DUMP", "groups DUMP", "backtrace DUMP", "locals DUMP", "export DUMP"];
     let said = Hostile::with_objects(&rows(1, 4_000_000, 18), 20, 1).each(&commands);
-    said.says("info", "more than 16777216 rows").says("groups", FRAME).says("backtrace", FRAME);
+    said.prints("info", "more than 16777216 rows").prints("groups", FRAME).prints("backtrace", FRAME);
     let said = Hostile::with_objects(&sharing(1, 50_000, false), 300, 1).each(&commands);
-    said.says("info", "the tables of all code objects take more than 256 MiB").says("groups", FRAME);
+    said.prints("info", "the tables of all code objects take more than 256 MiB").prints("groups", FRAME);
 }
 
 /// Nested line tables: headers whose lengths all reach to the end of one program.
@@ -168,7 +171,7 @@ fn line_tables_that_overlap() {
         Section::new(".debug_abbrev", table.concat()),
         Section::new(".debug_line", section),
     ]);
-    Hostile::with_code(&object).each(&SOME).says("info", "overlap by more than their size");
+    Hostile::with_code(&object).each(&SOME).prints("info", "overlap by more than their size");
 }
 
 /// A line table header with a million files, referenced by 1,000 units.
@@ -195,7 +198,7 @@ fn files_of_a_line_table() {
         Section::new(".debug_abbrev", table.concat()),
         Section::new(".debug_line", line),
     ]);
-    Hostile::with_code(&object).each(&SOME).says("backtrace", FRAME);
+    Hostile::with_code(&object).each(&SOME).prints("backtrace", FRAME);
 }
 
 /// A list of `count` ranges of 4 bytes, `DW_RLE_start_length`, in a section with its header.
@@ -232,7 +235,7 @@ fn dies_that_share_a_list_of_ranges() {
         let mut sections = dies.sections();
         sections.push(Section::new(".debug_rnglists", ranges(20_000)));
         let said = Hostile::with_code(&code_object(sections)).each(&SOME);
-        said.says("info", "have more entries than their section has bytes");
+        said.prints("info", "have more entries than their section has bytes");
     }
 }
 
@@ -266,5 +269,5 @@ fn variables_that_share_a_location_list() {
         list.extend([4, 1, 0x30]);
     }
     list.push(0);
-    Hostile::with_code(&with_list(dies, &list)).each(&SOME).says("locals", "v");
+    Hostile::with_code(&with_list(dies, &list)).each(&SOME).prints("locals", "v");
 }

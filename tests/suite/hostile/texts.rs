@@ -23,7 +23,7 @@ fn many_short_rows() {
         for row in ["0\n", "\n", "[0] 0\n", "v0: [0] 0\n", ">SGPRS[0..3] = { 0 }\n", "    0x0000: 0\n"] {
             let text = start.clone() + &row.repeat(ROWS);
             let said = Hostile::with_file("log", text.as_bytes()).each(&COMMANDS);
-            said.says("waves", if format == "agent" { "7" } else { "se0" });
+            said.prints("waves", if format == "agent" { "7" } else { "se0" });
         }
     }
 }
@@ -34,7 +34,7 @@ fn a_line_without_end() {
         for part in ["x", "0 ", "[0] 00000000 ", "v0: [0] 00000000 "] {
             let text = start.clone() + &part.repeat((100 << 20) / part.len()) + "\n";
             let said = Hostile::with_file("log", text.as_bytes()).each(&COMMANDS);
-            said.says("waves", if format == "agent" { "7" } else { "se0" });
+            said.prints("waves", if format == "agent" { "7" } else { "se0" });
         }
     }
 }

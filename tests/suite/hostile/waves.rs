@@ -44,7 +44,7 @@ fn branches(count: u32) -> Vec<u8> {
 fn code_of_branches() {
     for count in [(1 << 18) - 1, 1 << 20] {
         let said = Hostile::with_waves(&branches(count), WAVES).every();
-        said.says("locals DUMP", "v = 7").says("groups DUMP", FRAME);
+        said.prints("locals DUMP", "v = 7").prints("groups DUMP", FRAME);
     }
 }
 
@@ -67,7 +67,7 @@ fn code_of_functions_that_overlap() {
     let hostile = Hostile::with_waves(&code_object_of(&code, dies.sections()), WAVES);
     let said =
         hostile.each(&["locals DUMP", "slim DUMP -o OUT", "slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]);
-    said.says("locals DUMP", "v = 7");
+    said.prints("locals DUMP", "v = 7");
 }
 
 /// Code objects of one invalid file: it is read once per code object, and not again per wave.
@@ -87,7 +87,7 @@ fn code_objects_that_waves_look_up() {
     let hostile = Hostile::with_manifest("manifest.json", manifest.as_bytes());
     std::fs::write(hostile.folder().join("no.elf"), vec![1; 1 << 16]).unwrap();
     let said = hostile.each(&["info DUMP", "waves DUMP", "groups DUMP", "dispatches DUMP"]);
-    said.says("groups", "no code object that can be read");
+    said.prints("groups", "no code object that can be read");
 }
 
 /// A line table of 900 addresses with a thousand rows each.
@@ -96,7 +96,10 @@ fn rows_of_a_line_table_that_waves_look_up() {
     // A special opcode that adds neither line nor address, a thousand times; then one that adds 4 to the address.
     let opcodes = [vec![18; 1_000], vec![32]].concat().repeat(1_000);
     let object = with_rows(1, &opcodes);
-    Hostile::with_waves(&object, WAVES).every().says("groups DUMP", "a.cpp").says("backtrace DUMP", "a.cpp");
+    Hostile::with_waves(&object, WAVES)
+        .every()
+        .prints("groups DUMP", "a.cpp")
+        .prints("backtrace DUMP", "a.cpp");
 }
 
 /// Adjacent blocks over all of the code, each with a variable: all are in scope at every PC.
@@ -113,7 +116,7 @@ fn scopes_that_waves_look_up() {
     }
     dies.close(2);
     let said = Hostile::with_waves(&dies.object(), WAVES).every();
-    said.says("locals DUMP", "v = 7").says("groups DUMP", FRAME);
+    said.prints("locals DUMP", "v = 7").prints("groups DUMP", FRAME);
 }
 
 /// A function with a list of many ranges, shared with a DIE: the PC is in the last one.
@@ -142,7 +145,7 @@ fn ranges_that_waves_look_up() {
     let mut sections = dies.sections();
     sections.push(Section::new(".debug_rnglists", section));
     let said = Hostile::with_waves(&code_object(sections), WAVES).every();
-    said.says("locals DUMP", "v = 7").says("groups DUMP", FRAME);
+    said.prints("locals DUMP", "v = 7").prints("groups DUMP", FRAME);
 }
 
 /// Functions that all claim all of the code: the PC's function must be found among them.
@@ -159,8 +162,8 @@ fn functions_that_waves_look_up() {
     dies.close(2);
     Hostile::with_waves(&dies.object(), WAVES)
         .every()
-        .says("groups DUMP", FRAME)
-        .says("backtrace DUMP", FRAME);
+        .prints("groups DUMP", FRAME)
+        .prints("backtrace DUMP", FRAME);
 }
 
 /// Arrays in missing memory, together of a frame's maximum size: one for all lanes, one per lane. And a captured one.
@@ -195,14 +198,14 @@ fn large_objects_of_honest_frames() {
     hostile.capture_global(LOADED + 0x20_0000_0000, &vec![5; 1 << 19]);
     let locals = hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP"]);
     locals
-        .says("locals --lane", "int last:\n  lanes 0-7: 7\n  lanes 8-63 (inactive): 7\n")
-        .says("locals --lane", "lanes 0-63: {5, 5")
+        .prints("locals --lane", "int last:\n  lanes 0-7: 7\n  lanes 8-63 (inactive): 7\n")
+        .prints("locals --lane", "lanes 0-63: {5, 5")
         .lacks("bytes of all objects");
     let absent =
         |at: u64| format!("<unavailable: global+{:#x} was not captured>", LOADED + 0x10_0000_0000 + at);
     locals
-        .says("locals --lane", &format!("lanes 0-63: {}", absent(0)))
-        .says("locals --lane", &format!("lane 63 (inactive): {}", absent(63 << 18)));
+        .prints("locals --lane", &format!("lanes 0-63: {}", absent(0)))
+        .prints("locals --lane", &format!("lane 63 (inactive): {}", absent(63 << 18)));
     hostile.each(&["slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]).lacks("bytes of all objects");
 }
 
@@ -230,8 +233,10 @@ fn variables_of_many_waves() {
         "slim --all-waves DUMP -o OUT",
         "slim --all-waves --most-seconds 1 DUMP -o OUT",
     ]);
-    said.says("locals DUMP", "v = 7").says("diff DUMP", TOO_MANY).says("slim --all-waves DUMP", TOO_MANY);
-    said.says("diff --json", "\"left_out\"").lacks("No differences");
+    said.prints("locals DUMP", "v = 7")
+        .prints("diff DUMP", TOO_MANY)
+        .prints("slim --all-waves DUMP", TOO_MANY);
+    said.prints("diff --json", "\"left_out\"").lacks("No differences");
     // The waves of one question are printed whole.
     hostile.each(&["locals --lane all DUMP", "diff --wave 1:2 DUMP DUMP"]).lacks(TOO_MANY);
 }

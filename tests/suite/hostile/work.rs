@@ -37,8 +37,8 @@ fn variables_whose_expressions_loop() {
     for count in [6_000, 50_000] {
         let hostile = Hostile::with_code(&between(count, &LOOP).object());
         let said = if count > 6_000 { hostile.each(&SOME) } else { hostile.every() };
-        said.says("locals DUMP", "first = 7").says("locals DUMP", "last = 7");
-        said.says("locals DUMP", "more than 65536 steps").says("locals DUMP", SPENT);
+        said.prints("locals DUMP", "first = 7").prints("locals DUMP", "last = 7");
+        said.prints("locals DUMP", "more than 65536 steps").prints("locals DUMP", SPENT);
     }
 }
 
@@ -47,7 +47,7 @@ fn variables_whose_expressions_loop() {
 fn variables_whose_lanes_part_and_loop() {
     let location = [&[0xe9, 0x03, 0x33, 0x1a, 0x28, 0, 0][..], &LOOP].concat();
     let said = Hostile::with_code(&between(6_000, &location).object()).each(&SOME);
-    said.says("locals", "last = 7").says("locals", SPENT);
+    said.prints("locals", "last = 7").prints("locals", SPENT);
 }
 
 /// Variables that share a long expression by a location list.
@@ -71,8 +71,8 @@ fn variables_that_share_a_long_expression() {
     list.extend(expression);
     list.push(0);
     let said = Hostile::with_code(&with_list(dies, &list)).each(&SOME);
-    said.says("locals", "last = 7").says("locals", SPENT);
-    said.says("dwarf", "DIEs share lists");
+    said.prints("locals", "last = 7").prints("locals", SPENT);
+    said.prints("dwarf", "DIEs share lists");
 }
 
 /// `.debug_frame` of DWARF 5, section 6.4.1: a CIE with this augmentation and instructions, and an FDE of all the code.
@@ -105,8 +105,8 @@ const WAVES: u64 = 900;
 /// Runs all commands that read stacks.
 fn every_stack(object: &[u8]) {
     let said = Hostile::with_waves(object, WAVES).every();
-    said.says("backtrace DUMP", FRAME).says("groups DUMP", FRAME).says("locals DUMP", "v = 7");
-    said.says("export DUMP", SPENT);
+    said.prints("backtrace DUMP", FRAME).prints("groups DUMP", FRAME).prints("locals DUMP", "v = 7");
+    said.prints("export DUMP", SPENT);
 }
 
 /// Rows of one FDE after a long run of instructions: each wave needs another row.
@@ -155,7 +155,7 @@ fn large_arrays() {
     dies.variable("last", int);
     dies.close(2);
     let said = Hostile::with_code(&dies.object()).every();
-    said.says("locals DUMP", "last = 7").says("locals DUMP", "bytes of all objects of a frame");
+    said.prints("locals DUMP", "last = 7").prints("locals DUMP", "bytes of all objects of a frame");
 }
 
 /// Large objects with values: arrays over the code, with equal bytes in all lanes.
@@ -177,7 +177,7 @@ fn long_texts() {
     dies.variable("last", int);
     dies.close(2);
     let said = Hostile::with_code(&dies.object()).every();
-    said.says("locals DUMP", "last = 7");
+    said.prints("locals DUMP", "last = 7");
 }
 
 /// The error of a frame whose text exceeds its limit.
@@ -216,9 +216,9 @@ fn texts_that_lanes_share() {
         });
         let said =
             hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP", "slim DUMP -o OUT"]);
-        said.says("locals --lane", "x:\n  lanes 0-63: {a = {");
-        said.says("locals --lane", "bytes of text of all lanes' values of a frame");
-        said.says("locals --lane", "last:\n  lanes 0-7: 7\n");
+        said.prints("locals --lane", "x:\n  lanes 0-63: {a = {");
+        said.prints("locals --lane", "bytes of text of all lanes' values of a frame");
+        said.prints("locals --lane", "last:\n  lanes 0-7: 7\n");
     }
 }
 
@@ -235,9 +235,9 @@ fn records_of_many_members() {
     });
     let said =
         hostile.each(&["locals DUMP", "locals --lane all DUMP", "locals --json DUMP", "slim DUMP -o OUT"]);
-    said.says("locals", "m = ").lacks("m = ...");
-    said.says("locals DUMP", TEXT_SPENT).says("locals DUMP", "last = 7");
-    said.says("locals --json", TEXT_SPENT);
+    said.prints("locals", "m = ").lacks("m = ...");
+    said.prints("locals DUMP", TEXT_SPENT).prints("locals DUMP", "last = 7");
+    said.prints("locals --json", TEXT_SPENT);
 }
 
 /// One read of a debugger over the pointers of thousands of variables, each looked up among all.
@@ -314,7 +314,7 @@ fn a_printed_value_of_long_text() {
     dies.close(2);
     let hostile = Hostile::with_code(&dies.object());
     let said = hostile.each(&["print --lane all DUMP v", "print --json --lane all DUMP v", "print DUMP v"]);
-    said.says("print DUMP v", "mmm");
+    said.prints("print DUMP v", "mmm");
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(&hostile, folder.path());
     server.ask("qSupported:multiprocess+;swbreak+;hwbreak+;xmlRegisters=i386;error-message+");

@@ -57,14 +57,14 @@ const COMMANDS: [&str; 2] = ["info DUMP", "waves DUMP"];
 fn a_directory_of_many_entries() {
     // The entries of a large dump are read.
     let said = Hostile::with_file("dump.zip", &zip(100_000, &|index| format!("{index}.bin"))).each(&COMMANDS);
-    said.says("info", "1 wave").says("waves", "not captured");
+    said.prints("info", "1 wave").prints("waves", "not captured");
     for (count, name) in [
         (3_000_000, &(|index| format!("{index:x}")) as &dyn Fn(u64) -> String),
         (3_000_000, &|_| "a".to_owned()),
         (2000, &|index| format!("{index:065500}")),
     ] {
         let said = Hostile::with_file("dump.zip", &zip(count, name)).each(&COMMANDS);
-        said.says("info", "its directory has more than 33554432 bytes").says("info", "1 wave");
+        said.prints("info", "its directory has more than 33554432 bytes").prints("info", "1 wave");
     }
 }
 
@@ -74,7 +74,7 @@ fn headers_of_many_entries() {
     let mut bytes = local("manifest.toml", MANIFEST);
     (0..3_000_000u32).for_each(|index| bytes.extend(local(&format!("{index:x}"), b"")));
     let said = Hostile::with_file("dump.zip", &bytes).each(&COMMANDS);
-    said.says("info", "entries were found before that offset");
+    said.prints("info", "entries were found before that offset");
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn a_processor_that_is_none_is_refused() {
 
 /// A running wave, one without initialised trap temporaries, one with a reason that no GPU has.
 #[test]
-fn headers_say_less_at_times() {
+fn headers_may_have_fewer_fields() {
     let waves = Wave::some(GFX90A, 4);
     let text = writer::agent(&waves, Form::Entry, None);
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -223,7 +223,7 @@ fn rows_without_their_blanks_are_right_or_refused() {
 /// AMD's library returns zeros for uninitialised trap temporaries, except for its own marks: a wave's number and its
 /// stop. Such waves are in no known work-group.
 #[test]
-fn trap_temporaries_that_nobody_set_up_say_nothing() {
+fn trap_temporaries_without_setup_have_no_meaning() {
     let set = |wave: &mut Wave, values: &[(&str, u64)]| {
         let (_, trap) = wave.classes.iter_mut().find(|(class, _)| *class == "trap").unwrap();
         for (name, _, value) in trap {

@@ -305,7 +305,7 @@ fn variables_of_a_log_with_its_code_object_are_the_models() {
 
 /// The processor is that of the code object's header; all registers exist.
 #[test]
-fn the_code_object_says_the_processor() {
+fn the_code_object_determines_the_processor() {
     let saved = Saved::new("processor-of-object", "saxpy-gfx942-O2");
     saved.save();
     let export = export(&saved.log, &[]);

@@ -21,7 +21,7 @@ fn open(text: Vec<u8>) -> Option<Opened> {
     import::open_bytes("text", text, &Targets::builtin()).ok()
 }
 
-fn said(opened: &Opened) -> String {
+fn problems_text(opened: &Opened) -> String {
     opened.problems.iter().map(|problem| format!("{problem}\n")).collect()
 }
 
@@ -58,7 +58,7 @@ fn a_line_of_a_hundred_megabytes_costs_no_memory() {
     drop(file);
     let opened = import::open(&path, &Targets::builtin(), &options("gfx90a")).unwrap();
     assert_eq!(opened.capture.waves.len(), 1);
-    assert!(said(&opened).contains("line 1: the line is too long"), "{}", said(&opened));
+    assert!(problems_text(&opened).contains("line 1: the line is too long"), "{}", problems_text(&opened));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn more_waves_than_can_be_served_are_left_out() {
     }
     let opened = open(text.into_bytes()).unwrap();
     assert_eq!(opened.capture.waves.len(), 131_071);
-    assert!(said(&opened).contains("more waves than can be served"), "{}", said(&opened));
+    assert!(problems_text(&opened).contains("more waves than can be served"), "{}", problems_text(&opened));
     let mut text = String::new();
     for id in 0..131_080 {
         writeln!(text, "se{id}.sa0.wgp0.simd0.wave0\nMain Registers:\nixSQ_WAVE_IB_STS2: 00000000 |")
@@ -77,7 +77,7 @@ fn more_waves_than_can_be_served_are_left_out() {
     }
     let opened = open(text.into_bytes()).unwrap();
     assert_eq!(opened.capture.waves.len(), 131_071);
-    assert!(said(&opened).contains("more waves than can be served"), "{}", said(&opened));
+    assert!(problems_text(&opened).contains("more waves than can be served"), "{}", problems_text(&opened));
 }
 
 /// Every wave claims the same position in the same work-group, with the same LDS.
@@ -93,7 +93,11 @@ fn waves_that_claim_one_place_take_no_longer_than_others() {
     let opened = open(text.into_bytes()).unwrap();
     assert_eq!((opened.capture.waves.len(), opened.capture.workgroups.len()), (20_000, 20_000));
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
-    assert!(said(&opened).contains("19999 waves share their places with other waves"), "{}", said(&opened));
+    assert!(
+        problems_text(&opened).contains("19999 waves share their places with other waves"),
+        "{}",
+        problems_text(&opened)
+    );
 }
 
 /// Impossible numbers: lanes, registers, addresses, ids.
@@ -109,7 +113,7 @@ fn huge_numbers_are_problems() {
         3 wavefront(s) found in @PC: 0xffffffffffffffff\nLane 0xffffffffffffffff\nv0: 0x00000001\nLane 0x3f\nv511: 0x00000001 v512: 0x1\n";
     let opened = open(text.as_bytes().to_vec()).unwrap();
     read_all(&opened.capture);
-    let said = said(&opened);
+    let said = problems_text(&opened);
     for wanted in ["lane 64 is ignored", "wave_9999999999 is shown as wave 1", "2 more waves stopped here"] {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }
@@ -133,13 +137,13 @@ fn names_registers_and_code_objects_are_bounded() {
     assert!(last.contains("more problems, not listed"), "{last}");
     let text = "1 wavefront(s) found in @PC: 0x10\nLane 0x3f\nv511: 0x00000007 v512: 0x00000008\nLane 0x40\nv0: 0x00000001\n";
     let opened = open(text.as_bytes().to_vec()).unwrap();
-    let words = said(&opened);
+    let words = problems_text(&opened);
     assert!(
         words.contains("v512 of lane 63 is ignored") && words.contains("v0 of lane 64 is ignored"),
         "{words}"
     );
     let text = "wave_1: pc=0x10 (running)\n".to_owned() + &"s0: 00000001\n".repeat(2100);
-    let said = said(&open(text.into_bytes()).unwrap());
+    let said = problems_text(&open(text.into_bytes()).unwrap());
     assert!(said.contains("not all of the wave's registers are kept"), "{said}");
 }
 

@@ -251,7 +251,7 @@ fn processes_with_code_at_one_address_stay_apart() {
 
 /// The user's processor counts. Contradictions are reported: a saved file's header, the runtime's text, a name.
 #[test]
-fn a_processor_that_the_log_contradicts_is_said() {
+fn a_processor_that_the_log_contradicts_is_reported() {
     let folder = folder("objects-contradicted");
     for (index, kernel) in KERNELS.iter().enumerate() {
         let file = built(&folder, kernel, "gfx90a");

@@ -45,7 +45,7 @@ fn colours_and_carriage_returns_are_no_part_of_the_text() {
 }
 
 #[test]
-fn what_stands_before_each_line_is_told_by_the_header() {
+fn prefixes_of_lines_are_recognised_by_the_header() {
     let waves = Wave::some(SMALL, 3);
     let text = log(&waves);
     for (name, prefix) in [("ctest", "12: "), ("mpirun", "[1,0]<stderr>:"), ("docker", "worker-3  | ")] {

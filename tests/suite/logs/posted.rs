@@ -218,7 +218,7 @@ fn a_posted_answer_is_read_as_far_as_it_goes() {
 
 /// RADV's files are used wherever umr's text in the same folder is opened, and umr's failures are reported.
 #[test]
-fn what_radv_wrote_is_said_where_there_are_no_waves() {
+fn files_of_radv_without_waves_are_reported() {
     let radv = folder("radv_dumps_1_none");
     fs::write(radv.join("gpu_info.log"), "Device info:\n    name = NAVI31\n").unwrap();
     let said = refused(&radv);
@@ -314,7 +314,7 @@ fn a_zipped_hang_folder_opens_as_it_is() {
 }
 
 #[test]
-fn text_without_waves_is_said_to_be_that() {
+fn text_without_waves_is_reported() {
     let said = refused(&file(
         "fault-alone",
         "Running\nMemory access fault by GPU node-1 on address 0x7f00.\nAborted\n",
@@ -332,7 +332,7 @@ fn text_without_waves_is_said_to_be_that() {
 
 /// Options that a format does not use are reported; used ones are not.
 #[test]
-fn options_without_effect_are_said() {
+fn options_without_effect_are_reported() {
     let log = file("unused-log", writer::agent(&model::Wave::some(GFX90A, 1), Form::Plain, None));
     let umr = file("unused-umr", hardware(&waves(NAVI31), false));
     let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip");

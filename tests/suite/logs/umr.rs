@@ -554,7 +554,7 @@ fn a_hang_folder_is_umrs_text_and_the_drivers_name_of_the_gpu() {
 
 /// umr may find nothing, or waves of an unsupported GPU; colours are stripped as in other logs.
 #[test]
-fn what_cannot_be_shown_is_said() {
+fn unprintable_values_have_a_reason() {
     let idle = folder("idle");
     fs::write(
         idle.join("umr_waves.log"),

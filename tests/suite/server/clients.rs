@@ -46,7 +46,7 @@ fn newest_lldb() -> String {
 }
 
 #[track_caller]
-fn says(said: &str, lines: &[&str]) {
+fn expect_lines(said: &str, lines: &[&str]) {
     for line in lines {
         assert!(said.contains(line), "{line:?} is not in what the debugger said:\n{said}");
     }
@@ -66,7 +66,7 @@ fn gdb_shows_waves_registers_and_tagged_memory() {
             "x/8xb 0x11fffe",
         ];
         let said = gdb(debugger, &commands);
-        says(
+        expect_lines(
             &said,
             &[
                 "Captured state synthetic.toml: 4 waves of gfx90a (wave64).",
@@ -99,7 +99,7 @@ fn gdb_steps_a_wave_at_a_breakpoint_without_end_in_sight() {
         "monitor wave",
     ];
     let said = gdb("gdb", &commands);
-    says(&said, &["saxpy.hip:36", "Thread 3: AMDGPU Wave 1:1:1:3 (0,0,0)/2, breakpoint."]);
+    expect_lines(&said, &["saxpy.hip:36", "Thread 3: AMDGPU Wave 1:1:1:3 (0,0,0)/2, breakpoint."]);
     let refused = said.matches("This is a captured state: nothing can run").count();
     assert_eq!(refused, 4, "each command is refused once:\n{said}");
 }
@@ -139,7 +139,7 @@ fn gdb_changes_registers_and_memory_for_itself() {
     ];
     for debugger in ["gdb", "gdb-multiarch"] {
         let said = gdb(debugger, &commands);
-        says(
+        expect_lines(
             &said,
             &[
                 "$1 = 1",
@@ -173,7 +173,7 @@ fn lldb_shows_waves_registers_and_tagged_memory() {
         "process plugin packet send qlanescope.Version",
     ];
     let said = lldb(&commands);
-    says(
+    expect_lines(
         &said,
         &[
             "stop reason = memory violation",
@@ -201,7 +201,7 @@ fn lldb_changes_registers_and_memory_for_itself() {
         "process plugin packet monitor reset",
     ];
     let said = lldb(&commands);
-    says(
+    expect_lines(
         &said,
         &[
             "s0 = 0x00000001",
@@ -230,6 +230,9 @@ fn lldb_stays_when_it_resumes() {
         &[&first[..], &["gdb-remote PORT", &source, "detach", "quit"]].concat(),
     );
     std::fs::remove_file(&script).unwrap();
-    says(&said, &["stop reason = breakpoint (a captured state: nothing can run)", "Process 1 detached"]);
+    expect_lines(
+        &said,
+        &["stop reason = breakpoint (a captured state: nothing can run)", "Process 1 detached"],
+    );
     assert!(!said.contains("lost connection"), "{said}");
 }

@@ -44,7 +44,7 @@ fn flood(stream: &mut TcpStream, text: &str) {
 }
 
 #[test]
-fn answers_that_nobody_reads_are_bounded() {
+fn unread_answers_are_bounded() {
     let folder = dump(1);
     let served = Served::start(folder.path(), &[]);
     let before = served.anonymous();
@@ -224,7 +224,7 @@ fn clients_without_a_thread_are_turned_away() {
 }
 
 #[test]
-fn a_client_that_never_speaks_is_disconnected() {
+fn a_silent_client_is_disconnected() {
     let folder = dump(1);
     let served = Served::start(folder.path(), &["--silence", "1"]);
     let mut silent = served.connect();
@@ -249,7 +249,7 @@ fn a_client_that_never_speaks_is_disconnected() {
 
 /// Two hundred idle clients take no time and no place of a working one; when their time is over others come in.
 #[test]
-fn many_clients_that_say_nothing() {
+fn many_silent_clients() {
     let folder = dump(100);
     let served = Served::start(folder.path(), &["--silence", "3"]);
     let mut works = served.connect();

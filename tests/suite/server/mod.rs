@@ -6,6 +6,7 @@ mod changed_files;
 mod clients;
 mod documents;
 mod flood;
+mod monitor_text;
 mod properties;
 mod regions;
 mod served;

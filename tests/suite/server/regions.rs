@@ -37,7 +37,7 @@ fn number(reply: &str, key: &str) -> u64 {
 const DUMPS: [&str; 4] = ["lds-gfx90a-O0", "lds-gfx1030-O0", "regions-gfx1100", "pointers-gfx90a-O0"];
 
 #[test]
-fn regions_are_the_same_whichever_address_is_asked_and_read_as_they_say() {
+fn regions_are_the_same_for_each_of_their_addresses_and_read_as_described() {
     for name in DUMPS {
         for facade in [Facade::Lldb, Facade::AmdgcnLldb] {
             let mut client = client(name, facade);
@@ -79,7 +79,7 @@ fn regions_are_the_same_whichever_address_is_asked_and_read_as_they_say() {
 
 /// An aperture is another memory for each wave and lane: with a view LLDB is refused there, and the regions agree.
 #[test]
-fn apertures_read_as_their_regions_say() {
+fn apertures_read_as_their_regions() {
     let mut seen = 0;
     for name in DUMPS {
         for facade in [Facade::Lldb, Facade::AmdgcnLldb] {

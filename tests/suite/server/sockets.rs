@@ -83,7 +83,7 @@ fn a_client_that_goes_makes_room_for_the_next() {
 }
 
 #[test]
-fn too_many_clients_are_told() {
+fn too_many_clients_get_an_error() {
     let (endpoints, _server) = start(ServeOptions { most_clients: 1, ..ServeOptions::default() });
     let mut first = connect(&endpoints);
     assert_eq!(ask(&mut first, "qC"), "QC2");
@@ -113,7 +113,7 @@ fn the_client_that_is_silent_longest_gives_up_its_place() {
 }
 
 #[test]
-fn once_waits_for_a_client_that_speaks() {
+fn once_waits_for_a_client_with_a_packet() {
     let (endpoints, server) = start(ServeOptions { once: true, ..ServeOptions::default() });
     drop(connect(&endpoints));
     std::thread::sleep(Duration::from_millis(100));

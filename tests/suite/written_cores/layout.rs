@@ -7,7 +7,7 @@ use crate::core_writer::{matrix, queue};
 
 /// gfx90a: 16 VGPRs, 32 of both kinds, 96 SGPRs, 1 KiB of LDS, first wave, the area ends at 0x7f0000100000.
 #[test]
-fn a_gfx90a_block_lies_where_the_worked_example_says() {
+fn a_gfx90a_block_is_at_the_place_of_the_worked_example() {
     let counts = Counts { lanes: 64, vgprs: 16, accs: 16, sgprs: 96, shared: 0 };
     let layout = block_layout(counts, 1024);
     let top = 0x7f00_0010_0000 - Family::Aldebaran.gap();
@@ -32,7 +32,7 @@ fn a_gfx90a_state_has_the_fields_of_the_worked_example() {
 
 /// gfx1100, 32 lanes, not first, VGPR field 2: 24 VGPRs, 128 slots, no gap.
 #[test]
-fn a_gfx1100_block_lies_where_the_worked_example_says() {
+fn a_gfx1100_block_is_at_the_place_of_the_worked_example() {
     let counts = Counts { lanes: 32, vgprs: 24, accs: 0, sgprs: 128, shared: 0 };
     let layout = block_layout(counts, 0);
     assert_eq!(Family::Navi3.gap(), 0);
@@ -45,7 +45,7 @@ fn a_gfx1100_block_lies_where_the_worked_example_says() {
 
 /// gfx90a, 8 engines, 256 waves of 4096 bytes: engine 3, scoreboard 7.
 #[test]
-fn a_wave_s_scratch_lies_where_the_worked_example_says() {
+fn a_wave_s_scratch_is_at_the_place_of_the_worked_example() {
     let scratch = Scratch { waves: 256, wave_bytes: 4096, slack: 0 };
     assert_eq!(queue::place(Family::Aldebaran, 8, &scratch, 3, 7), Some(0x67000));
     let odd = Scratch { waves: 257, ..scratch };

@@ -160,7 +160,7 @@ fn people_may_write_more_freely() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn errors_of_syntax_have_their_place() {
     refused("DW_OP_lit5; DW_OP_dupp", "1:13: no operation `DW_OP_dupp`; expected `DW_OP_dup`");
     refused(
         "frobnicate_all",

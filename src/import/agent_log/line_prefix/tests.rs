@@ -73,7 +73,7 @@ impl Read for Broken {
 }
 
 #[test]
-fn what_goes_wrong_ahead_is_said_when_it_is_reached() {
+fn errors_of_reading_ahead_are_reported_when_reached() {
     let mut ahead = Ahead::new(b"a\nb\n".chain(BufReader::new(Broken)));
     assert_eq!(ahead.repeated(b"x "), 0);
     assert_eq!(ahead.next().unwrap().unwrap().text, b"a");

@@ -60,7 +60,7 @@ fn times_make_one_stream_of_any_width() {
 }
 
 #[test]
-fn a_time_and_a_rank_are_told_apart() {
+fn a_time_and_a_rank_are_distinguished() {
     for rank in ["[rank0] ", "app[1233]: ", "node-0 | "] {
         let other = rank.replace('0', "1").replace("1233", "1234");
         let mut streams = Streams::new();

@@ -60,7 +60,7 @@ fn sources_have_one_path_each_below_a_root() {
             "source[2].path: the path of an earlier entry, too (expected each path once)",
             "source[3].path: leads to no file (expected a file's name, without `..` in front)",
             "source[4].path: is missing; the entry is left out (expected a string)",
-            "source[6]: there is no data (expected one of file, hex and u32)",
+            "source[6]: there is no data; the entry is left out (expected one of file, hex and u32)",
         ],
     );
     let found: Vec<_> = capture.sources.iter().map(|source| (&*source.path, source.extent.length)).collect();
@@ -117,7 +117,7 @@ fn a_wrong_type_costs_its_own_entry() {
         &[
             "wave[2]: 7 (expected a table)",
             "wave[0].sgpr_count: \"many\" (expected a non-negative integer below 2^64 or a string \"0x...\")",
-            "wave[1].id: \"two\" (expected a non-negative integer below 2^64 or a string \"0x...\")",
+            "wave[1].id: \"two\"; the entry is left out (expected a non-negative integer below 2^64 or a string \"0x...\")",
             "wave[3].wave_in_group: -1 (expected a non-negative integer below 2^64 or a string \"0x...\")",
             "wave[3].stop: \"trap\" (expected an array)",
             "wave[3].registers: an array (expected a table of registers)",
@@ -131,7 +131,7 @@ fn a_wrong_type_costs_its_own_entry() {
 }
 
 #[test]
-fn keys_that_format_1_does_not_have_are_said_and_ignored() {
+fn unknown_keys_are_reported_and_ignored() {
     check(
         r#"
         surprise = 1
@@ -176,7 +176,7 @@ fn ids_are_unique_and_references_mean_something() {
                  are left out (expected the name of a target)",
                 Targets::builtin().names().collect::<Vec<_>>().join(", ")
             ),
-            "agent[3].id: 0x100000000 (expected a number below 2^32)",
+            "agent[3].id: 0x100000000; the entry is left out (expected a number below 2^32)",
             "agent[4].id: is missing; the entry is left out \
              (expected a non-negative integer below 2^64 or a string \"0x...\")",
             "agent[5].target: is missing; the entry is left out (expected a string)",
@@ -287,7 +287,7 @@ fn a_work_group_may_be_of_no_known_queue() {
 }
 
 #[test]
-fn what_drivers_and_packets_say_is_read() {
+fn facts_of_drivers_and_packets_are_read() {
     let capture = check_whole(
         r#"
         format = 1
@@ -323,7 +323,7 @@ fn what_drivers_and_packets_say_is_read() {
 }
 
 #[test]
-fn what_drivers_and_packets_cannot_say_is_not_known() {
+fn facts_missing_in_drivers_and_packets_are_unknown() {
     let number = "expected a non-negative integer below 2^64 or a string \"0x...\"";
     let capture = check_whole(
         r#"
@@ -338,12 +338,12 @@ fn what_drivers_and_packets_cannot_say_is_not_known() {
         "#,
         &[
             "agent[0].hardware.x: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
-            &format!("agent[0].hardware.vendor: \"x\" ({number})"),
-            "agent[0].hardware.location: 0x100000000 (expected a number below 2^32)",
-            &format!("agent[0].hardware.waves_per_simd: is missing; the entry is left out ({number})"),
+            &format!("agent[0].hardware.vendor: \"x\"; `hardware` is unknown ({number})"),
+            "agent[0].hardware.location: 0x100000000; `hardware` is unknown (expected a number below 2^32)",
+            &format!("agent[0].hardware.waves_per_simd: is missing; `hardware` is unknown ({number})"),
             "agent[1].hardware: 7 (expected a table)",
             "queue[0].ring.size: 0x41 bytes from 0xffffffffffffffc0 on, ignored (expected an end within the address space)",
-            &format!("queue[1].ring.address: is missing; the entry is left out ({number})"),
+            &format!("queue[1].ring.address: is missing; `ring` is unknown ({number})"),
             &format!("queue[2].ring.read: -1 ({number})"),
             &format!("dispatch[0].entry: \"here\" ({number})"),
             "dispatch[0].dimensions: 4, ignored (expected at most 3)",
@@ -381,7 +381,7 @@ fn the_work_groups_agent_counts() {
 }
 
 #[test]
-fn a_stop_reason_that_nobody_knows_does_not_mean_running() {
+fn an_unknown_stop_reason_does_not_mean_running() {
     let opened = open_text(&format!(
         "{}\nwave = [{{ id = 1, workgroup = 1, stop = [\"bored\"] }}, {{ id = 2, workgroup = 1, stop = [\"trap\", 1] }}, \
          {{ id = 3, workgroup = 1, stop = [] }}, {{ id = 4, workgroup = 1 }}]",
@@ -404,6 +404,29 @@ fn problems_beyond_the_limit_are_counted() {
     assert_eq!(opened.problems.last().unwrap().to_string(), "m: 5000 more problems, not listed");
     assert_eq!(
         serde_json::to_string(&opened.problems[0]).unwrap(),
-        r#"{"severity":"warning","where":{"file":"m","key":"wave[0].workgroup"},"what":"no workgroup has the id 9","hint":"expected the id of an entry of [[workgroup]]"}"#
+        r#"{"severity":"error","where":{"file":"m","key":"wave[0].workgroup"},"what":"no workgroup has the id 9","hint":"expected the id of an entry of [[workgroup]]"}"#
     );
+}
+
+/// Problems of entries of `wave` are the reason that a dump with such entries has no waves; others are warnings.
+#[test]
+fn problems_of_waves_are_errors_without_waves() {
+    let severities = |text: &str| {
+        let opened = open_text(text).unwrap();
+        let each = opened.problems.iter().map(|problem| {
+            (
+                problem.place.key.clone().unwrap_or_default(),
+                problem.severity == crate::capture::Severity::Error,
+            )
+        });
+        (opened.capture.waves.len(), each.collect::<Vec<_>>())
+    };
+    let agent = "format = 1\nnonsense = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n";
+    let lost = "[[wave]]\nid = 1\n[[wave]]\nid = -1\nagent = 1\n";
+    let of = |key: &str, is_error| (key.to_owned(), is_error);
+    let without = (0, vec![of("nonsense", false), of("wave[0]", true), of("wave[1].id", true)]);
+    assert_eq!(severities(&format!("{agent}{lost}")), without);
+    let with = (1, vec![of("nonsense", false), of("wave[0]", false), of("wave[1].id", false)]);
+    assert_eq!(severities(&format!("{agent}{lost}[[wave]]\nid = 2\nagent = 1\n")), with);
+    assert_eq!(severities(agent), (0, vec![of("nonsense", false)]), "a dump without waves");
 }

@@ -128,7 +128,7 @@ fn bulk_registers_with_lanes_and_too_few_bytes() {
             "wave[0].bulk[2]: the data has 10 bytes; the rest is not captured (expected 512 bytes: registers of 256 bytes, 2 of them)",
             "wave[0].bulk[3]: the data has 20 bytes; the rest is ignored (expected 16 bytes: registers of 4 bytes, 4 of them)",
             "wave[0].bulk[4].lanes: s8 has one dword; the mask is ignored (expected a mask only for registers of several)",
-            "wave[0].bulk[5]: there is no data (expected one of file, hex and u32)",
+            "wave[0].bulk[5]: there is no data; the entry is left out (expected one of file, hex and u32)",
             "wave[0].bulk[6]: data is given in more than one way; none counts (expected exactly one of file, hex and u32)",
             "wave[0].bulk[7]: offset or length without a file (expected exactly one of file, hex and u32)",
             "wave[0].bulk[8].u32[1]: 0x100000000 (expected a 32-bit integer)",
@@ -237,8 +237,8 @@ fn layouts_are_checked_once_for_each_kind() {
              (expected the 264 bytes of layout \"a\")",
             "wave[2].image.layout: no layout has the name \"b\" (expected the name of a [[layout]])",
             "layout[2].blocks: is missing (expected an array of blocks)",
-            "wave[4].image.layout: is missing; the entry is left out (expected a string)",
-            "wave[5].image: there is no data (expected one of file, hex and u32)",
+            "wave[4].image.layout: is missing; the image is left out (expected a string)",
+            "wave[5].image: there is no data; the image is left out (expected one of file, hex and u32)",
         ],
     );
 }

@@ -147,7 +147,7 @@ fn reasons_of_a_place_are_bounded() {
 
 /// List of one text, with missing kernels: those beyond the limit are never compared.
 #[test]
-fn a_listed_code_object_is_told_by_some_of_its_kernels() {
+fn a_listed_code_object_is_recognised_by_some_of_its_kernels() {
     let file = path("saxpy-gfx90a-O0.hsaco");
     let object = CodeObject::parse(std::fs::read(&file).unwrap()).unwrap();
     let entry = AT + object.kernels().next().unwrap().entry.unwrap().0;

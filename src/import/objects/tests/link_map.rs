@@ -42,7 +42,7 @@ fn a_list_in_pieces_is_read_across_them() {
 }
 
 #[test]
-fn what_is_not_captured_is_absent_and_said() {
+fn missing_data_is_absent_and_reported() {
     let map = LinkMap::read(&Made::default(), AT);
     assert_eq!((map.r_version, map.entries.len()), (None, 0));
     assert!(words(&map)[0].starts_with("r_debug 0x7ffff7d00040: not captured"), "{:?}", words(&map));
@@ -76,7 +76,7 @@ fn a_version_that_no_runtime_had_is_unknown() {
 }
 
 #[test]
-fn a_list_that_is_being_changed_is_said() {
+fn a_list_under_change_is_reported() {
     let mut memory = Made::default();
     memory.list(AT, 10, &[(0x1000, "file:///a")]);
     memory.0.get_mut(&AT).unwrap()[24] = 1;

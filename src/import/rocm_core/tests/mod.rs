@@ -131,7 +131,7 @@ fn sizes_of_entries_are_the_files() {
 }
 
 #[test]
-fn what_is_wrong_with_a_note_is_said_with_its_offset() {
+fn errors_of_a_note_have_their_offset() {
     let whole = descriptor(&RUNTIME, (0, 0), (1, 64), &[0; 64]);
     // Offset of the descriptor: after the ELF header, one program header, and 20 bytes of the note's.
     let start = 64 + 56 + 20;
@@ -204,7 +204,7 @@ fn a_descriptor_as_the_text_describes_it_is_read() {
 }
 
 #[test]
-fn headers_that_are_zero_missing_or_too_many_are_said() {
+fn headers_that_are_zero_missing_or_too_many_are_reported() {
     let mut file = elf(224, 4);
     file.extend(program_header(1, 0, 8));
     file.extend([0; 112]);
@@ -271,7 +271,7 @@ fn more_notes_than_the_bound_are_not_looked_at() {
 
 /// A driver with entries of 56 bytes omits the size of save areas: the rest of the segment is needed.
 #[test]
-fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
+fn areas_of_unknown_size_are_needed_in_a_stream() {
     let mut queue = vec![0u8; 56];
     queue[32..40].copy_from_slice(&0x7f30_0000_1000u64.to_le_bytes());
     let state = amdgpu(&descriptor(&RUNTIME, (0, 0), (1, 56), &queue));
@@ -337,7 +337,7 @@ fn a_note_without_agents_is_read_with_the_processor_that_the_user_names() {
 
 /// pr_pid of a 64-bit elf_prpsinfo (System V ABI for AMD64, Linux's elfcore.h) is at 24.
 #[test]
-fn cores_of_two_processes_are_told() {
+fn cores_of_two_processes_are_reported() {
     let command = |process: u32| {
         let mut bytes = vec![0u8; 136];
         bytes[24..28].copy_from_slice(&process.to_le_bytes());

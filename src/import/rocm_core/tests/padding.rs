@@ -62,7 +62,7 @@ const STATED: [u64; 2] = [688, 688 + 8192];
 const SHIFTED: [u64; 2] = [676, 676 + 8192];
 
 #[test]
-fn the_file_s_length_tells_whether_padding_was_written() {
+fn the_file_s_length_shows_whether_padding_was_written() {
     assert_eq!(offsets(core(true, 0, false)), (STATED.to_vec(), 0));
     assert_eq!(offsets(core(false, 0, false)), (SHIFTED.to_vec(), 1));
 }

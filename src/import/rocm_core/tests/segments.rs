@@ -55,7 +55,7 @@ fn the_gpus_core_comes_before_the_hosts_however_full() {
 }
 
 #[test]
-fn a_short_file_cuts_segments_and_says_where() {
+fn a_short_file_cuts_segments_with_the_place_reported() {
     let (map, problems) =
         made(&[(0x50, &[(0x10, 0x1000, 0x20), (0x40, 0x2000, 0x20), (0x80, 0x3000, 0x20)])]);
     assert_eq!(rows(&map), [(0x1000, 0x20, 0, 0x10), (0x2000, 0x10, 0, 0x40)]);

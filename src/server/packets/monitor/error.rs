@@ -1,7 +1,7 @@
 //! The reasons that a command of the user has no answer, as sentences.
 
 use super::sentence;
-use super::words::reason;
+use super::words::{attempt, reason};
 use crate::questions::QuestionError;
 use crate::server::error::PacketError;
 use crate::session::work_item::WorkItemError;
@@ -14,6 +14,15 @@ pub(in crate::server::packets) enum CommandError {
     /// The words do not fit the command; with a sentence about its form.
     #[error("{0}")]
     Usage(&'static str),
+    /// An argument of a question is wrong or missing; with an example.
+    #[error("{}{}", reason(error), attempt(example))]
+    Argument { error: QuestionError, example: &'static str },
+    /// A name of a parameter without its value.
+    #[error("`{word}` needs a value: {shown}.{}", attempt(example))]
+    NoValue { word: String, shown: &'static str, example: &'static str },
+    /// A word that no parameter takes.
+    #[error("`{word}` is no argument of `{name}`.{}", attempt(example))]
+    Unfit { word: String, name: &'static str, example: &'static str },
     /// No command has the name; with all names.
     #[error("No command \"{name}\". There are: {}. Try `monitor help`.\n", names.join(", "))]
     Unknown { name: String, names: Vec<&'static str> },
@@ -46,7 +55,7 @@ pub(in crate::server::packets) enum CommandError {
     )]
     NoWave { client: &'static str, command: &'static str, list: &'static str, more: &'static str },
     /// The lane is no thread of its own.
-    #[error("No thread is lane {0} of this wave, which is not active.")]
+    #[error("Lane {0} of this wave is no thread: it is inactive, and its PC is not known.")]
     NotAThread(LaneId),
     /// A place of a wave where the command needs a work-item.
     #[error("A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.")]

@@ -1,7 +1,6 @@
 //! The notices and the problems of the dump.
 
 use super::super::super::state::State;
-use crate::report::Style;
 use crate::session::problem_notice;
 
 /// Maximum number of listed problems.
@@ -16,5 +15,5 @@ pub(super) fn notices(state: &State) -> String {
     if let Some(more @ 1..) = problems.len().checked_sub(MAX_PROBLEMS) {
         lines.push(format!("and {more} more problems, which `lanescope info` lists"));
     }
-    if lines.is_empty() { "Nothing to note.\n".to_owned() } else { Style::Plain.folded(&lines.join("\n")) }
+    if lines.is_empty() { "Nothing to note.\n".to_owned() } else { lines.join("\n") }
 }

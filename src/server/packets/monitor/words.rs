@@ -2,16 +2,33 @@
 
 use super::{CommandError, sentence};
 use crate::questions::{ArgumentError, Arguments, Parameter, Question, QuestionError, Takes, Value, Words};
-use crate::report::evaluation;
+use crate::report::{evaluation, text::pointed};
 use crate::session::print::ParseError;
 
 /// Maximum length of a reason in characters: it may quote the path.
 const MAX_WORDS: usize = 200;
 
-/// `memory SPACE ADDRESS LENGTH`
+/// `memory SPACE ADDRESS LENGTH`, `print[/LETTER] [lane LANES] [frame N] PATH`, `arguments [ID|all]`
 pub(super) fn usage(question: &Question) -> String {
-    let each = question.parameters.iter().filter_map(Parameter::usage);
-    std::iter::once(question.name.to_owned()).chain(each).collect::<Vec<_>>().join(" ")
+    let mut text = question.name.to_owned();
+    let slash = parameters(question).filter(|parameter| parameter.words == Words::Slash);
+    text.extend(slash.filter_map(Parameter::usage).map(|usage| format!("[{usage}]")));
+    for parameter in parameters(question).filter(|parameter| parameter.words != Words::Slash) {
+        let excludes = |other: &&Parameter| parameter.excludes.contains(&other.name);
+        // Printed with the parameter that excludes it.
+        if parameters(question).any(|other| other.excludes.contains(&parameter.name)) {
+            continue;
+        }
+        let each = std::iter::once(parameter).chain(parameters(question).filter(excludes));
+        let usage = each.filter_map(Parameter::usage).collect::<Vec<_>>().join("|");
+        text += &if parameter.is_needed { format!(" {usage}") } else { format!(" [{usage}]") };
+    }
+    text
+}
+
+/// The instruction after an error or a description: ` Try ...`; empty without an example.
+pub(super) fn attempt(example: &str) -> String {
+    if example.is_empty() { String::new() } else { format!(" Try `monitor {example}`.") }
 }
 
 /// The parameters that typed lines have.
@@ -49,7 +66,7 @@ type Taken<'q, 'w, 'a> = (&'q Parameter, Value, &'w [&'a str]);
 
 /// A parameter by its name, as `frame 1` or `--frame 1`, or a letter after a slash; with the words after it.
 ///
-/// Before the rest of a line, which may begin with a variable of that name, the value has to fit, and words to follow.
+/// Before the rest of a line, which may begin with a variable of that name, the value has to fit.
 fn named<'q, 'w, 'a>(
     question: &'q Question,
     has_rest: bool,
@@ -67,7 +84,10 @@ fn named<'q, 'w, 'a>(
     let is_named = |parameter: &&Parameter| {
         parameter.name == name && !matches!(parameter.words, Words::Rest | Words::Slash)
     };
-    let Some(parameter) = parameters(question).find(is_named) else { return Ok(None) };
+    // `all` is the value of the parameter `all`.
+    let is_value = |parameter: &&Parameter| parameter.words == Words::Bare && parameter.typed(word).is_ok();
+    let named = parameters(question).find(is_named).filter(|parameter| !is_value(parameter));
+    let Some(parameter) = named else { return Ok(None) };
     if parameter.takes == Takes::Flag {
         return Ok(Some((parameter, Value::Set, after)));
     }
@@ -75,11 +95,13 @@ fn named<'q, 'w, 'a>(
     match after {
         [text, left @ ..] => match parameter.typed(text) {
             Err(_) if may_be_rest => Ok(None),
-            Ok(_) if may_be_rest && left.is_empty() => Ok(None),
             value => Ok(Some((parameter, value.map_err(wrong)?, left))),
         },
         [] if may_be_rest || matches!(parameter.takes, Takes::Choice(_)) => Ok(None),
-        [] => Err(CommandError::Usage(question.hint)),
+        [] => {
+            let (word, shown) = (word.to_owned(), parameter.shown);
+            Err(CommandError::NoValue { word, shown, example: question.example })
+        }
     }
 }
 
@@ -96,25 +118,27 @@ fn bare<'q>(question: &'q Question, arguments: &Arguments, word: &str) -> Option
 
 /// The error for a word that fits no parameter that is left.
 fn unfit(question: &Question, arguments: &Arguments, word: &str) -> CommandError {
-    // A needed parameter names the fault of its value.
-    let next = parameters(question)
-        .find(|parameter| parameter.words == Words::Bare && !arguments.has(parameter.name));
-    if let Some(Err(error)) = next.filter(|next| next.is_needed).map(|next| next.typed(word)) {
-        return wrong(question, error.into());
+    let mut bare = parameters(question).filter(|parameter| parameter.words == Words::Bare);
+    let is_excluded = |parameter: &&Parameter| {
+        let mut given = parameters(question).filter(|given| arguments.has(given.name));
+        given.any(|given| given.name == parameter.name || given.excludes.contains(&parameter.name))
+    };
+    let next = bare.clone().find(|parameter| !is_excluded(parameter));
+    let example = question.example;
+    if let Some(Err(error)) = next.map(|next| next.typed(word)) {
+        return CommandError::Argument { error: error.into(), example };
     }
-    let is_bare = parameters(question).all(|parameter| parameter.words == Words::Bare);
-    let fits = |parameter: &Parameter| arguments.has(parameter.name) && parameter.typed(word).is_ok();
-    match is_bare && parameters(question).any(fits) {
+    match bare.any(|parameter| parameter.typed(word).is_ok()) {
         true => CommandError::TooMany(usage(question)),
-        false => CommandError::Usage(question.hint),
+        false => CommandError::Unfit { word: word.to_owned(), name: question.name, example },
     }
 }
 
-/// The error of a question; a missing argument is a matter of the command's form.
+/// The error of a question; that of a missing argument has the example.
 pub(in super::super) fn wrong(question: &Question, error: QuestionError) -> CommandError {
     match error {
         QuestionError::Argument(ArgumentError::Needed(_)) | QuestionError::NoExpression => {
-            CommandError::Usage(question.hint)
+            CommandError::Argument { error, example: question.example }
         }
         error => error.into(),
     }
@@ -123,6 +147,7 @@ pub(in super::super) fn wrong(question: &Question, error: QuestionError) -> Comm
 /// The reason of a missing answer in sentences.
 pub(super) fn reason(error: &QuestionError) -> String {
     match error {
+        QuestionError::NoExpression => "An expression is needed.".to_owned(),
         QuestionError::Path { path, error } => wrong_path(path, error),
         QuestionError::Expression { text, error } => {
             let words = evaluation::misread(text, error);
@@ -134,8 +159,8 @@ pub(super) fn reason(error: &QuestionError) -> String {
         QuestionError::NoLane { lane, lanes } => {
             format!("There is no lane {lane}: the wave has lanes 0 to {}.", lanes.saturating_sub(1))
         }
-        QuestionError::UnknownDispatch => {
-            sentence(&format!("{}; try `monitor arguments all`", QuestionError::UnknownDispatch))
+        error @ QuestionError::UnknownDispatch => {
+            format!("{} Try `monitor arguments all`.", sentence(&error.to_string()))
         }
         error => sentence(&error.to_string()),
     }
@@ -143,17 +168,8 @@ pub(super) fn reason(error: &QuestionError) -> String {
 
 /// A path with its error below; the column counts in the path as printed.
 fn wrong_path(path: &str, why: &ParseError) -> String {
-    /// Characters on either side of the error; those of a terminal's line.
-    const AROUND: usize = 40;
-    let at = why.column.saturating_sub(1);
-    let skipped = if path.chars().count() > 2 * AROUND { at.saturating_sub(AROUND) } else { 0 };
-    let mut shown: String = path.chars().skip(skipped).take(2 * AROUND).collect();
-    let is_cut = skipped + shown.chars().count() < path.chars().count();
-    let before = if skipped > 0 { "..." } else { "" };
-    shown.push_str(if is_cut { "..." } else { "" });
-    let spaces = " ".repeat(at - skipped + before.len());
     let words: String = why.to_string().chars().take(MAX_WORDS).collect();
-    format!("{before}{shown}\n{spaces}^\nThe path is wrong at {words}.")
+    format!("{}\nThe path is wrong at {words}.", pointed(path, why.column))
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ fn a_captured_alias_takes_writes_too() {
 }
 
 #[test]
-fn exec_says_which_lanes_are_active() {
+fn exec_selects_the_active_lanes() {
     let mut session = session();
     let active = |session: &Session| -> Vec<u8> {
         let lanes = session.lanes(WAVE).unwrap();

@@ -27,7 +27,7 @@ fn the_usual_conversions() {
 }
 
 #[test]
-fn what_has_no_result_says_so() {
+fn operations_without_a_result_are_errors() {
     assert_eq!(binary(Binary::Divide, int(1), int(0)), Err("divides by 0"));
     assert_eq!(binary(Binary::Remainder, int(1), int(0)), Err("divides by 0"));
     let least = Integer::new(i64::MIN as u64, Basic::integer(8, false));

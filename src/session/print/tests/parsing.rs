@@ -62,7 +62,7 @@ fn names_are_those_of_cpp() {
 }
 
 #[test]
-fn casts_are_told_from_brackets() {
+fn casts_and_brackets_are_distinguished() {
     check("(float *) p", "(cast <float *> p)");
     check("(unsigned) -x", "(cast <unsigned> (- x))");
     check("(struct S *)0x1000", "(cast <struct S *> 4096)");

@@ -18,14 +18,14 @@ fn word(export: &Value, slot: u64) -> Option<u32> {
 }
 
 /// Requires one problem besides that of the processor, with the line.
-fn says(export: &Value, line: usize, what: &str) {
+fn reports(export: &Value, line: usize, what: &str) {
     let mut said = problems(export);
     said.retain(|problem| !problem.contains("the GPU of the waves"));
     assert!(said.len() == 1 && said[0].contains(&format!("line {line}: {what}")), "line {line}: {said:?}");
 }
 
 #[test]
-fn words_that_do_not_fit_their_range_leave_other_registers_alone() {
+fn values_that_do_not_fit_their_range_leave_other_registers_alone() {
     let waves = &waves(NAVI31)[..1];
     for (flavour, text, row, wide) in [
         ("small", small(waves), "[   4..   7] = { ", "[   4..   9] = { "),
@@ -35,7 +35,7 @@ fn words_that_do_not_fit_their_range_leave_other_registers_alone() {
         // Too many words: those in the range count, and the row after it has its own.
         let (line, long) = replaced(&text, row, &format!("{row}11111111, 22222222, "));
         let export = export_text(&format!("long-{flavour}"), long, &[]);
-        says(&export, line, "the row has 6 words for s4 to s7; those behind are ignored");
+        reports(&export, line, "the row has 6 words for s4 to s7; those behind are ignored");
         for slot in 0..106 {
             let wanted = match slot {
                 4 => Some(0x1111_1111),
@@ -48,31 +48,31 @@ fn words_that_do_not_fit_their_range_leave_other_registers_alone() {
         // A range that is too long: a fitting row counts, even if it comes later.
         let (line, wide) = replaced(&text, row, &format!("{wide}11111111, 22222222, 33333333, "));
         let export = export_text(&format!("wide-{flavour}"), wide, &[]);
-        says(&export, line, "the row has 7 words for s4 to s9; those behind are ignored");
+        reports(&export, line, "the row has 7 words for s4 to s9; those behind are ignored");
         assert_eq!([word(&export, 8), word(&export, 9)], [own(8), own(9)], "{flavour}");
         // Too few: missing words are absent.
         let words: Vec<String> = (4..8).map(|slot| format!("{:08x}", waves[0].sgpr(slot))).collect();
         let all = format!("{row}{} }}", words.join(", "));
         let (line, short) = replaced(&text, &all, &format!("{row}{} }}", words[..2].join(", ")));
         let export = export_text(&format!("short-{flavour}"), short, &[]);
-        says(&export, line, "the row has 2 words for s4 to s7; they are taken as those of the first");
+        reports(&export, line, "the row has 2 words for s4 to s7; they are taken as those of the first");
         let shown = [4, 5, 6, 7, 8].map(|slot| word(&export, slot));
         assert_eq!(shown, [own(4), own(5), None, None, own(8)], "{flavour}");
     }
 }
 
 #[test]
-fn ranges_that_are_none_and_lost_lanes_are_said() {
+fn empty_ranges_and_lost_lanes_are_reported() {
     let text = small(&waves(NAVI31)[..1]);
     let (line, reversed) = replaced(&text, "[   4..   7]", "[   7..   4]");
     let export = export_text("range-reversed", reversed, &[]);
-    says(&export, line, "the row is of s7 to s4, which is no range; it is ignored");
+    reports(&export, line, "the row is of s7 to s4, which is no range; it is ignored");
     assert_eq!(word(&export, 7), None);
     let row = "    [  1] = { ";
     let lane = text.find(row).unwrap() + row.len();
     let line = text[..lane].matches('\n').count() + 1;
     let lost = format!("{}{}", &text[..lane], &text[lane + "00000000 ".len()..]);
-    says(&export_text("lane-lost", lost, &[]), line, "the row of v1 has 63 words");
+    reports(&export_text("lane-lost", lost, &[]), line, "the row of v1 has 63 words");
 }
 
 /// The kernel's console output between umr's lines is not a row.
@@ -103,6 +103,6 @@ fn messages_of_the_kernel_between_rows_cost_nothing() {
     {
         let (line, damaged) = replaced(&text, "[   4..   7] = { ", to);
         let export = export_text(&format!("umr-damaged-{at}"), damaged, &[]);
-        says(&export, line, "the row cannot be read; its registers are not captured");
+        reports(&export, line, "the row cannot be read; its registers are not captured");
     }
 }

@@ -3,7 +3,7 @@
 use super::{Keyed, MAX_BLANKS, MAX_PREFIX, clock, end, is_prefix};
 
 #[test]
-fn clocks_are_told_by_their_shapes() {
+fn clocks_are_recognised_by_their_shapes() {
     // ISO 8601 and RFC 3339 with any fraction, Python's logging, syslog (RFC 3164), dmesg, seconds of a run.
     for text in [
         "2026-11-20T09:00:01Z",

@@ -174,7 +174,7 @@ fn a_rule_that_asks_for_itself_ends() {
 }
 
 #[test]
-fn nothing_is_guessed_where_nothing_is_said() {
+fn nothing_is_guessed_without_data() {
     let says = |table: &[Vec<u8>], words: &str| {
         let stack = stack(table, code());
         assert_eq!(stack.frames.len(), 1);
@@ -228,7 +228,7 @@ fn return_addresses_that_cannot_be() {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_have_their_place() {
     let cut = stack(&[cie(&[]), fde(LEAF, 0x100, &[&CFA[..], &[0x10, 16, 9, 0x90]].concat())], code());
     let StackEnd::CallFrame { section, entry, instruction, why } = &cut.end else { panic!("{:?}", cut.end) };
     assert_eq!((section.as_str(), *entry, *instruction), (".debug_frame", 0xf, 4));
@@ -305,7 +305,7 @@ fn other_addresses_than_the_targets_are_refused() {
 }
 
 #[test]
-fn rules_of_other_sizes_say_which_registers() {
+fn rules_of_other_sizes_name_their_registers() {
     // DW_CFA_register: the PC (64 bits) is in s33.
     let end = stack(&[cie(&[]), fde(LEAF, 0x100, &[&CFA[..], &[0x09, 16, 65]].concat())], code()).end;
     assert!(end.to_string().contains("SGPR33 has 32 bits, PC_64 has 64"), "{end}");

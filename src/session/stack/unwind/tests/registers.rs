@@ -18,7 +18,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn callers_have_the_registers_that_the_models_say() {
+fn callers_have_the_registers_of_the_models() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut checked = 0;
     for name in ["user-ops-gfx90a", "user-ops-gfx1100", "calls-gfx90a", "calls-gfx1100"] {

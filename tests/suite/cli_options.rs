@@ -1,0 +1,194 @@
+//! Options mean the same in every command (docs/commands.md), and statuses without an answer.
+
+use crate::cli::{json, run, text};
+
+/// The commands of docs/commands.md with the name of the value of `--wave` and of `--lane`.
+fn commands() -> Vec<(&'static str, &'static str, &'static str)> {
+    let page = include_str!("../../docs/commands.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let rows = rows.filter(|(name, _)| !name.starts_with('-'));
+    let cells = |cells: &'static str| cells.split(" | ").take(2).collect::<Vec<_>>();
+    rows.map(|(name, rest)| (name, cells(rest)[0], cells(rest)[1])).collect()
+}
+
+/// Every command with a choice of waves or lanes takes each notation and refuses a missing wave or lane.
+#[test]
+fn every_command_chooses_waves_and_lanes_alike() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let scratch = crate::slim::Scratch::new("cli-alike");
+    let mut count = 0;
+    let mut made = 0;
+    for (name, wave, lane) in commands() {
+        if wave != "IDS" || name == "serve" {
+            continue;
+        }
+        let mut of = |more: &[&str]| {
+            made += 1;
+            let to = scratch.path(&format!("{name}-{made}"));
+            let rest: Vec<&str> = match name {
+                "memory" => vec!["--at", "private_lane#0x10"],
+                "eval" => vec!["DW_OP_lit4"],
+                "print" | "explain" => vec!["first"],
+                "slim" | "view" => vec!["--output", to.to_str().unwrap()],
+                _ => Vec::new(),
+            };
+            run(&[&[name, dump], &*rest, more].concat())
+        };
+        let mut passes = |more: &[&str]| {
+            let output = of(more);
+            assert!(output.status.success(), "{name} {more:?}: {}", text(&output.stderr));
+            count += 1;
+        };
+        passes(&["--wave", "1-2,4"]);
+        passes(&["--wave", "1-2", "--wave", "4"]);
+        passes(&["--work-item", "70,0,0"]);
+        passes(&["--workgroup", "(1,0,0)/1"]);
+        if lane == "LANES" {
+            for lanes in ["3", "0x3", "0,8-15", "active", "all"] {
+                passes(&["--lane", lanes]);
+            }
+        }
+        if lane == "LANE" {
+            passes(&["--lane", "3"]);
+            let several = of(&["--lane", "3,5"]);
+            assert_eq!(several.status.code(), Some(1), "{name}");
+            assert!(
+                text(&several.stderr).contains("--lane takes one lane here"),
+                "{}",
+                text(&several.stderr)
+            );
+        }
+        let missing = of(&["--wave", "99"]);
+        assert_eq!(missing.status.code(), Some(1), "{name}");
+        let words = text(&missing.stderr);
+        assert!(words.contains("wave 99") || words.contains("no waves of these ids"), "{name}: {words}");
+        if lane != "-" {
+            let missing = of(&["--wave", "1", "--lane", "64"]);
+            assert_eq!(missing.status.code(), Some(1), "{name}");
+            assert!(text(&missing.stderr).contains("no lane 64 in a 64-lane wave"), "{name}");
+        }
+    }
+    assert!(count > 60, "{count}");
+}
+
+/// Work-item 70 is in wave 2: the small dump and the view have that wave, and the list its dispatch.
+#[test]
+fn a_work_item_chooses_the_wave_of_a_small_dump() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let scratch = crate::slim::Scratch::new("cli-place");
+    let small = scratch.path("small.zip");
+    let small = small.to_str().unwrap();
+    assert!(run(&["slim", dump, "--work-item", "70,0,0", "-o", small]).status.success());
+    let waves = json(&["waves", small, "--json"]);
+    assert_eq!(waves["waves"].as_array().unwrap().len(), 1);
+    assert_eq!(waves["waves"][0]["id"], 2);
+    for more in ["--all-waves", "--whole"] {
+        let other = scratch.path("other.zip");
+        let refused = run(&["slim", dump, "--work-item", "70,0,0", more, "-o", other.to_str().unwrap()]);
+        assert_eq!(refused.status.code(), Some(2), "{more}");
+    }
+}
+
+/// Dispatches 1 and 2 have waves 1 and 2: the list has those of the chosen waves, and counts these waves.
+#[test]
+fn dispatches_are_those_of_the_chosen_waves() {
+    let scratch = crate::slim::Scratch::new("cli-dispatches");
+    let file = scratch.path("two.toml");
+    let mut manifest =
+        "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 1\nagent = 1\n".to_owned();
+    for id in 1..=3 {
+        manifest += &format!("[[dispatch]]\nid = {id}\nqueue = 1\n");
+    }
+    for id in 1..=2 {
+        manifest +=
+            &format!("[[workgroup]]\nid = {id}\ndispatch = {id}\n[[wave]]\nid = {id}\nworkgroup = {id}\n");
+    }
+    std::fs::write(&file, manifest).unwrap();
+    let file = file.to_str().unwrap();
+    let ids = |more: &[&str]| -> Vec<u64> {
+        let list = json(&[&["dispatches", file, "--json"], more].concat());
+        list["dispatches"].as_array().unwrap().iter().map(|one| one["id"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(ids(&[]), [1, 2, 3]);
+    assert_eq!(ids(&["--wave", "1-2"]), [1, 2]);
+    assert_eq!(ids(&["--wave", "2"]), [2]);
+}
+
+/// `--lane` chooses the lanes of vectors; scalars stay whole.
+#[test]
+fn registers_are_printed_for_the_chosen_lanes() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let whole = json(&["registers", dump, "--json", "-r", "v0,pc"]);
+    let digits = whole["registers"]["v0"].as_str().unwrap();
+    let lane = |lane: usize| &digits[lane * 8..lane * 8 + 8];
+    let chosen = json(&["registers", dump, "--json", "-r", "v0,pc", "--lane", "3,8-9"]);
+    assert_eq!(chosen["registers"]["v0"], serde_json::json!([lane(3), lane(8), lane(9)]));
+    assert_eq!(chosen["registers"]["pc"], whole["registers"]["pc"]);
+    assert_eq!(chosen["lanes"], serde_json::json!([3, 8, 9]));
+    // A dword is printed with its highest digits first.
+    let shown = |number: usize| {
+        let bytes: Vec<&str> = (0..4).rev().map(|at| &lane(number)[at * 2..at * 2 + 2]).collect();
+        bytes.concat()
+    };
+    let lines = text(&run(&["registers", dump, "-r", "v0", "--lane", "3,8-9"]).stdout);
+    assert_eq!(lines, format!("v0  [ 3] {}\n    [ 8] {} {}\n", shown(3), shown(8), shown(9)));
+    let all = text(&run(&["registers", dump, "-r", "v0", "--lane", "all"]).stdout);
+    assert_eq!(all, text(&run(&["registers", dump, "-r", "v0"]).stdout));
+}
+
+/// No value is status 1 in text and JSON; an error of one of several waves has its place as data.
+#[test]
+fn no_value_is_a_status_of_its_own() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let of = |words: &[&str]| run(&[words, &["--wave", "1"]].concat());
+    for form in [&[][..], &["--json"]] {
+        let none: [&[&str]; 3] = [
+            &["memory", dump, "--at", "0x10"],
+            &["explain", dump, "1+1"],
+            &["disassemble", dump, "-a", "0x10"],
+        ];
+        for words in none {
+            let output = of(&[words, form].concat());
+            assert_eq!(output.status.code(), Some(1), "{words:?} {form:?}: {}", text(&output.stdout));
+        }
+    }
+    let output = run(&["eval", dump, "DW_OP_nothing", "--wave", "1-2", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let answers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (answer, thread) in answers.as_array().unwrap().iter().zip(1..) {
+        let error = answer["error"].as_str().unwrap();
+        assert!(error.starts_with("the expression at 1:1: ") && !error.contains(['^', '\n']), "{error}");
+        assert_eq!((&answer["line"], &answer["column"]), (&1.into(), &1.into()));
+        assert_eq!(answer["thread"], thread);
+    }
+    let output = run(&["print", dump, "first.5", "--wave", "1-2", "--json"]);
+    let answers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answers[1]["column"], 7, "{answers}");
+}
+
+/// 400 waves claim one range of 64 KiB: the bound leaves the vectors of the last ones out, and no other register.
+#[test]
+fn a_bound_leaves_vector_registers_out_alone() {
+    let scratch = crate::slim::Scratch::new("cli-vectors");
+    let folder = scratch.path("dump");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("v"), vec![7; 64 << 10]).unwrap();
+    let mut manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n".to_owned();
+    for id in 1..=400 {
+        let pc = if id % 2 == 0 { "registers = { pc = 4096 }\n" } else { "" };
+        manifest += &format!(
+            "[[wave]]\nid = {id}\nagent = 1\n{pc}[[wave.bulk]]\nregisters = \"v0-v255\"\nfile = \"v\"\n"
+        );
+    }
+    std::fs::write(folder.join("manifest.toml"), manifest).unwrap();
+    let export = json(&["export", folder.to_str().unwrap()]);
+    let waves = export["waves"].as_array().unwrap();
+    let left_out: Vec<_> = waves.iter().filter(|wave| !wave["vectors_left_out"].is_null()).collect();
+    assert!(!left_out.is_empty() && left_out.len() < waves.len(), "{}", left_out.len());
+    for wave in left_out {
+        assert_eq!(wave["vectors_left_out"], 64 << 10);
+        let registers = wave["registers"].as_object().unwrap_or_else(|| panic!("{wave}"));
+        assert_eq!(registers["pc"].is_string(), wave["id"].as_u64().unwrap() % 2 == 0);
+        assert!(registers.contains_key("s0") && !registers.contains_key("v0"), "wave {}", wave["id"]);
+    }
+}
