@@ -41,11 +41,12 @@ pub(super) fn runs(file: &File) -> Vec<DwarfRun> {
         }
     }
     for gap in &file.dwarf_absent {
-        let means = Means::Absent { names: gap.names.clone(), why: gap.what.clone() };
+        let why = gap.what.clone().unwrap_or_else(|| format!("which {} does not have", file.target.name));
+        let means = Means::Absent { names: gap.names.clone(), why };
         runs.push(DwarfRun { first: u64::from(gap.first), last: u64::from(gap.last), means });
     }
     for gap in &file.dwarf_reserved {
-        let means = Means::Reserved { names: gap.names.clone(), what: gap.what.clone() };
+        let means = Means::Reserved { names: gap.names.clone(), what: gap.what.clone().unwrap_or_default() };
         runs.push(DwarfRun { first: u64::from(gap.first), last: u64::from(gap.last), means });
     }
     runs.sort_by_key(|run| (run.first, run.last));

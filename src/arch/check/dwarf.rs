@@ -28,6 +28,9 @@ pub(super) fn dwarf_names_match_registers(file: &File, report: &mut Report) {
     let reserved = file.dwarf_reserved.iter().map(|gap| (gap, "dwarf_reserved"));
     for (gap, table) in reserved.chain(file.dwarf_absent.iter().map(|gap| (gap, "dwarf_absent"))) {
         let block = gap.block(table);
+        if gap.what.is_none() && table == "dwarf_reserved" {
+            report.add(&block, "what", "is missing");
+        }
         let Some(more) = gap.last.checked_sub(gap.first) else {
             report.add(block, "last", "is below first");
             continue;

@@ -80,13 +80,10 @@ impl File {
     /// Returns the file of the named stepping: the base's facts with the stepping's own keys.
     pub(super) fn stepping(mut self, name: &str) -> Option<Self> {
         let own = self.stepping.iter().find(|stepping| stepping.name == name)?.clone();
-        let base = std::mem::replace(&mut self.target.name, own.name.clone());
+        self.target.name = own.name;
         self.target.products = own.products;
         self.target.elf_machine = own.elf_machine;
         self.target.gdb = own.gdb.or(self.target.gdb);
-        for gap in self.dwarf_absent.iter_mut().chain(&mut self.dwarf_reserved) {
-            gap.what = gap.what.replace(&base, &own.name);
-        }
         Some(self)
     }
 }

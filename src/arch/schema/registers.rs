@@ -169,8 +169,8 @@ pub(in crate::arch) struct DwarfGap {
     pub(in crate::arch) last: u16,
     /// The registers of the numbers, if they have any.
     pub(in crate::arch) names: Option<Names>,
-    /// Completes "register N is reserved …" or "register N is NAME, …".
-    pub(in crate::arch) what: String,
+    /// Completes "register N is reserved for …" (required) or "register N is NAME, …" (default: the processor lacks it).
+    pub(in crate::arch) what: Option<String>,
     #[serde(default)]
     pub(in crate::arch) source: String,
 }

@@ -165,6 +165,12 @@ const CASES: &[Case] = &[
     ),
     (
         "gfx90a",
+        "what = \"padding\"\n",
+        "",
+        "[[dwarf_reserved]] 1024-1087: what: is missing [dwarf_names_match_registers]",
+    ),
+    (
+        "gfx90a",
         "dwarf = 16\n",
         "dwarf = 100\n",
         "[[register]] and [[dwarf_...]]: dwarf: 96-127 and 100-100 share numbers; reserved numbers are not free [reject_overlapping_dwarf_numbers]",

@@ -9,7 +9,8 @@ use crate::arch::{CodePart, FrameCode, FrameStart, FunctionCode, Processor, Targ
 use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
 
 fn encoding(name: &str) -> Encoding {
-    Encoding::of(Processor::named(name).unwrap()).unwrap()
+    let processor = Processor::named(name).unwrap_or_else(|| panic!("processor.rs lacks {name}"));
+    Encoding::of(processor).unwrap_or_else(|| panic!("instruction.rs has no encoding for {name}"))
 }
 
 /// Instruction sizes in every compiled or assembled object, against llvm-objdump.

@@ -84,6 +84,7 @@ fn wrong_numbers_are_named_with_their_meaning() {
         ),
         ("gfx90a", WaveSize::W64, 1129, "DWARF register 1129 is SGPR105, which gfx90a does not have"),
         ("gfx900", WaveSize::W64, 3073, "DWARF register 3073 is AGPR1, which gfx900 does not have"),
+        ("gfx90c", WaveSize::W64, 3073, "DWARF register 3073 is AGPR1, which gfx90c does not have"),
         ("gfx900", WaveSize::W64, 1024, "DWARF register 1024 is reserved for padding on gfx900"),
         ("gfx900", WaveSize::W64, 1500, "DWARF register 1500 is reserved for future SGPRs on gfx900"),
         ("gfx900", WaveSize::W64, 4096, "DWARF register 4096 is not in the register mapping of gfx900"),
