@@ -91,6 +91,14 @@ pub enum UnpackError {
         /// Bytes left of the limit.
         left: u64,
     },
+    /// The contents claim more bytes than the bound on the unpacked parts of several files leaves.
+    #[error("claims {claimed} bytes; the bound leaves {left} for all unpacked parts of all code objects")]
+    AllLimit {
+        /// Bytes that they claim to have unpacked.
+        claimed: u64,
+        /// Bytes that the bound leaves.
+        left: u64,
+    },
     /// The section is too short for its compression header.
     #[error("{0} bytes, too few for the compression header")]
     Header(usize),

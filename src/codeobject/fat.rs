@@ -7,7 +7,7 @@
 use super::bytes::Bytes;
 use super::error::{CodeObjectError, Result};
 use super::header::{BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC};
-use super::section::{self, UnpackLimit};
+use super::section::{self, UnpackLimit, UnpackMemory};
 use crate::clean::clean;
 use crate::elf::read::{self, ElfError, machine, range};
 use crate::elf::{CompressionFormat, ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_AMDGPU, LE};
@@ -91,8 +91,16 @@ impl FatFile {
     /// # Errors
     /// [`CodeObjectError::Identity`] if it is none of these, or a host ELF without code objects.
     pub fn read(file: &Bytes) -> Result<Self> {
+        Self::read_within(file, &UnpackMemory::default())
+    }
+
+    /// [`Self::read`] of a file whose compressed bundles share a bound with those of others.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_within(file: &Bytes, memory: &UnpackMemory) -> Result<Self> {
         let mut found = Self::default();
-        let unpack_limit = UnpackLimit::of(file);
+        let unpack_limit = UnpackLimit::of(file, memory);
         if Self::is_bundle(file) {
             found.bundles(file, 0, None, &unpack_limit);
         } else if file.starts_with(&ELFMAG) && machine(file) != Some(EM_AMDGPU) {

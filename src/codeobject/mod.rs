@@ -43,7 +43,7 @@ pub use header::{AbiVersion, Feature, Header};
 pub use metadata::{Argument, Kernel, Metadata, MsgpackError};
 pub use note::NoteRecord;
 pub use relocation::Relocation;
-pub use section::{MAX_UNPACKED, Section, Segment};
+pub use section::{MAX_UNPACKED, Section, Segment, UnpackMemory};
 pub use separate::{DebugLink, FileCause, Separate, SeparateError};
 pub use symbol::{Symbol, SymbolKind};
 pub use uri::{Uri, UriError, UriPlace};
@@ -95,10 +95,18 @@ impl CodeObject {
     /// [`CodeObjectError::Identity`] for another kind of file; an error with its file offset for unreadable program
     /// headers. An unreadable section table is a [problem](Self::problems), not an error: an image has none.
     pub fn parse(file: impl Into<Bytes>) -> Result<Self> {
+        Self::parse_within(file, &UnpackMemory::default())
+    }
+
+    /// [`Self::parse`] of a file whose compressed sections share a bound with those of others.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_within(file: impl Into<Bytes>, memory: &UnpackMemory) -> Result<Self> {
         let file = file.into();
         let (header, tables) = (Header::read(&file)?, read::file_header(&file)?);
         let segments = section::segments(&file, tables)?;
-        let unpack_limit = UnpackLimit::of(&file);
+        let unpack_limit = UnpackLimit::of(&file, memory);
         let (sections, problems) = match section::read_all(&file, tables, &unpack_limit) {
             Ok(sections) => (sections, Vec::new()),
             Err(problem) => (Vec::new(), vec![problem]),
@@ -128,7 +136,8 @@ impl CodeObject {
             segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
         }
         let sections = dynamic::sections(&file, &segments);
-        let (symbols, metadata, unpack_limit) = (OnceLock::new(), OnceLock::new(), UnpackLimit::of(&file));
+        let (symbols, metadata) = (OnceLock::new(), OnceLock::new());
+        let unpack_limit = UnpackLimit::of(&file, &UnpackMemory::default());
         Ok(Self { file, header, segments, sections, problems: Vec::new(), symbols, metadata, unpack_limit })
     }
 

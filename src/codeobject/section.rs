@@ -3,8 +3,8 @@
 //! gABI "Sections" with "Section Compression" (`SHF_COMPRESSED`), and "Program Loading".
 
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::bytes::Bytes;
 use super::error::{CodeObjectError, Result, UnpackError};
@@ -25,26 +25,51 @@ const MIN_UNPACKED: u64 = 1 << 20;
 /// Maximum of that limit for any file, in bytes.
 pub const MAX_UNPACKED: u64 = 768 << 20;
 
+/// Bytes that the compressed parts of all files that share it may still unpack to: at most [`MAX_UNPACKED`].
+#[derive(Clone, Debug)]
+pub struct UnpackMemory(Arc<AtomicU64>);
+
+impl Default for UnpackMemory {
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(MAX_UNPACKED)))
+    }
+}
+
 /// Remaining bytes that the compressed parts of one file may unpack to.
 #[derive(Debug)]
-pub(super) struct UnpackLimit(AtomicU64);
+pub(super) struct UnpackLimit {
+    of_file: AtomicU64,
+    of_all: UnpackMemory,
+}
+
+/// Takes units of a number.
+///
+/// # Errors
+/// The number, if it is smaller.
+fn take(from: &AtomicU64, units: u64) -> Result<(), u64> {
+    let less = |left: u64| left.checked_sub(units);
+    from.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop)
+}
 
 impl UnpackLimit {
-    pub(super) fn of(file: &[u8]) -> Self {
+    pub(super) fn of(file: &[u8], memory: &UnpackMemory) -> Self {
         let most = (file.len() as u64).saturating_mul(MAX_RATIO).saturating_add(MIN_UNPACKED);
-        Self(AtomicU64::new(most.min(MAX_UNPACKED)))
+        Self { of_file: AtomicU64::new(most.min(MAX_UNPACKED)), of_all: memory.clone() }
     }
 
     /// Returns unused bytes to the limit.
     fn give_back(&self, bytes: u64) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
+        self.of_file.fetch_add(bytes, Ordering::Relaxed);
+        self.of_all.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Deducts bytes from the limit, before memory is reserved for them.
     pub(super) fn take(&self, bytes: u64) -> Result<(), UnpackError> {
-        let less = |left: u64| left.checked_sub(bytes);
-        let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        taken.map(drop).map_err(|left| UnpackError::Limit { claimed: bytes, left })
+        take(&self.of_file, bytes).map_err(|left| UnpackError::Limit { claimed: bytes, left })?;
+        take(&self.of_all.0, bytes).map_err(|left| {
+            self.of_file.fetch_add(bytes, Ordering::Relaxed);
+            UnpackError::AllLimit { claimed: bytes, left }
+        })
     }
 }
 

@@ -19,11 +19,13 @@ struct Entries<K, V> {
     text: usize,
 }
 
-impl<K: Eq + Hash, V: Clone> Cache<K, V> {
-    pub(in crate::debuginfo) fn new() -> Self {
+impl<K, V> Default for Cache<K, V> {
+    fn default() -> Self {
         Self(Mutex::new(Entries { by_key: HashMap::new(), text: 0 }))
     }
+}
 
+impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,6 +51,8 @@ impl<K, V> fmt::Debug for Cache<K, V> {
     }
 }
 
+/// Units of all files: 200 MiB.
+const MAX_UNITS: usize = 1 << 19;
 /// Rows of line tables that are kept: 384 MiB.
 const MAX_ROWS: usize = 1 << 24;
 /// Bytes of memory that tables of abbreviations take.
@@ -59,6 +63,8 @@ const MAX_NAMES: usize = 256 << 20;
 /// Memory that the tables of debug information still may take. All debug information of a dump shares it.
 #[derive(Debug)]
 pub(in crate::debuginfo) struct TableMemory {
+    /// Units.
+    pub(in crate::debuginfo) units: Allowance,
     /// Rows of line tables.
     pub(in crate::debuginfo) rows: Allowance,
     /// Bytes of tables of abbreviations.
@@ -69,9 +75,9 @@ pub(in crate::debuginfo) struct TableMemory {
 
 impl Default for TableMemory {
     fn default() -> Self {
-        let [rows, abbreviations, names] =
-            [MAX_ROWS, MAX_ABBREVIATIONS, MAX_NAMES].map(|most| Allowance(AtomicUsize::new(most)));
-        Self { rows, abbreviations, names }
+        let [units, rows, abbreviations, names] =
+            [MAX_UNITS, MAX_ROWS, MAX_ABBREVIATIONS, MAX_NAMES].map(|most| Allowance(AtomicUsize::new(most)));
+        Self { units, rows, abbreviations, names }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Answers for an evaluator of location expressions: other DIEs, base types, indexed addresses, and the dialect of
 //! the expressions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use gimli::{DebugAddrIndex, Operation, UnitOffset};
@@ -148,32 +149,37 @@ impl DebugInfo {
     /// # Errors
     /// The function's unit cannot be read.
     pub fn dialect_hint(&self, function: &Function) -> Result<DialectHint> {
-        let dwarf = self.sections.dwarf();
-        let reading = self.reading(&dwarf);
-        let view = reading.view(function.unit)?;
-        let facts = view.facts();
-        let variables = function.scopes.iter().flat_map(|scope| &scope.variables);
-        let attributes = variables.map(|variable| (variable.unit, &variable.location));
-        let (mut llvm_user, mut seen) = (false, std::collections::HashSet::new());
-        for (unit, attribute) in attributes.chain([(function.unit, &function.frame_base)]) {
-            llvm_user = match attribute {
-                LocationAttribute::Expression(bytes) => has_llvm_user(&view, bytes),
-                LocationAttribute::List(list) if !seen.insert((unit, *list)) => false,
-                LocationAttribute::List(list) => {
-                    // A list that cannot be read costs its variable only.
-                    let entries = self.location_list(unit, *list).unwrap_or_default();
-                    entries.iter().any(|entry| has_llvm_user(&view, &entry.expression))
-                }
-                LocationAttribute::Missing
-                | LocationAttribute::Constant(_)
-                | LocationAttribute::Broken(_) => false,
-            };
-            if llvm_user {
-                break;
+        let facts = self.unit(function.unit)?;
+        let llvm_user = match function.has_llvm_user.get() {
+            Some(known) => *known,
+            None => {
+                let dwarf = self.sections.dwarf();
+                let view = self.reading(&dwarf).view(function.unit)?;
+                *function.has_llvm_user.get_or_init(|| self.any_llvm_user(&view, function))
             }
-        }
+        };
         let (augmentation, producer_is_clang) = (facts.augmentation.clone(), facts.producer_is_clang());
         Ok(DialectHint { augmentation, dialect: facts.dialect, producer_is_clang, llvm_user })
+    }
+
+    /// Whether an expression of a function has `DW_OP_LLVM_user`.
+    fn any_llvm_user(&self, view: &UnitView<'_>, function: &Function) -> bool {
+        let variables = function.scopes.iter().flat_map(|scope| &scope.variables);
+        let attributes = variables.map(|variable| (variable.unit, &variable.location));
+        // Variables may share a list.
+        let mut seen = HashSet::new();
+        attributes.chain([(function.unit, &function.frame_base)]).any(|(unit, attribute)| match attribute {
+            LocationAttribute::Expression(bytes) => has_llvm_user(view, bytes),
+            LocationAttribute::List(list) if !seen.insert((unit, *list)) => false,
+            LocationAttribute::List(list) => {
+                // A list that cannot be read costs its variable only.
+                let entries = self.location_list(unit, *list).unwrap_or_default();
+                entries.iter().any(|entry| has_llvm_user(view, &entry.expression))
+            }
+            LocationAttribute::Missing | LocationAttribute::Constant(_) | LocationAttribute::Broken(_) => {
+                false
+            }
+        })
     }
 }
 

@@ -62,7 +62,6 @@ pub use unit::location::{ListEntry, ListOffset, Location, LocationAttribute};
 use crate::codeobject::CodeObject;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
-use cache::Cache;
 use scope::cache::Owner;
 use unit::die::Reading;
 use unit::sections::{Dwarf, Sections};
@@ -78,12 +77,9 @@ pub struct DebugInfo {
     separate: Option<Arc<CodeObject>>,
     units: OnceLock<Units>,
     functions: Arc<Functions>,
-    /// Whose functions it has there.
+    /// Whose functions, types and names it has there.
     owner: Owner,
     lists: unit::location::Lists,
-    /// Names of scopes, by the innermost DIE of each.
-    scopes: Cache<DieOffset, Option<Arc<str>>>,
-    types: Cache<TypeId, Arc<Type>>,
 }
 
 impl DebugInfo {
@@ -136,22 +132,21 @@ impl DebugInfo {
     }
 
     fn over(code_object: Arc<CodeObject>, sections: Sections, separate: Option<Arc<CodeObject>>) -> Self {
-        let (units, functions, types) = (OnceLock::new(), Arc::<Functions>::default(), Cache::new());
+        let (units, functions) = (OnceLock::new(), Arc::<Functions>::default());
         let owner = functions.owner();
         let lists = unit::location::Lists::default();
-        let scopes = Cache::new();
-        Self { code_object, dialect: None, sections, separate, units, functions, owner, lists, scopes, types }
+        Self { code_object, dialect: None, sections, separate, units, functions, owner, lists }
     }
 
     /// The same with all units in that dialect, whatever their own; `None`: each in its own.
     #[must_use]
     pub fn in_dialect(self, dialect: Option<Dialect>) -> Self {
         // Cached results may depend on the dialect.
-        let (units, owner, types) = (OnceLock::new(), self.functions.owner(), Cache::new());
-        Self { dialect, units, owner, types, ..self }
+        let (units, owner) = (OnceLock::new(), self.functions.owner());
+        Self { dialect, units, owner, ..self }
     }
 
-    /// The same with its functions in that cache, which is bounded for all that share it.
+    /// The same with its functions, types and names in that cache, which is bounded for all that share it.
     #[must_use]
     pub fn sharing(self, functions: &Arc<Functions>) -> Self {
         Self { owner: functions.owner(), functions: Arc::clone(functions), ..self }

@@ -220,6 +220,12 @@ fn by_name(locals: &Locals) -> HashMap<(&str, usize), &Variable> {
 
 fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVariable> {
     let any = a.or(b)?;
+    if let (Some(a), Some(b)) = (a, b)
+        && a.lanes.len() == b.lanes.len()
+        && a.lanes.iter().zip(&b.lanes).all(|(a, b)| a.lane == b.lane && is_same(a, b))
+    {
+        return None;
+    }
     let mut lanes: Vec<LaneId> =
         [a, b].into_iter().flatten().flat_map(|variable| &variable.lanes).map(|value| value.lane).collect();
     lanes.sort_unstable();
@@ -227,8 +233,7 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
     let each = lanes.into_iter().filter_map(|lane| {
         let values = [value(a, lane), value(b, lane)];
         if let [Some(a), Some(b)] = values
-            && a.state == b.state
-            && a.bytes == b.bytes
+            && is_same(a, b)
         {
             return None;
         }
@@ -249,6 +254,10 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
     let lanes: Vec<_> = each.collect();
     let (name, type_name) = (any.name.clone(), any.type_name.clone());
     (!lanes.is_empty()).then_some(DifferentVariable { name, type_name, lanes })
+}
+
+fn is_same(a: &LaneValue, b: &LaneValue) -> bool {
+    a.state == b.state && a.bytes == b.bytes
 }
 
 /// A variable's value in a lane; values are in the order of their lanes.

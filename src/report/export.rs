@@ -277,15 +277,20 @@ fn wave(
         if register.is_vector() && vectors.is_err() {
             continue;
         }
-        let value = match has || register.alias.is_some() {
-            true => register_json(&reader.register(id, register.id).map_err(words)?, register.is_vector()),
-            false => Value::Null,
-        };
-        registers.insert(register.name.clone(), value);
+        // Absent registers have no entry: a GPU has hundreds, and a log has waves with few of them.
+        if !has && register.alias.is_none() {
+            continue;
+        }
+        let value = reader.register(id, register.id).map_err(words)?;
+        if value.known() != 0 {
+            registers.insert(register.name.clone(), register_json(&value, register.is_vector()));
+        }
     }
     let dispatch = capture.workgroup_of(wave).and_then(|group| group.dispatch);
     let lanes = wave.kind.wave_size.lanes();
     let stack = crate::session::wave_stack(reader, id, None).map_err(words)?;
+    let mut frames = super::stack::frames_json(&stack);
+    let frames_left_out = share.cut_frames(&mut frames);
     let stop = info.stop.as_ref().map(|stop| stop.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>());
     let mut facts = json!({
         "ordinal": id.0,
@@ -304,14 +309,17 @@ fn wave(
         "stop_reasons": stop,
         "unconfirmed": info.unconfirmed,
         "unchecked": info.unchecked,
-        "frames": super::stack::frames_json(&stack),
+        "frames": frames,
         "frames_end": super::stack::end_json(&stack.end),
         "sgpr_count": wave.sgpr_count,
-        // Omits a list of nulls for a GPU's hundreds of registers. Without the vectors nothing is known of all of them.
-        "registers": (vectors.is_err() || !registers.values().all(Value::is_null)).then_some(registers),
+        // Present and empty if only vectors were captured and their bound left them out.
+        "registers": (vectors.is_err() || !registers.is_empty()).then_some(registers),
         "private_wave_bytes": wave.private_size,
         "private_note": wave.private.segments().first().and_then(|segment| segment.name.as_deref()),
     });
+    if frames_left_out > 0 {
+        set(&mut facts, "frames_left_out", frames_left_out);
+    }
     if let Err(left_out) = vectors {
         set(&mut facts, "vectors_left_out", left_out);
     }

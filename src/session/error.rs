@@ -10,6 +10,7 @@ use super::stack::StackEnd;
 use crate::codeobject::{CodeObjectError, ElfAddress};
 use crate::debuginfo::DebugInfoError;
 use crate::dwarf::{self, ContextError};
+use crate::session::objects::MAX_OVERLAP;
 use crate::session::stack::entry::BundleError;
 use crate::units::Pc;
 
@@ -39,6 +40,9 @@ pub enum ObjectCause {
     /// The capture has no bytes of it.
     #[error("its bytes are not available")]
     NoBytes,
+    /// Its bytes overlap those of others.
+    #[error("code objects overlap in their files by more than {MAX_OVERLAP} times the bytes of the files")]
+    Overlaps,
     /// The operating system's error.
     #[error("it cannot be read: {0}")]
     Io(String),

@@ -50,7 +50,7 @@ pub use reading::touched::{PAGE, Touched};
 pub use stack::activations::{Activation, Activations};
 pub(crate) use stack::backtrace::backtrace as wave_stack;
 pub use stack::entry::BundleError;
-pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
+pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame, TextId};
 #[cfg(test)]
 pub(crate) use tests::mock::MockInspect;
 pub use values::{Byte, LaneValue, ObjectBytes, ObjectLocation, ValueState};

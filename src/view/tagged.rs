@@ -209,5 +209,5 @@ fn is_shared(session: &dyn Waves, space: AddressSpace) -> bool {
 }
 
 pub(super) fn refused(why: &str) -> ChangeError {
-    ChangeError::State(ValueState::Error(why.to_owned()))
+    ChangeError::State(ValueState::Error(why.to_owned().into()))
 }

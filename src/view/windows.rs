@@ -353,7 +353,7 @@ impl<'a> Frame<'a> {
                 self.session.read(MemoryAddress { address, ..place }, into)?
             }
             Whereabouts::Composed(bytes) => known(bytes.get(at as usize..).unwrap_or_default(), into)?,
-            Whereabouts::Null => return Err(unreadable(&ValueState::Error("it is nowhere".to_owned()))),
+            Whereabouts::Null => return Err(unreadable(&ValueState::Error("it is nowhere".into()))),
             Whereabouts::Nowhere(why) => return Err(unreadable(&why)),
         };
         let first = u64::from(at);
@@ -403,7 +403,7 @@ impl<'a> Frame<'a> {
             Ok(Whereabouts::Nowhere(why)) if is_small => return Err(unreadable(&why)),
             Err(why) if is_small => return Err(why),
             Ok(Whereabouts::Composed(_)) if is_small => {
-                return Err(unreadable(&ValueState::Error("it has no address".to_owned())));
+                return Err(unreadable(&ValueState::Error("it has no address".into())));
             }
             _ => return Ok(None),
         };
@@ -411,7 +411,7 @@ impl<'a> Frame<'a> {
             self.leads_to(pointer, place);
         }
         let told = self.stated(place);
-        told.map(Some).ok_or_else(|| unreadable(&ValueState::Error("it has no address".to_owned())))
+        told.map(Some).ok_or_else(|| unreadable(&ValueState::Error("it has no address".into())))
     }
 
     /// Records a pointer's target.
@@ -436,7 +436,7 @@ fn known(bytes: &[Byte], into: &mut [u8]) -> Result<usize, ReadError> {
     if done > 0 {
         return Ok(done);
     }
-    Err(unreadable(&ValueState::Unavailable("that part of it was not captured".to_owned())))
+    Err(unreadable(&ValueState::Unavailable("that part of it was not captured".into())))
 }
 
 /// Fills unused bytes with zeros, in a line with contents.

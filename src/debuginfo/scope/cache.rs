@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::debuginfo::cache::TableMemory;
+use crate::debuginfo::cache::{Cache, TableMemory};
 use crate::debuginfo::scope::function::Function;
+use crate::debuginfo::types::{Type, TypeId};
 use crate::units::DieOffset;
 
 /// Functions kept in memory; past this the cache starts anew, which costs time and never correctness.
@@ -18,11 +19,15 @@ const LARGE: usize = 1 << 7;
 /// Scopes and variables of large functions that a question reads again: 8 functions as large as the cache.
 const MAX_REREAD: usize = 8 * MAX_PARTS;
 
-/// The functions that were read last, of all debug information that shares the cache ([`DebugInfo::sharing`](crate::debuginfo::DebugInfo::sharing)).
+/// The functions, types and names of scopes that were read last, of all debug information that shares the cache
+/// ([`DebugInfo::sharing`](crate::debuginfo::DebugInfo::sharing)).
 #[derive(Default)]
 pub struct Functions {
     owners: AtomicU64,
     known: Mutex<Known>,
+    pub(in crate::debuginfo) types: Cache<(Owner, TypeId), Arc<Type>>,
+    /// Names of scopes, by the innermost DIE of each.
+    pub(in crate::debuginfo) scopes: Cache<(Owner, DieOffset), Option<Arc<str>>>,
     /// Memory for the tables of the same debug information.
     pub(in crate::debuginfo) tables: Arc<TableMemory>,
 }

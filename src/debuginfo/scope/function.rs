@@ -1,7 +1,7 @@
 //! A function with its scopes: its body, its lexical blocks and the calls that were inlined into it.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::error::DebugInfoError;
@@ -75,6 +75,8 @@ pub struct Function {
     pub scopes: Vec<Scope>,
     /// The unreadable parts; each costs its object, or all objects after it if their beginning is unknown.
     pub problems: Vec<DebugInfoError>,
+    /// Whether one of its expressions has `DW_OP_LLVM_user`; each of its frames asks.
+    pub(in crate::debuginfo) has_llvm_user: OnceLock<bool>,
 }
 
 impl Function {

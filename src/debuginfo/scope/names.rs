@@ -27,14 +27,15 @@ impl<'a> Reading<'a> {
     pub(in crate::debuginfo) fn scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let Some(innermost) = die.view.index().around(die.offset()).next() else { return Ok(None) };
         // To name a class all that is in it is read, and each type in it has it in its name.
-        if let Some(known) = self.info.scopes.get(&innermost) {
+        let (cache, key) = (&self.info.functions.scopes, (self.info.owner, innermost));
+        if let Some(known) = cache.get(&key) {
             return Ok(known);
         }
         let scope = self.read_scope(die)?;
         // Within template arguments a name may be cut short.
         if NESTED.get().0 == 0 {
             let text = scope.as_ref().map_or(0, |scope| scope.len());
-            return Ok(self.info.scopes.keep(innermost, scope, text, MAX_CACHED_SCOPES));
+            return Ok(cache.keep(key, scope, text, MAX_CACHED_SCOPES));
         }
         Ok(scope)
     }

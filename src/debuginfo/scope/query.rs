@@ -155,8 +155,13 @@ impl DebugInfo {
     /// As for [`Self::function`], and [`DebugInfoError::Bound`] where the rereads are spent.
     pub fn function_of(&self, key: &FunctionKey, rereads: &Rereads) -> Result<FunctionAt> {
         let FunctionKey { die, frame_base, frames, .. } = key;
-        let dwarf = self.sections.dwarf();
-        let function = self.function_die(self.reading(&dwarf), *die, rereads)?;
+        let function = match self.functions.get(self.owner, *die) {
+            Some(function) => function,
+            None => {
+                let dwarf = self.sections.dwarf();
+                self.function_die(self.reading(&dwarf), *die, rereads)?
+            }
+        };
         Ok(FunctionAt { function, frame_base: frame_base.clone(), frames: Arc::clone(frames) })
     }
 

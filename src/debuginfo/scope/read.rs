@@ -3,7 +3,7 @@
 //! A function is read whole when a PC first falls into it, and kept: the next PC only walks the tree.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::diagnostics::Diagnostics;
@@ -99,6 +99,7 @@ impl Function {
             simd,
             scopes,
             problems,
+            has_llvm_user: OnceLock::new(),
         })
     }
 }

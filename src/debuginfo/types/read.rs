@@ -60,7 +60,8 @@ impl DebugInfo {
     /// # Errors
     /// There is no DIE at the offset, it is not a type's, or its attributes cannot be read.
     pub fn type_of(&self, id: TypeId) -> Result<Arc<Type>> {
-        if let Some(found) = self.types.get(&id) {
+        let (cache, key) = (&self.functions.types, (self.owner, id));
+        if let Some(found) = cache.get(&key) {
             return Ok(found);
         }
         let dwarf = self.sections.dwarf();
@@ -74,7 +75,7 @@ impl DebugInfo {
         };
         let found = Arc::new(read(self.reading(&dwarf), id)?);
         let text = found.name.as_ref().map_or(0, |name| name.len());
-        Ok(self.types.keep(id, found, text, MAX_CACHED_TYPES))
+        Ok(cache.keep(key, found, text, MAX_CACHED_TYPES))
     }
 
     /// The type behind typedefs and qualifiers; `None` is `void`.

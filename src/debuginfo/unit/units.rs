@@ -36,6 +36,7 @@ pub(in crate::debuginfo) struct Units {
     /// Units that are left out, and why the list ends before the section does.
     pub(in crate::debuginfo) problems: Vec<DebugInfoError>,
     shared: Arc<Shared>,
+    memory: Arc<TableMemory>,
     /// From the first to the last address of each unit, and the units without ranges.
     by_address: OnceLock<(Intervals<UnitId>, Vec<UnitId>)>,
     /// `.debug_aranges`.
@@ -63,6 +64,7 @@ impl Units {
                 // One each for units without a list.
                 ranges: AtomicUsize::new(ranges_capacity(dwarf).saturating_add(MAX_UNITS)),
             }),
+            memory: Arc::clone(memory),
             by_address: OnceLock::new(),
             by_aranges: OnceLock::new(),
             by_signature: OnceLock::new(),
@@ -76,11 +78,17 @@ impl Units {
     fn section(&mut self, section: Slice<'_>, kind: SectionId, base: usize) {
         let mut at = 0;
         while at < section.len() {
-            if self.slots.len() >= MAX_UNITS {
-                let (unit, why) = (
-                    DieOffset(base.saturating_add(at) as u64),
-                    "more than 262144 units; it and those after it are left out",
-                );
+            let beyond = match () {
+                () if self.slots.len() >= MAX_UNITS => {
+                    Some("more than 262144 units; it and those after it are left out")
+                }
+                () if !self.memory.units.take(1) => {
+                    Some("more than 524288 units of all code objects; it and those after it are left out")
+                }
+                () => None,
+            };
+            if let Some(why) = beyond {
+                let unit = DieOffset(base.saturating_add(at) as u64);
                 return self.problem(DebugInfoError::Bound { unit, what: "header", why });
             }
             let mut rest = section;

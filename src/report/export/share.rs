@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use crate::capture::{Capture, Extent, MemoryMap, RegisterBlock, Wave, distinct};
 use crate::units::WaveId;
 
@@ -9,9 +11,20 @@ use crate::units::WaveId;
 const MAX_CLAIMED: u64 = 2;
 const MORE: u64 = 16 << 20;
 
-/// Number of bytes that may still be written.
+/// Bytes of frames in a document, and those that each wave adds. Stacks beyond have their innermost frames.
+const MAX_FRAMES: u64 = 64 << 20;
+const FRAMES_OF_WAVE: u64 = 1 << 11;
+/// Number of frames that each stack has.
+const FIRST_FRAMES: usize = 8;
+
+/// Numbers of bytes that may still be written.
 #[derive(Debug)]
-pub(super) struct Share(u64);
+pub(super) struct Share {
+    /// Captured bytes.
+    captured: u64,
+    /// Bytes of frames.
+    frames: u64,
+}
 
 impl Share {
     /// The limit of a document over all work-groups and those waves.
@@ -38,16 +51,32 @@ impl Share {
             }
         }
         let bytes = distinct(extents).iter().map(|extent| extent.length).fold(0, u64::saturating_add);
-        Self(bytes.saturating_mul(MAX_CLAIMED).saturating_add(MORE))
+        Self { captured: bytes.saturating_mul(MAX_CLAIMED).saturating_add(MORE), frames: MAX_FRAMES }
     }
 
-    /// Takes that many bytes of the limit.
+    /// Takes that many captured bytes of the limit.
     ///
     /// # Errors
     /// The number, if fewer bytes are left.
     pub(super) fn take(&mut self, bytes: u64) -> Result<(), u64> {
-        self.0 = self.0.checked_sub(bytes).ok_or(bytes)?;
+        self.captured = self.captured.checked_sub(bytes).ok_or(bytes)?;
         Ok(())
+    }
+
+    /// Leaves out the outer frames of the next wave that the limit has no capacity for; returns their number.
+    pub(super) fn cut_frames(&mut self, frames: &mut Value) -> usize {
+        self.frames = self.frames.saturating_add(FRAMES_OF_WAVE);
+        let Some(frames) = frames.as_array_mut() else { return 0 };
+        let mut left = self.frames;
+        let fits = frames.iter().take_while(|frame| {
+            let rest = left.checked_sub(frame.to_string().len() as u64);
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        });
+        let (count, all) = (fits.count(), frames.len());
+        self.frames = left;
+        frames.truncate(count.max(FIRST_FRAMES));
+        all - frames.len()
     }
 }
 

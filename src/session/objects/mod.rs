@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::answers::OverlapError;
 use super::error::{Foreign, ObjectCause, ObjectError};
 use super::{CodeObjectInfo, Reader};
-use crate::capture::{Capture, copy};
-use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
+use crate::capture::{self, Capture, Extent, copy, distinct};
+use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, UnpackMemory, hex};
 use crate::debuginfo::{DebugInfo, Functions};
 use crate::dwarf::{Budget, Dialect};
 use crate::mapping::Watch;
@@ -21,11 +21,16 @@ use crate::session::objects::source::{Source, Sources};
 use crate::session::reading::regions::Interval;
 use crate::session::stack::entry;
 use crate::session::stack::frame_code::FrameCodes;
-use crate::session::stack::unwind::{FoundRules, UnwindTable};
+use crate::session::stack::unwind::{FoundRules, RowCache, UnwindTable};
 use crate::units::{Address, Pc};
 
 /// Maximum number of other waves' PCs that one read of a large function answers: an eighth of those that the cache holds.
 const MAX_AHEAD: usize = 1 << 10;
+
+/// Bytes of all files of a dump's code objects together, as a multiple of the distinct bytes that they lie in; and in addition. A
+/// file that several code objects name in the same way counts once.
+pub(super) const MAX_OVERLAP: u64 = 4;
+const MORE_OVERLAP: u64 = 16 << 20;
 
 /// All code objects of a dump, each read on first use.
 #[derive(Debug)]
@@ -82,14 +87,56 @@ pub(super) struct Loaded {
     watches: Watches,
     /// The user's dialect for its units.
     dialect: Option<Dialect>,
-    object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
-    debug: OnceLock<Result<Arc<DebugInfo>, ObjectError>>,
-    unwind: UnwindTable,
+    file: Arc<ObjectFile>,
+    unpack_memory: UnpackMemory,
     frame_codes: Arc<FrameCodes>,
     sources: Arc<Sources>,
     functions: Arc<Functions>,
     /// Whether a lookup by address or name found it: unused code objects have no part in an answer.
     used: AtomicBool,
+}
+
+/// The file of code objects that differ in their addresses only: GPUs that run one program.
+#[derive(Debug)]
+struct ObjectFile {
+    /// Index of the first of them.
+    first: usize,
+    /// Whether the files of the dump overlap by more than their bound, from this one on.
+    is_beyond: bool,
+    object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
+    debug: OnceLock<Result<Arc<DebugInfo>, ObjectError>>,
+    unwind: UnwindTable,
+}
+
+/// The file of each code object. `targets`: for each agent the first one of the same target.
+fn files(capture: &Capture, targets: &[usize]) -> Vec<Arc<ObjectFile>> {
+    let place = |extent: Extent| (extent.backing, extent.offset, extent.length);
+    let rows = Arc::<RowCache>::default();
+    let extents = |object: &capture::CodeObject| [object.extent, object.debug].into_iter().flatten();
+    let runs = distinct(capture.code_objects.iter().flat_map(extents).collect());
+    let bytes = runs.iter().fold(0u64, |sum, run| sum.saturating_add(run.length));
+    let mut left = bytes.saturating_mul(MAX_OVERLAP).saturating_add(MORE_OVERLAP);
+    let mut known = HashMap::new();
+    let each = capture.code_objects.iter().enumerate().map(|(index, object)| {
+        let capture::CodeObject { extent, uri, entry, build_id, agent, name, image, debug, forced, .. } =
+            object;
+        let target = agent.map(|agent| targets.get(agent).copied().unwrap_or(agent));
+        let key = (extent.map(place), debug.map(place), uri, entry, build_id, target, name, image, forced);
+        let file = known.entry(key).or_insert_with(|| {
+            let bytes = extents(object).fold(0u64, |sum, extent| sum.saturating_add(extent.length));
+            let rest = left.checked_sub(bytes);
+            left = rest.unwrap_or(left);
+            Arc::new(ObjectFile {
+                first: index,
+                is_beyond: rest.is_none(),
+                object: OnceLock::new(),
+                debug: OnceLock::new(),
+                unwind: UnwindTable::sharing(&rows, index),
+            })
+        });
+        Arc::clone(file)
+    });
+    each.collect()
 }
 
 impl Objects {
@@ -112,19 +159,20 @@ impl Objects {
         }
         let mut firsts = HashMap::new();
         let agents = capture.agents.iter().enumerate();
-        let targets =
+        let targets: Vec<usize> =
             agents.map(|(index, agent)| *firsts.entry(Arc::as_ptr(&agent.target)).or_insert(index)).collect();
         let (sources, functions, frame_codes) = (Arc::default(), Arc::default(), Arc::default());
-        let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
+        let unpack_memory = UnpackMemory::default();
+        let files = files(capture, &targets);
+        let each = capture.code_objects.iter().zip(files).enumerate().map(|(index, (object, file))| Loaded {
             index,
             address: object.address,
             agent: object.agent,
             folders: Arc::clone(&folders),
             watches: Arc::clone(&watches),
             dialect,
-            object: OnceLock::new(),
-            debug: OnceLock::new(),
-            unwind: UnwindTable::default(),
+            file,
+            unpack_memory: unpack_memory.clone(),
             frame_codes: Arc::clone(&frame_codes),
             sources: Arc::clone(&sources),
             functions: Arc::clone(&functions),
@@ -387,6 +435,11 @@ impl Loaded {
         self.index
     }
 
+    /// The index of the first code object of the same file: for what depends on the file only.
+    pub(super) fn file_index(&self) -> usize {
+        self.file.first
+    }
+
     /// Marks it as used by an answer.
     pub(super) fn mark(&self) {
         self.used.store(true, Ordering::Relaxed);
@@ -409,7 +462,7 @@ impl Loaded {
 
     /// The parsed file, or the reason for its absence: read once.
     pub(super) fn parsed(&self, capture: &Capture) -> &Result<Arc<CodeObject>, ObjectError> {
-        self.object.get_or_init(|| self.parse(capture).map_err(|cause| self.error(capture, cause)))
+        self.file.object.get_or_init(|| self.parse(capture).map_err(|cause| self.error(capture, cause)))
     }
 
     /// The error of this code object.
@@ -420,11 +473,15 @@ impl Loaded {
     fn parse(&self, capture: &Capture) -> Result<Arc<CodeObject>, ObjectCause> {
         let object = capture.code_objects.get(self.index).ok_or(ObjectCause::NoSuchObject)?;
         let extent = object.extent.ok_or(ObjectCause::NoBytes)?;
+        if self.file.is_beyond {
+            return Err(ObjectCause::Overlaps);
+        }
         let bytes = capture.view(extent).map_err(|error| ObjectCause::Io(error.to_string()))?;
         let bytes = Bytes::new(bytes);
+        let memory = &self.unpack_memory;
         let parsed = match object.image {
             true => CodeObject::parse_image(bytes)?,
-            false => CodeObject::parse(entry::choose(capture, object, bytes)?)?,
+            false => CodeObject::parse_within(entry::choose(capture, object, bytes, memory)?, memory)?,
         };
         self.watch(&parsed);
         // Variables of another build have other places.
@@ -472,7 +529,7 @@ impl Loaded {
     pub(super) fn debug(&self, capture: &Capture) -> Result<Arc<DebugInfo>, ObjectError> {
         let object = self.object(capture)?;
         let read = || self.read_debug(capture, object).map_err(|cause| self.error(capture, cause));
-        self.debug.get_or_init(read).clone()
+        self.file.debug.get_or_init(read).clone()
     }
 
     fn read_debug(&self, capture: &Capture, object: Arc<CodeObject>) -> Result<Arc<DebugInfo>, ObjectCause> {
@@ -513,7 +570,7 @@ impl Loaded {
         let extent = capture.code_objects.get(self.index)?.debug?;
         let read = || {
             let bytes = capture.view(extent).map_err(|error| ObjectCause::Io(error.to_string()))?;
-            let file = CodeObject::parse(Bytes::new(bytes))?;
+            let file = CodeObject::parse_within(Bytes::new(bytes), &self.unpack_memory)?;
             match (object.build_id(), file.build_id()) {
                 (Some(own), Some(other)) if own != other => {
                     Err(ObjectCause::BuildId { found: hex(&other), expected: hex(&own) })
@@ -532,7 +589,7 @@ impl Loaded {
         at: ElfAddress,
         budget: &Budget,
     ) -> FoundRules {
-        self.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect, budget)
+        self.file.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect, budget)
     }
 
     /// The frames of its functions.
@@ -544,7 +601,7 @@ impl Loaded {
     ///
     /// A large function is not read again for each of its waves: its first read answers all PCs of waves in it.
     pub(super) fn source(&self, reader: &Reader, at: ElfAddress) -> Arc<Source> {
-        if let Some(known) = self.sources.get(self.index, at) {
+        if let Some(known) = self.sources.get(self.file.first, at) {
             return known;
         }
         let (dump, rereads) = (reader.dump(), reader.rereads());
@@ -558,12 +615,13 @@ impl Loaded {
             let run_time = |at: ElfAddress| at.0.wrapping_add(self.address.0);
             let others = dump.wave_pcs(run_time(range.start)..run_time(range.end)).iter();
             let others = others.map(|pc| self.elf(*pc)).filter(|other| *other != at);
-            for other in others.filter(|other| self.sources.get(self.index, *other).is_none()).take(MAX_AHEAD)
+            for other in
+                others.filter(|other| self.sources.get(self.file.first, *other).is_none()).take(MAX_AHEAD)
             {
-                self.sources.keep(self.index, other, read(other));
+                self.sources.keep(self.file.first, other, read(other));
             }
         }
-        self.sources.keep(self.index, at, source)
+        self.sources.keep(self.file.first, at, source)
     }
 
     /// Its name.

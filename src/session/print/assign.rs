@@ -110,7 +110,7 @@ fn plain_register(
     let kind = &reader.wave(wave)?.kind;
     let Some(register) = kind.named(name) else {
         let words = format!("{} has no register `{name}`", kind.target.name);
-        return Err(ChangeError::State(ValueState::Error(words)));
+        return Err(ChangeError::State(ValueState::Error(words.into())));
     };
     let mut batch = Batch::default();
     for lane in lanes.iter() {
@@ -120,7 +120,7 @@ fn plain_register(
         let bytes = bytes.get(..count).unwrap_or_default();
         let what = if register.is_vector() { "a lane" } else { "all" };
         fits(wide, count as u64 * 8).map_err(|why| {
-            ChangeError::State(ValueState::Error(format!("{why} of {what} of `${}`", register.name)))
+            ChangeError::State(ValueState::Error(format!("{why} of {what} of `${}`", register.name).into()))
         })?;
         let mut alone = Batch::default();
         reader.add_register(&mut alone, wave, register.id, slot * 4, bytes, &vec![0xff; count])?;
@@ -157,7 +157,7 @@ fn fits(number: i128, bits: u64) -> Result<(), FitError> {
 
 /// The dword of a register that a path names.
 fn slot(register: &Register, index: Option<u64>, lane: LaneId) -> Result<u64, ChangeError> {
-    let refused = |words| Err(ChangeError::State(ValueState::Error(words)));
+    let refused = |words: String| Err(ChangeError::State(ValueState::Error(words.into())));
     let name = &register.name;
     match (index, register.is_vector()) {
         (None, true) => Ok(u64::from(lane.0)),
@@ -223,7 +223,7 @@ impl PathEvaluator<'_, '_, '_> {
             "{number:#x} is the address of an object as debuggers see it, which the program does not have; write a path with `&`, or \
              the program's number"
         );
-        Err(ChangeError::State(ValueState::Error(why)))
+        Err(ChangeError::State(ValueState::Error(why.into())))
     }
 
     /// A register without a DWARF number reads as a value, but is writable.

@@ -200,7 +200,7 @@ impl PathEvaluator<'_, '_, '_> {
     fn function(&self, function: &Function) -> Answer<Object> {
         let Some(low) = function.low_pc() else { return error("the function has no code") };
         let address = self.scene.found.frame.context.call_frame().loaded(low.0);
-        let address = address.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
+        let address = address.map_err(|why| Box::new(ValueState::Error(why.to_string().into())))?;
         let arguments = function.scopes.first().map_or(&[][..], |scope| &scope.variables);
         let arguments = arguments.iter().filter(|variable| variable.kind == VariableKind::Argument);
         let arguments: Vec<_> = arguments.collect();
@@ -288,7 +288,7 @@ impl PathEvaluator<'_, '_, '_> {
             return Ok(Object::at(ty, Location { storage, offset }, None));
         }
         let value = self.scene.reader.register(self.scene.wave, register.id);
-        let value = value.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
+        let value = value.map_err(|why| Box::new(ValueState::Error(why.to_string().into())))?;
         let captured = value.dword(u16::try_from(slot).unwrap_or(u16::MAX));
         match (register.is_vector(), captured, value.is_whole()) {
             (true, Some(dword), _) => Ok(Object::number(ty, u64::from(dword), 4)),

@@ -246,7 +246,7 @@ impl PathEvaluator<'_, '_, '_> {
         if count > 0 && composed.iter().all(|byte| *byte == Byte::NotCaptured) {
             let why = self.first_missing(&object.location, &bits);
             return Err(Box::new(ValueState::Unavailable(
-                why.unwrap_or_else(|| "it was not captured".to_owned()),
+                why.unwrap_or_else(|| "it was not captured".to_owned()).into(),
             )));
         }
         Ok(Whereabouts::Composed(composed))
@@ -274,7 +274,7 @@ impl PathEvaluator<'_, '_, '_> {
             return Ok(Whereabouts::Memory(place));
         }
         let concrete = self.scene.reader.generic(place);
-        concrete.map(Whereabouts::Memory).map_err(|why| Box::new(ValueState::Error(why.to_string())))
+        concrete.map(Whereabouts::Memory).map_err(|why| Box::new(ValueState::Error(why.to_string().into())))
     }
 
     fn place_in(&self, space: AddressSpace, address: u64, lane: LaneId) -> MemoryAddress {

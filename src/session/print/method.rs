@@ -93,8 +93,8 @@ impl PathEvaluator<'_, '_, '_> {
         let bits = self.bits(location, BitSize(ENTRY_BYTES * 8))?;
         bits.number().ok_or_else(|| {
             Box::new(match self.absence(location, &bits) {
-                ValueState::Unavailable(why) => ValueState::Unavailable(format!("{what}: {why}")),
-                ValueState::OptimizedOut(why) => ValueState::OptimizedOut(format!("{what}: {why}")),
+                ValueState::Unavailable(why) => ValueState::Unavailable(format!("{what}: {why}").into()),
+                ValueState::OptimizedOut(why) => ValueState::OptimizedOut(format!("{what}: {why}").into()),
                 other => other,
             })
         })

@@ -86,7 +86,7 @@ impl Placed {
 
 /// Converts missing debug information to a value's state.
 pub(super) fn words(error: DebugInfoError) -> Box<ValueState> {
-    Box::new(ValueState::Error(error.to_string()))
+    Box::new(ValueState::Error(error.to_string().into()))
 }
 
 impl Scene<'_, '_> {
@@ -212,7 +212,7 @@ impl Scene<'_, '_> {
         let lost = |why: String| {
             let name = variable.name.as_deref().unwrap_or("<unnamed>");
             let why = format!("`{name}` was optimized out: {why}");
-            placed(vec![(self.lanes, Err(Box::new(ValueState::OptimizedOut(why))))], None)
+            placed(vec![(self.lanes, Err(Box::new(ValueState::OptimizedOut(why.into()))))], None)
         };
         let bytes = match said {
             debuginfo::Location::None => return lost("it has no DW_AT_location".to_owned()),

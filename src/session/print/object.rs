@@ -11,12 +11,12 @@ use super::typed::Ty;
 pub(super) type Answer<T> = Result<T, Box<ValueState>>;
 
 /// The error for a path that makes no sense or cannot be followed.
-pub(super) fn error<T>(words: impl Into<String>) -> Answer<T> {
+pub(super) fn error<T>(words: impl Into<std::sync::Arc<str>>) -> Answer<T> {
     Err(Box::new(ValueState::Error(words.into())))
 }
 
 /// The error for data missing from the capture.
-pub(super) fn unavailable<T>(words: impl Into<String>) -> Answer<T> {
+pub(super) fn unavailable<T>(words: impl Into<std::sync::Arc<str>>) -> Answer<T> {
     Err(Box::new(ValueState::Unavailable(words.into())))
 }
 

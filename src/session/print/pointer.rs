@@ -99,7 +99,7 @@ impl PathEvaluator<'_, '_, '_> {
                 .scene
                 .reader
                 .generic(place)
-                .map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
+                .map_err(|why| Box::new(ValueState::Error(why.to_string().into())))?;
         }
         let Some(info) = context.machine().space(place.space) else {
             return error(format!("{} has no address space {}", target.name, place.space));

@@ -38,7 +38,7 @@ impl PathEvaluator<'_, '_, '_> {
     /// The reason that bits of an object are missing.
     pub(super) fn absence(&self, location: &Location, bits: &Bits) -> ValueState {
         match self.first_missing(location, bits) {
-            Some(missing) => ValueState::Unavailable(missing),
+            Some(missing) => ValueState::Unavailable(missing.into()),
             None => self.optimized_out(location, bits),
         }
     }
@@ -48,7 +48,7 @@ impl PathEvaluator<'_, '_, '_> {
         // The call frame information of a caller's callees explains its registers.
         let size = BitSize(bits.bytes().len() as u64 * 8);
         let settled = self.scene.found.frame.context.level.settled(location, self.lane, size);
-        ValueState::OptimizedOut(undefined(settled.as_ref().unwrap_or(location), self.lane))
+        ValueState::OptimizedOut(undefined(settled.as_ref().unwrap_or(location), self.lane).into())
     }
 
     /// The location of the first missing byte.

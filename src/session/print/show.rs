@@ -92,13 +92,13 @@ impl PathEvaluator<'_, '_, '_> {
         };
         let located = place.map(|place| ObjectLocation::new(place, object.idiom, context.kind()));
         let (state, tree, missing) = match missing {
-            Some(missing) if nothing => (ValueState::Unavailable(missing), None, None),
+            Some(missing) if nothing => (ValueState::Unavailable(missing.into()), None, None),
             missing => {
                 let tree = self.tree(object, &bits, letter)?;
                 let (text, is_whole) = self.scene.text(&tree);
                 let state = match (&tree, &missing) {
                     (Value::Absent { absent: Absence::Unavailable }, Some(missing)) => {
-                        ValueState::Unavailable(missing.clone())
+                        ValueState::Unavailable(missing.clone().into())
                     }
                     (Value::Absent { .. }, _) => self.optimized_out(&object.location, &bits),
                     _ => ValueState::Value(text.into()),

@@ -73,7 +73,7 @@ impl Scene<'_, '_> {
             return Ok(None);
         }
         let reader = self.reader;
-        let unreadable = |why: crate::session::ReadError| Box::new(ValueState::Error(why.to_string()));
+        let unreadable = |why: crate::session::ReadError| Box::new(ValueState::Error(why.to_string().into()));
         let mut walk = Unwinder::new(reader, self.wave).map_err(unreadable)?;
         while walk.step() {}
         let mut inner = self.found.frame.context.level.number();

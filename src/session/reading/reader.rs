@@ -4,6 +4,7 @@
 //! frame's registers), or are keyed by [`Reader::generation`], which such a write advances.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +16,7 @@ use crate::session::changes::Layer;
 use crate::session::reading::address::{self, GLOBAL};
 use crate::session::reading::stored::Block;
 use crate::session::reading::touched::Touched;
+use crate::session::stack::TextId;
 use crate::session::{Dump, Interrupt, MemoryAddress, ReadError};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
@@ -41,6 +43,8 @@ pub struct Reader {
     rereads: Rereads,
     /// Bytes of names of frames that the question may still return.
     stack_text: AtomicUsize,
+    /// Keys of the identities of long names.
+    text_keys: [RandomState; 2],
 }
 
 impl Reader {
@@ -57,6 +61,7 @@ impl Reader {
             budget: Budget::default(),
             rereads: Rereads::default(),
             stack_text: AtomicUsize::new(MAX_STACK_TEXT),
+            text_keys: [RandomState::new(), RandomState::new()],
         }
     }
 
@@ -100,6 +105,12 @@ impl Reader {
         }
         self.stack_text.store(left - cost, Ordering::Relaxed);
         Some(text.to_owned())
+    }
+
+    /// The identity of a name that [`Self::stack_text`] may cut; `None` if it is short.
+    pub(in crate::session) fn text_id(&self, text: &str) -> Option<TextId> {
+        let is_long = text.len() > FREE_STACK_TEXT;
+        is_long.then(|| self.text_keys.each_ref().map(|key| key.hash_one(text)))
     }
 
     /// Begins work on the stack of a wave.

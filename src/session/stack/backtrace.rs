@@ -12,9 +12,9 @@ use std::sync::Arc;
 use crate::dwarf::{CallFrame as _, print};
 use crate::session::objects::source::{Call, Source};
 use crate::session::stack::unwind::{Physical, Unwinder};
-use crate::session::stack::{LaneStack, Stack, StackEnd, StackFrame};
+use crate::session::stack::{LaneStack, Stack, StackEnd, StackFrame, TextId};
 use crate::session::waves::lanes::States;
-use crate::session::waves::positions::{Position, Positions};
+use crate::session::waves::positions::{Active, Inwards, Position, Positions};
 use crate::session::{ReadError, Reader};
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
@@ -107,6 +107,14 @@ pub(in crate::session) struct Frames<'a> {
     pub(in crate::session) positions: RefCell<ByFrame<Rc<Positions>>>,
     /// For each physical frame the lanes that may be in it, by the callers' EXEC.
     pub(in crate::session) called: OnceCell<Vec<LaneSet>>,
+    /// Identities of long names, by the address of a text that a source position of a frame holds.
+    text_ids: RefCell<HashMap<*const str, Option<TextId>>>,
+    /// Source positions beside those of the frames.
+    elsewhere: RefCell<Vec<Arc<Source>>>,
+    /// The active lanes of each call.
+    pub(in crate::session) active: Inwards<Active>,
+    /// The lanes that never entered a call, or one around it.
+    pub(in crate::session) outside: Inwards<LaneSet>,
 }
 
 #[derive(Debug)]
@@ -159,7 +167,10 @@ impl<'a> Frames<'a> {
             each.push(Described { source, cfa: OnceCell::new(), code_object, first });
             first += calls;
         }
-        Self { walk, each, positions: RefCell::default(), called: OnceCell::new() }
+        let (positions, called) = (RefCell::default(), OnceCell::new());
+        let (text_ids, elsewhere) = (RefCell::default(), RefCell::default());
+        let (active, outside) = (Inwards::default(), Inwards::default());
+        Self { walk, each, positions, called, text_ids, elsewhere, active, outside }
     }
 
     /// Whether the stack was unwound to its end.
@@ -211,19 +222,17 @@ impl<'a> Frames<'a> {
     }
 
     /// The calls of a physical frame at the wave's position.
-    fn calls(&self, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
-        let none = [Call::default()];
+    fn calls<'f>(&'f self, level: usize, frame: &'f Physical<'a>) -> impl Iterator<Item = StackFrame> + 'f {
         let source = self.source(level);
-        let calls = source.map_or(&none[..], |source| &source.calls);
+        let count = source.map_or(1, |source| source.calls.len());
         let first = self.each.get(level).map_or(0, |described| described.first);
-        let frames = calls.iter().enumerate().map(|(index, call)| StackFrame {
+        (0..count).map(move |index| StackFrame {
             of_wave: Some(first + index),
-            inlined: index + 1 < calls.len(),
+            inlined: index + 1 < count,
             pc: Some(frame.pc),
             problem: source.and_then(|source| source.problem.clone()),
-            ..self.blank(level, call)
-        });
-        frames.collect()
+            ..self.blank(level, source.and_then(|source| source.calls.get(index)))
+        })
     }
 
     fn cfa(&self, level: usize) -> Option<String> {
@@ -231,7 +240,9 @@ impl<'a> Frames<'a> {
         Some(print::location(&cfa, LaneId(0), &*self.walk.kind))
     }
 
-    fn blank(&self, level: usize, call: &Call) -> StackFrame {
+    fn blank(&self, level: usize, call: Option<&Call>) -> StackFrame {
+        let unknown = Call::default();
+        let call = call.unwrap_or(&unknown);
         let described = self.each.get(level);
         StackFrame {
             level: 0,
@@ -246,7 +257,15 @@ impl<'a> Frames<'a> {
             cfa: described.and_then(|described| described.cfa.get_or_init(|| self.cfa(level)).clone()),
             code_object: described.and_then(|described| described.code_object.clone()),
             problem: None,
+            whole: [self.text_id(call.function.as_ref()), self.text_id(call.file.as_ref())],
         }
+    }
+
+    /// The identity of a long name: inlined calls share names, and each is hashed once.
+    fn text_id(&self, text: Option<&Arc<str>>) -> Option<TextId> {
+        let text = text?;
+        let read = || self.walk.reader.text_id(text);
+        *self.text_ids.borrow_mut().entry(Arc::as_ptr(text)).or_insert_with(read)
     }
 
     /// The stack of a lane.
@@ -260,22 +279,33 @@ impl<'a> Frames<'a> {
         Stack { wave: self.walk.wave, lane: Some(lane), frames: Vec::new(), end: StackEnd::NoWorkItem }
     }
 
+    /// The innermost frame of a lane's stack.
+    pub(in crate::session) fn innermost_of(&self, lane: LaneId) -> Option<StackFrame> {
+        let mut frames = self.walk.frames().iter().enumerate();
+        frames.find_map(|(level, frame)| self.calls_of(lane, level, frame).next())
+    }
+
     /// The calls of a physical frame at a lane's position.
-    fn calls_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
-        let source = self.source(level);
+    fn calls_of<'f>(
+        &'f self,
+        lane: LaneId,
+        level: usize,
+        frame: &'f Physical<'a>,
+    ) -> Box<dyn Iterator<Item = StackFrame> + 'f> {
         match self.positions(level, None).of(lane, frame.pc) {
-            Position::NotEntered => Vec::new(),
+            Position::NotEntered => Box::new(std::iter::empty()),
             Position::At(pc) if pc == frame.pc && self.is_in_call(lane, level) => {
-                self.inlined_of(lane, level, frame)
+                Box::new(self.inlined_of(lane, level, frame))
             }
-            Position::At(pc) => self.elsewhere(level, pc),
-            Position::Unknown(_) if self.is_left_out(lane, level) => Vec::new(),
+            Position::At(pc) => Box::new(self.elsewhere(level, pc)),
+            Position::Unknown(_) if self.is_left_out(lane, level) => Box::new(std::iter::empty()),
             Position::Unknown(why) => {
                 // The lane's inlined call is unknown, too.
-                let call = source.and_then(|source| source.calls.last());
+                let call = self.source(level).and_then(|source| source.calls.last());
                 let function = call.and_then(|call| call.function.clone());
                 let call = Call { function, ..Call::default() };
-                vec![StackFrame { problem: Some(why.into()), ..self.blank(level, &call) }]
+                let frame = StackFrame { problem: Some(why.into()), ..self.blank(level, Some(&call)) };
+                Box::new(std::iter::once(frame))
             }
         }
     }
@@ -287,48 +317,47 @@ impl<'a> Frames<'a> {
     }
 
     /// The calls at the wave's position, without inlined ones that the lane never entered.
-    fn inlined_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
-        let mut calls = self.calls(level, frame);
-        let mut index = 0;
-        calls.retain_mut(|call| {
-            let inlined = index;
-            index += 1;
+    fn inlined_of<'f>(
+        &'f self,
+        lane: LaneId,
+        level: usize,
+        frame: &'f Physical<'a>,
+    ) -> impl Iterator<Item = StackFrame> + 'f {
+        self.calls(level, frame).enumerate().filter_map(move |(inlined, mut call)| {
             if !call.inlined {
-                return true;
+                return Some(call);
             }
             match &*self.positions(level, Some(inlined)) {
-                Positions::Active { .. } => true,
+                Positions::Active { .. } => {}
                 positions => match positions.of(lane, frame.pc) {
-                    Position::NotEntered => false,
-                    Position::At(pc) if pc == frame.pc => true,
+                    Position::NotEntered => return None,
+                    Position::At(pc) if pc == frame.pc => {}
                     Position::At(pc) => {
                         (call.pc, call.of_wave, call.line, call.column) = (Some(pc), None, None, None);
-                        true
                     }
                     Position::Unknown(why) => {
                         (call.pc, call.of_wave, call.problem) = (None, None, Some(why.into()));
-                        true
                     }
                 },
             }
-        });
-        calls
+            Some(call)
+        })
     }
 
     /// The calls at another PC than the wave's. That PC is no return address: the lane has yet to reach it.
-    fn elsewhere(&self, level: usize, pc: Pc) -> Vec<StackFrame> {
+    fn elsewhere(&self, level: usize, pc: Pc) -> impl Iterator<Item = StackFrame> + '_ {
         let capture = self.walk.reader.dump().capture();
         let agent = capture.wave(self.walk.wave).map(|wave| wave.agent);
         let loaded = self.walk.reader.dump().objects().at(capture, pc.0, agent);
         let source = loaded.map(|loaded| loaded.source(self.walk.reader, loaded.elf(pc.0)));
-        let none = [Call::default()];
-        let calls = source.as_ref().map_or(&none[..], |source| &source.calls);
-        let frames = calls.iter().enumerate().map(|(index, call)| StackFrame {
-            inlined: index + 1 < calls.len(),
+        // Its names have identities by address.
+        self.elsewhere.borrow_mut().extend(source.clone());
+        let count = source.as_ref().map_or(1, |source| source.calls.len());
+        (0..count).map(move |index| StackFrame {
+            inlined: index + 1 < count,
             pc: Some(pc),
             problem: source.as_ref().and_then(|source| source.problem.clone()),
-            ..self.blank(level, call)
-        });
-        frames.collect()
+            ..self.blank(level, source.as_ref().and_then(|source| source.calls.get(index)))
+        })
     }
 }

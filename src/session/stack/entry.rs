@@ -2,7 +2,7 @@
 
 use crate::arch::Processor;
 use crate::capture::{self, Capture};
-use crate::codeobject::{Bytes, CodeObject, CodeObjectError, Entry, FatFile, Uri, UriPlace};
+use crate::codeobject::{Bytes, CodeObject, CodeObjectError, Entry, FatFile, UnpackMemory, Uri, UriPlace};
 use crate::session::error::ObjectCause;
 
 /// The reason that no entry of a bundle or host program is the code object.
@@ -41,13 +41,15 @@ pub enum BundleError {
 /// Maximum number of entries that a message lists.
 const SHOWN: usize = 12;
 
-/// The bytes of the code object: the file itself, or one of its entries (docs/dump-format.md, `[[code_object]]`).
+/// The bytes of the code object: the file itself, or one of its entries (docs/dump-format.md, `[[code_object]]`). `memory`: for
+/// unpacked bundles.
 pub(in crate::session) fn choose(
     capture: &Capture,
     object: &capture::CodeObject,
     bytes: Bytes,
+    memory: &UnpackMemory,
 ) -> Result<Bytes, ObjectCause> {
-    let fat = match FatFile::read(&bytes) {
+    let fat = match FatFile::read_within(&bytes, memory) {
         Ok(fat) => fat,
         // The code object's reader reports a file that is no ELF file or bundle.
         Err(_) if CodeObject::parse(bytes.clone()).is_ok() => return Ok(bytes),

@@ -62,7 +62,7 @@ pub(in crate::session) struct FrameCodes(Mutex<Cached>);
 
 #[derive(Debug, Default)]
 struct Cached {
-    /// Results by the index of the code object, the function's DIE and the register that its frame base names: functions may
+    /// Results by the index of the first code object of the file, the function's DIE and the register that its frame base names: functions may
     /// share a start and differ in their ends.
     known: HashMap<(usize, DieOffset, u8), Arc<Known>>,
     spans: usize,
@@ -248,8 +248,13 @@ impl FrameContext<'_> {
         let code = self.level.code()?;
         let reader = self.level.walk().reader;
         let object = code.loaded.object(reader.dump().capture()).map_err(SourceError::from)?;
-        let known =
-            code.loaded.frame_codes().of(code.loaded.index(), &object, function, register, reader.budget());
+        let known = code.loaded.frame_codes().of(
+            code.loaded.file_index(),
+            &object,
+            function,
+            register,
+            reader.budget(),
+        );
         Ok((known.ok_or(FrameCodeError::NoStart)?, code.elf))
     }
 }

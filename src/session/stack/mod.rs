@@ -86,7 +86,13 @@ pub struct StackFrame {
     pub code_object: Option<String>,
     /// The reason for missing parts: unreadable debug information, a lane with an unknown position.
     pub problem: Option<SourceError>,
+    /// Identities of the whole texts of `function` and `file` if they are long: an answer may hold the first bytes only. They hold
+    /// for the stacks of one reader.
+    pub whole: [Option<TextId>; 2],
 }
+
+/// Keyed hashes of a text, which no capture knows.
+pub type TextId = [u64; 2];
 
 /// Lanes that have the same call stack.
 #[derive(Clone, Debug, PartialEq, Eq)]

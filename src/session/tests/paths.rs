@@ -226,8 +226,8 @@ fn objects_in_other_places_have_their_place() {
         let found = locals.variables.iter().find(|variable| variable.name == name);
         found.map(|variable| variable.lanes[0].state.clone())
     };
-    assert_eq!(of("listed"), Some(ValueState::OptimizedOut(list)));
-    assert_eq!(of("emptied"), Some(ValueState::OptimizedOut(empty)));
+    assert_eq!(of("listed"), Some(ValueState::OptimizedOut(list.into())));
+    assert_eq!(of("emptied"), Some(ValueState::OptimizedOut(empty.into())));
     assert_eq!(of("inside"), None);
     // The text output has the reasons, and `print` has the type.
     let text = crate::report::text::locals(&locals, crate::report::Style::Plain);

@@ -178,11 +178,11 @@ pub enum ValueState {
     /// A value in C++ notation; parts of it may be `<unavailable>`.
     Value(Arc<str>),
     /// The compiler keeps it nowhere at this PC.
-    OptimizedOut(String),
+    OptimizedOut(Arc<str>),
     /// It has a location, but its data was not captured.
-    Unavailable(String),
+    Unavailable(Arc<str>),
     /// Its description cannot be evaluated.
-    Error(String),
+    Error(Arc<str>),
 }
 
 impl ValueState {

@@ -110,7 +110,7 @@ impl LanesReader<'_> {
             None => match self.debug.byte_size_of(type_id, &object) {
                 Ok(Some(size)) => size,
                 Ok(None) => return missing(self.unsized_object(&object)),
-                Err(error) => return missing(ValueState::Error(error.to_string())),
+                Err(error) => return missing(ValueState::Error(error.to_string().into())),
             },
         };
         let settled = match self.read(location, lane, size).and_then(|()| self.settled(located, lane, size)) {
@@ -119,14 +119,15 @@ impl LanesReader<'_> {
         };
         let (at, bits) = (settled.location(), &self.last);
         if at.is_undefined() || (size > 0 && bits.is_undefined()) {
-            return missing(ValueState::OptimizedOut(undefined(&at.at(lane), lane)));
+            return missing(ValueState::OptimizedOut(undefined(&at.at(lane), lane).into()));
         }
         let not_captured = |part: &str| {
             let place = settled.text(lane);
-            ValueState::Unavailable(match context.lacks_private(at, lane) {
+            let reason = match context.lacks_private(at, lane) {
                 true => format!("{place}: {NO_PRIVATE_MEMORY}"),
                 false => format!("{part}{place} was not captured"),
-            })
+            };
+            ValueState::Unavailable(reason.into())
         };
         let known = self.bytes.get(self.range.clone()).unwrap_or_default();
         let state = if size > 0 && known.iter().all(|byte| *byte == Byte::NotCaptured) {
@@ -137,7 +138,7 @@ impl LanesReader<'_> {
             match self.shown(&object) {
                 // A scalar with missing bits has no value; the reasons differ by lane.
                 Ok(Value::Absent { absent: Absence::OptimizedOut }) => {
-                    ValueState::OptimizedOut(undefined(&at.at(lane), lane))
+                    ValueState::OptimizedOut(undefined(&at.at(lane), lane).into())
                 }
                 Ok(Value::Absent { absent: Absence::Unavailable }) => not_captured("part of "),
                 shown => {
@@ -146,7 +147,7 @@ impl LanesReader<'_> {
                             Ok(text) => ValueState::Value(text),
                             Err(error) => failed(&error, context),
                         },
-                        Err(error) => ValueState::Error(error.to_string()),
+                        Err(error) => ValueState::Error(error.to_string().into()),
                     };
                     self.state = (!object.was_asked()).then(|| state.clone());
                     state
@@ -214,8 +215,8 @@ impl LanesReader<'_> {
     fn unsized_object(&self, object: &LaneObject<'_>) -> ValueState {
         let options = Options::machine();
         match self.debug.value_of(self.object.type_id, Contents::default(), object, &options) {
-            Ok(Value::Unknown { why }) => ValueState::Unavailable(why.to_string()),
-            _ => ValueState::Error("the size of its type is not known".to_owned()),
+            Ok(Value::Unknown { why }) => ValueState::Unavailable(why.to_string().into()),
+            _ => ValueState::Error("the size of its type is not known".into()),
         }
     }
 

@@ -30,8 +30,8 @@ pub(in crate::session) fn words(error: &dwarf::Error, names: &dyn Names) -> Stri
 pub(in crate::session) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
     let words = words(error, names);
     match error.class() {
-        _ if error.cause.is_lost() => ValueState::OptimizedOut(words),
-        Class::Unavailable => ValueState::Unavailable(words),
-        Class::Decode | Class::IllFormed | Class::Limit => ValueState::Error(words),
+        _ if error.cause.is_lost() => ValueState::OptimizedOut(words.into()),
+        Class::Unavailable => ValueState::Unavailable(words.into()),
+        Class::Decode | Class::IllFormed | Class::Limit => ValueState::Error(words.into()),
     }
 }

@@ -257,25 +257,27 @@ impl Frame<'_> {
         let no_type = variable.type_id.and_then(|id| self.debug.type_of(id).err());
         let no_type = no_type.map(|why| format!("DW_AT_type of DIE {}: {why}", variable.die));
         let mut values = match (&at.location, variable.type_id, size) {
-            (debuginfo::Location::Broken(why), ..) => self.each(lanes, || ValueState::Error(why.to_string())),
+            (debuginfo::Location::Broken(why), ..) => {
+                self.each(lanes, ValueState::Error(why.to_string().into()))
+            }
             (debuginfo::Location::None, ..) => {
-                self.each(lanes, || ValueState::OptimizedOut("it has no DW_AT_location".to_owned()))
+                self.each(lanes, ValueState::OptimizedOut("it has no DW_AT_location".into()))
             }
             (debuginfo::Location::NotAtPc, ..) => {
                 let why = self.elsewhere(variable);
-                self.each(lanes, || ValueState::OptimizedOut(why.clone()))
+                self.each(lanes, ValueState::OptimizedOut(why.into()))
             }
             (location, ..) if location.expression().is_some_and(|bytes| bytes.is_empty()) => {
                 let why = self.emptied(variable);
-                self.each(lanes, || ValueState::OptimizedOut(why.clone()))
+                self.each(lanes, ValueState::OptimizedOut(why.into()))
             }
             (_, Some(_), _) if no_type.is_some() => {
-                self.each(lanes, || ValueState::Error(no_type.clone().unwrap_or_default()))
+                self.each(lanes, ValueState::Error(no_type.clone().unwrap_or_default().into()))
             }
             (_, None, _) => {
                 let why = variable.problems.first().map(ToString::to_string);
                 let why = why.unwrap_or_else(|| "it has no type".to_owned());
-                self.each(lanes, || ValueState::Error(why.clone()))
+                self.each(lanes, ValueState::Error(why.into()))
             }
             (debuginfo::Location::ConstValue(bytes), Some(type_id), size) => {
                 let object = TypedObject { type_id, size, max_values };
@@ -312,8 +314,8 @@ impl Frame<'_> {
     }
 
     /// The same answer for every lane, without a place.
-    fn each(&self, lanes: LaneSet, state: impl Fn() -> ValueState) -> Vec<LaneValue> {
-        lanes.iter().map(|lane| nowhere(lane, state())).collect()
+    fn each(&self, lanes: LaneSet, state: ValueState) -> Vec<LaneValue> {
+        lanes.iter().map(|lane| nowhere(lane, state.clone())).collect()
     }
 
     fn evaluated(
@@ -324,12 +326,12 @@ impl Frame<'_> {
         object: TypedObject,
     ) -> Vec<LaneValue> {
         let failed = |error: &dwarf::Error| match failed(error, &self.context) {
-            ValueState::Error(words) => ValueState::Error(format!("{words}, in {}", self.whose(at))),
+            ValueState::Error(words) => ValueState::Error(format!("{words}, in {}", self.whose(at)).into()),
             state => state,
         };
         let program = match self.context.decode(bytes) {
             Ok(program) => program,
-            Err(error) => return self.each(lanes, || failed(&error)),
+            Err(error) => return self.each(lanes, failed(&error)),
         };
         let bits = object.size.map(|size| BitSize(size.saturating_mul(8)));
         let (groups, idiom) = self.locate(&self.context, &program, self.context.reading, bits, lanes);
@@ -337,7 +339,7 @@ impl Frame<'_> {
         for Group { lanes, result } in groups {
             match result {
                 Ok(location) => self.placed(location, idiom, lanes, object, &mut values),
-                Err(error) => values.extend(self.each(lanes, || failed(&error))),
+                Err(error) => values.extend(self.each(lanes, failed(&error))),
             }
         }
         values

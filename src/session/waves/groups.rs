@@ -9,7 +9,7 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use crate::session::error::SourceError;
 use crate::session::stack::backtrace::Frames;
 use crate::session::stack::unwind::Unwinder;
-use crate::session::stack::{Stack, StackEnd, StackFrame};
+use crate::session::stack::{Stack, StackEnd, StackFrame, TextId};
 use crate::session::waves::lanes::States;
 use crate::session::{LaneState, ReadError, Reader, waves};
 use crate::units::{LaneSet, Pc, WaveId};
@@ -104,13 +104,20 @@ const FIRST_FRAMES: usize = 8;
 /// The compared parts of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct FrameKey {
-    function: Option<String>,
+    function: Option<Text>,
     code_object: Option<String>,
-    line: Option<(Option<String>, u64)>,
+    line: Option<(Option<Text>, u64)>,
     pc: Option<Pc>,
     inlined: bool,
     /// Whether a lane's position is known.
     is_placed: bool,
+}
+
+/// A name, whole: long ones by their identity, because an answer may cut them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Text {
+    Short(String),
+    Long(TextId),
 }
 
 /// The number of frames, and two hashes of all of them with the stack's end, made before outer frames are left out.
@@ -279,9 +286,13 @@ fn bytes(frame: &StackFrame) -> usize {
 }
 
 fn key(frame: &StackFrame, by: GroupBy) -> FrameKey {
-    let line = frame.line.map(|line| (frame.file.clone(), line));
+    let text = |text: &Option<String>, whole: Option<TextId>| {
+        whole.map(Text::Long).or_else(|| text.clone().map(Text::Short))
+    };
+    let [function, file] = frame.whole;
+    let line = frame.line.map(|line| (text(&frame.file, file), line));
     FrameKey {
-        function: frame.function.clone(),
+        function: text(&frame.function, function),
         code_object: frame.code_object.clone(),
         line: line.filter(|_| by != GroupBy::Function),
         pc: frame.pc.filter(|_| by == GroupBy::Pc || frame.function.is_none()),

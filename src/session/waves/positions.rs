@@ -1,6 +1,7 @@
 //! Positions of a wave's lanes in each of its frames: `DW_AT_LLVM_lane_pc` for all lanes at once,
 //! `DW_AT_LLVM_active_lane` if present, and EXEC otherwise.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -61,6 +62,11 @@ impl Hash for Position {
 }
 
 impl Positions {
+    /// Whether they are EXEC's: the same for all calls of a physical frame.
+    fn is_by_exec(&self) -> bool {
+        matches!(self, Self::Active(Active { by_attribute: false, .. }))
+    }
+
     /// `pc`: the wave's PC in the frame.
     pub(in crate::session) fn of(&self, lane: LaneId, pc: Pc) -> Position {
         match self {
@@ -75,6 +81,31 @@ impl Positions {
             },
             Self::Failed(why) => Position::Unknown(why.clone()),
         }
+    }
+}
+
+/// Values of a physical frame's calls, each of which may depend on the call around it: by frame, then from the function inwards.
+#[derive(Debug)]
+pub(in crate::session) struct Inwards<T>(RefCell<HashMap<usize, Vec<T>>>);
+
+impl<T> Default for Inwards<T> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+impl<T: Clone> Inwards<T> {
+    /// The value of a call by its depth, 0 for the function. `read` gets the depth and the value of the call around it, and is
+    /// asked once for each call.
+    fn of(&self, level: usize, depth: usize, mut read: impl FnMut(usize, Option<&T>) -> T) -> T {
+        let mut each = self.0.borrow_mut().remove(&level).unwrap_or_default();
+        while each.len() <= depth {
+            each.push(read(each.len(), each.last()));
+        }
+        let value = each.get(depth).cloned();
+        let value = value.unwrap_or_else(|| read(depth, None));
+        self.0.borrow_mut().insert(level, each);
+        value
     }
 }
 
@@ -118,14 +149,15 @@ impl Frames<'_> {
     pub(in crate::session) fn active(&self, level: usize, inlined: usize) -> Active {
         let source = self.source(level);
         let calls = source.map_or(0, |source| source.calls.len());
+        let Some(depth) = calls.checked_sub(inlined + 1) else { return self.exec_active(level) };
         let key = source.and_then(Source::key);
-        let says = |call: &usize| {
-            key.is_some_and(|key| key.simd(Some(*call)).active_lane != LocationAttribute::Missing)
-        };
-        let mut said = (inlined..calls)
-            .filter(says)
-            .filter_map(|call| self.stated_active(&mut self.context(level, Some(call))?));
-        said.next().unwrap_or_else(|| self.exec_active(level))
+        self.active.of(level, depth, |depth, outer| {
+            let call = calls - 1 - depth;
+            let stated = key
+                .filter(|key| key.simd(Some(call)).active_lane != LocationAttribute::Missing)
+                .and_then(|_| self.stated_active(&mut self.context(level, Some(call))?));
+            stated.or_else(|| outer.cloned()).unwrap_or_else(|| self.exec_active(level))
+        })
     }
 
     /// `None`: there is no `DW_AT_LLVM_active_lane`, or not at this PC.
@@ -238,7 +270,14 @@ impl Frames<'_> {
                 self.positions(level, None),
                 (level > 0).then(|| self.exec(level)).flatten(),
             ));
-            asked.extend((1..calls).map(|call| (frame.pc, self.positions(level, Some(call - 1)), None)));
+            let inlined = (1..calls).map(|call| self.positions(level, Some(call - 1)));
+            // All calls without attributes have the lanes of EXEC.
+            let mut by_exec = 0;
+            let differs = |positions: &Rc<Positions>| {
+                by_exec += usize::from(positions.is_by_exec());
+                !positions.is_by_exec() || by_exec == 1
+            };
+            asked.extend(inlined.filter(differs).map(|positions| (frame.pc, positions, None)));
         }
         let mut parts: Vec<LaneSet> = Vec::new();
         let mut known: HashMap<(Vec<(Position, bool)>, usize), usize> = HashMap::new();
@@ -266,18 +305,29 @@ impl Frames<'_> {
             _ => {}
         }
         let calls = self.source(level).map_or(0, |source| source.calls.len());
-        let around = inlined.map_or(0..0, |inlined| inlined..calls.saturating_sub(1));
-        around.into_iter().any(|call| match &*self.positions(level, Some(call)) {
-            Positions::Active(_) => false,
-            positions => positions.of(lane, frame.pc) == Position::NotEntered,
-        })
+        let Some(depth) = inlined.and_then(|inlined| calls.checked_sub(inlined + 1)) else { return false };
+        let outside = self.outside.of(level, depth, |depth, outer| {
+            let outer = outer.copied().unwrap_or_default();
+            // The function itself has no call.
+            if depth == 0 {
+                return outer;
+            }
+            match &*self.positions(level, Some(calls - 1 - depth)) {
+                Positions::Active(_) => outer,
+                positions => {
+                    let all = self.walk.kind.wave_size.all();
+                    let is_outside = |lane: &LaneId| positions.of(*lane, frame.pc) == Position::NotEntered;
+                    LaneSet(outer.0 | all.iter().filter(is_outside).collect::<LaneSet>().0)
+                }
+            }
+        });
+        outside.contains(lane)
     }
 
     /// A lane's resume position: the innermost frame of its own stack.
     pub(in crate::session) fn position(&self, lane: LaneId) -> LanePosition {
         let unknown = |why: PositionError| PcSource::Unknown(why.into());
-        let stack = self.of_lane(lane);
-        let Some(frame) = stack.frames.into_iter().next() else {
+        let Some(frame) = self.innermost_of(lane) else {
             let from = match self.walk.frames().is_empty() {
                 true => unknown(PositionError::NoPc),
                 false => unknown(PositionError::NotEntered),

@@ -95,11 +95,91 @@ fn large_functions_at_distinct_pcs() {
         "groups --by pc DUMP",
         "groups --lanes DUMP",
         "locals DUMP",
+        "print DUMP v",
+        "export DUMP",
         "diff DUMP DUMP",
+        "diff --json DUMP DUMP",
+        "slim --all-waves DUMP -o OUT",
+        "slim DUMP -o OUT",
     ]);
     said.prints("backtrace", FRAME).prints("groups DUMP", "200 waves").prints("locals", "v = 7");
+    said.prints("print", "7")
+        .prints("diff --json", "\"frames\"")
+        .prints("slim --all-waves", "large functions");
     said.prints("diff DUMP", "their functions do not fit memory together").lacks("No differences");
     hostile.each(&["groups DUMP", "groups --by pc DUMP"]).lacks("its bound allows");
+}
+
+/// Calls inlined into one another where each of many waves stops, each with a variable: the work on a frame does not depend on the
+/// other frames of its function. One lane in eight is active.
+#[test]
+fn frames_of_inlined_calls_of_many_waves() {
+    let mut dies = Dies::new();
+    dies.declare(5, INLINED, true, &[ORIGIN, LOW, HIGH]);
+    let int = dies.int();
+    let function = dies.function().to_le_bytes();
+    dies.variable("v", int);
+    for _ in 0..490 {
+        dies.die(5, &[&function, &place()]);
+        dies.variable("v", int);
+    }
+    dies.close(492);
+    let hostile = Hostile::with_waves(&dies.object(), 200);
+    let said = hostile.each(&[
+        "locals DUMP",
+        "lanes DUMP",
+        "groups --lanes DUMP",
+        "diff DUMP DUMP",
+        "diff --json DUMP DUMP",
+        "slim --all-waves DUMP -o OUT",
+    ]);
+    said.says("locals", "v = 7").says("groups", FRAME).says("diff DUMP", "left out");
+    Hostile::with_waves(&dies.object(), 900).each(&["export DUMP"]).says("export", "\"frames_left_out\":");
+}
+
+/// Functions of these names, four bytes each, with so many calls of one function of a name inlined into one another. Two waves stop
+/// in each.
+fn deep_functions(names: &[String], inner: &str, calls: usize) -> Hostile {
+    let mut dies = Dies::new();
+    dies.declare(5, INLINED, true, &[ORIGIN, LOW, HIGH]);
+    let far = [&0x100_0000u64.to_le_bytes()[..], &4u32.to_le_bytes()].concat();
+    let inner = dies.die(2, &[inner.as_bytes(), &[0], &far]).to_le_bytes();
+    dies.close(1);
+    for (at, name) in (0..).zip(names) {
+        let start = (TEXT + 0x10 + 4 * at).to_le_bytes();
+        let size = 4u32.to_le_bytes();
+        dies.die(2, &[name.as_bytes(), &[0], &start, &size]);
+        for _ in 0..calls {
+            dies.die(5, &[&inner, &start, &size]);
+        }
+        dies.close(calls + 1);
+    }
+    dies.close(1);
+    let count = names.len() as u64;
+    Hostile::with_waves_at(&dies.object(), 2 * count, count)
+}
+
+/// Waves whose stacks differ in their outermost functions only, beyond the frames that the answer holds: each function has a group
+/// of its two waves.
+#[test]
+fn stacks_that_differ_where_they_are_cut() {
+    const JSON: &str = "groups --json --by function DUMP";
+    let names: Vec<String> = (0..450).map(|index| format!("f{index}")).collect();
+    let said = deep_functions(&names, "inner", 500).each(&[JSON]);
+    said.says(JSON, "outer frames left out: 493").counts(JSON, "\"faulted\"", 450);
+    // Waves and their cause.
+    said.counts(JSON, "\"count\": 2,", 450);
+}
+
+/// Waves in functions whose long names differ in their last bytes only, where the answer cuts the names.
+#[test]
+fn stacks_whose_names_differ_where_they_are_cut() {
+    const JSON: &str = "groups --json --by function DUMP";
+    let long = "n".repeat(60_000);
+    let names: Vec<String> = (0..150).map(|index| format!("{long}{index:03}")).collect();
+    let said = deep_functions(&names, &long, 20).each(&[JSON]);
+    said.says(JSON, &format!("\"{}...\"", "n".repeat(64))).counts(JSON, "\"faulted\"", 150);
+    said.counts(JSON, "\"count\": 2,", 150);
 }
 
 /// Waves alternating between overlapping functions that exceed the cache together.

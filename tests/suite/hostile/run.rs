@@ -87,15 +87,32 @@ impl Hostile {
         hostile
     }
 
-    /// Waves in the code of each of many code objects of one file, each at a different instruction.
+    /// Waves in the code of each of many code objects, each at an instruction of its own. Each has a file of its own.
     pub(super) fn with_objects(object: &[u8], objects: u64, waves: u64) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
+        let hostile = Self::with_objects_by(objects, waves, |index| format!("path = \"code{index}.hsaco\""));
+        for index in 0..objects {
+            fs::write(hostile.path(&format!("code{index}.hsaco")), object).unwrap();
+        }
+        hostile
+    }
+
+    /// The same over one file; `named`: each with a name of its own.
+    pub(super) fn with_objects_of_one_file(object: &[u8], objects: u64, waves: u64, named: bool) -> Self {
+        let hostile = Self::with_objects_by(objects, waves, |index| match named {
+            true => format!("path = \"code.hsaco\"\nname = \"{index}\""),
+            false => "path = \"code.hsaco\"".to_owned(),
+        });
         fs::write(hostile.path("code.hsaco"), object).unwrap();
+        hostile
+    }
+
+    fn with_objects_by(objects: u64, waves: u64, file: impl Fn(u64) -> String) -> Self {
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         let mut manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n".to_owned();
         for index in 0..objects {
             let loaded = LOADED + 0x10_0000 * index;
-            manifest
-                .push_str(&format!("[[code_object]]\npath = \"code.hsaco\"\naddress = \"{loaded:#x}\"\n"));
+            let file = file(index);
+            manifest.push_str(&format!("[[code_object]]\n{file}\naddress = \"{loaded:#x}\"\n"));
         }
         for (index, wave) in (0..objects).flat_map(|index| (1..=waves).map(move |wave| (index, wave))) {
             let pc = LOADED + 0x10_0000 * index + super::elf::TEXT + 0xc + 4 * wave;
@@ -187,6 +204,20 @@ impl Said {
             let end: String = said.chars().rev().take(3000).collect::<Vec<_>>().into_iter().rev().collect();
             assert!(said.contains(text), "{command} lacks \"{text}\": {end}");
         }
+        self
+    }
+
+    /// That the output of a command, as far as it is given, has fewer bytes.
+    pub(super) fn is_shorter(&self, command: &str, bytes: usize) -> &Self {
+        let (_, said) = self.0.iter().find(|(of, _)| of.starts_with(command)).unwrap();
+        assert!(said.len() < bytes, "{command}: {} bytes, expected fewer than {bytes}", said.len());
+        self
+    }
+
+    /// That a command prints a text so many times.
+    pub(super) fn counts(&self, command: &str, text: &str, count: usize) -> &Self {
+        let (_, said) = self.0.iter().find(|(of, _)| of == command).unwrap();
+        assert_eq!(said.matches(text).count(), count, "{command}: {text}");
         self
     }
 

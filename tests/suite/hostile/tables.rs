@@ -139,6 +139,43 @@ fn tables_of_many_code_objects() {
     said.prints("info", "the tables of all code objects take more than 256 MiB").prints("groups", FRAME);
 }
 
+/// Units of a header and a root each, in the files of many code objects.
+#[test]
+fn units_of_many_code_objects() {
+    let mut info = unit(0, &[[1].as_slice(), &place(), &[2, b'f', 0], &place(), &[0]].concat());
+    info.extend(unit(0, &[3]).repeat(200_000));
+    let table = [
+        declaration(1, UNIT, true, &[LOW, HIGH]),
+        declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH]),
+        declaration(3, UNIT, false, &[]),
+        vec![0],
+    ];
+    let object =
+        code_object(vec![Section::new(".debug_info", info), Section::new(".debug_abbrev", table.concat())]);
+    let said = Hostile::with_objects(&object, 16, 1).each(&["info DUMP", "groups DUMP", "locals DUMP"]);
+    said.says("info", "more than 524288 units of all code objects").says("groups", FRAME);
+}
+
+/// Code objects over one file of many DIEs: one that all share is read once, and ones that differ are bounded together.
+#[test]
+fn code_objects_over_one_file() {
+    let mut dies = Dies::new();
+    // Classes, which have a place in the unit's index.
+    dies.declare(5, 0x13, true, &[]);
+    let int = dies.int();
+    dies.function();
+    dies.variable("v", int);
+    dies.close(1);
+    dies.dies(&[5, 0].repeat(1_500_000));
+    dies.close(1);
+    let object = dies.object();
+    let commands = ["groups DUMP", "locals DUMP", "print DUMP v", "export DUMP"];
+    let said = Hostile::with_objects_of_one_file(&object, 40, 1, false).each(&commands);
+    said.says("locals", "v = 7").says("groups", FRAME).lacks("overlap in their files");
+    let said = Hostile::with_objects_of_one_file(&object, 40, 1, true).each(&commands);
+    said.says("locals", "v = 7").says("export", "code objects overlap in their files by more than 4 times");
+}
+
 /// Nested line tables: headers whose lengths all reach to the end of one program.
 #[test]
 fn line_tables_that_overlap() {

@@ -38,3 +38,19 @@ fn a_line_without_end() {
         }
     }
 }
+
+/// Waves of umr's columns, the shortest that are waves, and waves with few registers: `export` takes a bounded output for each.
+#[test]
+fn an_export_of_many_waves() {
+    const WAVES: usize = 20_000;
+    let header = "SE SH CU SIMD WAVE# WAVE_STATUS PC_HI PC_LO\n";
+    for (row, most) in [("0 0 0 0 0\n", 1 << 10), ("0 0 0 0 0 00000000 00000001 000e10cc\n", 1 << 10)] {
+        let text = header.to_owned() + &row.repeat(WAVES);
+        let said = Hostile::with_file("log", text.as_bytes()).each(&["export --processor gfx90a DUMP"]);
+        said.is_shorter("export", WAVES * most).counts(
+            "export --processor gfx90a DUMP",
+            "\"ordinal\"",
+            WAVES,
+        );
+    }
+}

@@ -128,6 +128,15 @@ fn rows_that_copy_many_rules() {
     every_stack(&with_frames(frames("", &initial, &[pairs, vec![0x41; 1_000]].concat())));
 }
 
+/// Such rows of many code objects: all together are bounded.
+#[test]
+fn rows_of_many_code_objects() {
+    let initial: Vec<u8> = (0..500).flat_map(|register| [vec![7], uleb(2560 + register)].concat()).collect();
+    let object = with_frames(frames("", &initial, &vec![0x41; 1_000]));
+    let said = Hostile::with_objects(&object, 50, 800).each(&["groups DUMP"]);
+    said.says("groups DUMP", FRAME);
+}
+
 /// Looping rules of each wave: `DW_CFA_def_cfa_expression`, and a return address in the frame.
 #[test]
 fn rules_that_loop() {

@@ -12,9 +12,9 @@ use crate::dwarf::print::Names;
 use crate::dwarf::{self, Budget, Class, Dialect, Encoding};
 use crate::units::Pc;
 
-/// Maximum number of cached rows of one code object; past this the cache starts anew. A row of a function that names
-/// 200 registers takes 30 kB.
-const MAX_CACHED_ROWS: usize = 2048;
+/// Maximum number of cached rows of all code objects; past this the cache starts anew. A row of a function that names 200
+/// registers takes 30 kB.
+const MAX_CACHED_ROWS: usize = 4096;
 
 /// The rules of a frame.
 #[derive(Debug)]
@@ -83,17 +83,32 @@ pub(in crate::session) type Found = Arc<Result<Rules, RulesError>>;
 #[derive(Debug, Default)]
 pub(in crate::session) struct UnwindTable {
     frames: OnceLock<CallFrames>,
-    rows: Mutex<Rows>,
+    /// The rows of all tables that share them.
+    rows: Arc<RowCache>,
+    /// Its own number there.
+    owner: usize,
 }
+
+/// Rows of several tables.
+#[derive(Debug, Default)]
+pub(in crate::session) struct RowCache(Mutex<Rows>);
+
+/// An entry of a table, by the table's number.
+type EntryKey = (usize, FrameSection, u64);
 
 #[derive(Debug, Default)]
 struct Rows {
     /// By entry, then by the first PC of a row, with the first PC past it.
-    by_entry: HashMap<(FrameSection, u64), BTreeMap<u64, (u64, Found)>>,
+    by_entry: HashMap<EntryKey, BTreeMap<u64, (u64, Found)>>,
     count: usize,
 }
 
 impl UnwindTable {
+    /// A table whose rows are in a cache, with a number that no other table has there.
+    pub(in crate::session) fn sharing(rows: &Arc<RowCache>, owner: usize) -> Self {
+        Self { frames: OnceLock::new(), rows: Arc::clone(rows), owner }
+    }
+
     /// Returns the valid rules at an address.
     ///
     /// `elsewhere`: see [`CallFrames::read`]. `dialect`: the user's dialect for the code object; `None`: each entry's
@@ -113,7 +128,8 @@ impl UnwindTable {
             let none = if is_empty { RulesError::NoTable(problem) } else { RulesError::NoEntry(problem) };
             return Arc::new(Err(none));
         };
-        if let Some(found) = self.rows().get(entry, pc) {
+        let key = (self.owner, entry.section, entry.offset);
+        if let Some(found) = self.rows().get(key, pc) {
             return found;
         }
         // Outside of the lock: two clients may run the same instructions once each, and neither waits for the other.
@@ -121,30 +137,30 @@ impl UnwindTable {
         // Another question has another budget.
         let is_limit = |found: &Result<Rules, RulesError>| matches!(found, Err(RulesError::Broken(_, error)) if error.class() == Class::Limit);
         if !is_limit(&found) {
-            self.rows().insert(entry, extent, Arc::clone(&found));
+            self.rows().insert(key, extent, Arc::clone(&found));
         }
         found
     }
 
     fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
         // Rows are inserted whole, so that a panic of a thread with the lock leaves them valid.
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rows.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Rows {
-    fn get(&self, entry: &FrameEntry, pc: ElfAddress) -> Option<Found> {
-        let rows = self.by_entry.get(&(entry.section, entry.offset))?;
+    fn get(&self, key: EntryKey, pc: ElfAddress) -> Option<Found> {
+        let rows = self.by_entry.get(&key)?;
         let (_, (end, found)) = rows.range(..=pc.0).next_back()?;
         (pc.0 < *end).then(|| Arc::clone(found))
     }
 
-    fn insert(&mut self, entry: &FrameEntry, extent: Range<u64>, found: Found) {
+    fn insert(&mut self, key: EntryKey, extent: Range<u64>, found: Found) {
         if self.count >= MAX_CACHED_ROWS {
             *self = Self::default();
         }
         self.count += 1;
-        let rows = self.by_entry.entry((entry.section, entry.offset)).or_default();
+        let rows = self.by_entry.entry(key).or_default();
         rows.insert(extent.start, (extent.end, found));
     }
 }
