@@ -124,7 +124,8 @@ fn frames_of_inlined_calls_of_many_waves() {
         dies.variable("v", int);
     }
     dies.close(492);
-    let hostile = Hostile::with_waves(&dies.object(), 200);
+    let object = dies.object();
+    let hostile = Hostile::with_waves(&object, 200);
     let said = hostile.each(&[
         "locals DUMP",
         "lanes DUMP",
@@ -134,7 +135,7 @@ fn frames_of_inlined_calls_of_many_waves() {
         "slim --all-waves DUMP -o OUT",
     ]);
     said.says("locals", "v = 7").says("groups", FRAME).says("diff DUMP", "left out");
-    Hostile::with_waves(&dies.object(), 900).each(&["export DUMP"]).says("export", "\"frames_left_out\":");
+    Hostile::with_waves(&object, 900).each(&["export DUMP"]).says("export", "\"frames_left_out\":");
 }
 
 /// Functions of these names, four bytes each, with so many calls of one function of a name inlined into one another. Two waves stop
