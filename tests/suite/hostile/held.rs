@@ -134,8 +134,8 @@ fn frames_of_inlined_calls_of_many_waves() {
         "diff --json DUMP DUMP",
         "slim --all-waves DUMP -o OUT",
     ]);
-    said.says("locals", "v = 7").says("groups", FRAME).says("diff DUMP", "left out");
-    Hostile::with_waves(&object, 900).each(&["export DUMP"]).says("export", "\"frames_left_out\":");
+    said.prints("locals", "v = 7").prints("groups", FRAME).prints("diff DUMP", "left out");
+    Hostile::with_waves(&object, 900).each(&["export DUMP"]).prints("export", "\"frames_left_out\":");
 }
 
 /// Functions of these names, four bytes each, with so many calls of one function of a name inlined into one another. Two waves stop
@@ -167,7 +167,7 @@ fn stacks_that_differ_where_they_are_cut() {
     const JSON: &str = "groups --json --by function DUMP";
     let names: Vec<String> = (0..450).map(|index| format!("f{index}")).collect();
     let said = deep_functions(&names, "inner", 500).each(&[JSON]);
-    said.says(JSON, "outer frames left out: 493").counts(JSON, "\"faulted\"", 450);
+    said.prints(JSON, "outer frames left out: 493").counts(JSON, "\"faulted\"", 450);
     // Waves and their cause.
     said.counts(JSON, "\"count\": 2,", 450);
 }
@@ -179,7 +179,7 @@ fn stacks_whose_names_differ_where_they_are_cut() {
     let long = "n".repeat(60_000);
     let names: Vec<String> = (0..150).map(|index| format!("{long}{index:03}")).collect();
     let said = deep_functions(&names, &long, 20).each(&[JSON]);
-    said.says(JSON, &format!("\"{}...\"", "n".repeat(64))).counts(JSON, "\"faulted\"", 150);
+    said.prints(JSON, &format!("\"{}...\"", "n".repeat(64))).counts(JSON, "\"faulted\"", 150);
     said.counts(JSON, "\"count\": 2,", 150);
 }
 

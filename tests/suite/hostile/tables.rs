@@ -153,7 +153,7 @@ fn units_of_many_code_objects() {
     let object =
         code_object(vec![Section::new(".debug_info", info), Section::new(".debug_abbrev", table.concat())]);
     let said = Hostile::with_objects(&object, 16, 1).each(&["info DUMP", "groups DUMP", "locals DUMP"]);
-    said.says("info", "more than 524288 units of all code objects").says("groups", FRAME);
+    said.prints("info", "more than 524288 units of all code objects").prints("groups", FRAME);
 }
 
 /// Code objects over one file of many DIEs: one that all share is read once, and ones that differ are bounded together.
@@ -171,9 +171,10 @@ fn code_objects_over_one_file() {
     let object = dies.object();
     let commands = ["groups DUMP", "locals DUMP", "print DUMP v", "export DUMP"];
     let said = Hostile::with_objects_of_one_file(&object, 40, 1, false).each(&commands);
-    said.says("locals", "v = 7").says("groups", FRAME).lacks("overlap in their files");
+    said.prints("locals", "v = 7").prints("groups", FRAME).lacks("overlap in their files");
     let said = Hostile::with_objects_of_one_file(&object, 40, 1, true).each(&commands);
-    said.says("locals", "v = 7").says("export", "code objects overlap in their files by more than 4 times");
+    said.prints("locals", "v = 7")
+        .prints("export", "code objects overlap in their files by more than 4 times");
 }
 
 /// Nested line tables: headers whose lengths all reach to the end of one program.

@@ -134,7 +134,7 @@ fn rows_of_many_code_objects() {
     let initial: Vec<u8> = (0..500).flat_map(|register| [vec![7], uleb(2560 + register)].concat()).collect();
     let object = with_frames(frames("", &initial, &vec![0x41; 1_000]));
     let said = Hostile::with_objects(&object, 50, 800).each(&["groups DUMP"]);
-    said.says("groups DUMP", FRAME);
+    said.prints("groups DUMP", FRAME);
 }
 
 /// Looping rules of each wave: `DW_CFA_def_cfa_expression`, and a return address in the frame.
