@@ -4,14 +4,14 @@
 //! Anything that does not depend on the lane is computed once for all lanes.
 
 mod budget;
+mod lane_object;
 mod lane_value;
 mod lanes;
-mod object;
 mod reasons;
 
 pub(super) use budget::{MAX_LANES_VALUES, ValueBudget};
+pub(super) use lane_object::LaneObject;
 pub use lane_value::{Byte, LaneValue, ObjectBytes, ObjectLocation, ValueState};
 pub(super) use lane_value::{bytes, nowhere};
 pub(super) use lanes::{TypedObject, Values};
-pub(super) use object::LaneObject;
 pub(super) use reasons::{failed, undefined, words};
