@@ -1,9 +1,10 @@
 //! The writer's layouts, compared with worked examples: computed by hand from AMD's field tables.
 
 use crate::core_writer::area::block_layout;
-use crate::core_writer::gpu::{Counts, Family, Slot, named};
+use crate::core_writer::gpu::{ALL, Counts, Family, Slot, named};
 use crate::core_writer::plan::Scratch;
 use crate::core_writer::{matrix, queue};
+use lanescope::arch::Targets;
 
 /// gfx90a: 16 VGPRs, 32 of both kinds, 96 SGPRs, 1 KiB of LDS, first wave, the area ends at 0x7f0000100000.
 #[test]
@@ -67,6 +68,13 @@ fn words_of_waves_differ_between_generations() {
     // Six engines need three bits.
     let far = Slot { engine: 5, ..slot };
     assert_eq!(named("gfx1100").family.wave(far, false, true).value, 1 << 29 | 5 << 24 | 1 << 11 | 5);
+}
+
+#[test]
+fn the_matrix_has_every_listed_gpu() {
+    let targets = Targets::builtin();
+    let lacking: Vec<&str> = targets.names().filter(|name| ALL.iter().all(|gpu| gpu.name != *name)).collect();
+    assert!(lacking.is_empty(), "ALL of tests/cores/gpu.rs lacks {lacking:?}");
 }
 
 #[test]
