@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::arch::load::{BUILT_IN, parse};
 use crate::arch::{TargetError, Targets};
-use crate::units::WaveSize;
+use crate::units::{DwarfReg, WaveSize};
 
 /// A folder that the test removes at its end.
 struct Folder(PathBuf);
@@ -65,6 +65,8 @@ fn a_folder_adds_targets_and_replaces_known_ones() {
     assert!(targets.origin("gfx90a").unwrap().ends_with("b.toml"));
     assert_eq!(targets.origin("gfx900"), Some("targets/gfx900.toml"));
     assert_eq!(targets.by_elf_machine(0x44).unwrap().name, "gfx1103");
+    let absent = targets.kind("gfx1103", WaveSize::W32).unwrap().dwarf(DwarfReg(3073)).unwrap_err();
+    assert_eq!(absent.to_string(), "DWARF register 3073 is AGPR1, which gfx1103 does not have");
     assert!(targets.by_elf_machine(0x3f).unwrap().products.contains("of ours"));
     // The built-in targets stay unchanged.
     assert!(Targets::builtin().target("gfx90a").unwrap().products.contains("MI210"));
