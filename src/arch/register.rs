@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{DwarfReg, LaneId, LaneSet};
+use crate::units::{DwarfReg, LaneId};
 
 /// An index into [`super::WaveArch::registers`]; stable for a kind within one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -255,12 +255,6 @@ impl RegisterValue {
     #[must_use]
     pub fn lane(&self, lane: LaneId) -> Option<u32> {
         self.dword(u16::from(lane.0))
-    }
-
-    /// Returns the lanes with a known dword (of a vector register).
-    #[must_use]
-    pub fn known_lanes(&self) -> LaneSet {
-        LaneSet(self.known)
     }
 
     /// Returns the value of a scalar of one or two dwords, if fully known.

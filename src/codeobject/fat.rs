@@ -118,14 +118,6 @@ impl FatFile {
         self.entries.iter().find(|entry| entry.is(asked))
     }
 
-    /// Returns the first entry with a code object for a processor.
-    #[must_use]
-    pub fn for_processor(&self, processor: &str) -> Option<&Entry> {
-        let code = self.entries.iter().filter(|entry| machine(&entry.bytes) == Some(EM_AMDGPU));
-        let mut code = code.filter(|entry| entry.processor().is_none_or(|own| own == processor));
-        code.next()
-    }
-
     fn push(&mut self, id: Option<String>, offset: u64, compressed_at: Option<u64>, bytes: Bytes) {
         let index = self.entries.len();
         self.entries.push(Entry { index, id, offset, compressed_at, bytes });

@@ -47,12 +47,6 @@ impl Augmentation {
     pub fn is_unknown(&self) -> bool {
         self.kind == AugmentationKind::Unknown
     }
-
-    /// Whether the frames are those of signal handlers: their PC is no return address.
-    #[must_use]
-    pub fn is_signal(&self) -> bool {
-        self.kind == AugmentationKind::Sized && self.text.contains('S')
-    }
 }
 
 impl fmt::Display for Augmentation {

@@ -200,5 +200,8 @@ fn names_of_registers_are_separated_by_commas_or_blanks() {
 fn an_inactive_lane_is_no_thread() {
     let mut client = client(&open(&fixtures().join("demo.zip")), Facade::Gdb, ThreadsAs::Lanes);
     let text = reply(&mut client, "lane (30,0,0)");
-    assert_eq!(text, "Lane 30 of this wave is no thread: it is inactive, and its PC is not known.");
+    assert_eq!(
+        text,
+        "Lane 30 of this wave is no thread: it has no work-item, or its PC is not known. List the lanes with `monitor lanes`."
+    );
 }

@@ -55,7 +55,9 @@ pub(in crate::server::packets) enum CommandError {
     )]
     NoWave { client: &'static str, command: &'static str, list: &'static str, more: &'static str },
     /// The lane is no thread of its own.
-    #[error("Lane {0} of this wave is no thread: it is inactive, and its PC is not known.")]
+    #[error(
+        "Lane {0} of this wave is no thread: it has no work-item, or its PC is not known. List the lanes with `monitor lanes`."
+    )]
     NotAThread(LaneId),
     /// A place of a wave where the command needs a work-item.
     #[error("A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.")]
