@@ -1,7 +1,8 @@
 //! The address model of a unit: AMDGPU has flat addresses of 8 bytes and no segments.
 //!
-//! AMDGPUUsage, "DWARF" (`.debug_info`: address size 8, segment selector size 0). DWARF 5 sections 7.5.1 (unit headers),
-//! 7.27 to 7.29 (headers of address, range and location tables). A unit of another model would be read from wrong places.
+//! AMDGPUUsage, "DWARF" (`.debug_info`: address size 8, segment selector size 0). DWARF 5 sections 7.5.1 (unit
+//! headers), 7.27 to 7.29 (headers of address, range and location tables). A reader would misplace the fields of a unit
+//! of another model.
 
 use super::error::{DebugInfoError, Result};
 use crate::integers::{u16_at, u32_at, u64_at};
@@ -9,12 +10,12 @@ use crate::units::DieOffset;
 
 const ADDRESS_SIZE: u8 = 8;
 const SEGMENT_SELECTOR_SIZE: u8 = 0;
-/// Bytes between the sizes and the base of a list table: `offset_entry_count`.
+/// Bytes of `offset_entry_count`, between the sizes and the base of a list table.
 pub(super) const OFFSET_COUNT: usize = 4;
-/// Fewest bytes of a unit after its length: version, abbreviations' offset, address size.
+/// Minimum bytes of a unit after its length: version, abbreviations' offset, address size.
 const SHORTEST_UNIT: usize = 7;
 
-/// Offset of the version, and whether the unit is of the 64-bit format; `None` where it leaves the section.
+/// Offset of the version, and whether the unit is of the 64-bit format; `None`: the version is outside of the section.
 fn unit(info: &[u8], at: usize) -> Option<(usize, bool)> {
     let (start, length, is_64) = match u32_at(info, at)? {
         0xffff_ffff => {
@@ -27,12 +28,12 @@ fn unit(info: &[u8], at: usize) -> Option<(usize, bool)> {
     Some((start, is_64))
 }
 
-/// Checks the address size of a unit's header; one that cannot be read is for the parser to refuse.
+/// Checks the address size in a unit's header. The parser reports an unreadable header.
 ///
-/// `base` is what offsets of units in the section count from.
+/// `base`: the base of unit offsets in the section.
 pub(super) fn unit_header(info: &[u8], section: &'static str, at: usize, base: usize) -> Result<()> {
     let Some((start, is_64)) = unit(info, at) else { return Ok(()) };
-    // Version 5 has unit type and address size before the offset of the abbreviations, older ones after it.
+    // Version 5 has unit type and address size before the offset of the abbreviations, older versions after it.
     let place = match u16_at(info, start) {
         Some(5) => start + 3,
         Some(2..=4) => start + 2 + if is_64 { 8 } else { 4 },
@@ -42,7 +43,7 @@ pub(super) fn unit_header(info: &[u8], section: &'static str, at: usize, base: u
     check(info, section, unit, "address size", place, ADDRESS_SIZE)
 }
 
-/// Checks the header of the table that ends `after` bytes before its base.
+/// Checks the header of the table that ends `after` bytes before the table's base.
 pub(super) fn table(
     section: &[u8],
     name: &'static str,

@@ -1,4 +1,4 @@
-//! Names of attributes, of vendors and drafts also.
+//! Names of attributes, including vendors' and drafts'.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ pub struct AttributeName {
     draft: Option<&'static str>,
 }
 
-/// Not an attribute: the DIE itself.
+/// The DIE itself, in place of an attribute.
 pub(in crate::debuginfo) const WHOLE_DIE: AttributeName = AttributeName { code: 0, draft: None };
 
-/// LLVM's attributes of the heterogeneous extensions, codes of `llvm/BinaryFormat/Dwarf.def` first.
+/// LLVM's attributes of the heterogeneous extensions, `llvm/BinaryFormat/Dwarf.def` codes first.
 const LLVM_NAMES: [(u16, &str); 10] = [
     (0x3e08, "DW_AT_LLVM_active_lane"),
     (0x3e09, "DW_AT_LLVM_augmentation"),
@@ -39,17 +39,17 @@ impl AttributeName {
         Self { code: name.0, draft: unit.is_draft().then(named).flatten() }
     }
 
-    /// The standard's attribute of that code.
+    /// The standard attribute with a code.
     pub(in crate::debuginfo) fn standard(name: DwAt) -> Self {
         Self { code: name.0, draft: None }
     }
 
-    /// Whether it is the standard's attribute of that code.
+    /// Whether it is the standard attribute with a code.
     pub(in crate::debuginfo) fn is(self, name: DwAt) -> bool {
         self.code == name.0 && self.draft.is_none()
     }
 
-    /// An attribute of the drafts that stands nowhere.
+    /// An attribute of the drafts that has no code.
     pub(in crate::debuginfo) fn of_draft(key: &'static str) -> Self {
         Self { code: 0, draft: Some(key) }
     }

@@ -1,4 +1,4 @@
-//! Maps behind locks, for what several client sessions share, and the memory that tables may take.
+//! Caches that client sessions share, and the memory allowance of tables.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of text that the entries of a cache take.
+/// Maximum bytes of text in the entries of a cache.
 const MAX_TEXT: usize = 16 << 20;
 
-/// Results that are kept for later questions; past its bounds the cache starts anew. A thread that died while it held the lock leaves
-/// a sound map: entries are inserted whole.
+/// Cached results. A full cache drops all entries. Insertion is atomic: a panic of a thread with the lock leaves a
+/// valid map.
 pub(in crate::debuginfo) struct Cache<K, V>(Mutex<Entries<K, V>>);
 
 struct Entries<K, V> {
     by_key: HashMap<K, V>,
-    /// Bytes of their text.
+    /// Bytes of the entries' text.
     text: usize,
 }
 
@@ -34,7 +34,8 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         self.lock().by_key.get(key).cloned()
     }
 
-    /// Keeps a value with so many bytes of text among at most so many others, or returns the one that another thread kept meanwhile.
+    /// Stores a value with `text` bytes of text, for at most `most` other entries. Returns the value of a faster thread
+    /// instead, if there is one.
     pub(in crate::debuginfo) fn keep(&self, key: K, value: V, text: usize, most: usize) -> V {
         let mut entries = self.lock();
         if entries.by_key.len() >= most || entries.text.saturating_add(text) > MAX_TEXT {
@@ -51,16 +52,16 @@ impl<K, V> fmt::Debug for Cache<K, V> {
     }
 }
 
-/// Units of all files: 200 MiB.
+/// Maximum units of all files: 200 MiB.
 const MAX_UNITS: usize = 1 << 19;
-/// Rows of line tables that are kept: 384 MiB.
+/// Maximum cached rows of line tables: 384 MiB.
 const MAX_ROWS: usize = 1 << 24;
-/// Bytes of memory that tables of abbreviations take.
+/// Maximum bytes of abbreviation tables in memory.
 const MAX_ABBREVIATIONS: usize = 256 << 20;
-/// Bytes of memory that the names of source files take.
+/// Maximum bytes of source file names in memory.
 const MAX_NAMES: usize = 256 << 20;
 
-/// Memory that the tables of debug information still may take. All debug information of a dump shares it.
+/// The memory that is left for tables, shared by all debug information of a dump.
 #[derive(Debug)]
 pub(in crate::debuginfo) struct TableMemory {
     /// Units.
@@ -81,24 +82,24 @@ impl Default for TableMemory {
     }
 }
 
-/// A number of units that several threads take.
+/// A remaining amount that threads share.
 #[derive(Debug)]
 pub(in crate::debuginfo) struct Allowance(AtomicUsize);
 
 impl Allowance {
-    /// Takes units; if fewer are left, takes those and returns false.
+    /// Takes units. If fewer are left, takes all of those and returns false.
     pub(in crate::debuginfo) fn take(&self, units: usize) -> bool {
         let less = |left: usize| Some(left.saturating_sub(units));
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok_and(|left| left >= units)
     }
 
-    /// Takes up to that many units; returns their number.
+    /// Takes up to that many units; returns the number.
     pub(in crate::debuginfo) fn take_some(&self, units: usize) -> usize {
         let less = |left: usize| Some(left.saturating_sub(units));
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map_or(0, |left| left.min(units))
     }
 
-    /// Gives units back.
+    /// Returns units to the allowance.
     pub(in crate::debuginfo) fn give_back(&self, units: usize) {
         self.0.fetch_add(units, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Everything that is wrong with the debug information, for who asks before a debugger does.
+//! A check of the debug information: all problems, before a debugger meets them.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,9 @@ use crate::debuginfo::unit::line::table_problem;
 use crate::debuginfo::unit::location::{ListOffset, LocationAttribute};
 use crate::units::DieOffset;
 
-/// Bytes of units that [`DebugInfo::check`] reads; what a debugger reads on demand, a check reads all at once.
+/// Maximum bytes of units that [`DebugInfo::check`] reads. A debugger reads units on demand, a check all at once.
 pub const MAX_CHECKED_BYTES: usize = 16 << 20;
-/// Scopes and variables that a check reads: those of an abstract instance count for each call that was inlined from it.
+/// Maximum scopes and variables that a check reads. Those of an abstract instance count for each inlined call.
 const MAX_CHECKED_PARTS: usize = 1 << 19;
 
 const TOO_MANY: &str = "more than 524288 scopes and variables; what follows is not checked";
@@ -28,14 +28,14 @@ struct Seen {
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The problems, at most some dozens of them, each with its unit, and DIE and offset where it has them.
+    /// The problems, some dozens at most, each with its unit and, where known, its DIE and offset.
     pub problems: Vec<DebugInfoError>,
-    /// Units that were not read, because the file has more than [`MAX_CHECKED_BYTES`] of them.
+    /// Units beyond [`MAX_CHECKED_BYTES`], which the check skipped.
     pub unread: u32,
 }
 
 impl Checked {
-    /// That not all was read, if so.
+    /// The message about skipped units, if there are any.
     #[must_use]
     pub fn unread_words(&self) -> Option<String> {
         let count = self.unread;
@@ -46,14 +46,14 @@ impl Checked {
 }
 
 impl DebugInfo {
-    /// Reads the units, their line tables, functions with all their variables and location lists, and named types, up
-    /// to [`MAX_CHECKED_BYTES`], and reports the unreadable parts.
+    /// Reads units with their line tables, functions, variables, location lists and named types, up to
+    /// [`MAX_CHECKED_BYTES`]. Reports the unreadable parts.
     #[must_use]
     pub fn check(&self) -> Checked {
         self.check_up_to(MAX_CHECKED_BYTES)
     }
 
-    /// Why a unit, or what follows some DIE of it, cannot be read; nothing for one that can.
+    /// The reasons that a unit, or the part after a DIE, is unreadable; empty for a readable unit.
     #[must_use]
     pub fn unit_problems(&self, unit: UnitId) -> Vec<DebugInfoError> {
         let dwarf = self.sections.dwarf();

@@ -2,27 +2,27 @@
 
 use super::error::{DebugInfoError, Result};
 
-/// Reported problems of one function or one code object; a file with more is broken as a whole.
+/// Maximum reported problems of one function or one code object; more than these mean that all of it is broken.
 pub(super) const MAX_PROBLEMS: usize = 64;
 
-/// The problems of what is being read.
+/// The problems of one read.
 #[derive(Debug, Default)]
 pub(super) struct Diagnostics {
     problems: Vec<DebugInfoError>,
 }
 
 impl Diagnostics {
-    /// The value read, or the default value and a problem.
+    /// The value, or the default value and a problem.
     pub(super) fn or_none<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|problem| self.add(problem)).ok()
     }
 
-    /// An attribute that may be absent.
+    /// The value of an attribute that may be absent.
     pub(super) fn absent<T>(&mut self, read: Result<Option<T>>) -> Option<T> {
         self.or_none(read).flatten()
     }
 
-    /// Keeps a problem, once.
+    /// Stores a problem, once.
     pub(super) fn add(&mut self, problem: DebugInfoError) {
         if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
             self.problems.push(problem);

@@ -6,7 +6,7 @@ use crate::codeobject::CodeObjectError;
 use crate::debuginfo::attribute::AttributeName;
 use crate::units::DieOffset;
 
-/// The DWARF parser's reason that bytes cannot be read. The error that contains it has their place.
+/// The DWARF parser's error. The error that contains it names the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ParseError(gimli::Error);
@@ -17,7 +17,7 @@ impl ParseError {
     }
 }
 
-/// Why a question about the debug information has no answer.
+/// The reason that a question about the debug information has no answer.
 ///
 /// Offsets are into `.debug_info`, as `llvm-dwarfdump` prints them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -26,36 +26,37 @@ pub enum DebugInfoError {
     /// The code object was compiled without `-g`, or stripped.
     #[error("the code object has no .debug_info section: it was built without -g, or stripped")]
     NoDebugInfo,
-    /// The code object has none of its own, and what was found for it is not its: files with the reasons.
+    /// The code object has no debug information, and the files found for it belong to other code objects: files with
+    /// the reasons.
     #[error("the code object has no .debug_info section, and no separate file has it: {0}")]
     NotSeparate(String),
-    /// Parts of the debug information are in a file that several share (`.gnu_debugaltlink`), which is not read.
+    /// Parts of the debug information are in an unread file that several files share (`.gnu_debugaltlink`).
     #[error("names and types are missing: they are in the supplementary file {0}")]
     Supplementary(std::sync::Arc<str>),
-    /// A debug section cannot be read.
+    /// A debug section is unreadable.
     #[error("debug section: {0}")]
     Section(#[from] CodeObjectError),
-    /// Malformed bytes: the parser's error and the part that was read.
+    /// Malformed bytes: the parser's error and the malformed part.
     #[error("{what} of the unit at {unit}: {why}")]
     Unit {
         /// Offset of the unit's header.
         unit: DieOffset,
-        /// The part that was read: `header`, `abbreviations`, `line table` ...
+        /// The malformed part: `header`, `abbreviations`, `line table` ...
         what: &'static str,
         /// The parser's error.
         why: ParseError,
     },
-    /// More of something than is read of one file (docs/security.md, "Bounds").
+    /// A file exceeds a bound (docs/security.md, "Bounds").
     #[error("{what} of the unit at {unit}: {why}")]
     Bound {
         /// Offset of the unit's header.
         unit: DieOffset,
-        /// The part that was read: `abbreviations`, `line table` ...
+        /// The part: `abbreviations`, `line table` ...
         what: &'static str,
-        /// The bound, and what is left out.
+        /// The bound, and the omitted part.
         why: &'static str,
     },
-    /// A DIE that lies deeper in others than any reader follows.
+    /// A DIE is nested deeper than the reader's limit.
     #[error("DIE {die} in the unit at {unit} lies deeper than {limit} levels; all DIEs as deep are left out")]
     TooNested {
         /// Offset of the unit's header.
@@ -65,7 +66,7 @@ pub enum DebugInfoError {
         /// The bound.
         limit: usize,
     },
-    /// A unit for machines with other addresses than AMDGPU's 64 flat bits; nothing of it can be read.
+    /// A unit has other addresses than AMDGPU's 64 flat bits; all of it is unreadable.
     #[error("{what} of the unit at {unit} is {found} at {at} of {section}, expected {expected}")]
     AddressModel {
         /// Offset of the unit's header.
@@ -74,14 +75,14 @@ pub enum DebugInfoError {
         what: &'static str,
         /// The value found.
         found: u8,
-        /// The section it stands in.
+        /// The section of the value.
         section: &'static str,
         /// Its offset in that section.
         at: DieOffset,
-        /// The value that AMDGPU has: 8 and 0.
+        /// AMDGPU's value: 8 or 0.
         expected: u8,
     },
-    /// The unit is a skeleton: its DIEs are in a file of their own (DWARF 5 section 7.3.2), which was not given.
+    /// The unit is a skeleton: its DIEs are in a separate file (DWARF 5 section 7.3.2), which is missing.
     #[error(
         "the unit at {unit} is split: its debug information is in {file}, which is not part of the code object"
     )]
@@ -91,19 +92,19 @@ pub enum DebugInfoError {
         /// `DW_AT_dwo_name`.
         file: std::sync::Arc<str>,
     },
-    /// A DIE or an attribute of it that cannot be read.
+    /// A DIE or one of its attributes is unreadable.
     #[error("{attribute} of DIE {die} in the unit at {unit}: {why}")]
     Die {
         /// Offset of the unit's header.
         unit: DieOffset,
         /// The DIE.
         die: DieOffset,
-        /// The attribute; `DIE` where the DIE itself cannot be read.
+        /// The attribute; `DIE` if the DIE itself is unreadable.
         attribute: AttributeName,
         /// The parser's error.
         why: ParseError,
     },
-    /// An attribute of a class that it cannot have.
+    /// An attribute has an impossible class.
     #[error("{attribute} of DIE {die} in the unit at {unit} is {found}, expected {expected}")]
     Attribute {
         /// Offset of the unit's header.
@@ -112,12 +113,12 @@ pub enum DebugInfoError {
         die: DieOffset,
         /// The attribute.
         attribute: AttributeName,
-        /// The classes that are meaningful.
+        /// The possible classes.
         expected: &'static str,
-        /// The form or value that stands there.
+        /// The form or value found.
         found: String,
     },
-    /// A DIE of a tag that cannot stand in this place.
+    /// A DIE has an impossible tag for its place.
     #[error("DIE {die} is {found}, expected {expected}")]
     Tag {
         /// The DIE.
@@ -127,10 +128,10 @@ pub enum DebugInfoError {
         /// The tag's name.
         found: String,
     },
-    /// An offset outside every unit.
+    /// An offset is outside of every unit.
     #[error("there is no unit at {0} of .debug_info")]
     NoSuchDie(DieOffset),
-    /// A location list that cannot be read.
+    /// A location list is unreadable.
     #[error("the location list at {list} of the unit at {unit}: {why}")]
     List {
         /// Offset of the unit's header.
@@ -140,32 +141,32 @@ pub enum DebugInfoError {
         /// The parser's error.
         why: ParseError,
     },
-    /// Something that an attribute refers to cannot be read.
+    /// The target of an attribute is unreadable.
     #[error("{attribute} of DIE {die}: {error}")]
     Referred {
         /// The attribute.
         attribute: AttributeName,
         /// The DIE.
         die: DieOffset,
-        /// The error in the DIE that it refers to.
+        /// The error in the target.
         error: Box<DebugInfoError>,
     },
-    /// A type whose objects no address space can hold.
+    /// A type is larger than any address space.
     #[error("the size of the type at DIE {die} overflows: it has more bytes than 64 bits can count")]
     TooLarge {
         /// The type.
         die: DieOffset,
     },
-    /// A type that is a part of itself.
+    /// A type contains itself.
     #[error("the type at DIE {die} contains itself")]
     ContainsItself {
         /// The type.
         die: DieOffset,
     },
-    /// A chain of references that is a cycle, or longer than any compiler writes.
+    /// A chain of references is a cycle, or longer than any compiler's.
     #[error("{what} from DIE {die} do not end after {limit} steps")]
     TooDeep {
-        /// Where the chain starts.
+        /// The start of the chain.
         die: DieOffset,
         /// The kind of chain: `types`, `abstract origins` ...
         what: &'static str,

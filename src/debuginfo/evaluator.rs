@@ -18,10 +18,10 @@ use crate::debuginfo::unit::view::UnitView;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
-/// `DW_OP_LLVM_user`, as today's compilers use the byte.
+/// `DW_OP_LLVM_user` in today's compilers.
 const DW_OP_LLVM_USER: u8 = 0xe9;
 
-/// The evidence by which a dialect is chosen.
+/// The evidence for the choice of a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DialectHint {
     /// `DW_AT_LLVM_augmentation` of the unit.
@@ -30,7 +30,7 @@ pub struct DialectHint {
     pub dialect: Option<Dialect>,
     /// Whether clang compiled the unit.
     pub producer_is_clang: bool,
-    /// Whether an expression of the function has `DW_OP_LLVM_user`: then the compiler has address spaces, and its
+    /// Whether an expression of the function has `DW_OP_LLVM_user`. The compiler then has address spaces, and its
     /// `DW_OP_xderef` has DWARF's meaning.
     pub llvm_user: bool,
 }
@@ -42,8 +42,8 @@ impl DialectHint {
         self.producer_is_clang && !self.llvm_user && self.dialect != Some(Dialect::Draft)
     }
 
-    /// Whether nothing of the function or its unit shows a compiler that names lanes and address spaces in locations: no
-    /// operation of the extensions, no augmentation, no draft.
+    /// Whether the function and its unit lack all evidence of a compiler that names lanes and address spaces in
+    /// locations: operations of the extensions, an augmentation, a draft.
     #[must_use]
     pub fn is_unextended(&self) -> bool {
         !self.llvm_user && self.augmentation.is_none() && self.dialect != Some(Dialect::Draft)
@@ -55,13 +55,13 @@ impl DialectHint {
 pub struct ReferencedDie {
     /// The DIE.
     pub die: DieOffset,
-    /// Its unit, with which its own expression is evaluated.
+    /// Its unit, whose facts its own expression needs.
     pub unit: UnitId,
     /// Its `DW_TAG` code.
     pub tag: u16,
     /// Whether it is a `DW_TAG_dwarf_procedure`, which shares the caller's stack.
     pub is_procedure: bool,
-    /// Whether its location is a location list's entry.
+    /// Whether its location is an entry of a location list.
     pub is_list: bool,
     /// Its type.
     pub type_id: Option<TypeId>,
@@ -69,7 +69,7 @@ pub struct ReferencedDie {
     pub location: Location,
 }
 
-/// A base type as typed operations need it.
+/// A base type for typed operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseType {
     /// Name and encoding.
@@ -83,10 +83,11 @@ pub struct BaseType {
 impl DebugInfo {
     /// The DIE that a call or an implicit pointer of an expression names, with its location at a PC.
     ///
-    /// `call2` and `call4` count from their unit: add [`UnitFacts::offset`](crate::debuginfo::UnitFacts::offset).
+    /// Operands of `call2` and `call4` are relative to their unit: add
+    /// [`UnitFacts::offset`](crate::debuginfo::UnitFacts::offset).
     ///
     /// # Errors
-    /// There is no DIE at the offset, or its attributes cannot be read.
+    /// The offset has no DIE, or its attributes are unreadable.
     pub fn referenced_die(&self, die: DieOffset, pc: ElfAddress) -> Result<ReferencedDie> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -105,11 +106,11 @@ impl DebugInfo {
         })
     }
 
-    /// The base type that a typed operation (`DW_OP_regval_type`, `deref_type`, `convert` ...) names by its offset in
-    /// the unit. Offset 0 is the generic type, which is no DIE: callers handle it.
+    /// The base type of a typed operation (`DW_OP_regval_type`, `deref_type`, `convert` ...) by its offset in the unit.
+    /// Callers handle offset 0, the generic type, which has no DIE.
     ///
     /// # Errors
-    /// There is no DIE at the offset, or it is not a base type with a size.
+    /// The offset has no DIE, or the DIE is not a base type with a size.
     pub fn base_type(&self, unit: UnitId, offset: u64) -> Result<BaseType> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -143,11 +144,11 @@ impl DebugInfo {
 
     /// The evidence for the dialect of a function's expressions.
     ///
-    /// `DW_OP_LLVM_user` is looked for in all expressions of the function and not of its whole unit: a unit of 10 MB of
-    /// location lists would cost more than all other questions together.
+    /// Searches `DW_OP_LLVM_user` in the expressions of the function, not of its unit. A unit with 10 MB of location
+    /// lists would cost more than all other questions together.
     ///
     /// # Errors
-    /// The function's unit cannot be read.
+    /// The function's unit is unreadable.
     pub fn dialect_hint(&self, function: &Function) -> Result<DialectHint> {
         let facts = self.unit(function.unit)?;
         let llvm_user = match function.has_llvm_user.get() {
@@ -172,7 +173,7 @@ impl DebugInfo {
             LocationAttribute::Expression(bytes) => has_llvm_user(view, bytes),
             LocationAttribute::List(list) if !seen.insert((unit, *list)) => false,
             LocationAttribute::List(list) => {
-                // A list that cannot be read costs its variable only.
+                // An unreadable list costs only its variable.
                 let entries = self.location_list(unit, *list).unwrap_or_default();
                 entries.iter().any(|entry| has_llvm_user(view, &entry.expression))
             }
@@ -183,7 +184,7 @@ impl DebugInfo {
     }
 }
 
-/// Whether the operation at which a DWARF 5 decoder stops is `DW_OP_LLVM_user`: the byte may also be an operand.
+/// Whether the operation at which a DWARF 5 decoder stops is `DW_OP_LLVM_user`; the byte may also be an operand.
 fn has_llvm_user(view: &UnitView<'_>, expression: &[u8]) -> bool {
     let mut rest = gimli::EndianSlice::new(expression, gimli::LittleEndian);
     while let Some(opcode) = rest.slice().first().copied() {

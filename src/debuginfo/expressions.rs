@@ -1,7 +1,7 @@
-//! Every expression of a unit, where it stands and for which PCs: what a listing of a code object shows.
+//! All expressions of a unit with their positions and PCs, for the listing of a code object.
 //!
-//! The form of an attribute identifies an expression, not its name, so that the list includes unknown attributes.
-//! Blocks of DWARF 2 and 3 are expressions for the attributes that DWARF lists.
+//! An expression is identified by the attribute's form, not its name: the list includes unknown attributes. Blocks of
+//! DWARF 2 and 3 are expressions for the attributes that DWARF lists.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -21,37 +21,37 @@ use crate::debuginfo::unit::location::LocationAttribute;
 use crate::debuginfo::unit::sections::{AttributeValue, Entry};
 use crate::units::DieOffset;
 
-/// The PCs that an expression is for.
+/// The PCs of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pcs {
-    /// All: it is not part of a location list.
+    /// All PCs: the expression is outside of location lists.
     All,
-    /// Those of an entry of a location list.
+    /// The PCs of an entry of a location list.
     Range(Range<ElfAddress>),
-    /// Those that no other entry of the location list holds.
+    /// The PCs that no other entry of the location list contains.
     Default,
 }
 
-/// An expression where it stands.
+/// An expression with its position.
 #[derive(Clone, Debug)]
 pub struct Expression {
     /// The DIE.
     pub die: DieOffset,
     /// The DIE's tag, `DW_TAG_variable`.
     pub tag: String,
-    /// The DIE's name, its own or that of what it stands for.
+    /// The name of the DIE or of its origin.
     pub name: Option<Arc<str>>,
-    /// The function or inlined call around it, itself if it is one.
+    /// The innermost enclosing function or inlined call; the DIE itself if it is one.
     pub function: Option<Arc<Subprogram>>,
     /// The attribute.
     pub attribute: AttributeName,
-    /// For which PCs.
+    /// Its PCs.
     pub pcs: Pcs,
     /// The expression, undecoded.
     pub bytes: Bytes,
 }
 
-/// Entries of lists that are listed of any unit.
+/// List entries that every unit may have, whatever the size of its sections.
 const MIN_ENTRIES: usize = 1024;
 const TOO_MANY: &str =
     "DIEs share lists, which have more entries in all than their section has bytes; the rest is left out";
@@ -70,19 +70,20 @@ const LOCATIONS: [gimli::DwAt; 9] = [
 ];
 
 impl DebugInfo {
-    /// Every expression of a unit, in the order of the DIEs and, within one, of the attributes and list entries. A
-    /// location list that cannot be read comes as an error in its place, and the rest follows.
+    /// Visits every expression of a unit, in the order of DIEs, attributes and list entries. An unreadable location
+    /// list is an error in its position, and the visit continues.
     ///
     /// # Errors
-    /// There is no such unit, or a DIE cannot be read.
+    /// The unit does not exist, or a DIE is unreadable.
     pub fn expressions(&self, unit: UnitId, mut each: impl FnMut(Result<Expression>)) -> Result<()> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
         let view = Rc::new(reading.view(unit)?);
         let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
-        // Lists that DIEs do not share have no more entries and bytes of expressions together than bytes.
+        // Lists without overlap have at most as many entries and bytes of expressions together as their section has
+        // bytes.
         let mut capacity = Some(self.list_bytes().locations.saturating_add(MIN_ENTRIES));
-        // Functions around the DIE, with the depth of their children.
+        // Enclosing functions of the DIE, with the depth of their children.
         let mut functions: Vec<(isize, Arc<Subprogram>)> = Vec::new();
         while !raw.is_empty() {
             let (offset, depth) = (raw.next_offset(), raw.next_depth());
@@ -170,9 +171,9 @@ impl DebugInfo {
     }
 }
 
-/// The attributes of a DIE that are expressions or lists of them.
+/// The attributes of a DIE that are expressions or lists of expressions.
 fn locations<'a>(die: &Die<'a>) -> Vec<(gimli::DwAt, AttributeValue<'a>)> {
-    /// Those that can be location lists, which gimli knows by the names of DWARF 5 alone.
+    /// Attributes that can be location lists; gimli recognizes only DWARF 5 names.
     const EXTENSIONS: [Heterogeneous; 8] = [
         Heterogeneous::ActiveLane,
         Heterogeneous::LanePc,

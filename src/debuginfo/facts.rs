@@ -7,22 +7,22 @@ use gimli::DwLang;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
-/// A unit's place in the file's order, from 0.
+/// A unit by its index in the file's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnitId(pub u32);
 
-/// The properties of a unit that the evaluator and the printer need.
+/// The properties of a unit for evaluator and printer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitFacts {
-    /// Which unit this is.
+    /// The unit.
     pub id: UnitId,
-    /// Offset of the unit's header in `.debug_info`; what `DW_OP_call2` and `call4` count from.
+    /// Offset of the unit's header in `.debug_info`, the base of `DW_OP_call2` and `call4` operands.
     pub offset: DieOffset,
     /// DWARF version, 2 to 5.
     pub version: u16,
     /// Bytes of an offset in the unit's format: 4 (32-bit DWARF) or 8; the operand size of `DW_OP_call_ref`.
     pub offset_size: u8,
-    /// Bytes of an address by the header; 8 for AMDGPU.
+    /// Bytes of an address, from the header; 8 for AMDGPU.
     pub address_size: u8,
     /// `DW_AT_language`.
     pub language: Language,
@@ -34,11 +34,11 @@ pub struct UnitFacts {
     pub comp_dir: Option<Arc<str>>,
     /// `DW_AT_LLVM_augmentation`, by its one known code 0x3e09.
     pub augmentation: Option<Arc<str>>,
-    /// The dialect of its expressions, by the user or the augmentation; `None`: the decoder infers it.
+    /// The dialect of its expressions, from the user or the augmentation; `None`: the decoder infers it.
     pub dialect: Option<Dialect>,
     /// `DW_AT_low_pc`, the base of the unit's lists; 0 when absent.
     pub low_pc: u64,
-    /// `DW_AT_dwo_name`: this is a skeleton, and the rest of the unit is in that file (DWARF 5 section 7.3.2).
+    /// `DW_AT_dwo_name`: the unit is a skeleton, and the rest is in that file (DWARF 5 section 7.3.2).
     pub dwo_name: Option<Arc<str>>,
 }
 
@@ -49,13 +49,13 @@ impl UnitFacts {
         self.producer.as_deref().is_some_and(|producer| producer.contains("clang"))
     }
 
-    /// Whether the numbers of [`crate::dwarf::draft`] mean something in the unit: of tags and attributes as of operations.
+    /// Whether the unit uses the codes of [`crate::dwarf::draft`] for tags, attributes and operations.
     #[must_use]
     pub fn is_draft(&self) -> bool {
         self.dialect == Some(Dialect::Draft)
     }
 
-    /// Whether the unit names amdgpu-usage-2020 as its dialect: augmentation `[amd:v0.0]`.
+    /// Whether the unit declares the dialect amdgpu-usage-2020: augmentation `[amd:v0.0]`.
     #[must_use]
     pub fn is_amd_augmented(&self) -> bool {
         self.augmentation.as_deref().is_some_and(|augmentation| augmentation.contains("[amd:v0.0"))
@@ -71,7 +71,8 @@ const DW_LANG_FORTRAN23: DwLang = DwLang(0x3f);
 pub struct Language(pub u16);
 
 impl Language {
-    /// The C languages, where a tag name needs `struct` before it. OpenCL C is not among them: gdb prints it like C++.
+    /// Whether it is a C language, which needs `struct` before a tag name. OpenCL C is excluded: gdb prints it like
+    /// C++.
     #[must_use]
     pub fn is_c(self) -> bool {
         // 0: a unit without a language.
@@ -87,12 +88,12 @@ impl Language {
         )
     }
 
-    /// The first index of an array whose DIE has none: DWARF 5 table 7.17 and later registrations. HIP, by both of
-    /// its codes (0x8100 of the 2020 proposal, 0x30), and OpenCL count from 0.
+    /// The default first index of an array: DWARF 5 table 7.17 and later registrations. HIP, by both of its codes
+    /// (0x8100 of the 2020 proposal, 0x30), and OpenCL count from 0.
     #[must_use]
     pub fn lower_bound(self) -> i64 {
         match DwLang(self.0) {
-            // `gimli` has no bound for them.
+            // `gimli` lacks their bound.
             gimli::DW_LANG_Ada2005
             | gimli::DW_LANG_Ada2012
             | gimli::DW_LANG_Fortran18

@@ -20,15 +20,15 @@ struct Axis {
     step: i64,
 }
 
-/// An array as one object has it.
+/// The shape of one object's array.
 struct Shape {
     element: Option<TypeId>,
     is_vector: bool,
     /// Outermost first.
     axes: Vec<Axis>,
-    /// Whether each element begins where the one before it ends.
+    /// Whether elements adjoin.
     is_dense: bool,
-    /// Bits of an element, where elements are packed closer than their type's bytes.
+    /// Bits of an element that is packed tighter than the bytes of its type.
     width: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ impl ValueBuilder<'_> {
                     is_dense &= own == step;
                     step = own;
                 }
-                // An array without a length (`int a[]`) has none of its elements in the object.
+                // The object has no elements of an array without a length (`int a[]`).
                 let count = count_for(dimension, asked)?.unwrap_or(0);
                 axes.push(Axis { count, step });
                 step = step.saturating_mul(i64::try_from(count).unwrap_or(i64::MAX));
@@ -80,7 +80,7 @@ impl ValueBuilder<'_> {
         })())
     }
 
-    /// The bytes that an array takes, from its first element's place: strides may go backwards.
+    /// The bytes of an array, relative to its first element; strides may be negative.
     pub(super) fn span(&self, found: &Type, asked: Asked<'_>) -> Result<Range<i64>, DynamicError> {
         let shape = self.shape(found, asked)??;
         let size = match shape.element {
@@ -104,7 +104,7 @@ impl ValueBuilder<'_> {
         Ok(bits.start.div_euclid(8)..bits.end.saturating_add(7).div_euclid(8))
     }
 
-    /// One dimension of an array; the elements of all but the last are arrays themselves.
+    /// One dimension of an array. The elements of all but the last dimension are arrays.
     fn axes(&self, shape: &Shape, axes: &[Axis], part: Part<'_>, depth: usize) -> Result<Value> {
         let Some((first, inner)) = axes.split_first() else {
             return match shape.width {
@@ -138,7 +138,7 @@ impl ValueBuilder<'_> {
         Ok(Value::Elements { elements, omitted: count.saturating_sub(index) })
     }
 
-    /// A string type's value: all of its characters, for a length is part of such a string.
+    /// A string type's value with all characters: the length is part of the string.
     pub(super) fn language_string(
         &self,
         found: &Type,
@@ -184,7 +184,7 @@ impl ValueBuilder<'_> {
         self.value(id, part, None, depth)
     }
 
-    /// How many elements from here on are equal; counted only where repeats are elided.
+    /// The number of equal elements from here on; 1 if repeats are printed.
     fn run(&self, at: Part<'_>, size: u64, remaining: u64) -> u64 {
         if self.options.repeats.is_none() {
             return 1;
@@ -197,7 +197,7 @@ impl ValueBuilder<'_> {
         equal.count() as u64 + 1
     }
 
-    /// An array of characters that are all there, as a string.
+    /// An array of captured characters, as a string.
     fn characters(&self, element: Option<TypeId>, part: Part<'_>, count: u64) -> Result<Option<String>> {
         let Some(id) = element.filter(|_| self.options.writes_strings()) else { return Ok(None) };
         let Some(found) = self.stripped(id)? else { return Ok(None) };
@@ -210,7 +210,7 @@ impl ValueBuilder<'_> {
         Ok((count > 0).then(|| string(bytes, kind, self.options.max_elements, self.options.repeats)))
     }
 
-    /// The character class of a type, by its encoding and, for the wide ones, by a name in its chain of types.
+    /// The character class of a type, by its encoding and, for wide ones, by a name in its chain of types.
     pub(super) fn find_char_kind(&self, id: TypeId, stripped: &Type) -> Result<Option<CharKind>> {
         let TypeKind::Base(base) = &stripped.kind else { return Ok(None) };
         let width = stripped.byte_size.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Builds a value's tree from a type and its bytes: records, and shapes that the object itself determines.
+//! Conversion of a type and bytes to a value's tree: records, and types whose shape depends on the object.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -16,16 +16,16 @@ use crate::debuginfo::types::dynamic::{DynamicError, Object, OwnedContents};
 use crate::debuginfo::types::{Indirect, Member, Record, Type, TypeId, TypeKind, VariantPart};
 
 impl DebugInfo {
-    /// The value of an object of a type, from its bytes. Missing bytes are marked at their places.
+    /// The value of an object, from its type and bytes. Missing bytes are marked.
     ///
     /// # Errors
-    /// A type cannot be read, or types contain each other without end.
+    /// A type is unreadable, or types contain each other.
     pub fn value(&self, id: TypeId, contents: Contents<'_>, options: &Options<'_>) -> Result<Value> {
         let part = Part { contents, bit: 0, object: None, origin: 0, is_base: false };
         self.walk(id, part, &KnownTypes::default(), options)
     }
 
-    /// [`Self::value`] of an object that can be asked for what its type leaves to it.
+    /// [`Self::value`] for an object that provides the numbers its type lacks.
     ///
     /// # Errors
     /// As for [`Self::value`].
@@ -39,7 +39,7 @@ impl DebugInfo {
         self.value_among(id, contents, object, &KnownTypes::default(), options)
     }
 
-    /// [`Self::value_of`] of one of many objects, which share the types in `types`.
+    /// [`Self::value_of`] for one of many objects, which share the types in `types`.
     ///
     /// # Errors
     /// As for [`Self::value`].
@@ -65,11 +65,11 @@ pub(super) struct ValueBuilder<'a> {
     pub(super) info: &'a DebugInfo,
     types: &'a KnownTypes,
     pub(super) options: &'a Options<'a>,
-    /// Values that may still be made.
+    /// The remaining capacity of values.
     pub(super) left: Cell<usize>,
-    /// Virtual bases of the object at hand that were shown: each is there once.
+    /// The printed virtual bases of the current object; each is printed once.
     pub(super) virtual_bases: RefCell<Vec<TypeId>>,
-    /// Records and arrays that the value at hand is a part of; what is elsewhere is no part.
+    /// Records and arrays around the current value; data elsewhere are not inside of them.
     around: RefCell<Vec<TypeId>>,
 }
 
@@ -121,7 +121,8 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// An aggregate's value is made while it is known to be around its parts: one that holds itself has no end.
+    /// Builds an aggregate's value with the aggregate on the stack of enclosing ones, to detect one that contains
+    /// itself.
     fn within(
         &self,
         id: TypeId,
@@ -144,13 +145,12 @@ impl ValueBuilder<'_> {
         value
     }
 
-    /// Takes bytes that had to be fetched off the values that may still be made.
+    /// Deducts fetched bytes from the remaining capacity of values.
     fn spend(&self, bytes: usize) {
         self.left.set(self.left.get().saturating_sub(bytes / BYTES_OF_VALUE));
     }
 
-    /// A value by its kind. `shape` is asked for what the type leaves to the object: not always the part that the data
-    /// are in.
+    /// A value by its kind. `shape`: the object for dynamic attributes of the type; the data may be in another part.
     fn kind(
         &self,
         id: TypeId,
@@ -160,10 +160,10 @@ impl ValueBuilder<'_> {
         width: Option<u64>,
         depth: usize,
     ) -> Result<Value> {
-        // The size that a type states needs no object.
+        // A type with an explicit size needs no object.
         let size = match (found.byte_size, &found.kind) {
             (Some(size), _) => Some(size),
-            // An array needs its size only to find out that all of it is missing.
+            // An array needs its size only to detect that all of it is missing.
             (None, TypeKind::Array { .. }) if part.is_present() => None,
             (None, _) => self.info.size_for(found.id, shape)?,
         };
@@ -188,7 +188,7 @@ impl ValueBuilder<'_> {
                 (None, false) => self.record(record, part, depth),
             },
             TypeKind::String { width, .. } => self.language_string(found, *width, size, part, shape),
-            // A dynamic type stands for the type of its data.
+            // A dynamic type is a typedef of its data's type.
             TypeKind::Typedef { of } | TypeKind::Qualified { of, .. } => {
                 self.value(*of, part, width, depth + 1)
             }
@@ -196,14 +196,14 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// The bytes of an array whose strides lead before its first element, and where in the object they begin.
+    /// The bytes of an array with strides before its first element, and their position in the object.
     fn backwards(&self, found: &Type, part: Part<'_>, shape: Asked<'_>) -> Option<(i64, OwnedContents)> {
         let TypeKind::Array { dimensions, stride, .. } = &found.kind else { return None };
         if stride.is_none() && dimensions.iter().all(|dimension| dimension.stride.is_none()) {
             return None;
         }
         let span = self.span(found, shape).ok().filter(|span| span.start < 0)?;
-        // In data that an indirection has fetched they are there already.
+        // Fetched data of an indirection already contain them.
         if part.bit >= span.start.unsigned_abs().saturating_mul(8) {
             return None;
         }
@@ -212,7 +212,7 @@ impl ValueBuilder<'_> {
         Some((at, part.object?.fetch(at, size).ok()?))
     }
 
-    /// An object whose data are elsewhere, or perhaps nowhere.
+    /// An object with data elsewhere, or without data.
     fn indirect(
         &self,
         indirect: &Indirect,
@@ -293,7 +293,7 @@ impl ValueBuilder<'_> {
         Ok(Value::Members { members })
     }
 
-    /// A member or base class; `None` for a virtual base that another base has shown.
+    /// A member or base class; `None` for a virtual base that is already printed.
     fn member(&self, member: &Member, part: Part<'_>, depth: usize) -> Result<Option<Field>> {
         if member.is_virtual
             && let Some(id) = member.type_id
@@ -324,7 +324,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// A member whose place an expression gives.
+    /// A member whose position an expression computes.
     fn placed(
         &self,
         member: &Member,
@@ -342,7 +342,7 @@ impl ValueBuilder<'_> {
             Some(id) => self.size_as_i64(id, Asked { object: Some(&*data), at: 0 })?,
             None => 0,
         };
-        // Bit fields may reach past their type from where they begin.
+        // Bit fields may extend past their type.
         let size = size.unsigned_abs().saturating_add(member.bit_offset.div_ceil(8));
         match data.fetch(0, size) {
             Ok(fetched) => {
@@ -371,7 +371,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// Whether the notation of a number of this type has its symbol.
+    /// Whether the notation of a number of this type includes its symbol.
     fn has_symbol(&self, id: Option<TypeId>) -> Result<bool> {
         let found = id.map(|id| self.info.stripped(id)).transpose()?.flatten();
         Ok(match (self.options.letter, found.as_deref().map(|found| &found.kind)) {
@@ -381,7 +381,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// The members of the variant that the discriminant chooses; of all variants where it cannot be read none is shown.
+    /// The members of the variant that the discriminant selects; none if the discriminant is unreadable.
     fn variant(&self, varying: &VariantPart, part: Part<'_>, depth: usize) -> Result<Vec<Field>> {
         let mut fields = Vec::new();
         let mut told = None;

@@ -1,4 +1,4 @@
-//! Objects in a row that no array type describes: gdb's `x @ n`, and the inner dimensions of an array.
+//! Consecutive objects without an array type: gdb's `x @ n`, and the inner dimensions of an array.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ use crate::debuginfo::format::{KnownTypes, Options, Value};
 use crate::debuginfo::types::{Dimension, Extent, Number, Type, TypeId, TypeKind};
 
 impl DebugInfo {
-    /// The value of an array of those dimensions, outermost first, whose elements are of a type.
+    /// The value of an array with these dimensions, outermost first, and an element type.
     ///
     /// # Errors
     /// As [`Self::value`].

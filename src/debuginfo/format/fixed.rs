@@ -5,7 +5,7 @@ use crate::debuginfo::types::Scale;
 
 /// Significant digits.
 const DIGITS: usize = 17;
-/// Scales beyond are not multiplied out: 128 bits hold a 64-bit number with these, and ten times the remainder.
+/// Maximum scale that is multiplied out: 128 bits hold a 64-bit number with it, and ten times the remainder.
 const MAX_BINARY: u64 = 60;
 const MAX_DECIMAL: u64 = 18;
 
@@ -26,7 +26,7 @@ pub(super) fn fixed(is_negative: bool, magnitude: u128, scale: Option<Scale>) ->
     }
 }
 
-/// The number as a fraction; `None` where that has more than 128 bits.
+/// The number as a fraction; `None` beyond 128 bits.
 fn fraction(magnitude: u128, scale: Option<Scale>) -> Option<(u128, u128)> {
     let power = |base: u128, power: i64, most: u64| {
         let size = power.unsigned_abs();
@@ -40,15 +40,15 @@ fn fraction(magnitude: u128, scale: Option<Scale>) -> Option<(u128, u128)> {
             (magnitude.checked_mul(numerator.into())?, denominator.into())
         }
     };
-    // A digit more than the remainder has must fit.
+    // Requires capacity for one digit more than the remainder.
     (denominator > 0 && denominator <= u128::MAX / 10).then_some((numerator, denominator))
 }
 
-/// The digits of a fraction, rounded half away from zero as it has no other halves in binary.
+/// The digits of a fraction, rounded half away from zero: binary fractions have no other halves.
 fn decimal(numerator: u128, denominator: u128) -> Digits {
     let whole = numerator / denominator;
     let mut rest = numerator % denominator;
-    // Digits from the first that is not 0, and the power of ten of that one.
+    // Digits from the first nonzero digit, and that digit's power of ten.
     let mut digits: Vec<u8> = if whole > 0 { whole.to_string().into_bytes() } else { Vec::new() };
     let mut exponent = digits.len() as i64 - 1;
     while digits.len() <= DIGITS && rest > 0 {

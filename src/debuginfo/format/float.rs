@@ -1,8 +1,8 @@
-//! Floating-point numbers as gdb prints them: `%g` with the digits that distinguish all values of the format.
+//! Floating-point numbers in gdb's notation: `%g` with the digits that distinguish all values of the format.
 
 use super::general::Digits;
 
-/// A format of IEEE 754 or like it.
+/// A binary floating-point format, of IEEE 754 or similar.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     exponent_bits: u32,
@@ -17,8 +17,7 @@ const BFLOAT: Layout = Layout { exponent_bits: 8, mantissa_bits: 7, digits: 4 };
 const SINGLE: Layout = Layout { exponent_bits: 8, mantissa_bits: 23, digits: 9 };
 const DOUBLE: Layout = Layout { exponent_bits: 11, mantissa_bits: 52, digits: 17 };
 
-/// A number of 2, 4 or 8 bytes; `None` for sizes that AMDGPU has no format for. Two bytes are a half unless the
-/// type's name contains bfloat.
+/// A number of 2, 4 or 8 bytes; `None` for other sizes. Two bytes are a half unless the type's name contains bfloat.
 pub(super) fn float(bits: u64, bytes: u64, type_name: &str) -> Option<String> {
     let layout = match bytes {
         2 if type_name.contains("bf16") || type_name.contains("bfloat") => BFLOAT,
@@ -41,7 +40,7 @@ pub(super) fn float(bits: u64, bytes: u64, type_name: &str) -> Option<String> {
         exponent => (mantissa | 1 << layout.mantissa_bits, exponent as i32 - bias - fraction_bits),
     };
     let digits = exact(significand, power, layout.digits).unwrap_or_else(|| {
-        // Every format above is a subset of double, so widening is exact.
+        // Every format above is a subset of double: widening is exact.
         let magnitude = match layout.mantissa_bits {
             52 => f64::from_bits(bits & !(1 << 63)),
             _ => significand as f64 * 2f64.powi(power),
@@ -60,8 +59,8 @@ fn not_finite(is_negative: bool, mantissa: u128) -> String {
     }
 }
 
-/// The digits of `significand * 2^power`; `None` where 128 bits do not hold all decimal digits. The library's conversion
-/// takes several times as long for most numbers of programs.
+/// The digits of `significand * 2^power`; `None` if the decimal digits exceed 128 bits. The library's conversion takes
+/// several times as long for most numbers of programs.
 fn exact(significand: u64, power: i32, digits: usize) -> Option<Digits> {
     let zeros = significand.checked_ilog2().map_or(0, |_| significand.trailing_zeros());
     let (significand, power) = (u128::from(significand >> zeros), power + zeros as i32);
@@ -75,7 +74,7 @@ fn exact(significand: u64, power: i32, digits: usize) -> Option<Digits> {
     Some(Digits::rounded(number, scale, digits as u32))
 }
 
-/// The digits of a finite number that is not negative.
+/// The digits of a finite non-negative number.
 fn converted(number: f64, digits: usize) -> Digits {
     let scientific = format!("{number:.*e}", digits - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -87,7 +86,7 @@ fn converted(number: f64, digits: usize) -> Digits {
 const QUAD_FRACTION: u32 = 112;
 const QUAD_DIGITS: usize = 36;
 
-/// A 128-bit number (`__float128`), printed as the shorter ones are.
+/// A 128-bit number (`__float128`) in the notation of the shorter formats.
 pub(super) fn quad(bits: u128) -> String {
     let mantissa = bits & ((1 << QUAD_FRACTION) - 1);
     let exponent = (bits >> QUAD_FRACTION & 0x7fff) as i32;
@@ -108,7 +107,7 @@ pub(super) fn quad(bits: u128) -> String {
     Digits { text, exponent }.general(is_negative, QUAD_DIGITS)
 }
 
-/// The decimal digits of `significand * 2^power`, all of them, and how many stand before the point.
+/// All decimal digits of `significand * 2^power`, and the number of digits before the point.
 fn decimal(significand: u128, power: i32) -> (Vec<u8>, i32) {
     // Little-endian digits in base 10^9; at most 2^16384, or 2^-16494 as 5^16494 with a shifted point.
     let mut number: Vec<u32> = Vec::new();
@@ -136,7 +135,7 @@ fn decimal(significand: u128, power: i32) -> (Vec<u8>, i32) {
     (digits, point)
 }
 
-/// Rounded half to even to so many digits; the second part is the exponent of the first digit.
+/// Digits rounded half to even to `wanted` digits, and the exponent of the first digit.
 fn rounded(digits: &[u8], point: i32, wanted: usize) -> (Vec<u8>, i32) {
     let mut kept: Vec<u8> = digits.iter().copied().take(wanted).collect();
     let rest = digits.get(wanted..).unwrap_or(&[]);

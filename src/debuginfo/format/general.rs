@@ -3,7 +3,7 @@
 /// A number's significant decimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Digits {
-    /// The digits without zeros at the end; `0` for zero.
+    /// The digits without trailing zeros; `0` for zero.
     pub(super) text: String,
     /// The power of ten of the first digit.
     pub(super) exponent: i32,

@@ -1,4 +1,4 @@
-//! Types that a printer of values has met.
+//! A table of types for the printer of values.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::{Type, TypeId};
 
-/// Maximum number of types that are kept; past it the table starts anew.
+/// Maximum number of types in the table; a full table drops all.
 const MAX_TYPES: usize = 4096;
 
 /// Types of one [`DebugInfo`] for the values of one question.
 ///
-/// All threads share the types of a [`DebugInfo`] behind a lock. A frame has a few types and thousands of values.
+/// Threads share the types of a [`DebugInfo`] behind a lock. A frame has a few types and thousands of values.
 #[derive(Debug, Default)]
 pub struct KnownTypes {
     stripped: RefCell<BTreeMap<TypeId, Option<Arc<Type>>>>,
@@ -22,7 +22,7 @@ pub struct KnownTypes {
 }
 
 impl KnownTypes {
-    /// [`DebugInfo::stripped`], which is asked once for each type.
+    /// [`DebugInfo::stripped`], computed once for each type.
     ///
     /// # Errors
     /// The errors of [`DebugInfo::stripped`].
@@ -30,7 +30,7 @@ impl KnownTypes {
         kept(&self.stripped, id, || info.stripped(id))
     }
 
-    /// The character class of a type, which `find` determines once.
+    /// The character class of a type, computed by `find` once.
     ///
     /// # Errors
     /// The errors of `find`.
@@ -43,7 +43,7 @@ impl KnownTypes {
     }
 }
 
-/// The entry of a table; a new one by `find`, whose errors are not kept.
+/// The entry of a table. `find` computes a new entry; the table does not store its errors.
 fn kept<T: Clone>(
     table: &RefCell<BTreeMap<TypeId, T>>,
     id: TypeId,

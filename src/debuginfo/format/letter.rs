@@ -1,10 +1,10 @@
-//! Numbers written as a letter asks, gdb's `print/x`: its manual, "Output Formats", and what gdb 13 does where that is
-//! silent (a bit-field is widened to its type; `c` takes the low byte).
+//! Formats of numbers by gdb's `print/x` letters: its manual, "Output Formats", and the behaviour of gdb 13 where the
+//! manual has no rule. A bit-field is widened to its type; `c` takes the low byte.
 
 use super::float;
 use super::text::{CharKind, character};
 
-/// How numbers are written.
+/// A format of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Letter {
     /// `x`: the bits in hexadecimal.
@@ -25,20 +25,20 @@ pub enum Letter {
     Float,
     /// `a`: an address, with the symbol that holds it.
     Address,
-    /// `s`: as the type has it, and what pointers to characters point to.
+    /// `s`: the type's own format, with the strings behind pointers to characters.
     String,
 }
 
-/// A number to be written.
+/// A number to format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
     /// Its bits, extended to the type's size.
     pub bits: u128,
     /// Bits of the type.
     pub size: u32,
-    /// Whether they are two's complement.
+    /// Whether the bits are two's complement.
     pub is_signed: bool,
-    /// Whether they are a floating-point number.
+    /// Whether the bits are a floating-point number.
     pub is_float: bool,
 }
 
@@ -82,7 +82,7 @@ impl Letter {
         Self::ALL.into_iter().find(|known| known.letter() == letter)
     }
 
-    /// The number as it is written; `None` where the letter changes nothing.
+    /// The formatted number; `None` if the letter changes nothing.
     #[must_use]
     pub fn write(self, number: Scalar, symbol: &dyn Fn(u64) -> Option<String>) -> Option<String> {
         let Scalar { size, is_float, .. } = number;
@@ -118,7 +118,7 @@ impl Letter {
 }
 
 impl Scalar {
-    /// The number as its type has it, without letters.
+    /// The number in its type's own format.
     #[must_use]
     pub fn natural(self) -> String {
         let float = |bits: u128| float::float(u64::try_from(bits).ok()?, u64::from(self.size / 8), "");
@@ -139,7 +139,7 @@ impl Scalar {
         (self.bits << unused) as i128 >> unused
     }
 
-    /// The number as an integer of 64 bits, a fraction cut off; `None` where there is none.
+    /// The number as an integer of 64 bits, without its fraction; `None` if it does not fit.
     fn integer(self) -> Option<i64> {
         match (self.is_float, self.size) {
             (true, 32) => Some(f32::from_bits(self.unsigned() as u32) as i64),

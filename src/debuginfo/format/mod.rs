@@ -1,10 +1,10 @@
-//! Values as gdb prints them, and as a tree for machines.
+//! Values in gdb's notation, and as a tree for machines.
 //!
-//! *You give* a type, its bytes with what is missing of them, and how much to print.
-//! *You get* a [`Value`]: text by its `Display`, JSON by its `Serialize`.
-//! *Not for* reading memory: what a pointer points to is the caller's business.
+//! Input: a type, its bytes with masks of missing bits, and options. Output: a [`Value`], with text by `Display` and
+//! JSON by `Serialize`. Callers read memory, including the targets of pointers.
 //!
-//! The text is gdb 13's `info locals`, character by character, but for static members, which are not part of a value.
+//! The text equals `info locals` of gdb 13 in every character, except for static members, which are not part of a
+//! value.
 
 mod array;
 mod build;

@@ -1,44 +1,44 @@
-//! Bits out of an object's bytes, with what is missing of them.
+//! Numbers from an object's bytes, and the reasons of missing bits.
 
 use super::value::{Absence, Value};
 use crate::debuginfo::contents::Contents;
 use crate::debuginfo::types::asked::Asked;
 use crate::debuginfo::types::dynamic::Object;
 
-/// Scalars are at most this wide: `__int128`, complex doubles.
+/// Maximum bits of a scalar: `__int128`, complex doubles.
 pub(super) const MAX_SCALAR_BITS: u64 = 128;
 
-/// A part of an object: contents from a bit on.
+/// A part of an object: contents from a bit offset on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub(super) contents: Contents<'a>,
-    /// Bits from the contents' first bit to the part's.
+    /// Bits from the start of the contents to the part.
     pub(super) bit: u64,
-    /// Who to ask for what types leave to the object.
+    /// The object for dynamic attributes of types.
     pub(super) object: Option<&'a dyn Object>,
-    /// Bits from the object's first bit to the contents' first.
+    /// Bits from the start of the object to the contents.
     pub(super) origin: i64,
-    /// Whether it is a base class's part of an object of a derived class.
+    /// Whether it is the base class part of a derived object.
     pub(super) is_base: bool,
 }
 
 impl<'a> Part<'a> {
-    /// The part that begins some bits further.
+    /// The part `bits` further on.
     pub(super) fn skip(self, bits: u64) -> Self {
         Self { bit: self.bit.saturating_add(bits), is_base: false, ..self }
     }
 
-    /// The part that begins some bits further or before; before the contents there is nothing.
+    /// The part `bits` further on or, if negative, before; empty before the contents.
     pub(super) fn offset(self, bits: i64) -> Self {
         Self { bit: self.bit.checked_add_signed(bits).unwrap_or(u64::MAX), is_base: false, ..self }
     }
 
-    /// For asking what a type leaves to the object.
+    /// The part for questions about dynamic attributes.
     pub(super) fn asked(self) -> Asked<'a> {
         Asked { object: self.object, at: self.origin.saturating_add_unsigned(self.bit) }
     }
 
-    /// An unsigned number of up to 128 bits, or why it is not there.
+    /// An unsigned number of up to 128 bits, or the reason of its absence.
     pub(super) fn unsigned(self, bits: u64) -> Result<u128, Value> {
         if let Some(absence) = self.absence(bits) {
             return Err(Value::Absent { absent: absence });
@@ -53,7 +53,7 @@ impl<'a> Part<'a> {
         Ok(((number << unused) as i128) >> unused)
     }
 
-    /// Why a scalar of that many bits is not there: gdb looks for what was optimised out first.
+    /// The reason that a scalar of that many bits is absent: optimised-out bits first, as in gdb.
     pub(super) fn absence(self, bits: u64) -> Option<Absence> {
         if self.any(self.contents.undefined, bits) {
             return Some(Absence::OptimizedOut);
@@ -63,7 +63,7 @@ impl<'a> Part<'a> {
         (past_end || self.any(self.contents.unavailable, bits)).then_some(Absence::Unavailable)
     }
 
-    /// Why an aggregate is not there at all: only when none of it is.
+    /// The reason that an aggregate is absent as a whole: all of its bits are missing.
     pub(super) fn whole_absence(self, bits: u64) -> Option<Absence> {
         if bits == 0 {
             return None;
@@ -82,7 +82,7 @@ impl<'a> Part<'a> {
         undefined.is_empty() && unavailable.is_empty() && self.bit < (bytes.len() as u64).saturating_mul(8)
     }
 
-    /// Whole bytes of the part, where it begins at one and they are there.
+    /// Whole bytes of the part, if it is aligned to bytes and complete.
     pub(super) fn bytes(self, length: u64) -> Option<&'a [u8]> {
         if !self.bit.is_multiple_of(8) {
             return None;
@@ -117,7 +117,7 @@ impl<'a> Part<'a> {
         covered && self.bytes_of(mask, bits).all(|(byte, wanted)| byte & wanted == wanted)
     }
 
-    /// The mask's bytes that the part touches, each with the bits that belong to it.
+    /// The mask's bytes for the part, each with a mask of the part's own bits.
     fn bytes_of(self, mask: &[u8], bits: u64) -> impl Iterator<Item = (u8, u8)> {
         let end = self.bit.saturating_add(bits);
         let size = mask.len() as u64;

@@ -1,4 +1,4 @@
-//! How much to print, and how.
+//! Options of the printer of values.
 
 use std::fmt;
 
@@ -6,47 +6,47 @@ use super::letter::Letter;
 
 /// Elements of an array that gdb prints (`set print elements`).
 pub const GDB_ELEMENTS: usize = 200;
-/// Equal neighbours that gdb still prints one by one (`set print repeats`).
+/// Maximum equal neighbours that gdb prints one by one (`set print repeats`).
 pub const GDB_REPEATS: usize = 10;
 
-/// How to name an address space; `None` where it needs no name: plain addresses.
+/// The name of an address space; `None` for plain addresses.
 pub type SpaceName<'a> = &'a dyn Fn(crate::units::AddressSpace) -> Option<String>;
 
-/// The symbol that holds a run-time address, `foo(int)` or `foo(int)+4`; `None` where none does.
+/// The symbol that contains a run-time address, `foo(int)` or `foo(int)+4`; `None` if there is none.
 pub type SymbolName<'a> = &'a dyn Fn(u64) -> Option<String>;
 
-/// How much to print, and how.
+/// Options of the printer of values.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// Elements of an array or characters of a string before `...`.
     pub max_elements: usize,
-    /// More equal neighbours than this are printed once, `0 <repeats 20 times>`; `None`: all are printed.
+    /// Maximum equal neighbours to print one by one; more become `0 <repeats 20 times>`. `None`: no limit.
     pub repeats: Option<usize>,
     /// Nested aggregates before `{...}`.
     pub max_depth: usize,
-    /// Values in the whole tree before `...`: bounds the output for arrays of arrays.
+    /// Values in the whole tree before `...`, a bound on the output for arrays of arrays.
     pub max_values: usize,
     /// Names of address spaces before a pointer, `local#0x10`.
     pub space_name: SpaceName<'a>,
     /// Symbols behind function pointers and tables of virtual functions, `0x1040 <foo(int)>`.
     pub symbol_name: SymbolName<'a>,
-    /// How numbers are written; `None`: as their types have it.
+    /// The format of numbers; `None`: that of their types.
     pub letter: Option<Letter>,
 }
 
 impl Options<'_> {
-    /// Whether an array of characters is a string, and not a list of numbers.
+    /// Whether an array of characters is a string, rather than a list of numbers.
     pub(in crate::debuginfo) fn writes_strings(&self) -> bool {
         matches!(self.letter, None | Some(Letter::String))
     }
 
-    /// As gdb prints by default: 200 elements, repeats from 11 on, 20 levels.
+    /// gdb's defaults: 200 elements, repeats from 11 on, 20 levels.
     #[must_use]
     pub fn gdb() -> Self {
         Self { repeats: Some(GDB_REPEATS), ..Self::machine() }
     }
 
-    /// For machines: the same, but every element stands for itself.
+    /// Options for machines: gdb's, without elision of repeats.
     #[must_use]
     pub fn machine() -> Self {
         Self {

@@ -11,13 +11,13 @@ use crate::debuginfo::error::Result;
 use crate::debuginfo::types::{Base, Member, Type, TypeId, TypeKind};
 use crate::units::AddressSpace;
 
-/// Bytes of an entry of a table of virtual functions: AMDGPU has 64-bit code addresses.
+/// Bytes of a virtual table entry: AMDGPU has 64-bit code addresses.
 const POINTER_BYTES: u64 = 8;
-/// Base classes of base classes that a member is looked for in.
+/// Maximum depth of base classes in the search for a member.
 const MAX_BASES: usize = 32;
 
 impl ValueBuilder<'_> {
-    /// Numbers, characters, pointers and enumerators: what has one notation, or is missing as a whole.
+    /// The value of a type with one notation: number, character, pointer or enumerator.
     pub(super) fn scalar(&self, id: TypeId, found: &Type, part: Part<'_>, bits: u64) -> Result<Value> {
         if let Some(text) = self.lettered(found, part, bits)? {
             return Ok(text);
@@ -79,7 +79,7 @@ impl ValueBuilder<'_> {
         let name = found.name.as_deref().unwrap_or("");
         let float = |number: u128, bytes: u64| {
             let shown = match bytes {
-                // x87's format in 16 bytes is no type of a GPU.
+                // x87's format in 16 bytes does not exist on GPUs.
                 16 => Some(float::quad(number)),
                 _ => u64::try_from(number).ok().and_then(|bits| float::float(bits, bytes, name)),
             };
@@ -101,7 +101,7 @@ impl ValueBuilder<'_> {
             gimli::DW_ATE_imaginary_float => {
                 part.unsigned(bits).map(|number| format!("{}i", float(number, bits / 8)))
             }
-            // GCC and clang write it for complex integers; the name has the sign.
+            // GCC and clang use it for complex integers; the name has the sign.
             gimli::DW_ATE_lo_user => {
                 let half = bits / 2;
                 let is_signed = !name.contains("unsigned");
@@ -118,7 +118,7 @@ impl ValueBuilder<'_> {
             gimli::DW_ATE_unsigned_fixed => {
                 part.unsigned(bits).map(|number| fixed::fixed(false, number, base.scale))
             }
-            // Decimal digits, of which no language for GPUs has numbers.
+            // Decimal digits, which no GPU language has.
             gimli::DW_ATE_packed_decimal
             | gimli::DW_ATE_numeric_string
             | gimli::DW_ATE_edited
@@ -137,7 +137,7 @@ impl ValueBuilder<'_> {
                 let value_bits = base.bit_size.filter(|size| *size > 0 && *size < bits).unwrap_or(bits);
                 let number = match base.encoding.is_signed() {
                     true => part.signed(value_bits).map(|number| (decimal(number), number as u128)),
-                    // Wider than i128 is only the upper half of the numbers of 128 bits.
+                    // Only the upper half of the numbers of 128 bits exceeds i128.
                     false => part.unsigned(value_bits).map(|number| {
                         (i128::try_from(number).map_or_else(|_| number.to_string(), decimal), number)
                     }),
@@ -154,7 +154,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// An integer that fits `i128`; the upper half of unsigned 128-bit enumerations does not exist.
+    /// An integer that fits `i128`; DWARF cannot express the upper half of unsigned 128-bit enumerations.
     fn integer(&self, is_signed: bool, part: Part<'_>, bits: u64) -> Result<i128, Value> {
         if is_signed { part.signed(bits) } else { part.unsigned(bits).map(|number| number as i128) }
     }
@@ -187,8 +187,8 @@ impl ValueBuilder<'_> {
         Ok(matches!(self.stripped(to)?.as_deref(), Some(Type { kind: TypeKind::Subroutine { .. }, .. })))
     }
 
-    /// A pointer to a data member holds its byte offset, -1 when null (Itanium C++ ABI 2.3). Where the class or one of its
-    /// bases has a member there, it is named by the class that has it.
+    /// A pointer to a data member holds its byte offset, -1 when null (Itanium C++ ABI 2.3). A member at that offset,
+    /// of the class or a base, is printed with its own class.
     fn data_member(&self, class: Option<TypeId>, offset: i128) -> Result<String> {
         if offset == -1 {
             return Ok("NULL".to_owned());
@@ -220,7 +220,7 @@ impl ValueBuilder<'_> {
     }
 
     /// A pointer to a member function: an address, or 1 plus a byte offset into the table of virtual functions, then
-    /// what to add to `this` (Itanium C++ ABI 2.3).
+    /// the adjustment of `this` (Itanium C++ ABI 2.3).
     fn member_function(
         &self,
         id: TypeId,
@@ -263,14 +263,14 @@ impl ValueBuilder<'_> {
     }
 }
 
-/// A number in decimal: 64 bits hold almost all, and 128 take several times as long.
+/// A number in decimal. Almost all numbers fit 64 bits; 128-bit formatting takes several times as long.
 fn decimal(number: i128) -> String {
     i64::try_from(number).map_or_else(|_| number.to_string(), |number| number.to_string())
 }
 
-/// The bytes of what has no notation, most significant first.
+/// The bytes of a value without notation, most significant first.
 fn bytes(part: Part<'_>, bits: u64) -> Result<String, Value> {
-    /// More would only fill the screen.
+    /// Maximum bytes to print.
     const MOST: usize = 256;
     match (part.absence(bits), part.bytes(bits / 8)) {
         (Some(absent), _) => Err(Value::Absent { absent }),
@@ -283,7 +283,7 @@ fn bytes(part: Part<'_>, bits: u64) -> Result<String, Value> {
 }
 
 impl ValueBuilder<'_> {
-    /// A number as the letter has it; `None` where there is none, or it changes nothing.
+    /// A number in the letter's format; `None` if it has none, or the letter changes nothing.
     pub(super) fn lettered(&self, found: &Type, part: Part<'_>, bits: u64) -> Result<Option<Value>> {
         let Some(letter) = self.options.letter else { return Ok(None) };
         let (is_signed, is_float) = match &found.kind {

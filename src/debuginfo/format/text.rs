@@ -20,12 +20,12 @@ impl CharKind {
     pub(super) const UTF32: Self = Self { width: 4, prefix: "U" };
 }
 
-/// One character of a string, or a byte or two that are none.
+/// One character of a string, or an invalid unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// A character, and how many units of the string it takes.
+    /// A character, and its number of units in the string.
     Char(char),
-    /// A unit that is no character of its encoding.
+    /// A unit that is invalid in its encoding.
     Raw(u32),
 }
 
@@ -42,8 +42,8 @@ pub(super) fn character(code: u32, kind: CharKind) -> String {
     text
 }
 
-/// An array of characters as a string: one NUL at the end is left out, runs are elided past `repeats`, and what comes
-/// after `max` characters is `...`.
+/// An array of characters as a string. One final NUL is omitted, runs beyond `repeats` are elided, and `...` replaces
+/// the part after `max` characters.
 pub(super) fn string(bytes: &[u8], kind: CharKind, max: usize, repeats: Option<usize>) -> String {
     let mut units = decode(bytes, kind.width);
     if units.last() == Some(&Unit::Char('\0')) {
@@ -52,7 +52,7 @@ pub(super) fn string(bytes: &[u8], kind: CharKind, max: usize, repeats: Option<u
     if units.is_empty() {
         return format!("{}\"\"", kind.prefix);
     }
-    // gdb counts whole runs, so the last one shown may pass the limit. Without elision the limit cuts inside a run.
+    // gdb counts whole runs: the last printed run may pass the limit. Without elision the limit cuts within a run.
     let mut runs: Vec<(Unit, usize)> = Vec::new();
     let (mut shown, mut rest) = (0, units.as_slice());
     while shown < max
@@ -114,7 +114,7 @@ fn decode(bytes: &[u8], width: usize) -> Vec<Unit> {
     }
 }
 
-/// Writes one character between quotes. `was_hex`: the last one was a hex escape, which a digit would extend.
+/// Writes one character between quotes. `was_hex`: the character before is a hex escape, which a digit would extend.
 fn escape(text: &mut String, unit: Unit, quote: char, kind: CharKind, was_hex: &mut bool) {
     let extends = *was_hex;
     *was_hex = false;
@@ -143,7 +143,7 @@ fn escape(text: &mut String, unit: Unit, quote: char, kind: CharKind, was_hex: &
     }
 }
 
-/// Three octal digits where they suffice, else hex.
+/// Writes three octal digits if they suffice, else hex.
 fn number(text: &mut String, code: u32, was_hex: &mut bool) {
     *was_hex = code > 0o777;
     let _ = if *was_hex { write!(text, "\\x{code:x}") } else { write!(text, "\\{code:03o}") };

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::debuginfo::{DebugInfoError, DynamicError};
 use crate::units::DieOffset;
 
-/// A printed value: missing parts are marked, never invented.
+/// A printed value with marks for missing parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -27,13 +27,13 @@ pub enum Value {
     Elements {
         /// Its first elements.
         elements: Vec<Element>,
-        /// How many elements there are beyond those.
+        /// The number of further elements.
         #[serde(skip_serializing_if = "is_zero")]
         omitted: u64,
     },
-    /// A value that is not there.
+    /// A missing value.
     Absent {
-        /// Why.
+        /// The reason.
         absent: Absence,
     },
     /// A value that cannot be formed.
@@ -51,7 +51,7 @@ pub enum ValueError {
     /// A type is unreadable.
     #[error(transparent)]
     Type(#[from] DebugInfoError),
-    /// A number or place that the type leaves to the object is unknown.
+    /// A dynamic number or place of the type is unknown.
     #[error(transparent)]
     Dynamic(#[from] DynamicError),
     /// The record is declared and not defined.
@@ -63,13 +63,13 @@ pub enum ValueError {
     /// The string has no length.
     #[error("string of unknown length")]
     NoLength,
-    /// A Fortran variable that was not allocated.
+    /// The Fortran variable is not allocated.
     #[error("not allocated")]
     NotAllocated,
-    /// A Fortran pointer without a target.
+    /// The Fortran pointer has no target.
     #[error("not associated")]
     NotAssociated,
-    /// The member's place depends on the object, and the question has none.
+    /// The member's place depends on the object, which is missing.
     #[error("place known at run time only")]
     NoPlace,
 }
@@ -78,13 +78,13 @@ fn bracketed<S: serde::Serializer>(why: &ValueError, to: S) -> Result<S::Ok, S::
     to.collect_str(&format_args!("<{why}>"))
 }
 
-/// Why a value is not there.
+/// The reason that a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Absence {
-    /// The program has it; it was not captured.
+    /// The capture lacks it.
     #[serde(rename = "unavailable")]
     Unavailable,
-    /// The program does not have it.
+    /// The program lacks it.
     #[serde(rename = "optimized out")]
     OptimizedOut,
 }
@@ -101,7 +101,7 @@ impl fmt::Display for Absence {
 /// A base class or member with its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Field {
-    /// The member's or the base class's name; `None` for an unnamed struct or union inside.
+    /// The member's or the base class's name; `None` for an unnamed struct or union.
     pub name: Option<Arc<str>>,
     /// Whether it is a base class.
     #[serde(rename = "base", skip_serializing_if = "std::ops::Not::not")]
@@ -116,7 +116,7 @@ pub struct Element {
     /// Its value.
     #[serde(flatten)]
     pub value: Value,
-    /// How many equal ones in a row; 1 unless repeats are elided.
+    /// The number of consecutive equal elements; 1 unless repeats are elided.
     #[serde(skip_serializing_if = "is_one")]
     pub repeats: u64,
 }
@@ -143,7 +143,7 @@ impl Value {
         Self::Unknown { why: Box::new(why.into()) }
     }
 
-    /// The notation, and whether it is whole: one of more bytes than that is cut and ends with `...`.
+    /// The notation, and whether it is complete: beyond `bytes` it is cut and ends with `...`.
     #[must_use]
     pub fn limited(&self, bytes: usize) -> (Cow<'_, str>, bool) {
         match self {
@@ -158,13 +158,13 @@ impl Value {
         (Cow::Owned(limited.text), is_whole)
     }
 
-    /// A value that was not captured.
+    /// A value that the capture lacks.
     pub const UNAVAILABLE: Self = Self::Absent { absent: Absence::Unavailable };
-    /// A value that the program does not have.
+    /// A value that the program lacks.
     pub const OPTIMIZED_OUT: Self = Self::Absent { absent: Absence::OptimizedOut };
 }
 
-/// Text of so many bytes at the most.
+/// Text with a maximum of bytes.
 struct Limited {
     text: String,
     bytes: usize,
@@ -207,7 +207,7 @@ impl Value {
     }
 }
 
-/// `{<Base> = {x = 1}, y = 2}`; a record without members of its own has a mark for that after its bases.
+/// Writes `{<Base> = {x = 1}, y = 2}`; a record without members of its own has a mark for that after its bases.
 fn write_members(to: &mut impl fmt::Write, members: &[Field]) -> fmt::Result {
     to.write_str("{")?;
     for base in members.iter().filter(|field| field.is_base) {
