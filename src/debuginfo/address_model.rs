@@ -1,8 +1,7 @@
 //! The address model of a unit: AMDGPU has flat addresses of 8 bytes and no segments.
 //!
 //! AMDGPUUsage, "DWARF" (`.debug_info`: address size 8, segment selector size 0). DWARF 5 sections 7.5.1 (unit
-//! headers), 7.27 to 7.29 (headers of address, range and location tables). A reader would misplace the fields of a unit
-//! of another model.
+//! headers), 7.27 to 7.29 (address, range and location tables). Fields of another model would be misplaced.
 
 use super::error::{DebugInfoError, Result};
 use crate::integers::{u16_at, u32_at, u64_at};

@@ -49,7 +49,7 @@ impl AttributeName {
         self.code == name.0 && self.draft.is_none()
     }
 
-    /// An attribute of the drafts that has no code.
+    /// An attribute of the drafts by name, without a code.
     pub(in crate::debuginfo) fn of_draft(key: &'static str) -> Self {
         Self { code: 0, draft: Some(key) }
     }

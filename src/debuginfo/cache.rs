@@ -34,8 +34,8 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         self.lock().by_key.get(key).cloned()
     }
 
-    /// Stores a value with `text` bytes of text, for at most `most` other entries. Returns the value of a faster thread
-    /// instead, if there is one.
+    /// Stores a value of `text` bytes beside at most `most` other entries. Returns another thread's value if it was
+    /// faster.
     pub(in crate::debuginfo) fn keep(&self, key: K, value: V, text: usize, most: usize) -> V {
         let mut entries = self.lock();
         if entries.by_key.len() >= most || entries.text.saturating_add(text) > MAX_TEXT {

@@ -26,8 +26,7 @@ pub enum DebugInfoError {
     /// The code object was compiled without `-g`, or stripped.
     #[error("the code object has no .debug_info section: it was built without -g, or stripped")]
     NoDebugInfo,
-    /// The code object has no debug information, and the files found for it belong to other code objects: files with
-    /// the reasons.
+    /// The code object has no debug information, and files found for it are not its own: files with the reasons.
     #[error("the code object has no .debug_info section, and no separate file has it: {0}")]
     NotSeparate(String),
     /// Parts of the debug information are in an unread file that several files share (`.gnu_debugaltlink`).

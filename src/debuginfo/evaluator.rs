@@ -83,8 +83,7 @@ pub struct BaseType {
 impl DebugInfo {
     /// The DIE that a call or an implicit pointer of an expression names, with its location at a PC.
     ///
-    /// Operands of `call2` and `call4` are relative to their unit: add
-    /// [`UnitFacts::offset`](crate::debuginfo::UnitFacts::offset).
+    /// `call2` and `call4` are relative to the unit: add [`UnitFacts::offset`](crate::debuginfo::UnitFacts::offset).
     ///
     /// # Errors
     /// The offset has no DIE, or its attributes are unreadable.

@@ -80,8 +80,7 @@ impl DebugInfo {
         let reading = self.reading(&dwarf);
         let view = Rc::new(reading.view(unit)?);
         let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
-        // Lists without overlap have at most as many entries and bytes of expressions together as their section has
-        // bytes.
+        // Lists without overlap have at most as many entries and bytes of expressions as their section has bytes.
         let mut capacity = Some(self.list_bytes().locations.saturating_add(MIN_ENTRIES));
         // Enclosing functions of the DIE, with the depth of their children.
         let mut functions: Vec<(isize, Arc<Subprogram>)> = Vec::new();

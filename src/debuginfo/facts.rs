@@ -71,8 +71,7 @@ const DW_LANG_FORTRAN23: DwLang = DwLang(0x3f);
 pub struct Language(pub u16);
 
 impl Language {
-    /// Whether it is a C language, which needs `struct` before a tag name. OpenCL C is excluded: gdb prints it like
-    /// C++.
+    /// Whether a tag name needs `struct` before it: the C languages. Not OpenCL C, which gdb prints like C++.
     #[must_use]
     pub fn is_c(self) -> bool {
         // 0: a unit without a language.

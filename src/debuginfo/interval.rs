@@ -1,9 +1,9 @@
-//! Which of many address ranges hold an address: units of a file, functions of a unit, rows of a line table.
+//! Lookup of the address ranges that hold an address: units of a file, functions of a unit, rows of a line table.
 
 use std::ops::Range;
 
-/// Ranges with a payload, ordered by start, each with the furthest end up to it, so that a lookup stops early although
-/// ranges may overlap (identical code folding, nested functions, hostile files).
+/// Ranges with a payload, ordered by start, each with the maximum end up to it. The maximum ends a lookup early
+/// although ranges may overlap (identical code folding, nested functions, hostile files).
 #[derive(Debug)]
 pub(in crate::debuginfo) struct Intervals<T> {
     entries: Vec<Entry<T>>,
@@ -18,7 +18,7 @@ struct Entry<T> {
 }
 
 impl<T> Intervals<T> {
-    /// Empty ranges are left out: they hold no address.
+    /// Omits empty ranges.
     pub(in crate::debuginfo) fn new(ranges: impl IntoIterator<Item = (Range<u64>, T)>) -> Self {
         let nonempty = ranges.into_iter().filter(|(range, _)| range.start < range.end);
         let mut entries: Vec<Entry<T>> = nonempty
@@ -38,7 +38,7 @@ impl<T> Intervals<T> {
         Self { entries }
     }
 
-    /// The payloads of all ranges that hold the address, the one that starts last first: inner before outer.
+    /// The payloads of all ranges that hold the address, by descending start: inner before outer.
     pub(in crate::debuginfo) fn at(&self, address: u64) -> impl Iterator<Item = &T> {
         let after = self.entries.partition_point(|entry| entry.start <= address);
         let before = self.entries.get(..after).unwrap_or(&[]);

@@ -1,13 +1,12 @@
 //! DWARF of one code object: functions, lines, variables and types, by address.
 //!
-//! *You give* a [`CodeObject`] and ELF addresses.
-//! *You get* what is there: function and inlined calls, source line, variables with their location expressions, types,
-//! and values as text or as a tree.
-//! *Not for* evaluating: an expression is handed on as bytes, with the facts of its unit that an evaluator asks for.
+//! A [`DebugInfo`] serves one [`CodeObject`]. By ELF address it finds functions with inlined calls, source lines,
+//! variables with their location expressions, and types. It formats values as text or as a tree. Expressions are bytes
+//! here, with the unit's facts for an evaluator.
 //!
-//! Nothing is proportional to the file's size: a first question reads unit headers and root DIEs, then the functions of
-//! the one unit that holds the address, then the one function. Everything that was read is kept and shared: one
-//! [`DebugInfo`] serves any number of threads.
+//! Cost does not grow with the file's size. A first question reads unit headers and root DIEs, then the functions of
+//! the one unit with the address, then the one function. Results are cached and shared: one [`DebugInfo`] serves any
+//! number of threads.
 //!
 //! Specification: DWARF 4 and 5 (section numbers are of DWARF 5), and LLVM's "DWARF Extensions For Heterogeneous
 //! Debugging" for attributes.
@@ -67,37 +66,37 @@ use unit::die::Reading;
 use unit::sections::{Dwarf, Sections};
 use unit::units::Units;
 
-/// The debug information of one code object, read as questions need it.
+/// The debug information of one code object, read on demand.
 #[derive(Debug)]
 pub struct DebugInfo {
     code_object: Arc<CodeObject>,
     dialect: Option<Dialect>,
     sections: Sections,
-    /// The file that the sections are in where it is another one.
+    /// The separate file of the sections, if there is one.
     separate: Option<Arc<CodeObject>>,
     units: OnceLock<Units>,
     functions: Arc<Functions>,
-    /// Whose functions, types and names it has there.
+    /// The owner of its entries in the shared cache.
     owner: Owner,
     lists: unit::location::Lists,
 }
 
 impl DebugInfo {
-    /// Finds the debug sections, unpacking compressed ones. No DIE is read yet.
+    /// Finds the debug sections and unpacks compressed ones. Reads no DIE.
     ///
     /// # Errors
-    /// [`DebugInfoError::NoDebugInfo`] when there is no `.debug_info`; [`DebugInfoError::Section`] when a section
-    /// reaches past the file or does not unpack.
+    /// [`DebugInfoError::NoDebugInfo`] without `.debug_info`; [`DebugInfoError::Section`] if a section reaches past the
+    /// file or does not unpack.
     pub fn new(code_object: Arc<CodeObject>) -> Result<Self> {
         let sections = Sections::of(&code_object)?;
         Ok(Self::over(code_object, sections, None))
     }
 
-    /// Finds the code object's debug sections, in the code object or, where it has none, in a separate file of these
-    /// folders ([`CodeObject::separate_debug_file`]).
+    /// Finds the debug sections in the code object or, without any, in a separate file of these folders
+    /// ([`CodeObject::separate_debug_file`]).
     ///
     /// # Errors
-    /// As for [`Self::new`]; [`DebugInfoError::NotSeparate`] when files were found and are the wrong ones.
+    /// As for [`Self::new`]; [`DebugInfoError::NotSeparate`] if all files found belong to other code objects.
     pub fn with_folders(code_object: Arc<CodeObject>, folders: &[PathBuf]) -> Result<Self> {
         let missing = match Self::new(Arc::clone(&code_object)) {
             Err(DebugInfoError::NoDebugInfo) => DebugInfoError::NoDebugInfo,
@@ -117,8 +116,8 @@ impl DebugInfo {
         }
     }
 
-    /// Finds the code object's debug sections, in the code object or, where it has none, in that file, which the caller knows
-    /// to belong to it.
+    /// Finds the debug sections in the code object or, without any, in the given file. The caller ensures that the file
+    /// belongs to the code object.
     ///
     /// # Errors
     /// As for [`Self::new`].
@@ -138,7 +137,7 @@ impl DebugInfo {
         Self { code_object, dialect: None, sections, separate, units, functions, owner, lists }
     }
 
-    /// The same with all units in that dialect, whatever their own; `None`: each in its own.
+    /// The same with one dialect for all units; `None`: each unit's own.
     #[must_use]
     pub fn in_dialect(self, dialect: Option<Dialect>) -> Self {
         // Cached results may depend on the dialect.
@@ -146,19 +145,19 @@ impl DebugInfo {
         Self { dialect, units, owner, ..self }
     }
 
-    /// The same with its functions, types and names in that cache, which is bounded for all that share it.
+    /// The same with its functions, types and names in a shared cache, which bounds them together.
     #[must_use]
     pub fn sharing(self, functions: &Arc<Functions>) -> Self {
         Self { owner: functions.owner(), functions: Arc::clone(functions), ..self }
     }
 
-    /// The code object it belongs to.
+    /// Its code object.
     #[must_use]
     pub fn code_object(&self) -> &Arc<CodeObject> {
         &self.code_object
     }
 
-    /// The file that the debug information is in where that is not the code object's own.
+    /// The separate file with the debug information, if it is not the code object.
     #[must_use]
     pub fn separate(&self) -> Option<&Arc<CodeObject>> {
         self.separate.as_ref()
@@ -167,25 +166,25 @@ impl DebugInfo {
     /// The facts of a unit.
     ///
     /// # Errors
-    /// There is no such unit, or its root DIE cannot be read.
+    /// The unit does not exist, or its root DIE is unreadable.
     pub fn unit(&self, id: UnitId) -> Result<&UnitFacts> {
         let dwarf = self.sections.dwarf();
         Ok(&self.units_of(&dwarf).slot(id)?.root(&dwarf)?.facts)
     }
 
-    /// The sections, as gimli reads them: for who rewrites them.
+    /// The sections in gimli's form, for conversion.
     pub(crate) fn sections(&self) -> gimli::Dwarf<gimli::EndianSlice<'_, gimli::LittleEndian>> {
         self.sections.dwarf()
     }
 
-    /// How large the sections of lists are, and that of DIEs.
+    /// Sizes of the sections of lists and of DIEs.
     pub(crate) fn list_bytes(&self) -> ListBytes {
         let Sections { loc, loclists, ranges, rnglists, info, .. } = &self.sections;
         let (locations, ranges) = (loc.len() + loclists.len(), ranges.len() + rnglists.len());
         ListBytes { locations, ranges, dies: info.len() }
     }
 
-    /// The unit of `.debug_info` that a DIE stands in.
+    /// The unit of a DIE in `.debug_info`.
     pub(crate) fn unit_holding(&self, die: DieOffset) -> Option<UnitId> {
         let dwarf = self.sections.dwarf();
         self.units_of(&dwarf).holding(die).ok().map(|slot| slot.id)
@@ -197,7 +196,7 @@ impl DebugInfo {
         self.units_of(&dwarf).signed_type(signature)
     }
 
-    /// The type DIE of a type unit; `None` of other units.
+    /// The type DIE of a type unit; `None` for other units.
     pub(crate) fn type_of_unit(&self, id: UnitId) -> Option<DieOffset> {
         let dwarf = self.sections.dwarf();
         let slot = self.units_of(&dwarf).slot(id).ok()?;
@@ -205,10 +204,10 @@ impl DebugInfo {
         Some(DieOffset(slot.offset.0.checked_add(at)? as u64))
     }
 
-    /// A unit as gimli reads it, without its line program, and where it begins: of units in `.debug_types` also.
+    /// A unit in gimli's form without its line program, and its start; also for units in `.debug_types`.
     ///
     /// # Errors
-    /// There is no such unit, or its header, abbreviations or root DIE cannot be read.
+    /// The unit does not exist, or its header, abbreviations or root DIE are unreadable.
     pub(crate) fn read_unit<'a>(
         &'a self,
         dwarf: &'a gimli::Dwarf<gimli::EndianSlice<'a, gimli::LittleEndian>>,
@@ -218,26 +217,26 @@ impl DebugInfo {
         Ok((slot.view(dwarf)?.unit, slot.die_offset()))
     }
 
-    /// Where a unit stands in `.debug_info`; `None` of one in `.debug_types`.
+    /// The range of a unit in `.debug_info`; `None` for a unit in `.debug_types`.
     pub(crate) fn unit_span(&self, id: UnitId) -> Option<std::ops::Range<usize>> {
         let dwarf = self.sections.dwarf();
         let slot = self.units_of(&dwarf).slot(id).ok().filter(|slot| slot.in_types.is_none())?;
         Some(slot.offset.0..slot.end)
     }
 
-    /// Whether DIEs of a unit may refer to those of other units by their offset in the section, by its table of abbreviations.
+    /// Whether DIEs of a unit may refer to other units by section offset, from its abbreviations.
     ///
     /// # Errors
-    /// There is no such unit, or its header or abbreviations cannot be read.
+    /// The unit does not exist, or its header or abbreviations are unreadable.
     pub(crate) fn refers_to_others(&self, id: UnitId) -> Result<bool> {
         let dwarf = self.sections.dwarf();
         self.units_of(&dwarf).slot(id)?.refers_to_others(&dwarf)
     }
 
-    /// How many DIEs a unit has, if the library may read it: lines and DIEs within their bounds.
+    /// The number of DIEs of a unit whose lines and DIEs are within their bounds.
     ///
     /// # Errors
-    /// There is no such unit, or it cannot be read, or the header of its line table is beyond its bound.
+    /// The unit does not exist or is unreadable, or the header of its line table exceeds its bound.
     pub(crate) fn readable_dies(&self, id: UnitId) -> Result<usize> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(id)?;
@@ -245,15 +244,15 @@ impl DebugInfo {
         Ok(view.index().dies)
     }
 
-    /// How many units there are; ids run from 0.
+    /// The number of units; ids start at 0.
     #[must_use]
     pub fn unit_count(&self) -> u32 {
         let dwarf = self.sections.dwarf();
         self.units_of(&dwarf).slots.len() as u32
     }
 
-    /// Units that cannot be read and are left out, each with its place, and why the list of units ends before its
-    /// section does, if so; and the file without which names and types are missing.
+    /// The unreadable units with their positions. Also the reason if the list of units ends before its section, and the
+    /// missing file with names and types.
     #[must_use]
     pub fn problems(&self) -> Vec<DebugInfoError> {
         let dwarf = self.sections.dwarf();

@@ -121,8 +121,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Builds an aggregate's value with the aggregate on the stack of enclosing ones, to detect one that contains
-    /// itself.
+    /// Builds an aggregate's value, with a check for one that contains itself.
     fn within(
         &self,
         id: TypeId,

@@ -32,8 +32,7 @@ pub(super) fn enumerator(value: i128, enumerators: &[Enumerator], scope: Option<
     if parts.is_empty() { "0".to_owned() } else { format!("({})", parts.join(" | ")) }
 }
 
-/// Whether every enumerator is zero or one bit, which makes values sums of enumerators. Bit 63 does not count, as in
-/// gdb.
+/// Whether every enumerator is zero or one bit: values are sums of them. As in gdb, bit 63 does not count.
 fn is_flags(enumerators: &[Enumerator]) -> bool {
     let is_flag = |value: i128| (0..=i128::from(i64::MAX)).contains(&value) && value.count_ones() <= 1;
     enumerators.iter().all(|enumerator| is_flag(enumerator.value))

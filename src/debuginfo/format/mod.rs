@@ -3,8 +3,7 @@
 //! Input: a type, its bytes with masks of missing bits, and options. Output: a [`Value`], with text by `Display` and
 //! JSON by `Serialize`. Callers read memory, including the targets of pointers.
 //!
-//! The text equals `info locals` of gdb 13 in every character, except for static members, which are not part of a
-//! value.
+//! The text equals `info locals` of gdb 13, except for static members, which are not part of a value.
 
 mod array;
 mod build;

@@ -3,27 +3,27 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Vendors of the extensions whose augmentations add no field.
+/// Vendors whose augmentations add no field.
 const VENDORS: [&str; 3] = ["llvm", "amd", "draft"];
 
-/// An augmentation string with what it means.
+/// An augmentation string and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Augmentation {
     /// The string.
     pub text: Arc<str>,
-    /// The effect on the fields.
+    /// Its effect on the fields.
     pub kind: AugmentationKind,
 }
 
 /// The effect of an augmentation on the fields after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AugmentationKind {
-    /// No effect: it is empty, or `[llvm:vX.Y]`, `[amd:vX.Y]` or `[draft:vX.Y]`, which concern instructions and
+    /// No effect: the string is empty, or `[llvm:vX.Y]`, `[amd:vX.Y]` or `[draft:vX.Y]`, which concern instructions and
     /// operations.
     Plain,
-    /// Begins with `z`: the length of augmentation data follows, and each letter has its part of that.
+    /// A string with initial `z`: the length of augmentation data follows, and each letter has its part of the data.
     Sized,
-    /// Unknown: of a CIE only length, id, version and augmentation can be read, of an FDE only its code.
+    /// Unknown: a CIE has only length, id, version and augmentation, an FDE only its code.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ impl Augmentation {
         Self { text: Arc::from(text), kind }
     }
 
-    /// Whether only a few fields of its entries can be read.
+    /// Whether most fields of its entries are unreadable.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.kind == AugmentationKind::Unknown
@@ -55,7 +55,7 @@ impl fmt::Display for Augmentation {
     }
 }
 
-/// Whether a string is one or more of `[vendor:vX.Y]` with vendors that are known.
+/// Whether a string consists of one or more `[vendor:vX.Y]` with known vendors.
 fn all_known(text: &str) -> bool {
     let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) else { return false };
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Entries of call frame information, and the reasons that one cannot be read.
+//! Entries of call frame information, and errors in them.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,12 +9,12 @@ use crate::codeobject::{Bytes, CodeObjectError, ElfAddress};
 use crate::debuginfo::error::ParseError;
 use crate::units::DwarfReg;
 
-/// The section that an entry stands in.
+/// The section of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FrameSection {
     /// `.debug_frame`, which compilers for AMDGPU write.
     DebugFrame,
-    /// `.eh_frame`, which is loaded with the code.
+    /// `.eh_frame`, a loaded section.
     EhFrame,
 }
 
@@ -35,22 +35,22 @@ impl fmt::Display for FrameSection {
     }
 }
 
-/// A CIE: the part that FDEs share.
+/// A CIE: the common part of FDEs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cie {
-    /// Where it begins in the section.
+    /// Its offset in the section.
     pub offset: u64,
     /// 1, 3 or 4.
     pub version: u8,
-    /// Its augmentation, empty for what compilers write today.
+    /// Its augmentation, empty in today's compilers.
     pub augmentation: Augmentation,
     /// Bytes of an address.
     pub address_size: u8,
     /// Bytes of the segment selector before an FDE's initial location; 0 on AMDGPU.
     pub segment_size: u8,
-    /// `code_alignment_factor`: bytes of a unit of the instructions that advance the PC.
+    /// `code_alignment_factor`: bytes per unit of the instructions that advance the PC.
     pub code_factor: u64,
-    /// `data_alignment_factor`: bytes of a unit of factored offsets.
+    /// `data_alignment_factor`: bytes per unit of factored offsets.
     pub data_factor: i64,
     /// `return_address_register`.
     pub return_address: DwarfReg,
@@ -63,56 +63,56 @@ pub struct Cie {
 pub struct FrameEntry {
     /// The section.
     pub section: FrameSection,
-    /// Where it begins in the section.
+    /// Its offset in the section.
     pub offset: u64,
-    /// The code that an FDE is for; `None` for a CIE.
+    /// The code of an FDE; `None` for a CIE.
     pub pcs: Option<Range<ElfAddress>>,
-    /// Itself, or its CIE.
+    /// The CIE itself, or the FDE's CIE.
     pub cie: Arc<Cie>,
     /// Whether offsets have 8 bytes.
     pub dwarf64: bool,
-    /// Its instructions; none where the CIE's augmentation is unknown, for then nobody knows where they begin.
+    /// Its instructions; empty if the CIE's augmentation is unknown, since their beginning is unknown then.
     pub instructions: Bytes,
 }
 
-/// An entry that cannot be read.
+/// An error in an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{section} entry at {offset:#x}: {why}")]
 pub struct FrameError {
     /// The section.
     pub section: FrameSection,
-    /// Where the entry begins in it.
+    /// The entry's offset in the section.
     pub offset: u64,
-    /// Why.
+    /// The reason.
     pub why: EntryError,
 }
 
-/// Why an entry cannot be read.
+/// The reason that an entry is unreadable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {
-    /// The section itself cannot be read.
+    /// The section itself is unreadable.
     #[error(transparent)]
     Section(#[from] CodeObjectError),
-    /// A field is truncated or no number; the error is the parser's.
+    /// A field is truncated or not a number; with the parser's error.
     #[error(transparent)]
     Field(ParseError),
-    /// A version that no document describes.
+    /// The version is undocumented.
     #[error("version {0}, expected 1, 3 or 4")]
     Version(u8),
-    /// Addresses of another size than AMDGPU's: every field after them would be read from a wrong place.
+    /// The address size is not AMDGPU's: every later field would be misplaced.
     #[error("address size {0}, expected 8")]
     AddressSize(u8),
-    /// A segment selector, which no address of AMDGPU has.
+    /// The entry has a segment selector, which AMDGPU's addresses lack.
     #[error("segment selector size {0}, expected 0")]
     SegmentSize(u8),
-    /// An encoding of pointers that means nothing here.
+    /// The encoding of pointers has no meaning here.
     #[error("pointer encoding {0:#04x}, expected an absolute or PC-relative number")]
     Pointer(u8),
-    /// The CIE that an FDE names cannot be read.
+    /// The CIE of an FDE is unreadable.
     #[error("its CIE at {0:#x} cannot be read")]
     Cie(u64),
-    /// Code beyond the end of the address space.
+    /// The code extends past the end of the address space.
     #[error("{size:#x} bytes of code at {start:#x} wrap around the address space")]
     Wraps {
         /// Initial location.
@@ -122,7 +122,7 @@ pub enum EntryError {
     },
 }
 
-/// The error of a function that reads fields and checks them.
+/// An error of the functions that read and check fields.
 #[derive(Debug)]
 pub(super) enum ReadError {
     Field(gimli::Error),

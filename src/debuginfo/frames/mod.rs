@@ -1,9 +1,9 @@
-//! Call frame information of a code object: entries of `.debug_frame` and `.eh_frame`, and which one holds a PC.
+//! Call frame information of a code object: entries of `.debug_frame` and `.eh_frame`, with lookup by PC.
 //!
-//! Only headers are read, once, when a first question comes; instructions stay bytes for `dwarf`. gimli refuses
-//! every entry with an augmentation of the heterogeneous extensions, so the headers are read here: DWARF 5 section 6.4.1,
-//! "Structure of Call Frame Information" of the 2020 AMDGPU text, and for `.eh_frame` the Linux Standard Base. An entry
-//! that cannot be read costs itself and is reported with its offset.
+//! The first question reads the headers; instructions stay bytes for `dwarf`. gimli rejects entries with an
+//! augmentation of the heterogeneous extensions, hence the parser here. DWARF 5 section 6.4.1; "Structure of Call Frame
+//! Information" of the 2020 AMDGPU text; Linux Standard Base for `.eh_frame`. An unreadable entry is reported with its
+//! offset and affects no other.
 
 mod augmentation;
 mod entry;
@@ -30,8 +30,8 @@ pub struct CallFrames {
 impl CallFrames {
     /// Reads the headers of all entries.
     ///
-    /// `elsewhere`: the `.debug_frame` of the file that the debug information was moved to
-    /// ([`DebugInfo::frame_section`]); only asked for where the code object has none.
+    /// `elsewhere`: the `.debug_frame` of the separate debug file ([`DebugInfo::frame_section`]), for a code object
+    /// without one.
     #[must_use]
     pub fn read(object: &CodeObject, elsewhere: impl FnOnce() -> Option<Bytes>) -> Self {
         let (mut entries, mut problems) = (Vec::new(), Vec::new());
@@ -49,14 +49,14 @@ impl CallFrames {
                 Err(why) => problems.push(FrameError { section, offset: 0, why: why.into() }),
             }
         }
-        // A linker leaves the entries of code that it dropped, at address 0 or another where no code is.
+        // A linker keeps the entries of dropped code, at address 0 or another address without code.
         let code: Vec<Range<u64>> = {
             let segments = object.segments().iter();
             let code = segments.filter(|segment| segment.is_loaded() && segment.is_executable());
             code.map(|segment| segment.addresses.clone()).collect()
         };
         let is_code = |at: ElfAddress| code.is_empty() || code.iter().any(|range| range.contains(&at.0));
-        // Of two for the same code the one that starts later counts; of equals the one of .debug_frame, the first of all.
+        // Of two entries for the same code the later start wins; of equal ones `.debug_frame`, then the first.
         let ranges = entries.iter().enumerate().rev().filter_map(|(index, entry)| {
             let pcs = entry.pcs.as_ref().filter(|pcs| is_code(pcs.start))?;
             Some((pcs.start.0..pcs.end.0, index))
@@ -65,13 +65,13 @@ impl CallFrames {
         Self { entries, by_address, problems }
     }
 
-    /// The FDE whose code holds an address.
+    /// The FDE whose code contains an address.
     #[must_use]
     pub fn at(&self, pc: ElfAddress) -> Option<&FrameEntry> {
         self.by_address.at(pc.0).next().and_then(|index| self.entries.get(*index))
     }
 
-    /// All entries that can be read, in the order of their sections.
+    /// All readable entries, in the order of their sections.
     #[must_use]
     pub fn entries(&self) -> &[FrameEntry] {
         &self.entries
@@ -85,13 +85,13 @@ impl CallFrames {
 }
 
 impl DebugInfo {
-    /// The call frame information of the code object; whoever asks often keeps it.
+    /// The call frame information of the code object; callers cache it.
     #[must_use]
     pub fn call_frames(&self) -> CallFrames {
         CallFrames::read(self.code_object(), || self.sections.frame.clone())
     }
 
-    /// `.debug_frame` of the file that the debug information is in; `None` when there is none.
+    /// `.debug_frame` of the file with the debug information; `None` if it has none.
     #[must_use]
     pub fn frame_section(&self) -> Option<Bytes> {
         self.sections.frame.clone()

@@ -13,10 +13,10 @@ use crate::codeobject::{Bytes, ElfAddress};
 use crate::debuginfo::unit::sections::Slice;
 use crate::units::DwarfReg;
 
-/// Bytes of an address where the entry has no size: a code object is a 64-bit file.
+/// Bytes of an address, for entries without an address size: a code object is a 64-bit file.
 const ADDRESS_SIZE: u8 = 8;
 
-/// Reads all entries of a section that is loaded at an address.
+/// Reads all entries of a section at its load address.
 pub(super) fn read(
     section: FrameSection,
     bytes: &Bytes,
@@ -29,7 +29,7 @@ pub(super) fn read(
     while (offset as usize) < bytes.len() {
         let (entry, next) = match reader.raw(offset) {
             Ok(raw) => (reader.entry(&raw), raw.end),
-            // Without a length nobody knows where the next one begins.
+            // Without a length the beginning of the next entry is unknown.
             Err(why) => (Err(why), bytes.len() as u64),
         };
         match entry {
@@ -40,10 +40,10 @@ pub(super) fn read(
     }
 }
 
-/// The frame of an entry: what is the same for CIEs and FDEs.
+/// The common fields of CIEs and FDEs.
 struct Raw<'s> {
     offset: u64,
-    /// Where the next one begins.
+    /// Offset of the next entry.
     end: u64,
     dwarf64: bool,
     kind: RawKind,
@@ -52,10 +52,10 @@ struct Raw<'s> {
 }
 
 enum RawKind {
-    /// Length 0: a terminator or padding.
+    /// Length 0: terminator or padding.
     Empty,
     Cie,
-    /// The offset of its CIE.
+    /// An FDE, with its CIE's offset.
     Fde(u64),
 }
 
@@ -68,7 +68,7 @@ struct Reading<'s> {
     section: FrameSection,
     bytes: &'s Bytes,
     address: u64,
-    /// CIEs by offset; `None` for those that cannot be read.
+    /// CIEs by offset; `None` for unreadable ones.
     cies: HashMap<u64, Option<Arc<CieAt>>>,
 }
 
@@ -92,7 +92,7 @@ impl<'s> Reading<'s> {
                 let cie_id = if dwarf64 { u64::MAX } else { u64::from(u32::MAX) };
                 if id == cie_id { RawKind::Cie } else { RawKind::Fde(id) }
             }
-            // Here the id has 4 bytes whatever the length has, and counts back from itself.
+            // Here the id has 4 bytes for any length, and is an offset back from itself.
             FrameSection::EhFrame => match u64::from(body.read_u32()?) {
                 0 => RawKind::Cie,
                 back => {
@@ -138,7 +138,7 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// The CIE at an offset, which may come after its FDEs.
+    /// The CIE at an offset; it may follow its FDEs.
     fn cie_at(&mut self, offset: u64) -> Option<Arc<CieAt>> {
         if let Some(known) = self.cies.get(&offset) {
             return known.clone();
@@ -196,7 +196,7 @@ impl<'s> Reading<'s> {
         Ok(CieAt { cie: Arc::new(cie), pointers })
     }
 
-    /// The encoding of an FDE's addresses, by the letters of a sized augmentation.
+    /// The encoding of an FDE's addresses, from the letters of a sized augmentation.
     fn pointers(&self, cie: &Cie, mut data: Slice<'s>) -> Result<Encoding, ReadError> {
         let mut pointers = Encoding::ABSOLUTE;
         for letter in cie.augmentation.text.chars() {
@@ -215,7 +215,7 @@ impl<'s> Reading<'s> {
         Ok(pointers)
     }
 
-    /// The address at which a part of the section is loaded.
+    /// The load address of a part of the section.
     fn place(&self, part: &Slice<'_>) -> u64 {
         let within = (part.slice().as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
         self.address.wrapping_add(within as u64)

@@ -5,17 +5,17 @@ use gimli::{DwEhPe, Reader as _};
 use super::entry::{EntryError, ReadError};
 use crate::debuginfo::unit::sections::Slice;
 
-/// How addresses are written (`DW_EH_PE_*`).
+/// The encoding of addresses (`DW_EH_PE_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Encoding(pub(super) u8);
 
 impl Encoding {
     /// `DW_EH_PE_absptr`: a plain address.
     pub(super) const ABSOLUTE: Self = Self(gimli::DW_EH_PE_absptr.0);
-    /// `DW_EH_PE_omit`: there is none.
+    /// `DW_EH_PE_omit`: absent.
     pub(super) const OMIT: Self = Self(gimli::DW_EH_PE_omit.0);
 
-    /// Whether the number counts from where it stands.
+    /// Whether the number is relative to its own position.
     fn is_relative(self) -> Result<bool, ReadError> {
         match DwEhPe(self.0 & 0xf0) {
             gimli::DW_EH_PE_absptr => Ok(false),
@@ -24,14 +24,14 @@ impl Encoding {
         }
     }
 
-    /// An address; `place` is the address that the field itself has.
+    /// An address; `place`: the address of the field itself.
     pub(super) fn address(self, from: &mut Slice<'_>, size: u8, place: u64) -> Result<u64, ReadError> {
         let relative = self.is_relative()?;
         let number = self.number(from, size)?;
         Ok(if relative { place.wrapping_add(number) } else { number })
     }
 
-    /// A number in the format of the encoding, whatever it counts from.
+    /// A number in the format of the encoding, without its base.
     pub(super) fn number(self, from: &mut Slice<'_>, size: u8) -> Result<u64, ReadError> {
         Ok(match DwEhPe(self.0).format() {
             gimli::DW_EH_PE_absptr => from.read_address(size)?,

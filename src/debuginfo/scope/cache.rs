@@ -1,4 +1,4 @@
-//! The functions that client sessions share.
+//! The cache of functions that client sessions share.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,16 +10,16 @@ use crate::debuginfo::scope::function::Function;
 use crate::debuginfo::types::{Type, TypeId};
 use crate::units::DieOffset;
 
-/// Functions kept in memory; past this the cache starts anew, which costs time and never correctness.
+/// Maximum cached functions. A full cache drops all of them, which costs only time.
 const MAX_FUNCTIONS: usize = 8192;
-/// Scopes and variables of the functions kept in memory, the same: some 200 MiB.
+/// Maximum scopes and variables of cached functions: some 200 MiB.
 const MAX_PARTS: usize = 1 << 19;
-/// Scopes and variables of a function whose repeated reads count.
+/// Minimum scopes and variables of a function whose repeated reads count.
 const LARGE: usize = 1 << 7;
-/// Scopes and variables of large functions that a question reads again: 8 functions as large as the cache.
+/// Maximum scopes and variables of large functions that a question reads again: 8 functions as large as the cache.
 const MAX_REREAD: usize = 8 * MAX_PARTS;
 
-/// The functions, types and names of scopes that were read last, of all debug information that shares the cache
+/// The latest functions, types and names of scopes, of all debug information that shares the cache
 /// ([`DebugInfo::sharing`](crate::debuginfo::DebugInfo::sharing)).
 #[derive(Default)]
 pub struct Functions {
@@ -28,11 +28,11 @@ pub struct Functions {
     pub(in crate::debuginfo) types: Cache<(Owner, TypeId), Arc<Type>>,
     /// Names of scopes, by the innermost DIE of each.
     pub(in crate::debuginfo) scopes: Cache<(Owner, DieOffset), Option<Arc<str>>>,
-    /// Memory for the tables of the same debug information.
+    /// The memory allowance for tables of the same debug information.
     pub(in crate::debuginfo) tables: Arc<TableMemory>,
 }
 
-/// Whose functions they are.
+/// The owner of cached functions: one [`DebugInfo`](crate::debuginfo::DebugInfo).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::debuginfo) struct Owner(u64);
 
@@ -40,17 +40,17 @@ pub(in crate::debuginfo) struct Owner(u64);
 struct Known {
     by_die: HashMap<(Owner, DieOffset), Arc<Function>>,
     parts: usize,
-    /// Scopes and variables of the large functions that were ever read.
+    /// Scopes and variables of all large functions ever read.
     large: HashMap<(Owner, DieOffset), usize>,
 }
 
-/// Reads of large functions that a question still may repeat: waves may stop by turns in functions that the cache does not hold
-/// together.
+/// The remaining repeated reads of large functions in a question. Waves may alternate between functions that exceed the
+/// cache together.
 #[derive(Debug)]
 pub struct Rereads(AtomicUsize);
 
 impl Default for Rereads {
-    /// Those of a new question.
+    /// The full amount, for a new question.
     fn default() -> Self {
         Self(AtomicUsize::new(MAX_REREAD))
     }
@@ -68,7 +68,7 @@ impl Rereads {
         self.0.load(Ordering::Relaxed) == 0
     }
 
-    /// Takes the scopes and variables of a function; returns false if fewer are left, and for each later function.
+    /// Takes the scopes and variables of a function. Returns false if fewer are left, and for each later function.
     fn take(&self, parts: usize) -> bool {
         let left = self.0.load(Ordering::Relaxed).saturating_sub(parts);
         self.0.store(left, Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl Rereads {
 }
 
 impl Functions {
-    /// Another owner of functions.
+    /// A new owner.
     pub(in crate::debuginfo) fn owner(&self) -> Owner {
         Owner(self.owners.fetch_add(1, Ordering::Relaxed))
     }
@@ -86,18 +86,18 @@ impl Functions {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A function, if it is kept.
+    /// A cached function.
     pub(in crate::debuginfo) fn get(&self, owner: Owner, die: DieOffset) -> Option<Arc<Function>> {
         self.lock().by_die.get(&(owner, die)).map(Arc::clone)
     }
 
-    /// Takes the cost of reading a function again, for one that is large; returns false if the question has spent its rereads.
+    /// Takes the cost of a repeated read of a large function; returns false if the question has none left.
     pub(in crate::debuginfo) fn may_read(&self, owner: Owner, die: DieOffset, rereads: &Rereads) -> bool {
         let parts = self.lock().large.get(&(owner, die)).copied();
         parts.is_none_or(|parts| rereads.take(parts))
     }
 
-    /// Keeps a function, or takes the one that another thread kept meanwhile.
+    /// Stores a function, or returns the one of a faster thread.
     pub(in crate::debuginfo) fn keep(
         &self,
         owner: Owner,

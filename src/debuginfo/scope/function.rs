@@ -1,4 +1,4 @@
-//! A function with its scopes: its body, its lexical blocks and the calls that were inlined into it.
+//! A function with its scopes: body, lexical blocks and inlined calls.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -18,13 +18,13 @@ use crate::units::DieOffset;
 pub enum ScopeKind {
     /// The function's body.
     Function,
-    /// A call that was inlined.
+    /// An inlined call.
     Inlined {
-        /// The function that was called.
+        /// The called function.
         subprogram: Arc<Subprogram>,
-        /// Where it was called.
+        /// The position of the call.
         call_site: Option<SourceLocation>,
-        /// Its attributes of the heterogeneous extensions; `None`: it has none, as most calls.
+        /// Its attributes of the heterogeneous extensions; `None`: it has none, like most calls.
         simd: Option<Box<SimdFacts>>,
     },
     /// A block of source text.
@@ -38,49 +38,49 @@ pub struct Scope {
     pub die: DieOffset,
     /// The kind.
     pub kind: ScopeKind,
-    /// The PCs it holds.
+    /// Its PCs.
     pub ranges: Vec<Range<ElfAddress>>,
-    /// Parameters and variables, DIE order; those that only the abstract instance has come last.
+    /// Parameters and variables in DIE order; those of the abstract instance alone come last.
     pub variables: Vec<Arc<Variable>>,
-    /// Imported declarations and modules, DIE order: what `using` brings into the scope.
+    /// Imported declarations and modules in DIE order: the names that `using` brings into the scope.
     pub imports: Vec<DieOffset>,
-    /// The scope around it; `None` for the function.
+    /// The enclosing scope; `None` for the function.
     pub parent: Option<usize>,
-    /// Scopes directly inside it, DIE order.
+    /// Its direct inner scopes in DIE order.
     pub children: Vec<usize>,
 }
 
-/// A function with code, and everything in it.
+/// A function with code, and its contents.
 #[derive(Debug)]
 pub struct Function {
-    /// The unit it stands in.
+    /// Its unit.
     pub unit: UnitId,
     /// Its names and declaration.
     pub subprogram: Arc<Subprogram>,
-    /// The function directly around it, for nested functions.
+    /// The innermost enclosing function, for nested functions.
     pub enclosing: Option<DieOffset>,
-    /// The function that it is an entry point of (DWARF 5 section 3.3), whose variables are its own too.
+    /// The function of which it is an entry point (DWARF 5 section 3.3), and whose variables it shares.
     pub entry_of: Option<DieOffset>,
-    /// `DW_AT_entry_pc` or `DW_AT_low_pc`, where a call begins; `None`: the first address of the first range.
+    /// `DW_AT_entry_pc` or `DW_AT_low_pc`, the start of a call; `None`: the first address of the first range.
     pub(in crate::debuginfo) entry: Option<ElfAddress>,
-    /// `DW_AT_frame_base`, before a PC is known.
+    /// `DW_AT_frame_base`, for any PC.
     pub frame_base: LocationAttribute,
-    /// `DW_AT_static_link`: the frame base of the function around it, for nested functions; before a PC is known.
+    /// `DW_AT_static_link`: the frame base of the enclosing function, for nested functions and any PC.
     pub static_link: LocationAttribute,
-    /// `DW_AT_return_addr`: where the address to return to is, before a PC is known.
+    /// `DW_AT_return_addr`: the location of the return address, for any PC.
     pub return_addr: LocationAttribute,
     /// Its attributes of the heterogeneous extensions.
     pub simd: SimdFacts,
-    /// Its scopes: the first is the function, each comes after the one around it.
+    /// Its scopes: first the function, each after its enclosing one.
     pub scopes: Vec<Scope>,
-    /// The unreadable parts; each costs its object, or all objects after it if their beginning is unknown.
+    /// The unreadable parts. Each costs its object, or all later objects if their beginning is unknown.
     pub problems: Vec<DebugInfoError>,
-    /// Whether one of its expressions has `DW_OP_LLVM_user`; each of its frames asks.
+    /// Whether one of its expressions has `DW_OP_LLVM_user`, cached for its frames.
     pub(in crate::debuginfo) has_llvm_user: OnceLock<bool>,
 }
 
 impl Function {
-    /// The scopes that hold a PC, the function first; empty when the PC is outside of the function.
+    /// The scopes that contain a PC, the function first; empty for a PC outside of the function.
     #[must_use]
     pub fn scopes_at(&self, pc: ElfAddress) -> Vec<usize> {
         let holds = |index: &usize| {
@@ -96,8 +96,8 @@ impl Function {
         chain
     }
 
-    /// Where a call of the function begins: `DW_AT_entry_pc`, else `DW_AT_low_pc`, else the first address of its first range
-    /// (DWARF 5, sections 2.17 and 2.18). A part of the code may lie at lower addresses.
+    /// The start of a call: `DW_AT_entry_pc`, else `DW_AT_low_pc`, else the first address of the first range (DWARF 5,
+    /// sections 2.17 and 2.18). Parts of the code may have lower addresses.
     #[must_use]
     pub fn low_pc(&self) -> Option<ElfAddress> {
         if self.entry.is_some() {
@@ -106,7 +106,7 @@ impl Function {
         Some(self.scopes.first()?.ranges.first()?.start)
     }
 
-    /// Scopes and variables, and names that are put together of others for each 256 bytes: the memory it takes.
+    /// Its size in memory: scopes, variables, and one for each 256 bytes of composed names.
     pub(in crate::debuginfo) fn parts(&self) -> usize {
         let names = |of: &Subprogram| of.qualified_name.as_ref().map_or(0, |name| name.len() / 256);
         let each = self.scopes.iter().map(|scope| match &scope.kind {

@@ -1,4 +1,4 @@
-//! Variables outside of functions, unit by unit and by name.
+//! Variables outside of functions, by unit and by name.
 
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::DebugInfo;
@@ -9,10 +9,10 @@ use crate::debuginfo::scope::variable::Variable;
 use crate::units::DieOffset;
 
 impl DebugInfo {
-    /// The unit whose code holds a PC; `None` if no unit has ranges with it.
+    /// The unit whose code contains a PC; `None` if no unit has it.
     ///
     /// # Errors
-    /// A unit cannot be read.
+    /// A unit is unreadable.
     pub fn unit_at(&self, pc: ElfAddress) -> Result<Option<UnitId>> {
         if let Some(at) = self.function_at(pc)? {
             return Ok(Some(FunctionAt::unit(&at)));
@@ -23,22 +23,22 @@ impl DebugInfo {
         Ok(units.find(|id| reading.view(*id).is_ok_and(|view| view.root.span.is_some())))
     }
 
-    /// The variable of a DIE, in a function or not.
+    /// The variable of a DIE, inside or outside of a function.
     ///
     /// # Errors
-    /// The DIE cannot be read.
+    /// The DIE is unreadable.
     pub fn variable(&self, die: DieOffset) -> Result<Variable> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
         Ok(Variable::read(reading, reading.die(die)?, false))
     }
 
-    /// The variables of a unit outside of functions, in DIE order: definitions, and declarations of variables that
-    /// other units define. The declarations of static class members are left out if the unit defines them. ReadError
-    /// parts of a variable are absent and among its problems.
+    /// The variables of a unit outside of functions, in DIE order: definitions, and declarations of other units'
+    /// variables. A static class member's declaration is omitted if the unit defines the member. Unreadable parts of a
+    /// variable are absent and among its problems.
     ///
     /// # Errors
-    /// The unit cannot be read.
+    /// The unit is unreadable.
     pub fn globals(&self, unit: UnitId) -> Result<Vec<Variable>> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -55,12 +55,12 @@ impl DebugInfo {
         Ok(found)
     }
 
-    /// The globals of that name in all units, definitions before declarations. The name is a simple one (`x`) or a
-    /// qualified one (`ns::x`, `::x`). Where `.debug_names` has the name only definitions come, and only units that it
-    /// does not cover are read; else all are, and the first call is as slow as the file is long.
+    /// The globals with a name in all units, definitions before declarations. The name is simple (`x`) or qualified
+    /// (`ns::x`, `::x`). If `.debug_names` has the name, the result has only definitions, and only uncovered units are
+    /// read. Otherwise all units are read, and the first call takes time in proportion to the file.
     ///
     /// # Errors
-    /// A unit or a variable cannot be read.
+    /// A unit or a variable is unreadable.
     pub fn globals_named(&self, name: &str) -> Result<Vec<Variable>> {
         let qualified = name.strip_prefix("::");
         let wanted = qualified.unwrap_or(name);
@@ -92,10 +92,10 @@ impl DebugInfo {
         Ok(found)
     }
 
-    /// The functions of a unit that have code, by address; one with several ranges is there once.
+    /// The functions of a unit with code, by address, each once.
     ///
     /// # Errors
-    /// The unit cannot be read.
+    /// The unit is unreadable.
     pub fn functions(&self, unit: UnitId) -> Result<Vec<DieOffset>> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;

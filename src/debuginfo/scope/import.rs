@@ -8,13 +8,13 @@ use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::unit::die::Reading;
 use crate::units::DieOffset;
 
-/// Imports of imports that are followed.
+/// Maximum depth of imports through imports.
 const MAX_IMPORTS: usize = 8;
 
-/// A name or the names of a namespace, visible where they do not stand.
+/// A name, or the names of a namespace, visible outside of their own scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// The full name of what is imported: `ns::x`, `outer::ns`.
+    /// The full name of the target: `ns::x`, `outer::ns`.
     pub of: Arc<str>,
     /// The imported entity.
     pub kind: ImportKind,
@@ -25,12 +25,12 @@ pub struct Import {
 pub enum ImportKind {
     /// All names of a namespace: `using namespace ns`.
     Namespace,
-    /// One name, the last part of it or the import's own: `using ns::x`, `namespace other = ns`.
+    /// One name, the target's last part or the import's own: `using ns::x`, `namespace other = ns`.
     Name(Arc<str>),
 }
 
 impl Import {
-    /// The full name that a name means by this import.
+    /// The full name of a name's target through this import.
     #[must_use]
     pub fn meant(&self, name: &str) -> Option<String> {
         match &self.kind {
@@ -44,20 +44,20 @@ impl Import {
 }
 
 impl DebugInfo {
-    /// An import by its DIE; `None` where it brings nothing that has a name.
+    /// The import of a DIE; `None` if its target has no name.
     ///
     /// # Errors
-    /// The DIE cannot be read.
+    /// The DIE is unreadable.
     pub fn import(&self, die: DieOffset) -> Result<Option<Import>> {
         let dwarf = self.sections.dwarf();
         read(self.reading(&dwarf), die)
     }
 
-    /// The imports of a unit outside of functions, each with the namespace or class that it stands in, `""` for none.
-    /// Those that cannot be read are left out.
+    /// The imports of a unit outside of functions, each with its enclosing namespace or class (`""`: none). Unreadable
+    /// ones are omitted.
     ///
     /// # Errors
-    /// The unit cannot be read.
+    /// The unit is unreadable.
     pub fn imports(&self, unit: UnitId) -> Result<Vec<(Arc<str>, Import)>> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);

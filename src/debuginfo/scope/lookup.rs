@@ -1,6 +1,6 @@
-//! Meanings of a typed name: types, enumerators and functions, in one unit or in all.
+//! Lookup of a typed name: types, enumerators and functions, in one unit or in all.
 //!
-//! Nothing is indexed by name: who types a name waits for one reading of the units, which keep what they read.
+//! There is no index by name: a lookup reads the units once, and they cache the results.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::debuginfo::types::{Type, TypeId, TypeKind};
 /// The condition for a full name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// It is the name asked for, all of it.
+    /// It equals the requested name.
     Whole,
-    /// It ends with the name asked for, after any namespaces and classes.
+    /// It ends with the requested name, after any namespaces and classes.
     Ending,
 }
 
 impl Naming {
-    /// Whether a full name matches the one asked for. The unnamed namespace may be omitted.
+    /// Whether a full name matches the requested one. The unnamed namespace may be omitted.
     #[must_use]
     pub fn matches(self, full: &str, asked: &str) -> bool {
         let asked = asked.strip_prefix("::").unwrap_or(asked);
@@ -43,7 +43,7 @@ impl Naming {
     }
 }
 
-/// A name without the spaces in which compilers and users differ in template arguments: `Vec<float,3>`.
+/// A name without the optional spaces of template arguments, `Vec<float,3>`: compilers and users differ in them.
 fn squeezed(name: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut squeezed = String::with_capacity(name.len());
@@ -59,10 +59,10 @@ fn squeezed(name: &str) -> String {
 }
 
 impl DebugInfo {
-    /// The types of a unit that have a name, in DIE order.
+    /// The types of a unit with a name, in DIE order.
     ///
     /// # Errors
-    /// The unit cannot be read. A type that cannot be is left out.
+    /// The unit is unreadable. Unreadable types are omitted.
     pub fn named_types(&self, unit: UnitId) -> Result<Vec<Arc<Type>>> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;
@@ -70,10 +70,10 @@ impl DebugInfo {
         Ok(types.filter(|found| found.name.is_some()).collect())
     }
 
-    /// The enumerator of that name in a unit, with its type: `RED`, `ns::RED`, `ns::Pass::First`.
+    /// The enumerator of a name in a unit, with its type: `RED`, `ns::RED`, `ns::Pass::First`.
     ///
     /// # Errors
-    /// The unit cannot be read.
+    /// The unit is unreadable.
     pub fn enumerator_named(
         &self,
         unit: UnitId,
@@ -99,10 +99,10 @@ impl DebugInfo {
         Ok(None)
     }
 
-    /// The function with code of that name in a unit: by its source name, qualified or not, or its symbol.
+    /// The function of a unit with code and a name: its source name, qualified or not, or its symbol.
     ///
     /// # Errors
-    /// The unit cannot be read. A function that cannot be is left out.
+    /// The unit is unreadable. Unreadable functions are omitted.
     pub fn function_named(&self, unit: UnitId, name: &str, naming: Naming) -> Result<Option<Arc<Function>>> {
         for die in self.functions(unit)? {
             let Ok(function) = self.function(die) else { continue };
@@ -114,10 +114,10 @@ impl DebugInfo {
         Ok(None)
     }
 
-    /// A variable of static storage inside of a unit's functions: `tile`, or `kernel::tile`.
+    /// A variable of static storage within a unit's functions: `tile`, or `kernel::tile`.
     ///
     /// # Errors
-    /// The unit cannot be read. A function that cannot be is left out.
+    /// The unit is unreadable. Unreadable functions are omitted.
     pub fn static_named(&self, unit: UnitId, name: &str) -> Result<Option<Arc<Variable>>> {
         for die in self.functions(unit)? {
             let Ok(function) = self.function(die) else { continue };

@@ -1,4 +1,4 @@
-//! A function's scopes: its body, its lexical blocks and the calls that were inlined into it, with their variables.
+//! A function's scopes: body, lexical blocks and inlined calls, with their variables.
 //!
 //! DWARF 5 sections 3.3.8 (inlining) and 3.5 (lexical blocks).
 

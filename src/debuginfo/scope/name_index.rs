@@ -1,10 +1,9 @@
-//! `.debug_names`: which units have a name, without reading them all. DWARF 5 section 6.1.1.
+//! `.debug_names`: the units with a name, without a read of all units. DWARF 5 section 6.1.1.
 //!
-//! The index is a shortcut and never the last word: each entry is compared with the DIE that it names, and one that
-//! disagrees shows that the index is not of this file. If the index lacks a name, the units are read as without an
-//! index: an index may leave out units, and rules differ on its contents. The 2020 AMDGPU text ("Lookup By Name")
-//! adds variables whose location has `DW_OP_LLVM_form_aspace_address`; an index made by that rule has that in its
-//! augmentation.
+//! The index is only a shortcut. Each entry is compared with its DIE; a difference means that the index belongs to
+//! another file. A name outside of the index leads to a read of the units, because an index may omit units, and rules
+//! on its contents differ. The 2020 AMDGPU text ("Lookup By Name") adds variables whose location has
+//! `DW_OP_LLVM_form_aspace_address`; the augmentation of such an index names that text.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,14 +22,14 @@ use crate::units::DieOffset;
 pub struct NameIndexFacts {
     /// `augmentation_string` without padding: `LLVM0700` of LLVM, `[amd:v0.0]` of the 2020 text.
     pub augmentation: Option<Arc<str>>,
-    /// How many compilation units it covers.
+    /// The number of compilation units.
     pub units: u32,
-    /// How many names it has.
+    /// The number of names.
     pub names: u32,
 }
 
 impl NameIndexFacts {
-    /// Whether variables in other address spaces are in the index too.
+    /// Whether the index includes variables in other address spaces.
     #[must_use]
     pub fn has_address_spaces(&self) -> bool {
         self.augmentation.as_deref().is_some_and(|text| text.contains("[amd:v") || text.contains("[llvm:v"))
@@ -39,14 +38,14 @@ impl NameIndexFacts {
 
 /// The entries of a name in the indexes.
 pub(in crate::debuginfo) struct Named {
-    /// Variables outside of functions with that name.
+    /// Variables outside of functions with the name.
     pub(in crate::debuginfo) variables: Vec<DieOffset>,
     /// Units whose names are in an index.
     pub(in crate::debuginfo) covered: HashSet<UnitId>,
 }
 
 impl DebugInfo {
-    /// The indexes of `.debug_names`, as far as the section can be read.
+    /// The readable indexes of `.debug_names`.
     #[must_use]
     pub fn name_indexes(&self) -> Vec<NameIndexFacts> {
         let dwarf = self.sections.dwarf();
@@ -63,10 +62,10 @@ impl DebugInfo {
     }
 }
 
-/// The entries of a name without namespaces in the indexes; `None` if there is none, or one is not of this file.
+/// The entries of a name without namespaces; `None` without entries, or with an entry of another file.
 pub(in crate::debuginfo) fn named(reading: Reading<'_>, name: &str) -> Option<Named> {
     let mut found = Named { variables: Vec::new(), covered: HashSet::new() };
-    // Rows may share their entries, which takes one byte of the section for each at least.
+    // Rows may share entries. Each entry takes at least one byte of the section.
     let mut left = reading.dwarf.debug_names.reader().len();
     let mut headers = reading.dwarf.debug_names.headers();
     while let Some(header) = headers.next().ok()? {
@@ -135,7 +134,7 @@ fn unit_at(reading: Reading<'_>, offset: DebugInfoOffset) -> Option<UnitId> {
     Some(slots.get(index)?.id)
 }
 
-/// DWARF 5 section 7.33: Bernstein's hash of the name in lower case; only ASCII needs no table of Unicode's folding.
+/// DWARF 5 section 7.33: Bernstein's hash of the lower-case name; only ASCII needs no table of Unicode's folding.
 fn hash(name: &str) -> u32 {
     let bytes = name.bytes().map(|byte| byte.to_ascii_lowercase());
     bytes.fold(5381u32, |hash, byte| hash.wrapping_mul(33).wrapping_add(byte.into()))

@@ -1,4 +1,4 @@
-//! Qualified names: which namespaces and classes a DIE stands in.
+//! Qualified names: the enclosing namespaces and classes of a DIE.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::debuginfo::unit::sections::AttributeValue;
 use crate::debuginfo::unit::sections::unsigned;
 
 impl<'a> Reading<'a> {
-    /// A name with the namespaces and classes around its DIE: `ns::Vec::x`.
+    /// A name with the enclosing namespaces and classes of its DIE: `ns::Vec::x`.
     ///
-    /// As gdb does: the namespace without a name is `(anonymous namespace)`; a class without a name, and a function,
-    /// end the qualification.
+    /// The rules are gdb's: an unnamed namespace is `(anonymous namespace)`; an unnamed class, or a function, ends the
+    /// qualification.
     pub(in crate::debuginfo) fn qualified(self, die: &Die<'a>, name: &Arc<str>) -> Result<Arc<str>> {
         Ok(match self.scope(die)? {
             Some(scope) if name.len() <= MAX_NAME => Arc::from(format!("{scope}::{name}")),
@@ -23,16 +23,16 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The namespaces and classes around a DIE, joined by `::`.
+    /// The enclosing namespaces and classes of a DIE, joined by `::`.
     pub(in crate::debuginfo) fn scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let Some(innermost) = die.view.index().around(die.offset()).next() else { return Ok(None) };
-        // To name a class all that is in it is read, and each type in it has it in its name.
+        // The name of a class requires a read of its contents, and each type in the class has the name as a part.
         let (cache, key) = (&self.info.functions.scopes, (self.info.owner, innermost));
         if let Some(known) = cache.get(&key) {
             return Ok(known);
         }
         let scope = self.read_scope(die)?;
-        // Within template arguments a name may be cut short.
+        // Names within template arguments may be cut.
         if NESTED.get().0 == 0 {
             let text = scope.as_ref().map_or(0, |scope| scope.len());
             return Ok(cache.keep(key, scope, text, MAX_CACHED_SCOPES));
@@ -43,7 +43,7 @@ impl<'a> Reading<'a> {
     fn read_scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let mut parts = Vec::new();
         for around in die.view.index().around(die.offset()) {
-            // In a type unit the class around a type may be no more than a reference to the unit that defines it.
+            // In a type unit the class around a type may be only a reference to the unit that defines it.
             let around = self.defined(self.die_near(&die.view, around)?)?;
             let own = self.template_name(&around)?;
             match (around.tag(), own) {
@@ -61,8 +61,8 @@ impl<'a> Reading<'a> {
         Ok((!parts.is_empty()).then(|| Arc::from(parts.join("::"))))
     }
 
-    /// `DW_AT_name`, with the template arguments that compilers leave out of it (`-gsimple-template-names`): those are
-    /// children of the DIE then.
+    /// `DW_AT_name`, with template arguments that compilers omit (`-gsimple-template-names`): they are children of the
+    /// DIE.
     pub(in crate::debuginfo) fn template_name(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let Some(name) = die.string(gimli::DW_AT_name)? else { return Ok(None) };
         let may_be = matches!(
@@ -95,11 +95,11 @@ impl<'a> Reading<'a> {
         }
         let mut arguments = arguments.join(", ");
         drop(nested);
-        // Names of arguments are kept with theirs: each may double the text.
+        // Names of arguments are cached with their own arguments: each may double the text.
         if arguments.len() > MAX_NAME {
             arguments = "...".to_owned();
         }
-        // As clang spells it in full names.
+        // clang's spelling in full names.
         let gap = if arguments.ends_with('>') { " " } else { "" };
         Ok(Some(Arc::from(format!("{name}<{arguments}{gap}>"))))
     }
@@ -136,20 +136,20 @@ impl<'a> Reading<'a> {
         })
     }
 }
-/// Scopes whose names are kept; past this the cache starts anew.
+/// Maximum cached names of scopes; a full cache drops all.
 const MAX_CACHED_SCOPES: usize = 1 << 14;
-/// Arguments within arguments that are spelled out; deeper ones are left out.
+/// Maximum depth of nested template arguments; deeper ones are omitted.
 const MAX_NESTED: usize = 12;
-/// Arguments in one name: each may have as many as it likes, so depth alone is no bound.
+/// Maximum arguments in one name: depth alone does not bound their number.
 const MAX_ARGUMENTS: usize = 256;
 
 thread_local! {
-    /// How deep this thread is in arguments of arguments, and how many it may still spell. A type's name is asked for
-    /// through caches that know nothing of each other, and a hostile type can be its own argument.
+    /// The depth of nested arguments in this thread, and the remaining number of arguments. Type names pass through
+    /// several independent caches, and a hostile type can be its own argument.
     static NESTED: Cell<(usize, usize)> = const { Cell::new((0, MAX_ARGUMENTS)) };
 }
 
-/// One level of template arguments, left when it is dropped.
+/// One level of template arguments, ended by drop.
 struct Nested;
 
 impl Nested {
@@ -176,8 +176,8 @@ impl Drop for Nested {
     }
 }
 
-/// The children that are template parameters; of a function only those before anything but parameters, for what follows
-/// is its body.
+/// The children that are template parameters. In a function the first child other than a parameter ends them: it begins
+/// the body.
 fn template_parameters<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
     let is_function = die.tag() == gimli::DW_TAG_subprogram;
     let wanted = |tag| match tag {

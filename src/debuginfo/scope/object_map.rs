@@ -1,5 +1,5 @@
-//! `DW_TAG_object_map` (DWARF issue 230712.4): where the elements of an array are while chunks of it are in vector
-//! registers. The entry exists in units of the draft dialect alone, with the numbers of [`crate::dwarf::draft`].
+//! `DW_TAG_object_map` (DWARF issue 230712.4): the locations of an array's elements while chunks of it are in vector
+//! registers. It exists only in units of the draft dialect, with the codes of [`crate::dwarf::draft`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use crate::debuginfo::unit::location::LocationAttribute;
 use crate::dwarf::draft;
 use crate::units::DieOffset;
 
-/// An object map, before a PC is known. Each attribute is an expression or a list of them, or a constant of 8 bytes.
+/// An object map, for any PC. Each attribute is an expression, a list of them, or a constant of 8 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectMap {
-    /// The unit whose facts the attributes are evaluated with.
+    /// The unit for the evaluation of the attributes.
     pub unit: UnitId,
-    /// `DW_AT_mem_location`: where the array is in memory.
+    /// `DW_AT_mem_location`: the array's place in memory.
     pub mem_location: LocationAttribute,
-    /// `DW_AT_cntl_ordinal`: which chunk is in registers.
+    /// `DW_AT_cntl_ordinal`: the number of the chunk in registers.
     pub cntl_ordinal: LocationAttribute,
     /// `DW_AT_vec_location`: the vector register.
     pub vec_location: LocationAttribute,
-    /// `DW_AT_element_size`: bytes of an element.
+    /// `DW_AT_element_size`: bytes per element.
     pub element_size: LocationAttribute,
-    /// `DW_AT_element_count`: elements of a chunk.
+    /// `DW_AT_element_count`: elements per chunk.
     pub element_count: LocationAttribute,
-    /// The PCs where the map holds; `None` if the DIE has none.
+    /// The PCs of the map; `None` if the DIE has none.
     pub ranges: Option<Vec<Range<ElfAddress>>>,
 }
 
@@ -38,8 +38,8 @@ impl DebugInfo {
     /// The object map at an offset in `.debug_info`.
     ///
     /// # Errors
-    /// There is no DIE at the offset, it is no object map of a unit of the draft dialect, or one of the five attributes is
-    /// missing or of another class.
+    /// The offset has no DIE, or the DIE is not an object map of a draft unit. One of the five attributes is missing or
+    /// of another class.
     pub fn object_map(&self, die: DieOffset) -> Result<ObjectMap> {
         let dwarf = self.sections.dwarf();
         let found = self.reading(&dwarf).die(die)?;

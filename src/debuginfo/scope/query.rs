@@ -17,20 +17,20 @@ use crate::debuginfo::unit::line_table::SourceLocation;
 use crate::debuginfo::unit::location::{ListOffset, Location, LocationAttribute};
 use crate::units::DieOffset;
 
-/// The function that holds a PC.
+/// The function that contains a PC.
 #[derive(Clone, Debug)]
 pub struct FunctionAt {
     /// The function with all its scopes.
     pub function: Arc<Function>,
-    /// Its frame base at the PC. [`Location::None`] when it has none, as some of clang's -O2 kernels.
+    /// Its frame base at the PC; [`Location::None`] if it has none, as in some of clang's -O2 kernels.
     pub frame_base: Location,
-    /// The frames at the PC, innermost first: inlined calls, then the function itself. Never empty.
+    /// The frames at the PC, innermost first: inlined calls, then the function. Never empty.
     pub frames: Arc<[InlineFrame]>,
 }
 
-/// [`FunctionAt`] with the function by its DIE: a function with its scopes takes too much memory to be kept for each PC.
+/// [`FunctionAt`] with the function's DIE, for caches by PC: the function with its scopes is too large there.
 ///
-/// It has the facts that each frame of each wave asks for: to read a large function again for each of them takes too long.
+/// It has the facts that all frames of all waves need: repeated reads of a large function would take too long.
 #[derive(Clone, Debug)]
 pub struct FunctionKey {
     /// The function's DIE.
@@ -46,13 +46,13 @@ pub struct FunctionKey {
 /// A function or inlined call at a PC, with its part of the scope chain.
 #[derive(Clone, Debug)]
 pub struct InlineFrame {
-    /// The function, or the function that was inlined.
+    /// The function, or the inlined function.
     pub subprogram: Arc<Subprogram>,
     /// Indexes into [`Function::scopes`], outermost first: the body, then its blocks around the PC.
     pub scopes: Vec<usize>,
-    /// Where the next frame calls it; `None` for the function itself.
+    /// The position of the call in the next frame; `None` for the function itself.
     pub call_site: Option<SourceLocation>,
-    /// Attributes of the heterogeneous extensions; `None`: it has none, as most.
+    /// Attributes of the heterogeneous extensions; `None`: it has none, like most.
     simd: Option<Box<SimdFacts>>,
 }
 
@@ -74,7 +74,7 @@ impl FunctionKey {
 }
 
 impl FunctionAt {
-    /// The key that [`DebugInfo::function_of`] finds it by.
+    /// The key for [`DebugInfo::function_of`].
     #[must_use]
     pub fn key(&self) -> FunctionKey {
         let Self { function, frame_base, frames } = self;
@@ -100,28 +100,28 @@ impl FunctionAt {
 }
 
 impl DebugInfo {
-    /// The function that holds a PC, with the calls that were inlined there; `None` where no function has code.
+    /// The function that contains a PC, with the inlined calls there; `None` if no function has it.
     ///
     /// # Errors
-    /// The function's DIEs cannot be read.
+    /// The function's DIEs are unreadable.
     pub fn function_at(&self, pc: ElfAddress) -> Result<Option<FunctionAt>> {
         self.function_at_within(pc, &Rereads::default())
     }
 
-    /// [`Self::function_at`] within the rereads of a question.
+    /// [`Self::function_at`] within a question's capacity of repeated reads.
     ///
     /// # Errors
-    /// As there, and [`DebugInfoError::Bound`] where the rereads are spent.
+    /// Those of [`Self::function_at`], and [`DebugInfoError::Bound`] if the repeated reads are used up.
     pub fn function_at_within(&self, pc: ElfAddress, rereads: &Rereads) -> Result<Option<FunctionAt>> {
         let dwarf = self.sections.dwarf();
         self.find(self.reading(&dwarf), pc, rereads)
     }
 
-    /// The parameters and variables in scope in the innermost frame at a PC: outermost scope first, DIE order within.
-    /// A shadowed name is there as often as it is declared. One whose location cannot be read is at [`Location::Broken`].
+    /// The parameters and variables in scope in the innermost frame at a PC, outermost scope first, in DIE order. Each
+    /// declaration of a shadowed name is included. A variable with an unreadable location is at [`Location::Broken`].
     ///
     /// # Errors
-    /// The function's DIEs cannot be read.
+    /// The function's DIEs are unreadable.
     pub fn variables_at(&self, pc: ElfAddress) -> Result<Vec<VariableAt>> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -131,28 +131,28 @@ impl DebugInfo {
         }
     }
 
-    /// [`Self::variables_at`] for any of the frames at the PC: 0 is the innermost.
+    /// [`Self::variables_at`] for any frame at the PC; 0 is the innermost.
     ///
     /// # Errors
-    /// The function's unit cannot be read.
+    /// The function's unit is unreadable.
     pub fn frame_variables(&self, at: &FunctionAt, frame: usize, pc: ElfAddress) -> Result<Vec<VariableAt>> {
         let dwarf = self.sections.dwarf();
         self.variables(self.reading(&dwarf), at, frame, pc)
     }
 
-    /// A function by its DIE, read once and kept.
+    /// A function by its DIE, cached.
     ///
     /// # Errors
-    /// The DIE is not a function's, or cannot be read.
+    /// The DIE is not a function's, or is unreadable.
     pub fn function(&self, die: DieOffset) -> Result<Arc<Function>> {
         let dwarf = self.sections.dwarf();
         self.function_die(self.reading(&dwarf), die, &Rereads::default())
     }
 
-    /// The function at a PC that was found before, within the rereads of a question.
+    /// The function of a key, within a question's capacity of repeated reads.
     ///
     /// # Errors
-    /// As for [`Self::function`], and [`DebugInfoError::Bound`] where the rereads are spent.
+    /// Those of [`Self::function`], and [`DebugInfoError::Bound`] if the repeated reads are used up.
     pub fn function_of(&self, key: &FunctionKey, rereads: &Rereads) -> Result<FunctionAt> {
         let FunctionKey { die, frame_base, frames, .. } = key;
         let function = match self.functions.get(self.owner, *die) {
@@ -190,7 +190,7 @@ impl DebugInfo {
             let split = facts.dwo_name.clone().map(|file| DebugInfoError::Split { unit: facts.offset, file });
             problem = problem.or(split).or_else(|| view.index().problems.first().cloned());
         }
-        // Nothing found, and a unit was not read, or not to its end: the function may be in the rest.
+        // Without a result, an unread unit, or the unread rest of one, may have the function.
         let problem = problem.or_else(|| reading.units.problems.first().cloned());
         problem.or_else(|| reading.units.unreadable(reading.dwarf).next()).map_or(Ok(None), Err)
     }
@@ -215,7 +215,7 @@ impl DebugInfo {
                 };
                 let known = key.and_then(|key| lists.get(&key)).cloned();
                 let location = known.unwrap_or_else(|| match attribute {
-                    // A list is read in the unit of its own DIE, which is another's for some inherited variables.
+                    // A list is relative to the unit of its own DIE, which is another one for some inherited variables.
                     LocationAttribute::List(_) if variable.unit != at.function.unit => {
                         let other = reading.view(variable.unit);
                         let other = other.as_ref().map_err(Clone::clone);
@@ -244,7 +244,7 @@ impl DebugInfo {
                 why: "a question reads functions that do not fit the cache together more often than its bound allows",
             });
         }
-        // Read outside of the lock: two clients may read the same function once each, none waits for the other.
+        // Read without the lock: two clients may read the same function at once, and neither waits.
         Ok(self.functions.keep(self.owner, die, Function::read(reading, die)?))
     }
 }

@@ -1,6 +1,6 @@
-//! Functions out of DIEs.
+//! Conversion of DIEs to functions.
 //!
-//! A function is read whole when a PC first falls into it, and kept: the next PC only walks the tree.
+//! The first PC in a function reads all of it into the cache; later PCs only visit the tree.
 
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -51,7 +51,7 @@ impl Function {
             view.entry(around).is_ok_and(|entry| is_function(entry.tag())).then_some(around)
         };
         let outside = around(offset);
-        // An entry point inherits absent attributes from its function: they have one frame.
+        // An entry point inherits absent attributes from its function, with which it shares a frame.
         let (entry_of, enclosing) = match outside.filter(|_| is_entry) {
             Some(function) => (Some(function), around(function)),
             None => (None, outside),
@@ -80,7 +80,7 @@ impl Function {
             children: Vec::new(),
         };
         let mut tree = Tree::new(reading, Rc::clone(&view), body, capacity, damage);
-        // The variables of its function are an entry point's too; its own parameters come behind them.
+        // An entry point has its function's variables, then its own parameters.
         if let (Some(function), Some(around)) = (&function, entry_of) {
             tree.read_or_end(around, function);
         }

@@ -1,4 +1,4 @@
-//! Attributes of functions and inlined calls: lanes, and locations of a frame.
+//! Attributes of functions and inlined calls for lanes, and locations of a frame.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use crate::debuginfo::unit::die::{Origins, Reading};
 use crate::debuginfo::unit::location::LocationAttribute;
 use crate::debuginfo::unit::sections::unsigned;
 
-/// How many lanes a function was compiled for: `DW_AT_LLVM_lanes`, `DW_AT_num_lanes` of the drafts.
+/// The number of lanes of a function's code: `DW_AT_LLVM_lanes`, `DW_AT_num_lanes` of the drafts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lanes {
     /// Absent; the wave size bounds `DW_OP_LLVM_push_lane`.
     Missing,
     /// A number.
     Constant(u64),
-    /// An expression or list (the later proposal): an implicit location, read as a number.
+    /// An expression or list (later proposal): an implicit location with the number.
     Expression(LocationAttribute),
 }
 
@@ -24,14 +24,14 @@ pub enum Lanes {
 pub struct SimdFacts {
     /// `DW_AT_LLVM_lanes`.
     pub lanes: Lanes,
-    /// `DW_AT_LLVM_lane_pc`, `DW_AT_lane_pc` of the drafts: the PC of every lane.
+    /// `DW_AT_LLVM_lane_pc`, `DW_AT_lane_pc` of the drafts: the PCs of the lanes.
     pub lane_pc: LocationAttribute,
-    /// `DW_AT_LLVM_active_lane`, `DW_AT_active_lane` of the drafts: the lanes that are active.
+    /// `DW_AT_LLVM_active_lane`, `DW_AT_active_lane` of the drafts: the active lanes.
     pub active_lane: LocationAttribute,
 }
 
 impl SimdFacts {
-    /// Those of a function without any of the attributes.
+    /// The facts of a function without these attributes.
     pub const MISSING: Self = Self {
         lanes: Lanes::Missing,
         lane_pc: LocationAttribute::Missing,
@@ -42,7 +42,7 @@ impl SimdFacts {
 pub(in crate::debuginfo) fn addresses(ranges: Vec<Range<u64>>) -> Vec<Range<ElfAddress>> {
     let mut addresses: Vec<_> =
         ranges.into_iter().map(|range| ElfAddress(range.start)..ElfAddress(range.end)).collect();
-    // Kept for each of perhaps a million scopes, most of which have one.
+    // A million scopes may be cached, most with one expression.
     addresses.shrink_to_fit();
     addresses
 }

@@ -10,10 +10,10 @@ use crate::debuginfo::unit::die::{Origins, Reading};
 use crate::debuginfo::unit::line_table::SourceLocation;
 use crate::units::{AddressSpace, DieOffset};
 
-/// A function as source text names it, inlined or not.
+/// A function by its source name, inlined or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subprogram {
-    /// The DIE that stands for it here: its concrete or its inlined instance.
+    /// Its DIE here: the concrete or the inlined instance.
     pub die: DieOffset,
     /// `DW_AT_name`: `saxpy`, `get<int>`.
     pub name: Option<Arc<str>>,
@@ -21,28 +21,28 @@ pub struct Subprogram {
     pub qualified_name: Option<Arc<str>>,
     /// `DW_AT_linkage_name`: the symbol, mangled for HIP.
     pub linkage_name: Option<Arc<str>>,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub declared: Option<SourceLocation>,
-    /// The type it returns; `None` for `void`.
+    /// The return type; `None` for `void`.
     pub return_type: Option<TypeId>,
     /// Whether other units can call it.
     pub is_external: bool,
-    /// Whether no source text wrote it.
+    /// Whether the compiler generated it.
     pub is_artificial: bool,
     /// `DW_AT_calling_convention`: 0xc7 for a kernel (`DW_CC_LLVM_DeviceKernel`).
     pub calling_convention: Option<u8>,
-    /// The address space of its code, by the attributes of a pointer; `None` where no DIE gives one.
+    /// The address space of its code, by the attributes of a pointer; `None` if no DIE has one.
     pub address_space: Option<AddressSpace>,
 }
 
 impl Subprogram {
-    /// The linkage name demangled, `ns::scale(float*, int)`; `None` when it is absent or not mangled.
+    /// The linkage name demangled, `ns::scale(float*, int)`; `None` if it is absent or not mangled.
     #[must_use]
     pub fn demangled(&self) -> Option<String> {
         demangle(self.linkage_name.as_deref()?)
     }
 
-    /// The best name for a person: demangled, else qualified, else the symbol.
+    /// The name for users: demangled, else qualified, else the symbol.
     #[must_use]
     pub fn display_name(&self) -> Option<String> {
         let named = || self.qualified_name.as_deref().or(self.linkage_name.as_deref()).map(str::to_owned);
@@ -89,15 +89,15 @@ impl Subprogram {
     }
 }
 
-/// Longer symbols are not demangled: the demangler's work may grow much faster than its input.
+/// Maximum bytes of a symbol to demangle: the demangler's work may grow much faster than its input.
 const MAX_SYMBOL: usize = 4096;
 
-/// Parts within parts of a symbol: the demangler takes some 2 KiB of stack for each.
+/// Maximum nesting of a symbol's parts: the demangler takes some 2 KiB of stack for each.
 const MAX_NESTED: u32 = 96;
-/// Bytes of a demangled name. A symbol names earlier parts of itself (Itanium C++ ABI 5.1.8), so that each may double the text.
+/// Maximum bytes of a demangled name. Symbols refer to their parts (Itanium C++ ABI 5.1.8), which may double the text.
 const MAX_NAME: usize = 1 << 16;
 
-/// A text that ends the demangler when it becomes too long.
+/// Text that stops the demangler at its maximum length.
 struct Bounded(String);
 
 impl fmt::Write for Bounded {
@@ -110,7 +110,7 @@ impl fmt::Write for Bounded {
     }
 }
 
-/// An Itanium C++ symbol as source text; `None` for any other name, and for one that is beyond the demangler's bounds.
+/// An Itanium C++ symbol as source text; `None` for other names, and beyond the demangler's bounds.
 #[must_use]
 pub fn demangle(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") || symbol.len() > MAX_SYMBOL {
@@ -125,7 +125,7 @@ pub fn demangle(symbol: &str) -> Option<String> {
     Some(special(symbol, &demangled).unwrap_or(demangled))
 }
 
-/// Tables and thunks as the GNU demangler, gdb and LLVM spell them; the crate has spellings of its own.
+/// Tables and thunks in the spelling of the GNU demangler, gdb and LLVM, from which the crate differs.
 fn special(symbol: &str, demangled: &str) -> Option<String> {
     let between = |start: &str, end: &str| demangled.strip_prefix(start)?.strip_suffix(end);
     let last = |inner: &str| Some(inner.rsplit_once("}, ")?.1.to_owned());

@@ -1,4 +1,4 @@
-//! The tree of a function's scopes while it is read: DWARF 5 sections 3.3.8 (inlining) and 3.5 (lexical blocks).
+//! Construction of a function's tree of scopes: DWARF 5 sections 3.3.8 (inlining) and 3.5 (lexical blocks).
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,32 +16,32 @@ use crate::debuginfo::unit::sections::Entry;
 use crate::debuginfo::unit::view::UnitView;
 use crate::units::DieOffset;
 
-/// DIEs of abstract instances that one function looks at, for what its concrete instances leave out.
+/// Maximum DIEs of abstract instances examined for one function, for the omissions of its concrete instances.
 const MAX_ABSTRACT_DIES: usize = 1 << 18;
 
-/// Scopes and variables of one function, the most: some 200 MiB. Those of an abstract instance count for each call that has them.
+/// Maximum scopes and variables of one function, each inherited one counted for each call: some 200 MiB.
 const MAX_PARTS: usize = 1 << 19;
 
-/// The tree while it is read.
+/// The tree under construction.
 pub(in crate::debuginfo) struct Tree<'a> {
     reading: Reading<'a>,
     view: Rc<UnitView<'a>>,
     scopes: Vec<Scope>,
     damage: Diagnostics,
-    /// How many ranges its scopes may still have.
+    /// The remaining capacity of its scopes' ranges.
     ranges: usize,
-    /// The abstract instances that calls were inlined from.
+    /// The abstract instances of inlined calls.
     abstracts: HashMap<DieOffset, Rc<[AbstractDie]>>,
-    /// Variables of abstract instances: each call that leaves one out has the same.
+    /// Variables of abstract instances, shared by all calls that omit them.
     inherited: HashMap<DieOffset, Arc<Variable>>,
-    /// DIEs of abstract instances that may still be looked at.
+    /// The remaining DIEs of abstract instances to examine.
     abstract_dies: usize,
     is_too_deep: bool,
-    /// How many scopes and variables may still be added.
+    /// The remaining capacity of scopes and variables.
     parts: usize,
 }
 
-/// A DIE of an abstract instance that a concrete one may leave out.
+/// A DIE of an abstract instance that a concrete one may omit.
 #[derive(Clone, Copy)]
 struct AbstractDie {
     die: DieOffset,
@@ -53,23 +53,23 @@ struct AbstractDie {
 enum AbstractKind {
     Variable,
     Import,
-    /// A lexical block: transparent where no concrete block stands for it.
+    /// A lexical block: transparent without a concrete block.
     Block,
 }
 
-/// A scope DIE whose children are being read.
+/// A scope DIE whose children are under read.
 struct Open {
     /// Depth of its children.
     children: isize,
-    /// Where its variables go: itself, or the scope around a block without code.
+    /// The scope of its variables: itself, or the scope around a block without code.
     scope: usize,
-    /// Origins of DIEs seen so far, and the scope's own abstract instance: what is missing is inherited at its end.
+    /// Origins of the DIEs so far, and the scope's own abstract instance: the scope inherits the others at its end.
     seen: HashSet<DieOffset>,
     origin: Option<DieOffset>,
 }
 
 impl<'a> Tree<'a> {
-    /// A tree of a function's body alone; `ranges`: how many its scopes may have.
+    /// A tree with a function's body alone; `ranges`: the capacity of its scopes' ranges.
     pub(in crate::debuginfo) fn new(
         reading: Reading<'a>,
         view: Rc<UnitView<'a>>,
@@ -94,7 +94,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The scopes, and what of them cannot be read.
+    /// The scopes and their problems.
     pub(in crate::debuginfo) fn finish(mut self) -> (Vec<Scope>, Vec<DebugInfoError>) {
         self.scopes.shrink_to_fit();
         (self.scopes, self.damage.into_problems())
@@ -117,7 +117,7 @@ impl<'a> Tree<'a> {
         }
         let origin = origins.chain.first().and_then(|die| self.origin(die));
         let mut open = vec![Open { children: 1, scope: 0, seen: HashSet::new(), origin }];
-        // Children of DIEs that are no scopes (local classes, call sites) are passed over.
+        // Skips children of other DIEs than scopes (local classes, call sites).
         let mut skipping: Option<isize> = None;
         let mut end = Ok(());
         // The depth at which the reader began.
@@ -168,7 +168,7 @@ impl<'a> Tree<'a> {
                     self.inherit_or_not(&Open { children: 0, scope, seen: HashSet::new(), origin })
                 }
                 None if has_children => match view.index().after(offset) {
-                    // Functions in functions would be read again for each function around them.
+                    // Nested functions would be read again for each enclosing function.
                     Some(after) if view.slot.contains(after) => {
                         (raw, base) = (view.entries_from(after)?, depth);
                     }
@@ -178,14 +178,14 @@ impl<'a> Tree<'a> {
                 None => {}
             }
         }
-        // An object after the end may equal one of the abstract instance: it is not inherited then.
+        // An unread object after the end may have an abstract instance's origin, thus nothing is inherited.
         if end.is_ok() && self.parts > 0 {
             open.iter().rev().for_each(|closed| self.inherit_or_not(closed));
         }
         end
     }
 
-    /// Takes the place of a scope or variable; the last one reports that there are no more.
+    /// Takes one from the capacity; reports when that is used up.
     fn take_part(&mut self) -> bool {
         let Some(left) = self.parts.checked_sub(1) else { return false };
         self.parts = left;
@@ -228,8 +228,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds a scope; a block without code lends its variables to the scope around it, an inlined call without code is
-    /// not there; so it is where the addresses cannot be read.
+    /// Adds a scope. Variables of a block without code belong to the enclosing scope. An inlined call without code, or
+    /// with unreadable addresses, is omitted.
     fn scope(&mut self, parent: usize, die: Die<'a>) -> Option<usize> {
         let ranges = addresses(
             self.damage.or_none(self.view.ranges(&die.entry, &mut self.ranges)).unwrap_or_default(),
@@ -279,8 +279,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds the variables that the abstract instance of a scope has and the concrete one leaves out: they were
-    /// optimised away and are still in scope.
+    /// Adds the variables of the scope's abstract instance that the concrete one omits: they are optimised away and
+    /// still in scope.
     fn inherit(&mut self, closed: &Open) -> Result<()> {
         let Some(origin) = closed.origin else { return Ok(()) };
         let dies = match self.abstracts.get(&origin) {
@@ -330,7 +330,7 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Counts DIEs of an abstract instance. Many calls may be inlined from one that is large.
+    /// Counts DIEs of an abstract instance: many calls may have one large origin.
     fn look_at(&mut self, origin: DieOffset, dies: usize) -> Result<()> {
         let left = self.abstract_dies.checked_sub(dies);
         self.abstract_dies = left.unwrap_or(0);

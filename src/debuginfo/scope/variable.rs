@@ -1,4 +1,4 @@
-//! Variables and parameters: the attributes of their DIEs and of all their origins.
+//! Variables and parameters: the attributes of their DIEs and origins.
 
 use std::sync::Arc;
 
@@ -27,17 +27,17 @@ pub enum VariableKind {
 }
 
 impl VariableKind {
-    /// Whether each lane that enters the function has a variable of its own.
+    /// Whether each lane in the function has its own instance.
     #[must_use]
     pub fn is_of_lane(self) -> bool {
         matches!(self, Self::Argument | Self::Local)
     }
 }
 
-/// A variable, at every PC.
+/// A variable, for any PC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The unit whose facts its location is evaluated with.
+    /// The unit for the evaluation of its location.
     pub unit: UnitId,
     /// Its most concrete DIE.
     pub die: DieOffset,
@@ -49,19 +49,19 @@ pub struct Variable {
     pub linkage_name: Option<Arc<str>>,
     /// Argument, local, static or global.
     pub kind: VariableKind,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub declared: Option<SourceLocation>,
-    /// Its type; `None` when the DIE has none.
+    /// Its type; `None` if the DIE has none.
     pub type_id: Option<TypeId>,
-    /// Whether no source text wrote it: `this`, OpenCL's hidden parameters.
+    /// Whether the compiler generated it: `this`, OpenCL's hidden parameters.
     pub is_artificial: bool,
     /// Whether other units can name it.
     pub is_external: bool,
-    /// Whether this is a declaration of something defined elsewhere.
+    /// Whether it only declares a variable that is defined elsewhere.
     pub is_declaration: bool,
-    /// `DW_AT_LLVM_address_space`, `DW_AT_address_space` of the drafts, of the variable itself, where it has one.
+    /// The variable's own `DW_AT_LLVM_address_space`, `DW_AT_address_space` of the drafts.
     pub address_space: Option<u64>,
-    /// Where it is, before a PC is known.
+    /// Its location, for any PC.
     pub location: LocationAttribute,
     /// The unreadable parts; their objects are absent above.
     pub problems: Vec<DebugInfoError>,
@@ -72,14 +72,14 @@ pub struct Variable {
 pub struct VariableAt {
     /// The variable.
     pub variable: Arc<Variable>,
-    /// Where it is at the PC.
+    /// Its location at the PC.
     pub location: Location,
-    /// How many scopes of its frame are around its own: 0 for the function's own variables and parameters.
+    /// The number of scopes around its own within the frame: 0 for the function's own variables and parameters.
     pub depth: usize,
 }
 
 impl Variable {
-    /// Reads what can be read of the variable that a DIE stands for.
+    /// Reads the readable attributes of a DIE's variable.
     pub(in crate::debuginfo) fn read<'a>(reading: Reading<'a>, die: Die<'a>, in_function: bool) -> Self {
         let mut damage = Diagnostics::default();
         let (unit, offset, tag) = (die.view.facts().id, die.offset(), die.tag());
@@ -87,7 +87,7 @@ impl Variable {
         let chain_ends = damage.first().is_some();
         let type_id = damage.absent(origins.reference(reading.units, gimli::DW_AT_type)).map(TypeId);
         let location = location(reading, &origins, type_id);
-        // Whether an origin that cannot be read has a location, nobody knows.
+        // An unreadable origin may have the location.
         let location = match (location, damage.first()) {
             (LocationAttribute::Missing, Some(why)) if chain_ends => {
                 LocationAttribute::Broken(Box::new(why.clone()))
@@ -130,7 +130,7 @@ impl Variable {
     }
 }
 
-/// `DW_AT_location` where there is one, else `DW_AT_const_value`.
+/// `DW_AT_location`, else `DW_AT_const_value`.
 fn location(reading: Reading<'_>, origins: &Origins<'_>, type_id: Option<TypeId>) -> LocationAttribute {
     let name = gimli::DW_AT_location;
     if let Some(die) = origins.having(name)
@@ -146,8 +146,8 @@ fn location(reading: Reading<'_>, origins: &Origins<'_>, type_id: Option<TypeId>
     }
 }
 
-/// The bytes of `DW_AT_const_value`: a block or string as it is, a number in the size of its type, 8 where that is not
-/// known. DWARF 5 section 4.1, item 10.
+/// The bytes of `DW_AT_const_value`: a block or string unchanged, a number in its type's size (8 if unknown). DWARF 5
+/// section 4.1, item 10.
 fn constant(reading: Reading<'_>, die: &Die<'_>, type_id: Option<TypeId>) -> Result<LocationAttribute> {
     let name = gimli::DW_AT_const_value;
     let Some(value) = die.entry.attr_value(name) else { return Ok(LocationAttribute::Missing) };

@@ -12,12 +12,12 @@ use crate::debuginfo::unit::sections::AttributeValue;
 
 /// `DW_ORD_row_major` and `DW_ORD_col_major`.
 const ROW_MAJOR: u64 = 0;
-/// More dimensions than Fortran 2018 allows (15) are rejected if an object gives their number.
+/// Maximum dimensions if an object gives their number: Fortran 2018 allows 15.
 const MAX_RANK: u64 = 15;
 
-/// Each child is a dimension, by count or by an inclusive upper bound.
+/// Each child is a dimension, with a count or an inclusive upper bound.
 ///
-/// Values nest with the dimensions.
+/// Values have the nesting of the dimensions.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ fn dimension(reading: Reading<'_>, die: &Die<'_>, is_generic: bool) -> Result<Di
     Ok(Dimension { lower, extent, stride })
 }
 
-/// `DW_AT_bit_stride`, or `DW_AT_byte_stride` in bits; a dynamic one stays as it is, see [`stride_bits`].
+/// `DW_AT_bit_stride`, or `DW_AT_byte_stride` in bits; a dynamic one is unchanged, see [`stride_bits`].
 fn stride(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Number>> {
     if let Some(bits) = reading.number(die, gimli::DW_AT_bit_stride)? {
         return Ok(Some(bits));
@@ -103,7 +103,7 @@ fn stride(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Number>> {
     }))
 }
 
-/// The bits of a stride for an object.
+/// A stride in bits for an object.
 pub(in crate::debuginfo) fn stride_bits(stride: &Number, asked: Asked<'_>) -> Result<i64, DynamicError> {
     let number = asked.number(stride)?;
     match stride {
@@ -114,7 +114,7 @@ pub(in crate::debuginfo) fn stride_bits(stride: &Number, asked: Asked<'_>) -> Re
     }
 }
 
-/// The dimensions for one object: as many as its rank.
+/// The dimensions for one object, by its rank.
 pub(in crate::debuginfo) fn dimensions_for(
     dimensions: &[Dimension],
     rank: Option<&DynamicAttribute>,
@@ -157,7 +157,7 @@ pub(in crate::debuginfo) fn count_for(
     }
 }
 
-/// The size of an array: bytes, or a number of elements whose type has the rest; `None` when it is not known.
+/// The size of an array: bytes, or a number of elements of a type; `None` if unknown.
 pub(in crate::debuginfo) fn size_of_array(
     info: &DebugInfo,
     array: &Type,
@@ -176,7 +176,7 @@ pub(in crate::debuginfo) fn size_of_array(
         let count = counts.iter().try_fold(1u64, |all, count| all.checked_mul(*count));
         return Ok(Some((count.ok_or_else(too_large)?, Some(*element))));
     }
-    // With strides the size is that of the outermost dimension: what its last element reaches, padding included.
+    // With strides the size is that of the outermost dimension, up to the end of its last element, padding included.
     let mut bits = match (stride.as_ref().map(|stride| stride_bits(stride, asked)), element) {
         (Some(stride), _) => stride.ok().map(i64::unsigned_abs),
         (None, Some(element)) => {

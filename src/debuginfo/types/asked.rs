@@ -1,4 +1,4 @@
-//! Numbers of a type that may depend on an object: their attributes, and the question for their values.
+//! Numbers of a type that may depend on an object: their attributes and values.
 
 use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::error::Result;
@@ -7,16 +7,16 @@ use crate::debuginfo::types::dynamic::{DynamicAttribute, DynamicError, DynamicSo
 use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::sections::{AttributeValue, unsigned};
 
-/// A part of an object, for asking.
+/// A part of an object, for dynamic attributes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::debuginfo) struct Asked<'a> {
     pub(in crate::debuginfo) object: Option<&'a dyn Object>,
-    /// Bits from the object's first to the part's.
+    /// Bits from the start of the object to the part.
     pub(in crate::debuginfo) at: i64,
 }
 
 impl Asked<'_> {
-    /// Nobody to ask: what is dynamic is not known.
+    /// No object: dynamic numbers are unknown.
     pub(in crate::debuginfo) const NOBODY: Self = Self { object: None, at: 0 };
 
     pub(in crate::debuginfo) fn number(self, number: &Number) -> Result<i64, DynamicError> {
@@ -29,7 +29,7 @@ impl Asked<'_> {
 }
 
 impl Reading<'_> {
-    /// An attribute that is a number: constant, expression, or the DIE of a variable. `None` when it is absent.
+    /// An attribute that is a number: constant, expression, or the DIE of a variable; `None` if absent.
     pub(in crate::debuginfo) fn number(self, die: &Die<'_>, name: gimli::DwAt) -> Result<Option<Number>> {
         let Some(value) = die.entry.attr_value(name) else { return Ok(None) };
         if let Some(number) = signed(&value, die.entry.attr(name).map(|attribute| attribute.form())) {
@@ -38,7 +38,7 @@ impl Reading<'_> {
         Ok(self.dynamic(die, name)?.map(|dynamic| Number::Dynamic(Box::new(dynamic))))
     }
 
-    /// An attribute that is an expression, a list of them, or the DIE of a variable. `None` when it is absent.
+    /// An attribute that is an expression, a list of them, or the DIE of a variable; `None` if absent.
     pub(in crate::debuginfo) fn dynamic(
         self,
         die: &Die<'_>,
@@ -50,7 +50,7 @@ impl Reading<'_> {
                 let Some(variable) = die.reference(self.units, name)? else { return Ok(None) };
                 DynamicSource::Variable(variable)
             }
-            // gimli calls a list a list for the attributes that it knows to have one.
+            // gimli recognizes lists only in attributes that it knows to have one.
             AttributeValue::SecOffset(offset) => {
                 let list = AttributeValue::LocationListsRef(gimli::LocationListsOffset(offset));
                 DynamicSource::Location(die.location_attribute(&self.info.sections, name, list)?)
@@ -68,8 +68,8 @@ impl Reading<'_> {
     }
 }
 
-/// A constant of any form. The fixed-size forms have no sign: all are unsigned except the bound of -1 that compilers
-/// write in 32 bits, which makes an array without elements.
+/// A constant of any form. The fixed-size forms have no sign: all are unsigned, except a 32-bit bound of -1, which
+/// compilers write for an array without elements.
 fn signed(value: &AttributeValue<'_>, form: Option<gimli::DwForm>) -> Option<i64> {
     let unsigned = unsigned(value);
     match (unsigned, form) {

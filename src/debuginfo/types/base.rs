@@ -38,7 +38,7 @@ fn scale(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Scale>> {
     Ok(numerator.zip(denominator).map(|(numerator, denominator)| Scale::Fraction { numerator, denominator }))
 }
 
-/// The address space that a pointer's DIE means; see [`TypeKind::Pointer`].
+/// The address space of a pointer's DIE; see [`TypeKind::Pointer`].
 pub(in crate::debuginfo) fn address_space(die: &Die<'_>) -> Result<AddressSpace> {
     match (given_space(die)?, die.view.facts().is_amd_augmented()) {
         (Some(space), _) => Ok(space),
@@ -47,8 +47,8 @@ pub(in crate::debuginfo) fn address_space(die: &Die<'_>) -> Result<AddressSpace>
     }
 }
 
-/// The address space that a DIE gives; `None` where it gives none. The 2020 text has `DW_AT_address_class` on "pointer
-/// type, reference type, subroutine, and subroutine type debugger information entries".
+/// The address space in a DIE; `None` without one. The 2020 text has `DW_AT_address_class` on "pointer type, reference
+/// type, subroutine, and subroutine type debugger information entries".
 pub(in crate::debuginfo) fn given_space(die: &Die<'_>) -> Result<Option<AddressSpace>> {
     let space = die.extension(Heterogeneous::AddressSpace).and_then(|(_, value)| unsigned(&value));
     if let Some(space) = space {

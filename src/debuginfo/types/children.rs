@@ -1,4 +1,4 @@
-//! Children of a DIE, and the type that it names.
+//! Children of a DIE, and its type.
 
 use gimli::DwTag;
 
@@ -12,7 +12,7 @@ pub(in crate::debuginfo) fn children<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> 
     children_while(die, |_| Some(true))
 }
 
-/// The direct children of a DIE that are wanted, up to one whose tag ends the search (`None`).
+/// The wanted direct children of a DIE, up to one whose tag ends the search (`None`).
 pub(in crate::debuginfo) fn children_while<'a>(
     die: &Die<'a>,
     wanted: impl Fn(DwTag) -> Option<bool>,
@@ -22,7 +22,7 @@ pub(in crate::debuginfo) fn children_while<'a>(
     Ok(found)
 }
 
-/// [`children_while`], with those before one that cannot be read.
+/// [`children_while`], with the children before an unreadable one.
 pub(in crate::debuginfo) fn read_children<'a>(
     die: &Die<'a>,
     wanted: impl Fn(DwTag) -> Option<bool>,
@@ -54,7 +54,7 @@ pub(in crate::debuginfo) fn read_children<'a>(
             Some(false) => {}
             None => break,
         }
-        // Types in types would be read again for each type around them.
+        // Nested types would be read again for each enclosing type.
         if abbreviation.has_children()
             && let Some(after) = view.index().after(at)
         {

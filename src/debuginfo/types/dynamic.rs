@@ -1,7 +1,6 @@
-//! Types whose shape depends on an object: bounds of a C array of variable length, Fortran descriptors, virtual
-//! bases.
+//! Types whose shape depends on an object: bounds of C arrays of variable length, Fortran descriptors, virtual bases.
 //!
-//! A type gives such a number or address by an expression or by naming a variable. The type keeps that attribute; the
+//! A type gives such a number or address as an expression or a variable's DIE. The type keeps that attribute; the
 //! printer of a value evaluates it through [`Object`]. DWARF 5 sections 2.5.1.6, 2.19, 5.5, 5.7.6 and 5.18.
 
 use std::fmt;
@@ -14,27 +13,27 @@ use crate::debuginfo::unit::location::LocationAttribute;
 use crate::dwarf;
 use crate::units::DieOffset;
 
-/// An attribute that has a value only for an object in a program's state.
+/// An attribute that has a value only for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DynamicAttribute {
-    /// The unit whose facts the expression is evaluated with.
+    /// The unit for the evaluation of the expression.
     pub unit: UnitId,
-    /// The DIE that has the attribute.
+    /// The DIE with the attribute.
     pub die: DieOffset,
     /// The attribute.
     pub attribute: AttributeName,
-    /// Where the value comes from.
+    /// The source of the value.
     pub source: DynamicSource,
-    /// Pushed before the expression runs: the dimension, from 0, for an attribute of a `DW_TAG_generic_subrange`.
+    /// Initial stack entry: the dimension, from 0, for an attribute of a `DW_TAG_generic_subrange`.
     pub dimension: Option<u64>,
-    /// `Some`: the expression gives the address of the number, which has that many bytes (`DW_AT_string_length`);
-    /// `None`: the expression gives the number, or the attribute is an address.
+    /// `Some`: the expression gives the address of a number of that many bytes (`DW_AT_string_length`); `None`: it
+    /// gives the number, or the attribute is an address.
     pub stored: Option<u64>,
 }
 
 impl DynamicAttribute {
-    /// Whether the object's location stands on the stack when the expression begins, and not only behind
-    /// `DW_OP_push_object_address`: members, base classes and virtual functions, DWARF 5 sections 5.7.3, 5.7.6 and 5.7.8.
+    /// Whether the stack begins with the object's location, not only after `DW_OP_push_object_address`: members, base
+    /// classes and virtual functions, DWARF 5 sections 5.7.3, 5.7.6 and 5.7.8.
     #[must_use]
     pub fn begins_with_object(&self) -> bool {
         self.attribute.is(gimli::DW_AT_data_member_location) || self.names_table_entry()
@@ -55,7 +54,7 @@ pub enum DynamicSource {
     Variable(DieOffset),
 }
 
-/// Bytes of an object, with what is missing of them; see [`Contents`].
+/// Bytes of an object with masks of missing bits; see [`Contents`].
 #[derive(Clone, Debug, Default)]
 pub struct OwnedContents {
     /// As in [`Contents`].
@@ -67,7 +66,7 @@ pub struct OwnedContents {
 }
 
 impl OwnedContents {
-    /// For reading.
+    /// The contents in borrowed form.
     #[must_use]
     pub fn contents(&self) -> Contents<'_> {
         Contents { bytes: &self.bytes, undefined: &self.undefined, unavailable: &self.unavailable }
@@ -84,7 +83,7 @@ pub enum DynamicError {
     /// The rank is negative or larger than any language has.
     #[error("DW_AT_rank is not 0 to {0}")]
     Rank(u64),
-    /// The type is no array.
+    /// The type is not an array.
     #[error("not an array")]
     NotAnArray,
     /// The debug information is unreadable.
@@ -104,7 +103,7 @@ pub enum DynamicError {
         /// The reason.
         error: dwarf::Error,
     },
-    /// The attribute names a variable where only an expression makes sense.
+    /// The attribute names a variable in place of an expression.
     #[error("{0} names a variable, expected a place")]
     NotAPlace(AttributeName),
     /// The attribute names a variable that was optimized out.
@@ -146,7 +145,7 @@ pub enum NumberError {
     /// Its location or bytes are unavailable.
     #[error(transparent)]
     Expression(#[from] dwarf::Error),
-    /// The compiler keeps it nowhere.
+    /// The number is optimised out.
     #[error("it was optimized out")]
     OptimizedOut,
     /// The capture lacks it.
@@ -154,23 +153,23 @@ pub enum NumberError {
     NotCaptured,
 }
 
-/// An object in a program's state, which answers for the dynamic attributes of its type.
+/// An object in a program's state, which evaluates the dynamic attributes of its type.
 pub trait Object: fmt::Debug {
-    /// The number that an attribute has for the part that begins that many bits into the object.
+    /// The number of an attribute for the part `at` bits into the object.
     ///
     /// # Errors
-    /// Why it is not known.
+    /// The reason that it is unknown.
     fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, DynamicError>;
 
     /// The object at the address that an attribute gives.
     ///
     /// # Errors
-    /// Why it is not known.
+    /// The reason that it is unknown.
     fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, DynamicError>;
 
-    /// Bytes of the object, from so many after its first on; strides may lead before it.
+    /// `size` bytes of the object, from `skip` bytes after its first on; `skip` may be negative for strides.
     ///
     /// # Errors
-    /// Why there are none; bytes that were not captured are no error.
+    /// The reason that there are none; missing bytes in the capture are not an error.
     fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, DynamicError>;
 }

@@ -1,8 +1,8 @@
 //! The model of source types. DWARF 5 chapter 5.
 //!
-//! A type names other types by [`TypeId`], so that recursive types (a list node) are finite;
-//! [`type_of`](super::DebugInfo::type_of) reads one type and keeps it. `void` has no DIE: it is `None` wherever a
-//! type is optional.
+//! A type refers to others by [`TypeId`], which keeps recursive types (a list node) finite.
+//! [`type_of`](super::DebugInfo::type_of) reads one type into a cache. `void` has no DIE: it is `None` wherever a type
+//! is optional.
 
 pub(super) mod array;
 pub(super) mod asked;
@@ -33,18 +33,18 @@ pub struct TypeId(pub DieOffset);
 pub struct Type {
     /// Its DIE.
     pub id: TypeId,
-    /// The unit it stands in, whose language spells it.
+    /// Its unit, whose language determines its spelling.
     pub unit: UnitId,
-    /// `DW_AT_name` with namespaces and classes; `None` for types without one (pointers, arrays, unnamed structs).
+    /// `DW_AT_name` with namespaces and classes; `None` for unnamed types (pointers, arrays, unnamed structs).
     pub name: Option<Arc<str>>,
-    /// Size in bytes if the DIE has one; see [`DebugInfo::byte_size`](super::DebugInfo::byte_size) for all others.
+    /// Size in bytes from the DIE; [`DebugInfo::byte_size`](super::DebugInfo::byte_size) computes others.
     pub byte_size: Option<u64>,
-    /// Whether this only declares a type that is defined elsewhere.
+    /// Whether it only declares a type that is defined elsewhere.
     pub is_declaration: bool,
     /// The indirection between an object and its data; `None` for almost all types.
     pub indirect: Option<Box<Indirect>>,
-    /// `DW_AT_LLVM_memory_space`, `DW_AT_memory_space` of the drafts. It is the source language's storage, of which no
-    /// address follows: nothing but a listing of types depends on it.
+    /// `DW_AT_LLVM_memory_space`, `DW_AT_memory_space` of the drafts: the storage of the source language. It determines
+    /// no address; only the listing of types prints it.
     pub memory_space: Option<MemorySpace>,
     /// The kind.
     pub kind: TypeKind,
@@ -60,7 +60,7 @@ impl Type {
 }
 
 impl Member {
-    /// Why it is not known where or what it is, if that cannot be read.
+    /// The error of the member's place, if that is unreadable.
     #[must_use]
     pub fn problem(&self) -> Option<&DebugInfoError> {
         match &self.place.as_ref()?.source {
@@ -83,9 +83,9 @@ pub enum TypeKind {
     Pointer {
         /// The type of the target; `None` is `void`.
         to: Option<TypeId>,
-        /// The DWARF address space of the target: `DW_AT_LLVM_address_space` or the drafts' `DW_AT_address_space`,
-        /// else `DW_AT_address_class`, which compilers fill with the same numbers; 0 if the DIE has none. In units
-        /// with augmentation `[amd:v0.0]` the older table of classes holds, and an absent attribute means generic.
+        /// The DWARF address space of the target: `DW_AT_LLVM_address_space` or the drafts' `DW_AT_address_space`. Else
+        /// `DW_AT_address_class`, to which compilers write the same numbers; 0 if the DIE has none. Units with
+        /// augmentation `[amd:v0.0]` use the older table of classes, in which an absent attribute means generic.
         address_space: AddressSpace,
     },
     /// A C++ reference.
@@ -104,7 +104,7 @@ pub enum TypeKind {
         /// The class.
         class: Option<TypeId>,
         /// `DW_AT_use_location`: the computation of the member's address from the pointer and an object (DWARF 5
-        /// section 5.14); without it the C++ ABI applies.
+        /// section 5.14); `None`: the C++ ABI's rule.
         use_location: Option<Box<DynamicAttribute>>,
     },
     /// An array, or a vector such as `float4`.
@@ -117,13 +117,12 @@ pub enum TypeKind {
         is_vector: bool,
         /// Bits from an element to the next of the innermost dimension; `None`: the element's size.
         stride: Option<Number>,
-        /// The attribute of the number of dimensions, if that depends on the object: then `dimensions` has one, which
-        /// stands for all.
+        /// The attribute of the number of dimensions, if that depends on the object; `dimensions` then has one for all.
         rank: Option<DynamicAttribute>,
     },
-    /// A string of the language's own: Fortran's `CHARACTER`.
+    /// A built-in string: Fortran's `CHARACTER`.
     String {
-        /// Its length in characters; `None`: [`Type::byte_size`] has it.
+        /// Its length in characters; `None`: [`Type::byte_size`] gives it.
         length: Option<Number>,
         /// Bytes of a character.
         width: u8,
@@ -132,17 +131,17 @@ pub enum TypeKind {
     Record(Record),
     /// An enumeration.
     Enum {
-        /// Whether its enumerators are named through it (`enum class`).
+        /// Whether its enumerators need its name (`enum class`).
         is_class: bool,
         /// The qualifier of an enumerator's name, before `::`: the enumeration for `enum class`, else the namespace
         /// or class around it; `None` if there is none.
         scope: Option<Arc<str>>,
         /// Its enumerators, in order.
         enumerators: Vec<Enumerator>,
-        /// The integer type behind it.
+        /// The underlying integer type.
         underlying: Option<TypeId>,
     },
-    /// Another name for a type.
+    /// An alias of a type.
     Typedef {
         /// The type; `None` is `void`.
         of: Option<TypeId>,
@@ -160,18 +159,18 @@ pub enum TypeKind {
         returns: Option<TypeId>,
         /// Its parameters.
         parameters: Vec<Option<TypeId>>,
-        /// Which of them is `this` of a member function.
+        /// The index of a member function's `this`.
         this: Option<usize>,
-        /// Whether more may follow (`...`).
+        /// Whether it is variadic (`...`).
         is_variadic: bool,
-        /// Whether it was declared with its parameters; always so in C++.
+        /// Whether its declaration has its parameters; always true in C++.
         is_prototyped: bool,
-        /// The address space of its code, by the attributes of a pointer; `None` where the DIE gives none.
+        /// The address space of its code, by the attributes of a pointer; `None` if the DIE has none.
         address_space: Option<AddressSpace>,
     },
     /// A type without a representation: `decltype(nullptr)`.
     Unspecified,
-    /// A type that has no notation here (a Pascal set, a file): its bytes are shown.
+    /// A type without a notation (a Pascal set, a file); values are printed as bytes.
     Opaque {
         /// Its `DW_TAG` code.
         tag: u16,
@@ -187,8 +186,7 @@ pub enum Number {
     Dynamic(Box<DynamicAttribute>),
 }
 
-/// Where the data of an object of a type are, and whether they are, when that is not where the object is: DWARF 5
-/// section 5.18.
+/// Location and presence of an object's data if they are separate from the object: DWARF 5 section 5.18.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Indirect {
     /// `DW_AT_data_location`.
@@ -204,9 +202,9 @@ pub struct Indirect {
 pub struct Base {
     /// `DW_AT_encoding`.
     pub encoding: Encoding,
-    /// `DW_AT_bit_size` where it differs from the byte size: `_BitInt(7)`.
+    /// `DW_AT_bit_size` if it differs from the byte size: `_BitInt(7)`.
     pub bit_size: Option<u64>,
-    /// `DW_AT_LLVM_vector_size`, `DW_AT_vector_size` of the drafts: elements of a vector base type; `byte_size` counts all of them.
+    /// `DW_AT_LLVM_vector_size`, `DW_AT_vector_size` of the drafts: elements of a base type; `byte_size` is of all.
     pub vector_size: Option<u64>,
     /// The scale factor of a fixed-point number; `None`: 1.
     pub scale: Option<Scale>,
@@ -219,7 +217,7 @@ pub enum Scale {
     Binary(i64),
     /// `DW_AT_decimal_scale`: this power of 10.
     Decimal(i64),
-    /// `DW_AT_small`: a fraction, as GNU's compilers write it (`DW_AT_GNU_numerator`, `DW_AT_GNU_denominator`).
+    /// `DW_AT_small`: a fraction in GNU's attributes (`DW_AT_GNU_numerator`, `DW_AT_GNU_denominator`).
     Fraction {
         /// Its numerator.
         numerator: u64,
@@ -237,7 +235,7 @@ pub struct Encoding(pub(super) DwAte);
 pub enum NumberSort {
     /// A signed integer.
     Signed,
-    /// An unsigned integer, or a character without a sign.
+    /// An unsigned integer or character.
     Unsigned,
     /// A signed character.
     Character,
@@ -254,7 +252,7 @@ impl Encoding {
         self.0.0
     }
 
-    /// The kind of C's numbers that it encodes; `None` for any other.
+    /// The kind of C's numbers; `None` for other encodings.
     #[must_use]
     pub fn number_sort(self) -> Option<NumberSort> {
         Some(match self.0 {
@@ -286,9 +284,9 @@ impl Encoding {
 pub struct Dimension {
     /// The first index: explicit, or the language's default.
     pub lower: Number,
-    /// How long it is.
+    /// Its length.
     pub extent: Extent,
-    /// Bits from an element to the next; `None`: what the inner dimensions take.
+    /// Bits from an element to the next; `None`: the size of the inner dimensions.
     pub stride: Option<Number>,
 }
 
@@ -323,13 +321,13 @@ impl Dimension {
     }
 }
 
-/// Elements from a first to a last index; none when the last is before the first.
+/// The number of elements from a first to a last index; 0 if the last is before the first.
 pub(super) fn between(lower: i64, upper: i64) -> u64 {
     let count = i128::from(upper) - i128::from(lower) + 1;
     u64::try_from(count.max(0)).unwrap_or(u64::MAX)
 }
 
-/// Struct, class or union: a matter of spelling but for overlapping members.
+/// Keywords of records; they differ in spelling, except for overlapping members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecordKind {
     /// `struct`.
@@ -343,16 +341,16 @@ pub enum RecordKind {
 /// A struct, class or union.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// How it was declared.
+    /// The keyword of its declaration.
     pub kind: RecordKind,
-    /// Base classes and members with storage in every object, in DIE order, bases first; static members are left out.
+    /// Base classes and members with storage in every object, in DIE order, bases first; without static members.
     pub members: Vec<Member>,
-    /// Its member functions, in DIE order; those of its bases stand there.
+    /// Its member functions in DIE order, without those of its bases.
     pub functions: Vec<MemberFunction>,
     /// Overlapping parts, of which a discriminant selects one: Rust's enums, Ada's variants.
     pub variants: Vec<VariantPart>,
-    /// Why members and functions are missing that it has: what cannot be read of it costs itself. A member whose place or
-    /// type cannot be read is there, at a [`LocationAttribute::Broken`] place.
+    /// The reasons of missing members and functions. A member with an unreadable place or type is present, at a
+    /// [`LocationAttribute::Broken`] place.
     pub problems: Vec<DebugInfoError>,
 }
 
@@ -367,9 +365,9 @@ pub struct MemberFunction {
     pub linkage_name: Option<Arc<str>>,
     /// Whether it is called through a table.
     pub is_virtual: bool,
-    /// `DW_AT_vtable_elem_location` where it is a plain number, as compilers write it: the index in the table.
+    /// `DW_AT_vtable_elem_location` as a plain number, like in all compilers: the index in the table.
     pub slot: Option<u64>,
-    /// `DW_AT_vtable_elem_location` where it is not: the place of the table's entry, for an object of the class.
+    /// `DW_AT_vtable_elem_location` in other forms: the place of the table's entry, for an object of the class.
     pub element: Option<Box<DynamicAttribute>>,
 }
 
@@ -385,14 +383,14 @@ pub struct VariantPart {
 /// A `DW_TAG_variant`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// The discriminants that choose it: `DW_AT_discr_value` or `DW_AT_discr_list`. The default has none.
+    /// The discriminants that select it: `DW_AT_discr_value` or `DW_AT_discr_list`. The default has none.
     pub values: Vec<RangeInclusive<i64>>,
     /// Its members.
     pub members: Vec<Member>,
 }
 
 impl VariantPart {
-    /// The variant of a discriminant: the one that names it, else the default.
+    /// The variant of a discriminant, else the default variant.
     #[must_use]
     pub fn chosen(&self, discriminant: i64) -> Option<&Variant> {
         let named = |variant: &&Variant| variant.values.iter().any(|values| values.contains(&discriminant));
@@ -408,17 +406,17 @@ pub struct Member {
     pub name: Option<Arc<str>>,
     /// Type.
     pub type_id: Option<TypeId>,
-    /// Bits from the object's first bit, least significant first, to the member's.
+    /// Bits from the object's first bit to the member's, least significant first.
     pub bit_offset: u64,
     /// Width of a bit field; `None` for whole members.
     pub bit_size: Option<u64>,
     /// Whether it is a base class.
     pub is_base: bool,
-    /// Where it is when that is not known when compiled: a virtual base. `bit_offset` then counts from there.
+    /// The place of a virtual base, which only an object determines; the base of `bit_offset`.
     pub place: Option<Box<DynamicAttribute>>,
-    /// Whether it is a virtual base class, whose place may be absent.
+    /// Whether it is a virtual base class, which may be absent.
     pub is_virtual: bool,
-    /// Whether no source text wrote it: a table of virtual functions.
+    /// Whether the compiler generated it: a table of virtual functions.
     pub is_artificial: bool,
 }
 
@@ -427,7 +425,7 @@ pub struct Member {
 pub struct Enumerator {
     /// Name, without the enumeration's.
     pub name: Arc<str>,
-    /// Value; an unsigned one above `i64::MAX` is kept whole.
+    /// Value, including unsigned ones above `i64::MAX`.
     pub value: i128,
 }
 
@@ -442,6 +440,6 @@ pub enum Qualifier {
     Restrict,
     /// `_Atomic`.
     Atomic,
-    /// A qualifier that changes no value and that C++ does not spell (`shared`, `packed`, `immutable`).
+    /// A qualifier without effect on values and without C++ spelling (`shared`, `packed`, `immutable`).
     Silent,
 }

@@ -1,24 +1,23 @@
-//! Type names as gdb's `whatis` prints them: `float *`, `int [4]`, `const int *`, `void (*)(int)`.
+//! Type names in the notation of gdb's `whatis`: `float *`, `int [4]`, `const int *`, `void (*)(int)`.
 //!
-//! C declarators are read inside out and written outside in: a name is built around a declarator that starts empty and
-//! grows by `*`, `[4]` or `(int)` until a type with a name is reached.
+//! A declarator starts empty and grows by `*`, `[4]` or `(int)` until the type has a name, which then precedes it.
 
 use crate::bounds::MAX_TYPE_CHAIN;
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::types::{Number, Qualifier, RecordKind, Type, TypeId, TypeKind};
 
-/// A name is made of at most this many types: parameters of parameters may double it at every step.
+/// Maximum types in one name: parameters of parameters may double them at every step.
 const MAX_PARTS: usize = 1024;
 
-/// Bytes of a name that is put together of others.
+/// Maximum bytes of a composed name.
 pub(in crate::debuginfo) const MAX_NAME: usize = 1 << 16;
 
 impl DebugInfo {
-    /// The name of a type as gdb's `whatis` prints it; `void` for `None`.
+    /// The name of a type in the notation of gdb's `whatis`; `void` for `None`.
     ///
     /// # Errors
-    /// A type cannot be read, or types go in a circle.
+    /// A type is unreadable, or types form a cycle.
     pub fn type_name(&self, id: Option<TypeId>) -> Result<String> {
         self.declared(id, String::new())
     }
@@ -67,14 +66,14 @@ impl DebugInfo {
                     };
                     declarator.push_str(&part);
                 }
-                // A qualifier of an array is one of its elements.
+                // A qualifier of an array applies to its elements.
                 let named = self.declare(*element, declarator, budget)?;
                 Ok(qualifiers.before(&named))
             }
             TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped, .. } => {
                 let mut names = Vec::new();
                 for (index, parameter) in parameters.iter().enumerate() {
-                    // `this` is constant in the language; compilers omit that.
+                    // `this` is constant in C++; compilers omit the qualifier.
                     let constant = if *this == Some(index) { " const" } else { "" };
                     names.push(self.declare(*parameter, constant.to_owned(), budget)?);
                 }
@@ -85,11 +84,11 @@ impl DebugInfo {
                 }
                 self.declare(*returns, format!("{declarator}({})", names.join(", ")), budget)
             }
-            // A dynamic type is called what its data are.
+            // A dynamic type has the name of its data's type.
             TypeKind::Typedef { of } if found.name.is_none() => {
                 Ok(qualifiers.before(&self.declare(*of, declarator, budget)?))
             }
-            // gdb's word for Fortran's strings.
+            // gdb's notation of Fortran strings.
             TypeKind::String { length, .. } if found.name.is_none() => {
                 let length = match (length, found.byte_size) {
                     (Some(Number::Dynamic(_)), _) => "variable length".to_owned(),
@@ -103,7 +102,7 @@ impl DebugInfo {
         }
     }
 
-    /// A type without its qualifiers, and those.
+    /// A type without its qualifiers, and the qualifiers.
     fn unqualified(&self, id: TypeId) -> Result<(Qualifiers, Option<std::sync::Arc<Type>>)> {
         let mut qualifiers = Qualifiers::default();
         let mut found = self.type_of(id)?;
@@ -118,7 +117,7 @@ impl DebugInfo {
         Err(DebugInfoError::TooDeep { die: id.0, what: "qualifiers", limit: MAX_TYPE_CHAIN })
     }
 
-    /// Whether `*` before the type must be bracketed: arrays and functions bind tighter.
+    /// Whether `*` before the type needs parentheses: arrays and functions bind tighter.
     fn needs_parentheses(&self, to: Option<TypeId>) -> Result<bool> {
         let Some(to) = to else { return Ok(false) };
         let (_, found) = self.unqualified(to)?;
@@ -126,7 +125,7 @@ impl DebugInfo {
             .is_some_and(|found| matches!(found.kind, TypeKind::Array { .. } | TypeKind::Subroutine { .. })))
     }
 
-    /// A type that has a name, or a keyword where it has none.
+    /// The name of a type, or a keyword without one.
     fn spelled(&self, found: &Type) -> Result<String> {
         let keyword = match &found.kind {
             TypeKind::Record(record) => match record.kind {
@@ -148,7 +147,7 @@ impl DebugInfo {
     }
 }
 
-/// The budget left for one name.
+/// The remaining budget of one name.
 struct Budget {
     parts: usize,
     depth: usize,
@@ -203,10 +202,10 @@ impl Qualifiers {
         self.words().flat_map(|word| [word, " "]).collect::<String>() + name
     }
 
-    /// ` const` after a `*`, with what is declared by it.
+    /// ` const` after a `*`, with the declared part.
     fn after(&self, declarator: &str) -> String {
         let words: String = self.words().flat_map(|word| [" ", word]).collect();
-        // gdb keeps two stars apart, `* const *`, and puts a bracket close, `* const[3]`.
+        // gdb separates two stars, `* const *`, but not a bracket, `* const[3]`.
         let gap = if !words.is_empty() && declarator.starts_with('*') { " " } else { "" };
         format!("{words}{gap}{declarator}")
     }

@@ -1,4 +1,4 @@
-//! Types out of DIEs.
+//! Conversion of DIEs to types.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -25,17 +25,17 @@ use crate::units::AddressSpace;
 
 /// LLVM's qualifier of signed pointers.
 const DW_TAG_LLVM_PTRAUTH_TYPE: DwTag = DwTag(0x4300);
-/// Types kept in memory; past this the cache starts anew.
+/// Maximum cached types; a full cache drops all.
 const MAX_CACHED_TYPES: usize = 65536;
 
-/// Types that are read because another is being read: sizes of bit fields' types, template arguments.
+/// Maximum depth of reads of types within reads: sizes of bit fields' types, template arguments.
 const MAX_NESTED: usize = 32;
 
 thread_local! {
     static NESTED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// One type that is being read by this thread, until it is dropped.
+/// One type under read by this thread, until drop.
 struct Nested;
 
 impl Nested {
@@ -55,17 +55,17 @@ impl Drop for Nested {
 }
 
 impl DebugInfo {
-    /// A type, read once and kept.
+    /// A type, cached.
     ///
     /// # Errors
-    /// There is no DIE at the offset, it is not a type's, or its attributes cannot be read.
+    /// The offset has no DIE, the DIE is not a type's, or its attributes are unreadable.
     pub fn type_of(&self, id: TypeId) -> Result<Arc<Type>> {
         let (cache, key) = (&self.functions.types, (self.owner, id));
         if let Some(found) = cache.get(&key) {
             return Ok(found);
         }
         let dwarf = self.sections.dwarf();
-        // To read a type others are asked for their size or name; a hostile one may need itself.
+        // The read of a type needs sizes or names of others; a hostile type may need itself.
         let Some(_nested) = Nested::enter() else {
             return Err(DebugInfoError::TooDeep {
                 die: id.0,
@@ -81,7 +81,7 @@ impl DebugInfo {
     /// The type behind typedefs and qualifiers; `None` is `void`.
     ///
     /// # Errors
-    /// A type cannot be read, or typedefs go in a circle.
+    /// A type is unreadable, or typedefs form a cycle.
     pub fn stripped(&self, id: TypeId) -> Result<Option<Arc<Type>>> {
         let mut found = self.type_of(id)?;
         for _ in 0..MAX_TYPE_CHAIN {
@@ -96,25 +96,25 @@ impl DebugInfo {
         Err(DebugInfoError::TooDeep { die: id.0, what: "typedefs", limit: MAX_TYPE_CHAIN })
     }
 
-    /// The size of a type in bytes; `None` when it has none (`void`, a function) or it is not known (`int []`, a class
-    /// that is only declared).
+    /// The size of a type in bytes; `None` if it has none (`void`, a function) or it is unknown (`int []`, a class that
+    /// is only declared).
     ///
     /// # Errors
-    /// A type cannot be read, or types contain each other.
+    /// A type is unreadable, or types contain each other.
     pub fn byte_size(&self, id: TypeId) -> Result<Option<u64>> {
         self.size_for(id, Asked::NOBODY)
     }
 
-    /// [`Self::byte_size`] for one object, which determines the lengths that the type leaves open. For a type with
-    /// `DW_AT_data_location` it is the size of the descriptor at the object's address, not of its data.
+    /// [`Self::byte_size`] for one object, which determines dynamic lengths. For a type with `DW_AT_data_location`, it
+    /// is the size of the descriptor at the object's address, not of the data.
     ///
     /// # Errors
-    /// As for [`Self::byte_size`]; a length that the object does not give is an unknown size, not an error.
+    /// Those of [`Self::byte_size`]; without a length from the object the size is unknown, which is not an error.
     pub fn byte_size_of(&self, id: TypeId, object: &dyn Object) -> Result<Option<u64>> {
         self.size_for(id, Asked { object: Some(object), at: 0 })
     }
 
-    /// Whether an object of the type is only the way to its data (`DW_AT_data_location`).
+    /// Whether an object of the type is only a descriptor of its data (`DW_AT_data_location`).
     #[must_use]
     pub fn has_data_elsewhere(&self, id: TypeId) -> bool {
         let found = self.stripped(id).ok().flatten();
@@ -136,7 +136,7 @@ impl DebugInfo {
             return Err(DebugInfoError::TooDeep { die: id.0, what: "array elements", limit: MAX_TYPE_CHAIN });
         }
         let too_large = || DebugInfoError::TooLarge { die: id.0 };
-        // `None`: more than can be counted, which may still turn out to be no size at all.
+        // `None`: an overflow, although the type may have no size at all.
         let (mut next, mut factor) = (id, Some(1u64));
         let whole = |factor: Option<u64>, bytes: u64| {
             factor.and_then(|factor| factor.checked_mul(bytes)).map(Some).ok_or_else(too_large)
@@ -206,7 +206,7 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         // The declaration of a member function has its type.
         gimli::DW_TAG_subroutine_type | gimli::DW_TAG_subprogram => subroutine(reading, &die, target)?,
         gimli::DW_TAG_unspecified_type => TypeKind::Unspecified,
-        // A subrange is its base type with fewer values; one without a base type is an integer of its size.
+        // A subrange is its base type with fewer values; without a base type it is an integer of its size.
         gimli::DW_TAG_subrange_type | gimli::DW_TAG_generic_subrange if target.is_none() => integer(),
         gimli::DW_TAG_subrange_type
         | gimli::DW_TAG_generic_subrange
@@ -214,7 +214,7 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         | gimli::DW_TAG_dynamic_type => TypeKind::Typedef { of: target },
         _ => match qualifier(tag) {
             Some(qualifier) => TypeKind::Qualified { qualifier, of: target },
-            // An object of known size can be shown by its bytes.
+            // An object of known size is printed as bytes.
             None if is_other_type(tag) => TypeKind::Opaque { tag: tag.0 },
             None => {
                 return Err(DebugInfoError::Tag { die: id.0, expected: "a type", found: die.tag_name() });
@@ -235,8 +235,8 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
     Ok(Type { id, unit, name, byte_size, is_declaration, memory_space, indirect, kind })
 }
 
-/// `DW_AT_byte_size`, or whole bytes of `DW_AT_bit_size`, which the same types may have instead. A string whose
-/// length depends on an object contains the size of that length (DWARF 3, section 5.9).
+/// `DW_AT_byte_size`, or whole bytes of `DW_AT_bit_size`, the alternative for the same types. The size of a string with
+/// dynamic length is that of the length (DWARF 3, section 5.9).
 fn byte_size(die: &Die<'_>, kind: &TypeKind) -> Option<u64> {
     if matches!(kind, TypeKind::String { length: Some(Number::Dynamic(_)), .. }) {
         return None;
@@ -258,7 +258,7 @@ fn indirect(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Box<Indirect>>
     })))
 }
 
-/// Types that have no notation here: DWARF's own that no compiler for GPUs writes, and vendors'.
+/// Types without a notation: DWARF types that no GPU compiler writes, and vendors' types.
 fn is_other_type(tag: DwTag) -> bool {
     matches!(tag, gimli::DW_TAG_set_type | gimli::DW_TAG_file_type | gimli::DW_TAG_coarray_type)
         || tag.0 >= gimli::DW_TAG_lo_user.0
@@ -273,8 +273,8 @@ fn integer() -> TypeKind {
     })
 }
 
-/// DWARF 5 section 5.11: `DW_AT_string_length` gives the address of the length, which has
-/// `DW_AT_string_length_byte_size` bytes (8, an address, by default), or names its variable.
+/// DWARF 5 section 5.11: `DW_AT_string_length` gives the address of the length, or names its variable. The length has
+/// `DW_AT_string_length_byte_size` bytes (default 8, an address).
 fn string(reading: Reading<'_>, die: &Die<'_>, character: Option<TypeId>) -> Result<TypeKind> {
     let width = character.and_then(|id| reading.info.byte_size(id).ok().flatten());
     let width = width.and_then(|width| u8::try_from(width).ok()).filter(|width| matches!(width, 1 | 2 | 4));
@@ -298,7 +298,7 @@ fn qualifier(tag: DwTag) -> Option<Qualifier> {
         gimli::DW_TAG_volatile_type => Some(Qualifier::Volatile),
         gimli::DW_TAG_restrict_type => Some(Qualifier::Restrict),
         gimli::DW_TAG_atomic_type => Some(Qualifier::Atomic),
-        // A signed pointer is its pointer: the signature's bits are part of it.
+        // A signed pointer is a pointer: the signature's bits are part of it.
         gimli::DW_TAG_packed_type
         | gimli::DW_TAG_shared_type
         | gimli::DW_TAG_immutable_type
@@ -307,7 +307,7 @@ fn qualifier(tag: DwTag) -> Option<Qualifier> {
     }
 }
 
-/// Bytes of a pointer whose DIE has no size: AMDGPUUsage, "DWARF Address Space Mapping": 8 for the default and the
+/// Bytes of a pointer without a size in the DIE. AMDGPUUsage, "DWARF Address Space Mapping": 8 for the default and the
 /// generic space, 4 for region, local and the private ones.
 fn pointer_size(space: AddressSpace) -> u64 {
     if space.0 <= 1 { 8 } else { 4 }

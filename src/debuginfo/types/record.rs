@@ -13,7 +13,7 @@ use crate::debuginfo::unit::location::LocationAttribute;
 use crate::debuginfo::unit::sections::AttributeValue;
 use crate::debuginfo::unit::sections::unsigned;
 
-/// Variants inside of variants: no source nests deeper.
+/// Maximum nesting of variants in variants; no source nests deeper.
 const MAX_VARIANT_DEPTH: usize = 16;
 
 pub(in crate::debuginfo) fn record<'a>(
@@ -74,7 +74,7 @@ fn function(reading: Reading<'_>, die: &Die<'_>) -> Result<MemberFunction> {
     })
 }
 
-/// The value of an expression that is one constant and no more.
+/// The value of an expression that is a single constant.
 fn plain_number(expression: &[u8]) -> Option<u64> {
     let mut rest = gimli::EndianSlice::new(expression, gimli::LittleEndian);
     let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 5 };
@@ -97,7 +97,7 @@ fn variant_part<'a>(reading: Reading<'a>, die: &Die<'a>) -> Result<VariantPart> 
     for child in children(die)?.iter().filter(|child| child.tag() == gimli::DW_TAG_variant) {
         let mut members = Vec::new();
         let mut inner = children(child)?;
-        // Variants within a variant are not resolved further: their members are shown side by side.
+        // Deeper variants are not resolved: their members are listed side by side.
         for _ in 0..MAX_VARIANT_DEPTH {
             let mut next = Vec::new();
             for inner in inner.drain(..) {
@@ -137,7 +137,7 @@ fn discriminants(die: &Die<'_>) -> Vec<std::ops::RangeInclusive<i64>> {
     values
 }
 
-/// Where a member is. DWARF 5 section 5.7.6: `DW_AT_data_bit_offset` counts from the object's start; before DWARF 4
+/// A member's position. DWARF 5 section 5.7.6: `DW_AT_data_bit_offset` counts from the object's start; before DWARF 4
 /// `DW_AT_bit_offset` counted from the most significant bit of a storage unit.
 ///
 /// A member with an unreadable type, place or width has that error as its place.
@@ -175,7 +175,7 @@ pub(in crate::debuginfo) fn member(reading: Reading<'_>, die: &Die<'_>, is_base:
         }
         (None, None) => bytes * 8,
     };
-    // Neither before the object nor beyond what 64 bits count: it is no other place.
+    // A position before the object, or beyond 64 bits, is an error.
     let bit_offset = u64::try_from(bits).unwrap_or_else(|_| {
         damage.add(DebugInfoError::Attribute {
             unit: die.view.slot.die_offset(),
@@ -207,7 +207,7 @@ pub(in crate::debuginfo) fn member(reading: Reading<'_>, die: &Die<'_>, is_base:
     })
 }
 
-/// A number that is not negative; `None` where the attribute is absent or no constant.
+/// A non-negative number; `None` if the attribute is absent or not a constant.
 fn number_of(die: &Die<'_>, name: gimli::DwAt) -> Result<Option<u64>> {
     let Some(value) = die.entry.attr_value(name) else { return Ok(None) };
     match (unsigned(&value), value.sdata_value()) {

@@ -1,4 +1,4 @@
-//! Tables of abbreviations (DWARF 5 section 7.5.3): each is parsed once, however many units name it, and all together are bounded.
+//! Tables of abbreviations (DWARF 5 section 7.5.3): each is parsed once, and all are bounded together.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,21 +9,21 @@ use gimli::{Abbreviations, DebugAbbrev, DebugAbbrevOffset, Reader as _, Section 
 use crate::debuginfo::cache::{Allowance, TableMemory};
 use crate::debuginfo::unit::sections::{Dwarf, Slice};
 
-/// Attributes of a declaration: no producer writes more than some dozens, and each DIE of it costs as many steps.
+/// Maximum attributes of a declaration. Producers write some dozens at most, and each DIE of it costs as many steps.
 const MAX_ATTRIBUTES: usize = 64;
 /// Bytes of memory of a declaration with up to five attributes, and of each further attribute.
 const DECLARATION: usize = 112;
 const ATTRIBUTE: usize = 16;
 const ATTRIBUTES_WITHIN: usize = 5;
-/// Declarations that are searched for the one of a root DIE before the whole table is parsed. Producers write it first.
+/// Declarations to search for that of a root DIE before the whole table is parsed; producers write it first.
 const FIRST: usize = 16;
 
-/// Why a table is not read.
+/// The reason that a table was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::debuginfo) enum Unread {
     /// It is malformed.
     Malformed(gimli::Error),
-    /// It is beyond a bound.
+    /// It exceeds a bound.
     Bound(&'static str),
 }
 
@@ -37,12 +37,12 @@ type Result<T> = std::result::Result<T, Unread>;
 
 /// A declaration of a table.
 struct Declaration<'a> {
-    /// The number by which DIEs name it.
+    /// Its code in DIEs.
     code: u64,
     /// Its bytes, from the code to the pair of zeros.
     bytes: Slice<'a>,
     attributes: usize,
-    /// Whether an attribute refers to a DIE by its offset in the section (`DW_FORM_ref_addr`).
+    /// Whether an attribute refers to a DIE by section offset (`DW_FORM_ref_addr`).
     refers_to_others: bool,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Declarations<'a> {
 #[derive(Clone, Debug)]
 pub(in crate::debuginfo) struct Table {
     pub(in crate::debuginfo) abbreviations: Arc<Abbreviations>,
-    /// Whether attributes of its DIEs may refer to DIEs of other units by their offset in the section.
+    /// Whether attributes of its DIEs may refer to DIEs of other units by section offset.
     pub(in crate::debuginfo) refers_to_others: bool,
 }
 
@@ -104,12 +104,12 @@ pub(in crate::debuginfo) struct Tables {
 
 struct Known {
     by_offset: HashMap<usize, Result<Table>>,
-    /// Bytes of tables that may still be read. Tables do not overlap, unless somebody makes them.
+    /// Remaining bytes of tables to read; only crafted tables overlap.
     unread: usize,
 }
 
 impl Tables {
-    /// None read yet, of a section of so many bytes.
+    /// No tables yet; `section`: the section's size in bytes.
     pub(in crate::debuginfo) fn new(section: usize, memory: Arc<TableMemory>) -> Self {
         let unread = section.saturating_mul(2);
         Self { known: Mutex::new(Known { by_offset: HashMap::new(), unread }), memory }
@@ -126,7 +126,7 @@ impl Tables {
         table
     }
 
-    /// The one declaration with a code: most questions read the root DIEs of many units, and the whole tables of few.
+    /// The one declaration with a code. Most questions read the root DIEs of many units, and the whole tables of few.
     pub(in crate::debuginfo) fn one(
         &self,
         dwarf: &Dwarf<'_>,

@@ -1,9 +1,9 @@
-//! Attributes of the heterogeneous extensions, by all their codes.
+//! Attributes of the heterogeneous extensions, with all their codes.
 //!
-//! LLVM's heterogeneous attributes have two sets of codes: those of LLVM's document (0x3e08 to 0x3e0c), which today's
-//! compilers use for other things, and those that compilers have assigned since (0x3e10 to 0x3e13). Both are read; the
-//! older code counts only with a form that its meaning allows. In units of the draft dialect the numbers of
-//! [`crate::dwarf::draft`] come before both; in all others they mean nothing.
+//! LLVM's heterogeneous attributes have two sets of codes. Those of LLVM's document (0x3e08 to 0x3e0c) have other uses
+//! in today's compilers; compilers have since assigned 0x3e10 to 0x3e13. The reader accepts both, the older code only
+//! with a form that its meaning allows. In units of the draft dialect the codes of [`crate::dwarf::draft`] precede
+//! both; in other units they mean nothing.
 
 use gimli::{DwAt, DwForm, DwTag};
 
@@ -20,7 +20,7 @@ pub(in crate::debuginfo) enum Heterogeneous {
     VectorSize,
     AddressSpace,
     MemorySpace,
-    /// Of a `DW_TAG_object_map`, which the drafts alone have, like the four that follow.
+    /// An attribute of `DW_TAG_object_map`, which only the drafts have, like the next four.
     MemLocation,
     CntlOrdinal,
     VecLocation,
@@ -29,7 +29,7 @@ pub(in crate::debuginfo) enum Heterogeneous {
 }
 
 impl Heterogeneous {
-    /// The meaning of an attribute name of the drafts.
+    /// The draft attribute with a name.
     fn of_draft(name: &str) -> Option<Self> {
         Some(match name {
             "active_lane" => Self::ActiveLane,
@@ -70,7 +70,7 @@ impl Heterogeneous {
         }
     }
 
-    /// The attribute of a DIE that means this; `draft`: in a unit of the draft dialect.
+    /// The attribute of a DIE with this meaning; `draft`: the unit has the draft dialect.
     pub(in crate::debuginfo) fn value<'a>(
         self,
         entry: &Entry<'a>,

@@ -1,7 +1,7 @@
-//! DIEs across units, with what they stand for.
+//! DIEs across units, with their origins.
 //!
-//! A concrete DIE leaves its name, type and place to the DIE that `DW_AT_abstract_origin` (inlining) or
-//! `DW_AT_specification` (declaration in a class) names, possibly in another unit. DWARF 5 sections 2.13.2 and 3.3.8.
+//! A concrete DIE inherits name, type and place from its `DW_AT_abstract_origin` (inlining) or `DW_AT_specification`
+//! (declaration in a class), possibly in another unit. DWARF 5 sections 2.13.2 and 3.3.8.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::debuginfo::unit::view::UnitView;
 use crate::dwarf::draft;
 use crate::units::DieOffset;
 
-/// No compiler chains more than an instance, its origin and its declaration.
+/// Maximum length of a chain; compilers write an instance, its origin and its declaration.
 const MAX_ORIGINS: usize = 8;
 
 /// The inputs of one question: the borrowed sections and the units.
@@ -39,7 +39,7 @@ impl<'a> Reading<'a> {
         self.units.slot(unit)?.view(self.dwarf)
     }
 
-    /// The unit that a DIE stands in.
+    /// The unit of a DIE.
     pub(in crate::debuginfo) fn holding(self, die: DieOffset) -> Result<Rc<UnitView<'a>>> {
         self.units.holding(die)?.view(self.dwarf).map(Rc::new)
     }
@@ -51,7 +51,7 @@ impl<'a> Reading<'a> {
         Ok(Die { view, entry })
     }
 
-    /// The DIE at an offset, which usually stands in the unit that names it.
+    /// The DIE at an offset, usually in the unit of the reference.
     pub(in crate::debuginfo) fn die_near(
         self,
         view: &Rc<UnitView<'a>>,
@@ -64,7 +64,7 @@ impl<'a> Reading<'a> {
         self.die(offset)
     }
 
-    /// The definition in a type unit of this file that a declaration leads to (`DW_AT_signature`), else the DIE itself.
+    /// The definition in a type unit of this file for a declaration (`DW_AT_signature`), else the DIE itself.
     pub(in crate::debuginfo) fn defined(self, die: Die<'a>) -> Result<Die<'a>> {
         let signature = gimli::DW_AT_signature;
         if !die.entry.has_attr(signature) {
@@ -76,14 +76,14 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A DIE with its abstract origin or specification, theirs, and so on.
+    /// A DIE with its abstract origin or specification, and so on.
     pub(in crate::debuginfo) fn with_origins(self, die: Die<'a>) -> Result<Origins<'a>> {
         let mut chain = vec![die];
         self.origins(&mut chain)?;
         Ok(Origins { chain })
     }
 
-    /// [`Self::with_origins`] as far as the chain can be followed.
+    /// [`Self::with_origins`], up to an unreadable origin.
     pub(in crate::debuginfo) fn with_sound_origins(
         self,
         die: Die<'a>,
@@ -133,7 +133,7 @@ impl<'a> Die<'a> {
         self.entry.tag()
     }
 
-    /// The error of what an attribute refers to, with who refers to it.
+    /// The error in the target of an attribute, with the attribute.
     pub(in crate::debuginfo) fn refers(&self, name: DwAt, error: DebugInfoError) -> DebugInfoError {
         let attribute = AttributeName::of(name, self.view.facts());
         DebugInfoError::Referred { attribute, die: self.offset(), error: Box::new(error) }
@@ -151,7 +151,7 @@ impl<'a> Die<'a> {
         self.view.flag(&self.entry, name)
     }
 
-    /// The DIE that a reference attribute names; `None` when absent.
+    /// The target of a reference attribute; `None` if absent.
     pub(in crate::debuginfo) fn reference(&self, units: &Units, name: DwAt) -> Result<Option<DieOffset>> {
         let (view, entry) = (&self.view, &self.entry);
         match entry.attr_value(name) {
@@ -168,7 +168,7 @@ impl<'a> Die<'a> {
         }
     }
 
-    /// An attribute of the heterogeneous extensions, by whichever code it has in the DIE's unit.
+    /// An attribute of the heterogeneous extensions, by any of its codes in the DIE's unit.
     pub(in crate::debuginfo) fn extension(
         &self,
         wanted: Heterogeneous,
@@ -176,15 +176,15 @@ impl<'a> Die<'a> {
         wanted.value(&self.entry, self.view.facts().is_draft())
     }
 
-    /// The name of the tag, with those of the drafts in their units.
+    /// The name of the tag, including draft names in draft units.
     pub(in crate::debuginfo) fn tag_name(&self) -> String {
         let number = self.tag();
         let draft = self.view.facts().is_draft().then(|| draft::numbers().tag_named(number.0)).flatten();
         draft.map_or_else(|| number.to_string(), |name| format!("DW_TAG_{name}"))
     }
 
-    /// A place from a file, a line and a column attribute; `None` when there is neither file nor line. A line table that
-    /// cannot be read costs the file's name only: who asks for the line of a PC hears of it.
+    /// A place from a file, a line and a column attribute; `None` without file and line. An unreadable line table costs
+    /// only the file's name: a question for the line of a PC reports it.
     pub(in crate::debuginfo) fn place(&self, file: DwAt, line: DwAt, column: DwAt) -> Option<SourceLocation> {
         let file = match self.entry.attr_value(file) {
             Some(AttributeValue::FileIndex(index)) => Some(index),
@@ -200,14 +200,14 @@ impl<'a> Die<'a> {
     }
 }
 
-/// A DIE and the DIEs it stands for, the most concrete first. Never empty.
+/// A DIE and its origins, the most concrete first. Never empty.
 #[derive(Debug)]
 pub(in crate::debuginfo) struct Origins<'a> {
     pub(in crate::debuginfo) chain: Vec<Die<'a>>,
 }
 
 impl<'a> Origins<'a> {
-    /// The first DIE that has the attribute.
+    /// The first DIE with the attribute.
     pub(in crate::debuginfo) fn having(&self, name: DwAt) -> Option<&Die<'a>> {
         self.chain.iter().find(|die| die.entry.has_attr(name))
     }
@@ -224,7 +224,7 @@ impl<'a> Origins<'a> {
         self.having(name).map_or(Ok(None), |die| die.reference(units, name))
     }
 
-    /// Declaration place: file and line of the most concrete DIE that has a line.
+    /// Place of the declaration: file and line of the most concrete DIE with a line.
     pub(in crate::debuginfo) fn declared(&self) -> Option<SourceLocation> {
         let place = |die: &Die<'_>| {
             die.place(gimli::DW_AT_decl_file, gimli::DW_AT_decl_line, gimli::DW_AT_decl_column)
@@ -232,7 +232,7 @@ impl<'a> Origins<'a> {
         self.having(gimli::DW_AT_decl_line).and_then(place)
     }
 
-    /// The DIE that the others lead to: the declaration, which stands in its namespace or class.
+    /// The last origin: the declaration, within its namespace or class.
     pub(in crate::debuginfo) fn last(&self) -> Option<&Die<'a>> {
         self.chain.last()
     }

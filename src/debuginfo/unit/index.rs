@@ -1,4 +1,4 @@
-//! Where a unit's functions are, what its globals are, and which DIE lies in which namespace.
+//! The index of a unit: addresses of functions, globals, and the enclosing namespaces of DIEs.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::units::DieOffset;
 #[derive(Debug)]
 pub(in crate::debuginfo) struct UnitIndex {
     pub(in crate::debuginfo) functions: Intervals<DieOffset>,
-    /// Entry points that have an address and no extent.
+    /// Entry points with an address and no extent.
     pub(in crate::debuginfo) points: Vec<DieOffset>,
     /// Imported declarations and modules outside of functions, in DIE order.
     pub(in crate::debuginfo) imports: Vec<DieOffset>,
@@ -21,11 +21,11 @@ pub(in crate::debuginfo) struct UnitIndex {
     pub(in crate::debuginfo) globals: Vec<DieOffset>,
     /// Types that may have a name, in DIE order.
     pub(in crate::debuginfo) types: Vec<DieOffset>,
-    /// DIEs that names are qualified by, in DIE order, with the offsets they span.
+    /// DIEs that qualify names, in DIE order, with the offsets that they span.
     pub(in crate::debuginfo) containers: Vec<Container>,
-    /// Functions that were passed over because their addresses cannot be read, and why the pass ended before the unit did.
+    /// Functions skipped because of unreadable addresses, and the reason if the pass ended before the unit.
     pub(in crate::debuginfo) problems: Vec<DebugInfoError>,
-    /// How many DIEs the pass found.
+    /// The number of DIEs in the pass.
     pub(in crate::debuginfo) dies: usize,
 }
 
@@ -36,24 +36,25 @@ pub(in crate::debuginfo) struct Container {
 }
 
 impl UnitIndex {
-    /// Functions that hold an address, the innermost first.
+    /// Functions that hold an address, innermost first.
     pub(in crate::debuginfo) fn functions_at(&self, pc: ElfAddress) -> impl Iterator<Item = DieOffset> {
         self.functions.at(pc.0).copied()
     }
 
-    /// All functions with code, by address; one with several ranges comes several times. Entry points without an extent
-    /// come last.
+    /// All functions with code, by address; one with several ranges is repeated. Entry points without an extent come
+    /// last.
     pub(in crate::debuginfo) fn functions(&self) -> impl Iterator<Item = DieOffset> {
         self.functions.payloads().chain(&self.points).copied()
     }
 
-    /// The first DIE after a namespace, class or function and all that is in it, in the unit or after it; `None` for other DIEs.
+    /// The first DIE after a namespace, class or function and its contents, also beyond the unit; `None` for other
+    /// DIEs.
     pub(in crate::debuginfo) fn after(&self, die: DieOffset) -> Option<DieOffset> {
         let at = self.containers.binary_search_by_key(&die.0, |container| container.span.start).ok()?;
         Some(DieOffset(self.containers.get(at)?.span.end))
     }
 
-    /// The namespaces, classes and functions around a DIE, innermost first.
+    /// The enclosing namespaces, classes and functions of a DIE, innermost first.
     pub(in crate::debuginfo) fn around(&self, die: DieOffset) -> impl Iterator<Item = DieOffset> {
         let before = self.containers.partition_point(|container| container.span.start < die.0);
         let mut next = before.checked_sub(1);

@@ -1,7 +1,7 @@
-//! One pass over a unit's DIEs: where its functions are, what its globals are, and which DIE lies in which namespace.
+//! The pass over a unit's DIEs that builds its index.
 //!
-//! A DIE does not name its parent, so qualified names need the enclosing namespaces and classes by offset. The pass reads
-//! addresses of subprograms and skips all other attributes; it runs once per unit, when a PC first falls into the unit.
+//! DIEs do not refer to their parents: qualified names need the enclosing namespaces and classes by offset. The pass
+//! reads only addresses of subprograms. It runs once per unit, for the first PC in the unit.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ impl<'a> UnitView<'a> {
     }
 }
 
-/// Reads as far as the unit can be read; problems are kept beside what it found.
+/// Reads up to the first unreadable DIE; the result includes the problems.
 fn read(view: &UnitView<'_>) -> UnitIndex {
     let mut found = Found::default();
     if let Err(end) = found.pass(view) {
@@ -46,7 +46,7 @@ struct Found {
     containers: Vec<Container>,
     /// Open containers: depth of their children and index.
     open: Vec<(isize, usize)>,
-    /// Depth of the children of the outermost open function: below it there are no globals.
+    /// Depth of the children of the outermost open function, within which there are no globals.
     inside_function: Option<isize>,
     damage: Diagnostics,
     dies: usize,
@@ -95,7 +95,7 @@ impl Found {
         Ok(())
     }
 
-    /// Closes what ended before a DIE at this depth.
+    /// Closes containers that end before a DIE at this depth.
     fn leave(&mut self, depth: isize, die: DieOffset) {
         while let Some((_, index)) = self.open.pop_if(|(children, _)| *children > depth) {
             if let Some(container) = self.containers.get_mut(index) {

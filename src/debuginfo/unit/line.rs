@@ -1,7 +1,6 @@
-//! Lines: which source line an address comes from, and the names of source files.
+//! Lines: the source line of an address, and the names of source files.
 //!
-//! DWARF 5 section 6.2. A program runs once, on the first question that needs it, however many units name it; its rows are kept
-//! at 24 bytes.
+//! DWARF 5 section 6.2. A program runs once for all of its units, at the first question for it; a row takes 24 bytes.
 
 use std::sync::{Arc, PoisonError};
 
@@ -21,12 +20,12 @@ use crate::debuginfo::unit::line_table::{
 use crate::debuginfo::unit::sections::{AttributeValue, Dwarf, Slice};
 use crate::debuginfo::unit::view::UnitView;
 
-/// Rows that a table takes of its memory at a time.
+/// Rows that a table takes from the allowance at a time.
 const ROWS_AT_ONCE: usize = 1 << 12;
-/// Bytes of a header: one entry of its lists may take one byte of it and 120 bytes of memory.
+/// Maximum bytes of a header: an entry of its lists may take one byte of it and 120 bytes of memory.
 const MAX_HEADER: u64 = 1 << 21;
 const TOO_LARGE: &str = "its header has more than 2097152 bytes";
-/// The cost of a name beside its bytes.
+/// The cost of a name in addition to its bytes.
 const NAME: usize = 64;
 
 impl Lines {
@@ -50,8 +49,8 @@ impl Known {
         let mut source = program.rows();
         let mut rows: Vec<Row> = Vec::new();
         let mut taken = 0;
-        // Sequences that the linker dropped begin at 0 or at the highest addresses; those at 0 are shadowed by real
-        // ones through the sort below only if real code lies there too.
+        // Sequences of code that the linker dropped begin at 0 or at the highest addresses. The sort below shadows
+        // those at 0 only if real code has the same addresses.
         let problem = loop {
             let row = match source.next_row() {
                 Ok(Some((_, row))) => Row::of(row),
@@ -62,7 +61,7 @@ impl Known {
                 taken += left.take_some(ROWS_AT_ONCE);
             }
             if rows.len() >= taken {
-                // The last row holds no address then.
+                // The last row then has no addresses.
                 if let Some(last) = rows.last_mut() {
                     last.flags |= END;
                 }
@@ -74,14 +73,14 @@ impl Known {
             rows.push(row);
         };
         if problem.is_some() {
-            // Where a sequence that was cut off ends, nobody knows.
+            // The end of a truncated sequence is unknown.
             let whole = rows.iter().rposition(|row| row.flags & END != 0).map_or(0, |last| last + 1);
             rows.truncate(whole);
         }
         left.give_back(taken.saturating_sub(rows.len()));
         rows.shrink_to_fit();
-        // An end goes before a row at the same address, so that the sequence beginning there wins; rows keep their
-        // order otherwise, and the last of several at one address counts.
+        // An end precedes a row at the same address, so that the new sequence wins. Other rows keep their order: the
+        // last of several at one address counts.
         let key = |row: &Row| (row.address, row.flags & END == 0);
         if !rows.is_sorted_by_key(key) {
             rows.sort_by_key(key);
@@ -91,10 +90,10 @@ impl Known {
 }
 
 impl DebugInfo {
-    /// The source line of an address; `None` where no line table has it.
+    /// The source line of an address; `None` if no line table has it.
     ///
     /// # Errors
-    /// Nothing was found, and a line table that may have it cannot be read to its end.
+    /// No line was found, and a line table that may have it is partly unreadable.
     pub fn line_at(&self, pc: ElfAddress) -> Result<Option<LineRow>> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -127,7 +126,7 @@ impl DebugInfo {
     /// The source files of a unit, by the numbers that `DW_AT_decl_file` and the line table use.
     ///
     /// # Errors
-    /// The header of the line table cannot be read.
+    /// The header of the line table is unreadable.
     pub fn files(&self, unit: UnitId) -> Result<Vec<Option<Arc<str>>>> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;
@@ -137,7 +136,7 @@ impl DebugInfo {
     /// The source files of a unit, with their checksums.
     ///
     /// # Errors
-    /// The header of the line table cannot be read.
+    /// The header of the line table is unreadable.
     pub fn source_names(&self, unit: UnitId) -> Result<Vec<SourceName>> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;
@@ -166,7 +165,7 @@ fn bound(view: &UnitView<'_>, why: &'static str) -> DebugInfoError {
     DebugInfoError::Bound { unit: view.facts().offset, what: "line table", why }
 }
 
-/// Refuses a unit whose line table has a header that is beyond its bound.
+/// Rejects a unit whose line table header exceeds its bound.
 pub(in crate::debuginfo) fn check_header(view: &UnitView<'_>) -> Result<()> {
     let Some(offset) = view.root.line_offset else { return Ok(()) };
     match header_length(view.dwarf, offset) {
@@ -176,7 +175,7 @@ pub(in crate::debuginfo) fn check_header(view: &UnitView<'_>) -> Result<()> {
     }
 }
 
-/// A line program with its header, unless that is larger than the parser may read.
+/// A line program with its header; an error if the header exceeds the bound for the parser.
 fn program<'a>(view: &UnitView<'a>, offset: DebugLineOffset) -> Result<IncompleteLineProgram<Slice<'a>>> {
     let fail = |why| table_error(view, why);
     check_header(view)?;
@@ -188,7 +187,7 @@ fn header_length(dwarf: &Dwarf<'_>, offset: DebugLineOffset) -> gimli::Result<u6
     let mut rest = *dwarf.debug_line.reader();
     rest.skip(offset.0)?;
     let (_, format) = rest.read_initial_length()?;
-    // Version 5 has the sizes of addresses and of segment selectors before it.
+    // Version 5 has the sizes of addresses and of segment selectors first.
     if rest.read_u16()? >= 5 {
         rest.skip(2)?;
     }
@@ -209,7 +208,7 @@ fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<SourceName>>> {
     let Some(offset) = view.root.line_offset else { return Ok(Vec::new()) };
     let left = &view.slot.lines().memory.names;
     let full = || bound(view, "the names of source files take more than 256 MiB of memory");
-    // Many units may name one header: it is not parsed where nothing of it would be kept.
+    // Many units may refer to one header: without memory for its names, it is not parsed.
     if !left.take(NAME) {
         return Err(full());
     }
@@ -232,7 +231,7 @@ fn text(dwarf: &Dwarf<'_>, view: &UnitView<'_>, value: AttributeValue<'_>) -> Op
     dwarf.attr_string(&view.unit, value).ok().map(|text| clean(text.to_string_lossy()).into_owned())
 }
 
-/// Directory 0 is the compilation directory: explicit in DWARF 5, implied before.
+/// Directory 0 is the compilation directory: explicit in DWARF 5, implicit before.
 fn join(view: &UnitView<'_>, header: &LineProgramHeader<Slice<'_>>, directory: u64, name: &str) -> String {
     let is_absolute = |path: &str| path.starts_with('/');
     if is_absolute(name) {

@@ -13,10 +13,9 @@ use crate::debuginfo::error::{DebugInfoError, Result};
 /// A place in source text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
-    /// The file: compilation directory, include directory and name joined as the line table gives them. `None` when
-    /// the table does not name it.
+    /// The file: compilation directory, include directory and name, joined. `None` if the table lacks it.
     pub file: Option<Arc<str>>,
-    /// Line, from 1; 0 when the code comes from no line.
+    /// Line, from 1; 0 for code without a line.
     pub line: u64,
     /// Column, from 1; 0 if absent.
     pub column: u64,
@@ -25,18 +24,18 @@ pub struct SourceLocation {
 /// A source file of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceName {
-    /// Compilation directory, include directory and name joined, as [`SourceLocation::file`].
+    /// Compilation directory, include directory and name, joined like [`SourceLocation::file`].
     pub path: Arc<str>,
-    /// MD5 of its text (`DW_LNCT_MD5`), where the compiler recorded it.
+    /// MD5 of its text (`DW_LNCT_MD5`), if the compiler recorded it.
     pub md5: Option<[u8; 16]>,
 }
 
 /// The row of the line table that holds an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineRow {
-    /// Where in the source.
+    /// The place in the source.
     pub place: SourceLocation,
-    /// The row's first address; it holds the addresses up to the next row's.
+    /// The row's first address; the row ends at the next row's.
     pub address: ElfAddress,
     /// Whether the address is a recommended place for a breakpoint.
     pub is_stmt: bool,
@@ -52,12 +51,12 @@ pub(in crate::debuginfo) struct Lines {
 
 pub(in crate::debuginfo) struct Known {
     pub(in crate::debuginfo) by_offset: HashMap<usize, Arc<Result<LineTable>>>,
-    /// Bytes of programs that may still run. Programs do not overlap, unless somebody makes them.
+    /// Remaining bytes of programs to run; only crafted programs overlap.
     pub(in crate::debuginfo) unread: usize,
 }
 
 impl Lines {
-    /// None read yet, of a section of so many bytes.
+    /// No tables yet; `section`: the section's size in bytes.
     pub(in crate::debuginfo) fn new(section: usize, memory: Arc<TableMemory>) -> Self {
         let unread = section.saturating_mul(2);
         Self { known: Mutex::new(Known { by_offset: HashMap::new(), unread }), memory }
@@ -74,7 +73,7 @@ impl fmt::Debug for Lines {
 #[derive(Debug)]
 pub(in crate::debuginfo) struct LineTable {
     pub(in crate::debuginfo) rows: Vec<Row>,
-    /// Why the table ends before it is at its end; what comes before that is kept.
+    /// The reason if the table is incomplete; earlier rows are valid.
     pub(in crate::debuginfo) problem: Option<DebugInfoError>,
 }
 
@@ -89,7 +88,7 @@ pub(in crate::debuginfo) struct Row {
 
 pub(in crate::debuginfo) const IS_STMT: u8 = 1;
 pub(in crate::debuginfo) const PROLOGUE_END: u8 = 2;
-/// The row ends a sequence: its address is the first that is not held.
+/// The end of a sequence: its address is the first one after the sequence.
 pub(in crate::debuginfo) const END: u8 = 4;
 
 impl Row {

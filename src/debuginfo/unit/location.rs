@@ -1,7 +1,7 @@
 //! Location attributes: an expression, a list by PC, a constant, or nothing.
 //!
-//! Expressions are handed on as bytes and never evaluated here. DWARF 5 sections 2.6 and 7.7.3; the old lists of
-//! `.debug_loc` (DWARF 4) answer the same way.
+//! Expressions stay bytes here. DWARF 5 sections 2.6 and 7.7.3; the old lists of `.debug_loc` (DWARF 4) have the same
+//! interface.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -19,10 +19,10 @@ use crate::debuginfo::unit::sections::{AttributeValue, Sections};
 use crate::debuginfo::unit::view::UnitView;
 use crate::units::DieOffset;
 
-/// A location attribute as it stands in its DIE, before a PC is known.
+/// A location attribute of a DIE, for any PC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LocationAttribute {
-    /// There is no such attribute.
+    /// The DIE lacks the attribute.
     Missing,
     /// One expression for all PCs.
     Expression(Bytes),
@@ -30,12 +30,12 @@ pub enum LocationAttribute {
     List(ListOffset),
     /// `DW_AT_const_value`: the object's bytes.
     Constant(Arc<[u8]>),
-    /// There is one that cannot be read, and why.
+    /// The attribute is unreadable, with the reason.
     Broken(Box<DebugInfoError>),
 }
 
 impl LocationAttribute {
-    /// Why it cannot be read, if so.
+    /// The reason if it is unreadable.
     #[must_use]
     pub fn problem(&self) -> Option<&DebugInfoError> {
         match self {
@@ -58,21 +58,21 @@ pub enum Location {
     Expression(Bytes),
     /// The entry of a location list that holds the PC.
     ListEntry {
-        /// The entry's expression; an empty one is "optimised out here".
+        /// The entry's expression; empty: optimised out here.
         expression: Bytes,
-        /// The PCs it is for; `None` for the default entry, which is for PCs that no other entry holds.
+        /// Its PCs; `None` for the default entry, which has all PCs without another entry.
         range: Option<Range<ElfAddress>>,
     },
     /// A location list without an entry for the PC: optimised out here.
     NotAtPc,
-    /// The object's bytes, known when compiled.
+    /// The object's constant bytes.
     ConstValue(Arc<[u8]>),
-    /// The attribute, or its location list, cannot be read.
+    /// The attribute, or its location list, is unreadable.
     Broken(Box<DebugInfoError>),
 }
 
 impl Location {
-    /// The expression to evaluate, if it is one.
+    /// The expression, if it has one.
     #[must_use]
     pub fn expression(&self) -> Option<&Bytes> {
         match self {
@@ -82,32 +82,32 @@ impl Location {
     }
 }
 
-/// One entry of a location list, bases applied.
+/// One entry of a location list, with bases applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListEntry {
-    /// The PCs it is for; `None` for the default entry.
+    /// Its PCs; `None` for the default entry.
     pub range: Option<Range<ElfAddress>>,
     /// Its expression.
     pub expression: Bytes,
 }
 
-/// Times that each byte of location lists is read at the most, where lists begin within others.
+/// Maximum reads of each byte of location lists, for lists that begin within others.
 const MAX_READS: usize = 4;
-/// Bytes of an entry at the least.
+/// Minimum bytes of an entry.
 const MIN_ENTRY: usize = 3;
 
-/// The lists that were read so far: lists that begin within others cost as many steps as all of them have entries.
+/// The location lists read so far. Lists that begin within others cost the steps of all their entries.
 #[derive(Debug, Default)]
 pub(in crate::debuginfo) struct Lists(Mutex<ListsRead>);
 
 #[derive(Debug, Default)]
 struct ListsRead {
     seen: HashSet<(UnitId, ListOffset)>,
-    /// Bytes of them, at the least.
+    /// Minimum bytes of these lists.
     bytes: usize,
 }
 
-/// A list that is being read, until it is dropped.
+/// A list under read, until drop.
 struct ListReading<'l> {
     lists: &'l Lists,
     list: (UnitId, ListOffset),
@@ -115,7 +115,7 @@ struct ListReading<'l> {
 }
 
 impl Lists {
-    /// Begins to read a list, of a section of so many bytes.
+    /// Begins the read of a list, in a section of `section` bytes.
     fn begin(&self, list: (UnitId, ListOffset), section: usize) -> Result<ListReading<'_>, &'static str> {
         let read = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match read.bytes > section.saturating_mul(MAX_READS) && !read.seen.contains(&list) {
@@ -135,10 +135,10 @@ impl Drop for ListReading<'_> {
 }
 
 impl DebugInfo {
-    /// The value of a location attribute at a PC. If several entries hold the PC, the first counts.
+    /// The value of a location attribute at a PC; the first of several entries for the PC counts.
     ///
     /// # Errors
-    /// The location list cannot be read.
+    /// The location list is unreadable.
     pub fn location_at(
         &self,
         unit: UnitId,
@@ -160,7 +160,7 @@ impl DebugInfo {
     /// All entries of a location list in the file's order, for a variable without a location at a PC.
     ///
     /// # Errors
-    /// The location list cannot be read.
+    /// The location list is unreadable.
     pub fn location_list(&self, unit: UnitId, list: ListOffset) -> Result<Vec<ListEntry>> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;
@@ -172,7 +172,7 @@ impl DebugInfo {
         Ok(entries)
     }
 
-    /// [`Self::located`] of the attribute of a DIE, with what cannot be read as its answer.
+    /// [`Self::located`] for the attribute of a DIE; an error becomes a value.
     pub(in crate::debuginfo) fn located_or_broken(
         &self,
         view: Result<&UnitView<'_>>,
@@ -182,7 +182,7 @@ impl DebugInfo {
     ) -> Location {
         let found = view.and_then(|view| {
             self.located(view, attribute, pc).map_err(|error| match error {
-                // A list does not know who refers to it.
+                // The error of a list lacks the attribute that refers to the list.
                 DebugInfoError::List { .. } => {
                     let attribute = AttributeName::of(name, view.facts());
                     DebugInfoError::Referred { attribute, die, error: Box::new(error) }
@@ -193,7 +193,7 @@ impl DebugInfo {
         found.unwrap_or_else(|why| Location::Broken(Box::new(why)))
     }
 
-    /// [`Self::location_at`] where the unit is at hand.
+    /// [`Self::location_at`] for a known unit.
     pub(in crate::debuginfo) fn located(
         &self,
         view: &UnitView<'_>,
@@ -262,7 +262,7 @@ impl DebugInfo {
 }
 
 impl Die<'_> {
-    /// [`Self::location_attribute`], with what cannot be read as its answer.
+    /// [`Self::location_attribute`]; an error becomes a value.
     pub(in crate::debuginfo) fn location_or_broken(
         &self,
         sections: &Sections,

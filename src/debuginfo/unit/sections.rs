@@ -1,7 +1,7 @@
-//! The debug sections of one code object, kept as shared bytes and read in place.
+//! The debug sections of one code object, as shared bytes.
 //!
-//! gimli's readers borrow; a session shares one [`crate::debuginfo::DebugInfo`] between threads. So the sections are owned here,
-//! and a question borrows a `gimli::Dwarf` for as long as it takes: making one is a few dozen moves.
+//! gimli's readers borrow, and threads share one [`crate::debuginfo::DebugInfo`]. The sections are therefore owned
+//! here, and each question borrows a `gimli::Dwarf`, which takes a few dozen moves.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::debuginfo::error::{DebugInfoError, Result};
 
 /// A borrowed part of a section.
 pub(in crate::debuginfo) type Slice<'a> = EndianSlice<'a, LittleEndian>;
-/// Everything gimli needs, borrowed.
+/// All sections in gimli's form, borrowed.
 pub(in crate::debuginfo) type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
 /// A unit, borrowed.
 pub(in crate::debuginfo) type GimliUnit<'a> = gimli::Unit<Slice<'a>>;
@@ -23,10 +23,10 @@ pub(in crate::debuginfo) type Entry<'a> = gimli::DebuggingInformationEntry<Slice
 /// An attribute's value, borrowed.
 pub(in crate::debuginfo) type AttributeValue<'a> = gimli::AttributeValue<Slice<'a>>;
 
-/// Ranges of DIEs without lists, and of small files.
+/// Ranges that every file may have, for DIEs without lists and for small files.
 const MIN_RANGES: usize = 1024;
 
-/// The sections that questions read.
+/// The sections of all questions.
 #[derive(Debug)]
 pub(in crate::debuginfo) struct Sections {
     pub(in crate::debuginfo) abbrev: Bytes,
@@ -43,9 +43,9 @@ pub(in crate::debuginfo) struct Sections {
     pub(in crate::debuginfo) aranges: Bytes,
     pub(in crate::debuginfo) names: Bytes,
     pub(in crate::debuginfo) types: Bytes,
-    /// `.debug_frame`, which linkers keep in the code object or move with the rest.
+    /// `.debug_frame`, which linkers keep in the code object or move with the others.
     pub(in crate::debuginfo) frame: Option<Bytes>,
-    /// The supplementary file that the sections refer to.
+    /// The supplementary file of the sections.
     pub(in crate::debuginfo) shared: Option<std::sync::Arc<str>>,
 }
 
@@ -98,7 +98,7 @@ impl Sections {
         }
     }
 
-    /// The owned bytes that a borrowed part, an expression mostly, stands in.
+    /// The owned bytes of a borrowed part, such as an expression.
     pub(in crate::debuginfo) fn own(&self, part: Slice<'_>) -> Bytes {
         let homes = [&self.info, &self.loclists, &self.loc, &self.types];
         let found = homes.into_iter().find_map(|home| home.slice_ref(part.slice()));
@@ -126,20 +126,20 @@ impl Sections {
     }
 }
 
-/// A constant of any form as an unsigned number; a negative one is not.
+/// A constant of any form as an unsigned number; `None` if it is negative.
 pub(in crate::debuginfo) fn unsigned(value: &AttributeValue<'_>) -> Option<u64> {
     value.udata_value().or_else(|| value.sdata_value().and_then(|number| u64::try_from(number).ok()))
 }
 
-/// Entries of lists of ranges that a file can hold: one takes a byte at the least.
+/// Maximum entries of range lists in a file: one takes at least a byte.
 pub(in crate::debuginfo) fn ranges_capacity(dwarf: &Dwarf<'_>) -> usize {
     let (old, new) =
         (dwarf.ranges.debug_ranges().reader().len(), dwarf.ranges.debug_rnglists().reader().len());
     old.saturating_add(new).saturating_add(MIN_RANGES)
 }
 
-/// Visits the addresses of a DIE: `DW_AT_ranges`, or `DW_AT_low_pc` with `DW_AT_high_pc`; DWARF 5 section 2.17. `visit` returns
-/// whether to go on; so does this, at the end.
+/// Visits the addresses of a DIE: `DW_AT_ranges`, or `DW_AT_low_pc` with `DW_AT_high_pc`; DWARF 5 section 2.17. `visit`
+/// returns whether to continue; so does this function.
 pub(in crate::debuginfo) fn visit_ranges<'a>(
     dwarf: &Dwarf<'a>,
     unit: &GimliUnit<'a>,
@@ -164,7 +164,7 @@ pub(in crate::debuginfo) fn visit_ranges<'a>(
         Some(value) => address(value)?,
         None => None,
     };
-    // A linker marks dropped code with the highest addresses (or 0, which real code may have, with an empty range).
+    // A linker marks dropped code by the highest addresses, or by 0 with an empty range; real code may be at 0.
     let high = high.filter(|high| low < *high && low < u64::MAX - 1);
     Ok(high.is_none_or(|high| visit(low..high)))
 }

@@ -1,4 +1,4 @@
-//! One unit: its root DIE is read when the unit may hold an answer, everything else when a question falls into it.
+//! One unit: its root DIE is read when the unit may hold an answer, all other parts at the first question for them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,36 +38,36 @@ pub(in crate::debuginfo) struct Root {
 pub(in crate::debuginfo) struct Shared {
     /// The user's dialect for all units.
     pub(in crate::debuginfo) said: Option<Dialect>,
-    /// `.debug_loclists`, which `gimli` does not show.
+    /// `.debug_loclists`, to which `gimli` has no access.
     pub(in crate::debuginfo) loclists: Bytes,
     pub(in crate::debuginfo) tables: Tables,
     pub(in crate::debuginfo) lines: Lines,
     pub(in crate::debuginfo) texts: Texts,
-    /// Ranges of root DIEs that may still be read.
+    /// Remaining ranges of root DIEs to read.
     pub(in crate::debuginfo) ranges: AtomicUsize,
 }
 
 impl Shared {
-    /// Takes the place of one range of a root DIE; whether there was one. Many units may name one list.
+    /// Takes one range of a root DIE; returns false if none is left. Many units may refer to one list.
     fn take_range(&self) -> bool {
         let less = |left: usize| left.checked_sub(1);
         self.ranges.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
 }
 
-/// One unit with what was read of it so far.
+/// One unit with its cached parts.
 #[derive(Debug)]
 pub(in crate::debuginfo) struct UnitSlot {
     pub(in crate::debuginfo) id: UnitId,
-    /// Where its header is; a unit of `.debug_types` counts on from the end of `.debug_info`.
+    /// The offset of its header; units of `.debug_types` follow the end of `.debug_info`.
     pub(in crate::debuginfo) offset: DebugInfoOffset,
     pub(in crate::debuginfo) end: usize,
-    /// The offset in `.debug_types`, for a unit that stands there (DWARF 4).
+    /// The offset in `.debug_types`, for a unit of that section (DWARF 4).
     pub(in crate::debuginfo) in_types: Option<usize>,
     shared: Arc<Shared>,
     /// Signature and offset of the type, for a type unit.
     pub(in crate::debuginfo) signature: Option<(u64, usize)>,
-    /// Why nothing of it can be read, by its header.
+    /// The reason in its header, if the whole unit is unreadable.
     refused: Option<DebugInfoError>,
     pub(in crate::debuginfo) root: OnceLock<Result<Root>>,
     pub(in crate::debuginfo) ranges: OnceLock<Vec<Range<u64>>>,
@@ -155,7 +155,7 @@ impl UnitSlot {
         DebugTypes::from(section).units().next()?.ok_or(gimli::Error::UnexpectedEof(section.offset_id()))
     }
 
-    /// Whether DIEs may refer to those of other units by their offset in the section, by the table of abbreviations.
+    /// Whether DIEs may refer to other units by section offset, from the abbreviations.
     pub(in crate::debuginfo) fn refers_to_others(&self, dwarf: &Dwarf<'_>) -> Result<bool> {
         let header = self.header(dwarf).map_err(|why| self.fail("header", why))?;
         let table = self.shared.tables.get(dwarf, header.debug_abbrev_offset());
@@ -199,7 +199,7 @@ impl UnitSlot {
                 _ => {}
             }
         }
-        // The bases may stand after the attributes that need them, so those are read in a second pass.
+        // The bases may follow the attributes that need them, hence the second pass.
         let text = |value| self.texts().get(dwarf, &unit, value).ok();
         let string = |name| root.attr_value(name).and_then(text);
         let low_pc = root.attr_value(gimli::DW_AT_low_pc);
@@ -259,8 +259,8 @@ impl UnitSlot {
             _ => None,
         };
         unit.low_pc = facts.low_pc;
-        // A unit without readable ranges is searched by its functions instead. A thousand units with a thousand ranges
-        // each (functions in sections of their own) are not kept, only where they begin and end.
+        // A unit without readable ranges is searched by its functions. Of a thousand units with a thousand ranges each
+        // (functions in sections of their own), only the span is stored.
         let mut span: Option<Range<u64>> = None;
         let whole = visit_ranges(dwarf, &unit, &root, |range| {
             let so_far = span.get_or_insert_with(|| range.clone());

@@ -1,7 +1,7 @@
 //! Names and other text of DIEs: DWARF 5 section 7.5.5, class string.
 //!
-//! Any number of DIEs may refer to one text, or to parts of it. A long text is read once for each place where it begins, and all
-//! long texts of a file are bounded together.
+//! Any number of DIEs may refer to one text, or to parts of it. A long text is read once for each of its starts, and
+//! all long texts of a file are bounded together.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,9 +12,9 @@ use gimli::{Reader as _, Section as _};
 use crate::clean::clean;
 use crate::debuginfo::unit::sections::{AttributeValue, Dwarf, GimliUnit, Slice};
 
-/// Bytes of a text that counts for nothing, and that is left of one beyond the bound.
+/// Maximum bytes of a text that does not count, and bytes kept of a text beyond the bound.
 const SHORT: usize = 64;
-/// Times that the bytes of the sections are read as long texts, and bytes that are read in any case.
+/// Maximum reads of the sections' bytes as long texts, and bytes that every file may read.
 const MAX_READS: usize = 4;
 const MIN_READ: usize = 1 << 20;
 
@@ -24,12 +24,12 @@ pub(in crate::debuginfo) struct Texts(Mutex<Known>);
 struct Known {
     /// By the address of the first byte.
     by_start: HashMap<usize, Arc<str>>,
-    /// Bytes that may still be read.
+    /// Remaining bytes to read.
     left: usize,
 }
 
 impl Texts {
-    /// None read yet.
+    /// No texts yet.
     pub(in crate::debuginfo) fn new(dwarf: &Dwarf<'_>) -> Self {
         let sections = [
             dwarf.debug_str.reader().len(),
@@ -45,7 +45,7 @@ impl Texts {
     /// The text of an attribute, cleaned; beyond the bound its first bytes and `...`.
     ///
     /// # Errors
-    /// The value is no string, or lies outside of its section.
+    /// The value is not a string, or is outside of its section.
     pub(in crate::debuginfo) fn get(
         &self,
         dwarf: &Dwarf<'_>,

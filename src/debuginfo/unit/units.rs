@@ -1,4 +1,4 @@
-//! All units of a file: their headers are read on the first question, and nothing of a unit that cannot hold an answer.
+//! All units of a file: the first question reads their headers; units without a possible answer cost nothing more.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
@@ -21,23 +21,23 @@ use crate::debuginfo::unit::texts::Texts;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
-/// Bytes of an address: AMDGPU has 64-bit code objects only ("32-Bit and 64-Bit DWARF Formats" of the 2020 text).
+/// Bytes of an address: AMDGPU has only 64-bit code objects ("32-Bit and 64-Bit DWARF Formats" of the 2020 text).
 const ADDRESS_SIZE: u8 = 8;
-/// A file with more bad units than this is reported with that many.
+/// Maximum reported unreadable units of a file.
 const MAX_PROBLEMS: usize = 64;
 
-/// Units of a file: one takes 400 bytes of memory, and 11 bytes of the file.
+/// Maximum units of a file: one takes 400 bytes of memory, and 11 bytes of the file.
 const MAX_UNITS: usize = 1 << 18;
 
 /// All units of a file.
 #[derive(Debug)]
 pub(in crate::debuginfo) struct Units {
     pub(in crate::debuginfo) slots: Vec<UnitSlot>,
-    /// Units that are left out, and why the list ends before the section does.
+    /// Omitted units, and the reason if the list ends before the section.
     pub(in crate::debuginfo) problems: Vec<DebugInfoError>,
     shared: Arc<Shared>,
     memory: Arc<TableMemory>,
-    /// From the first to the last address of each unit, and the units without ranges.
+    /// The address span of each unit, and the units without ranges.
     by_address: OnceLock<(Intervals<UnitId>, Vec<UnitId>)>,
     /// `.debug_aranges`.
     by_aranges: OnceLock<Intervals<UnitId>>,
@@ -45,7 +45,7 @@ pub(in crate::debuginfo) struct Units {
 }
 
 impl Units {
-    /// Reads the headers of `.debug_info`, then those of `.debug_types`, whose offsets count on from there.
+    /// Reads the headers of `.debug_info`, then those of `.debug_types`, whose offsets follow.
     pub(in crate::debuginfo) fn read(
         dwarf: &Dwarf<'_>,
         loclists: &Bytes,
@@ -113,8 +113,8 @@ impl Units {
         }
     }
 
-    /// Adds the unit at an offset of a section; one that cannot be read costs only itself. A unit of another address
-    /// model keeps its place and answers with the reason.
+    /// Adds the unit at an offset of a section; an unreadable one costs only itself. A unit of another address model
+    /// keeps its index, with the reason as its error.
     fn unit(
         &mut self,
         section: Slice<'_>,
@@ -154,7 +154,7 @@ impl Units {
         self.slots.get(id.0 as usize).ok_or(DebugInfoError::NoSuchDie(DieOffset(u64::from(id.0))))
     }
 
-    /// Why units have no answers at all, but for those that [`Self::problems`] has.
+    /// The errors of units without any answers, except for those in [`Self::problems`].
     pub(in crate::debuginfo) fn unreadable<'a>(
         &'a self,
         dwarf: &'a Dwarf<'a>,
@@ -163,7 +163,7 @@ impl Units {
         roots.filter(|problem| !self.problems.contains(problem))
     }
 
-    /// The unit that a DIE stands in.
+    /// The unit of a DIE.
     pub(in crate::debuginfo) fn holding(&self, die: DieOffset) -> Result<&UnitSlot> {
         let offset = usize::try_from(die.0).unwrap_or(usize::MAX);
         let after = self.slots.partition_point(|slot| slot.offset.0 <= offset);
@@ -187,11 +187,10 @@ impl Units {
         by_signature.get(&signature).copied()
     }
 
-    /// Units that may hold code at the address: those that `.debug_aranges` names and whose root agrees, then all
-    /// with ranges that contain it, then those without ranges. A caller that stops early avoids reading the other
-    /// roots.
+    /// Units that may have code at the address. First those of `.debug_aranges` whose root agrees, then all with ranges
+    /// around it, then those without ranges. A caller that stops early avoids reads of the other roots.
     ///
-    /// Units whose root cannot be read are left out: they cannot answer anything either.
+    /// Omits units with an unreadable root: they have no answers.
     pub(in crate::debuginfo) fn at<'a>(
         &'a self,
         dwarf: &'a Dwarf<'a>,
@@ -225,8 +224,8 @@ impl Units {
         })
     }
 
-    /// `.debug_aranges`, as far as it can be read: what it lacks is found without it. Tables with a segment selector or
-    /// other addresses than the target's are none of AMDGPU's ("Lookup By Address" of the 2020 text).
+    /// The readable part of `.debug_aranges`; units outside of it are found without it. Tables with a segment selector
+    /// or another address size are not AMDGPU's ("Lookup By Address" of the 2020 text).
     fn by_aranges(&self, dwarf: &Dwarf<'_>) -> &Intervals<UnitId> {
         self.by_aranges.get_or_init(|| {
             let mut found = Vec::new();

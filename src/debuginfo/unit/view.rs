@@ -1,4 +1,4 @@
-//! A unit borrowed for one question: its DIEs and their attributes, with errors that have places.
+//! A unit borrowed for one question: DIEs and attributes, with positions in errors.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl UnitSlot {
         ranges.iter().any(|range| range.contains(&address))
     }
 
-    /// The unit ready for questions: cheap once its root was read.
+    /// The unit for questions; cheap once its root is cached.
     pub(in crate::debuginfo) fn view<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Result<UnitView<'a>> {
         let root = self.root(dwarf)?;
         let mut unit = self.bare(dwarf)?;
@@ -58,12 +58,12 @@ impl<'a> UnitView<'a> {
         &self.root.facts
     }
 
-    /// The offset in `.debug_info` of an offset in this unit.
+    /// The offset in `.debug_info` for an offset in this unit.
     pub(in crate::debuginfo) fn die_offset(&self, offset: UnitOffset) -> DieOffset {
         DieOffset(self.slot.offset.0.saturating_add(offset.0) as u64)
     }
 
-    /// Reads DIEs from one on; the reader's depth starts at 0 there.
+    /// Reads DIEs from a DIE on; the reader's depth starts at 0 there.
     pub(in crate::debuginfo) fn entries_from(&self, die: DieOffset) -> Result<EntriesRaw<'_, Slice<'a>>> {
         let offset = usize::try_from(die.0).ok().and_then(|offset| offset.checked_sub(self.slot.offset.0));
         let offset = offset.filter(|_| self.slot.contains(die)).ok_or(DebugInfoError::NoSuchDie(die))?;
@@ -77,7 +77,7 @@ impl<'a> UnitView<'a> {
         if read { Ok(entry) } else { Err(DebugInfoError::NoSuchDie(die)) }
     }
 
-    /// The error of a DIE that cannot be read.
+    /// The error of an unreadable DIE.
     pub(in crate::debuginfo) fn broken(&self, die: DieOffset, why: gimli::Error) -> DebugInfoError {
         DebugInfoError::Die {
             unit: self.slot.die_offset(),
@@ -87,7 +87,7 @@ impl<'a> UnitView<'a> {
         }
     }
 
-    /// The error of an attribute that cannot be read.
+    /// The error of an unreadable attribute.
     pub(in crate::debuginfo) fn unreadable(
         &self,
         entry: &Entry<'_>,
@@ -103,7 +103,7 @@ impl<'a> UnitView<'a> {
         }
     }
 
-    /// The error of an attribute of another class than it can have.
+    /// The error of an attribute with an impossible class.
     pub(in crate::debuginfo) fn unexpected(
         &self,
         entry: &Entry<'_>,
@@ -118,7 +118,7 @@ impl<'a> UnitView<'a> {
         DebugInfoError::Attribute { unit, die, attribute, expected, found }
     }
 
-    /// The addresses of a DIE. `capacity`: how many ranges the DIEs of one question may still have.
+    /// The addresses of a DIE; `capacity`: the remaining ranges of one question's DIEs.
     pub(in crate::debuginfo) fn ranges(
         &self,
         entry: &Entry<'a>,
@@ -148,15 +148,15 @@ impl<'a> UnitView<'a> {
         })
     }
 
-    /// How many ranges the DIEs of one question may have: lists that do not overlap have no more.
+    /// The maximum of ranges for one question's DIEs: lists without overlap have no more.
     pub(in crate::debuginfo) fn ranges_capacity(&self) -> usize {
         ranges_capacity(self.dwarf)
     }
 
-    /// A string attribute, cleaned; `None` when absent.
+    /// A string attribute, cleaned; `None` if absent.
     pub(in crate::debuginfo) fn string(&self, entry: &Entry<'a>, name: DwAt) -> Result<Option<Arc<str>>> {
         let Some(value) = entry.attr_value(name) else { return Ok(None) };
-        // In a file that was not given: see `DebugInfo::problems`.
+        // In a missing file: see `DebugInfo::problems`.
         if matches!(value, AttributeValue::DebugStrRefSup(_)) {
             return Ok(None);
         }
@@ -164,12 +164,12 @@ impl<'a> UnitView<'a> {
         Ok(Some(text.map_err(|why| self.unreadable(entry, name, why))?))
     }
 
-    /// A constant attribute that cannot be negative; `None` if absent or not a constant (for example an expression).
+    /// A constant non-negative attribute; `None` if absent or not a constant (for example an expression).
     pub(in crate::debuginfo) fn constant(&self, entry: &Entry<'a>, name: DwAt) -> Option<u64> {
         entry.attr_value(name).and_then(|value| unsigned(&value))
     }
 
-    /// Whether a flag is there and true.
+    /// Whether a flag is present and true.
     pub(in crate::debuginfo) fn flag(&self, entry: &Entry<'a>, name: DwAt) -> bool {
         matches!(entry.attr_value(name), Some(AttributeValue::Flag(true)))
     }
