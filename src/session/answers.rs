@@ -71,8 +71,8 @@ pub enum LaneState {
     Active,
     /// Inactive: the lane has diverged.
     Inactive,
-    /// Inactive, and outside of the wave's function: `DW_AT_LLVM_lane_pc` is undefined for it, or the EXEC that call
-    /// frame information recovers of a caller leaves it out of the call.
+    /// Inactive and outside of the function: `DW_AT_LLVM_lane_pc` is undefined for the lane, or the caller's EXEC,
+    /// recovered by call frame information, excludes it.
     NotEntered,
     /// Without a work-item: beyond the work-group or the grid.
     Unused,
@@ -242,7 +242,7 @@ impl CodeObjectInfo {
         self.problems(self.error.as_ref().map(ToString::to_string))
     }
 
-    /// As [`Self::problem`], without the code object's name.
+    /// [`Self::problem`] without the code object's name.
     #[must_use]
     pub fn unnamed_problem(&self) -> Option<String> {
         self.problems(self.error.as_ref().map(|error| error.cause.to_string()))

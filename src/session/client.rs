@@ -27,7 +27,7 @@ use crate::session::waves::lanes;
 use crate::session::waves::work_item::{self, GridPlace, WorkItemError};
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
-/// Answers one client's questions, with its own focus and what-if writes.
+/// One client's session, with its own focus and what-if writes.
 #[derive(Debug)]
 pub struct Session {
     reader: Reader,
@@ -45,10 +45,10 @@ pub struct Session {
 /// Maximum number of lanes in [`OwnStacks`].
 const MAX_OWN_STACKS: usize = 4096;
 
-/// Lanes with and without a stack of their own. A debugger asks with each read of the PC.
+/// Cache of lanes with and without a stack of their own: a debugger needs it for each read of the PC.
 #[derive(Debug, Default)]
 struct OwnStacks {
-    /// The reader's generation for which it is known.
+    /// The reader's generation of the entries.
     generation: u64,
     known: HashMap<(WaveId, LaneId), bool>,
 }
@@ -169,7 +169,7 @@ impl Session {
         Ok(self)
     }
 
-    /// Makes the session show first the wave and the lane at a position of the grid, in the dispatch of `near`.
+    /// Sets the wave and lane to show first: those at a position of the grid, in the dispatch of `near`.
     ///
     /// # Errors
     /// No served wave has it, or waves of several other dispatches do.
@@ -178,14 +178,14 @@ impl Session {
         Ok(self)
     }
 
-    /// Makes every answer [`ReadError::Interrupted`] once the flag is set: every long answer ends soon.
+    /// Adds a flag: once it is set, every answer is [`ReadError::Interrupted`], and long answers end soon.
     #[must_use]
     pub fn ended_by(mut self, interrupt: Interrupt) -> Self {
         self.reader = self.reader.ended_by(interrupt);
         self
     }
 
-    /// Whether the question has skipped functions that do not fit memory together, and their variables.
+    /// Whether the question skipped functions, with their variables, that do not fit memory together.
     #[must_use]
     pub fn has_skipped_functions(&self) -> bool {
         self.reader.rereads().is_spent()
@@ -204,7 +204,7 @@ impl Session {
         &self.reader
     }
 
-    /// A register's index means another register in another kind's table.
+    /// Fails for other kinds' waves: a register's index depends on the kind.
     fn serves(&self, wave: WaveId) -> Result<(), ReadError> {
         if self.has_wave(wave) { Ok(()) } else { Err(ReadError::NoSuchWave(wave)) }
     }

@@ -30,8 +30,7 @@ pub struct Dump {
     wave_pcs: OnceLock<Vec<u64>>,
 }
 
-/// The waves of one kind: a client holds one register description for the connection, so that a session serves one
-/// kind.
+/// The waves of one kind. A client keeps one register description per connection, so a session serves one kind.
 #[derive(Debug)]
 pub(super) struct ServedKind {
     pub(super) kind: Arc<WaveArch>,
@@ -66,7 +65,7 @@ impl Dump {
                 Arc::new(ServedKind { kind, waves, first, group_waves, described })
             })
             .collect();
-        // The kind of the wave that faulted comes first: it is the user's subject.
+        // The kind of the faulted wave comes first.
         kinds.sort_by_key(|served| {
             let severity = capture.wave(served.first).map_or(0, severity);
             (std::cmp::Reverse(severity), served.first)
@@ -76,8 +75,7 @@ impl Dump {
         Self { capture, problems, kinds, objects, kernel_names, disassembler, wave_pcs: OnceLock::new() }
     }
 
-    /// Reads the debug information of every code object in that dialect, whatever its units have; `None`: each unit
-    /// in its own.
+    /// Sets the dialect of all debug information, instead of the units' own; `None`: each unit's own.
     #[must_use]
     pub fn in_dialect(mut self, dialect: Option<Dialect>) -> Self {
         let folders = self.objects.folders();
@@ -104,7 +102,7 @@ impl Dump {
         &self.problems
     }
 
-    /// The kinds of wave that the dump holds, the one to serve first in front, with the number of waves of each.
+    /// The dump's kinds of wave with the number of waves of each, the default kind first.
     pub fn kinds(&self) -> impl Iterator<Item = (&Arc<WaveArch>, usize)> {
         self.kinds.iter().map(|served| (&served.kind, served.waves.len()))
     }
@@ -138,9 +136,9 @@ impl Dump {
         self.objects.debug(&self.capture, index)
     }
 
-    /// The message for a file that changed after it was opened: answers made since then are not about the opened
-    /// capture. A file read by range is checked with every read, a mapped code object with every call of this. `None`
-    /// if nothing changed, and for code objects that were small enough to be copied.
+    /// The message for a file that changed after it was opened: later answers do not describe the opened capture. Files
+    /// read by range are checked at every read, mapped code objects at every call. `None`: nothing changed; code
+    /// objects small enough for a copy never change.
     #[must_use]
     pub fn changed_file(&self) -> Option<String> {
         let of_capture = self.capture.changes.first().map(str::to_owned);
@@ -160,14 +158,13 @@ impl Dump {
         pcs.get(start..end).unwrap_or_default()
     }
 
-    /// Indexes of the code objects that answers so far used, in the capture's order.
+    /// Indexes of the code objects used by answers so far, in the capture's order.
     #[must_use]
     pub fn used_code_objects(&self) -> Vec<usize> {
         self.objects.used()
     }
 
-    /// The kernel of a dispatch of this dump: by the capture's name, else by the descriptor at the dispatch's
-    /// address.
+    /// The kernel of a dispatch: by the capture's name, else by the descriptor at the dispatch's address.
     #[must_use]
     pub fn kernel_name(&self, dispatch: &Dispatch) -> Option<String> {
         kernels::name(self, dispatch)
@@ -177,7 +174,7 @@ impl Dump {
         &self.kernel_names
     }
 
-    /// The kinds to serve, the first one in front.
+    /// The kinds to serve, the default one first.
     pub(super) fn served(&self) -> &[Arc<ServedKind>] {
         &self.kinds
     }
@@ -242,8 +239,8 @@ fn severity(wave: &Wave) -> u8 {
         .unwrap_or(0)
 }
 
-/// The wave to show first: the first of those with the highest severity, among those with a captured PC if there are
-/// any. gdb attaches to no thread without a PC.
+/// The wave to show first: the first one of the highest severity. Waves with a captured PC come first, because gdb
+/// attaches to no thread without a PC.
 pub(super) fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
     let rank = |wave: &WaveId| capture.wave(*wave).map_or(0, severity);
     let mut by_rank = [const { Vec::new() }; 3];

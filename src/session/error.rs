@@ -52,7 +52,7 @@ pub enum ObjectCause {
     /// A bundle or host program has no entry for the GPU, or several.
     #[error(transparent)]
     Entry(#[from] BundleError),
-    /// It is another build, whose variables have other places.
+    /// It is another build, whose variables have other locations.
     #[error("it has build id {found}, expected {expected}")]
     BuildId {
         /// The file's build id, in hex.
@@ -74,7 +74,7 @@ pub enum ObjectCause {
     Debug {
         /// The reason.
         error: Box<DebugInfoError>,
-        /// The first damage of the file: a truncated file has lost its sections, and looks as if it never had any.
+        /// The first damage of the file: a truncated file lacks its sections.
         damage: Option<Box<CodeObjectError>>,
     },
 }
@@ -133,13 +133,13 @@ pub enum SourceError {
     /// Debug information has no function there.
     #[error("no function with debug information holds the {0}")]
     NoFunction(CodePlace),
-    /// Outer frames, whose number this is, that an answer has no capacity for.
+    /// Number of outer frames left out, for lack of capacity in an answer.
     #[error("outer frames left out: {0}: the stacks of all groups take more than 96 MiB")]
     LeftOut(usize),
     /// The lane's position in the frame is unknown.
     #[error(transparent)]
     Position(#[from] PositionError),
-    /// The place of a frame that debuggers see holds nothing at that offset.
+    /// No variable at that offset of a frame's window.
     #[error("no variable is {offset:#x} bytes into the window of frame {frame}")]
     NothingInWindow {
         /// Bytes from its start.
@@ -152,14 +152,14 @@ pub enum SourceError {
     Value(ValueState),
 }
 
-/// A place in code, as far as a message names it.
+/// A place in code, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodePlace {
     /// An address of the code object's file.
     File(ElfAddress),
     /// A run-time PC.
     At(Pc),
-    /// The PC that the question is about.
+    /// The PC of the question.
     Pc,
 }
 
@@ -174,7 +174,7 @@ impl fmt::Display for CodePlace {
 }
 
 impl SourceError {
-    /// The same reason for a user, who entered no address of a file.
+    /// The reason with a place that the user knows, instead of an address of the file.
     pub(super) fn seen_at(self, place: CodePlace) -> Self {
         match self {
             Self::NoFunction(_) => Self::NoFunction(place),
@@ -239,7 +239,7 @@ pub enum AttributeCause {
     /// Its location list or expression is unreadable.
     #[error(transparent)]
     Debug(#[from] DebugInfoError),
-    /// The frame lacks something that it needs.
+    /// The frame lacks required data.
     #[error(transparent)]
     Context(#[from] ContextError),
     /// Its evaluation fails.

@@ -1,4 +1,4 @@
-//! A client's questions: the seam between the server and the session, one trait for each subject.
+//! Interface between the server and the session: a client's questions, one trait for each subject.
 
 use std::sync::Arc;
 
@@ -13,11 +13,10 @@ use crate::capture::Problem;
 use crate::debuginfo::TypeId;
 use crate::units::{Address, LaneId, LaneSet, WaveId};
 
-/// Questions of a debugger about one captured state, with one client's focus and what-if changes: the client reads its
-/// changes back everywhere, and they never change the capture or another client's answers.
+/// Questions of a debugger about one captured state, with one client's focus and what-if changes. The client reads its
+/// changes back everywhere. The capture and other clients' answers stay unchanged.
 ///
-/// The traits know neither gdb nor lldb. Unit tests of the server replace them by a mock to record the server's
-/// questions.
+/// The traits do not depend on gdb or lldb. Unit tests of the server record its questions by a mock.
 pub trait Inspect: DumpFacts + Waves + Storage + Stacks + Variables + Code + WhatIf + Send {}
 
 impl<T: DumpFacts + Waves + Storage + Stacks + Variables + Code + WhatIf + Send> Inspect for T {}
@@ -92,8 +91,8 @@ pub trait Waves {
 
 /// Registers and memory, and the budget of reading them.
 pub trait Storage {
-    /// Starts a question of the client's with its own budget of work: [`Budget`](crate::dwarf::Budget). Without
-    /// this call all work counts as one question.
+    /// Starts a client's question with its own budget of work: [`Budget`](crate::dwarf::Budget). Without this call all
+    /// work counts as one question.
     fn next_question(&self);
 
     /// Returns a wave's register; dwords that were not captured are unknown in the value.
@@ -199,8 +198,8 @@ pub trait Variables {
     /// Evaluates a user's DWARF expression in the wave's frame 0, for those lanes.
     ///
     /// # Errors
-    /// The expression does not parse, or the question asks too much. An error of the evaluation is an answer, lane
-    /// by lane.
+    /// The expression does not parse, or the question exceeds a limit. An error of the evaluation is an answer, lane by
+    /// lane.
     fn evaluate(
         &self,
         wave: WaveId,
@@ -244,7 +243,7 @@ pub trait Code {
 /// What-if changes.
 pub trait WhatIf {
     /// Writes a whole register of a wave, lowest byte first (vectors lane 0 first), captured or not. A write to a
-    /// register that lives in SGPRs changes those, and the reverse.
+    /// register stored in SGPRs changes those, and the reverse.
     ///
     /// # Errors
     /// [`ChangeError`]; nothing was written.

@@ -1,4 +1,4 @@
-//! Ends a session's work from another thread.
+//! Interruption of a session's work from another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the session has to stop.
+    /// Whether the session must stop.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -1,8 +1,8 @@
 //! A debugger's questions about a captured state: threads, lanes, registers, memory, variables, stop.
 //!
-//! [`Inspect`] is the seam to the server; [`Session`] answers over one shared [`Dump`] with one client's focus. Every
-//! register and byte comes from the session's one [`Reader`], over which a client's what-if writes are a layer
-//! (`changes`).
+//! The server uses the [`Inspect`] traits. [`Session`] implements them over one shared [`Dump`] with one client's
+//! focus. Every register and byte comes from the session's one [`Reader`]; a client's what-if writes (`changes`) are a
+//! layer over it.
 
 mod answers;
 mod changes;

@@ -7,7 +7,7 @@ use super::Owner;
 use crate::arch::RegId;
 use crate::units::WaveId;
 
-/// Bits to write: a value and which of its bits count.
+/// Bits to write: a value and the mask of its valid bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Masked<T> {
     pub(super) value: T,
@@ -19,7 +19,7 @@ where
     T: Copy + Default + PartialEq + Not<Output = T>,
     T: BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>,
 {
-    /// Puts more bits over these; returns whether one of them had another value.
+    /// Overwrites with more bits; returns whether one of them had another value.
     pub(super) fn put(&mut self, new: Self) -> bool {
         let differs = (self.value ^ new.value) & self.mask & new.mask != T::default();
         self.value = self.value & !new.mask | new.value & new.mask;

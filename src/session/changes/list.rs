@@ -11,7 +11,7 @@ use crate::units::{Address, LaneId, WaveId};
 /// Bytes shown of a run of changed memory.
 pub const SHOWN_BYTES: usize = 16;
 
-/// The differences from the capture, in order; only the first of them if the request has a smaller limit.
+/// The differences from the capture, in order, up to the requested limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Dwords of registers.
@@ -148,7 +148,7 @@ impl Reader {
                 }
                 (Owner::Wave(_), None) => {}
                 (Owner::Wave(_), Some(kind)) => {
-                    // Every byte belongs to a lane: dword by dword, with each lane's in a row below.
+                    // Every byte belongs to a lane; a row has one dword of each lane.
                     let space = space_of(SpaceScope::Lane);
                     let mut at = first;
                     while at <= last {

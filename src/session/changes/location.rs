@@ -18,8 +18,7 @@ struct Draft<'r> {
     wave: WaveId,
     lane: LaneId,
     batch: Batch,
-    /// Whether two parts have different values for one bit: names alone do not show it, as for vcc and the SGPRs that
-    /// hold it.
+    /// Whether two parts have different values for one bit. Names do not show that: vcc and SGPRs share storage.
     contradicts: bool,
 }
 
@@ -69,7 +68,7 @@ impl Store for Draft<'_> {
 
     fn write(&mut self, run: &Run) {
         let mut batch = std::mem::take(&mut self.batch);
-        // The check has passed, so that no write fails here.
+        // The check has passed: no write fails here.
         match self.add(&mut batch, run) {
             Ok(contradicts) => self.contradicts |= contradicts,
             Err(why) => log::error!("a part that was checked is refused: {why}; please report this"),

@@ -64,8 +64,7 @@ impl Memory {
         })
     }
 
-    /// The first changed run at or after an address, which may begin before it: its first byte from there and its
-    /// last.
+    /// The first changed run that ends at or after an address: its first byte from there, and its last.
     pub(in crate::session) fn next_run(&self, owner: Owner, address: u64) -> Option<(u64, u64)> {
         let first = self.next(owner, address)?;
         let mut last = first;

@@ -1,12 +1,11 @@
-//! A client's what-if writes: changes above the capture, which itself never changes.
+//! A client's what-if writes: a layer of changes over the immutable capture.
 //!
 //! [`Layer`] is sparse. It holds dwords of registers and bytes of memory that differ from the capture: a write of the
-//! captured value removes the entry. Memory is kept by its *storage*, so that a byte has one change in every address
-//! space; a register that lives in SGPRs (vcc) is kept in those SGPRs.
+//! captured value removes the entry. The keys are *storage*: a byte has one change in all address spaces, and a
+//! register stored in SGPRs (vcc) has its change in those SGPRs.
 //!
-//! [`Reader`](super::Reader), the only reader, lays it over every read. `write` decides which writes are valid, and
-//! does each as a whole or not at all. `location` does the same for an object by its DWARF location. `list` lists the
-//! changes.
+//! [`Reader`](super::Reader) applies the layer to every read. `write` validates writes and does each as a whole or not
+//! at all. `location` does the same for an object by its DWARF location. `list` lists the changes.
 
 mod batch;
 mod list;

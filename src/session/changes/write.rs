@@ -1,8 +1,8 @@
-//! Validity of writes, and writing: all of a batch or nothing.
+//! Validation and commit of writes: all of a batch or nothing.
 //!
-//! A register may be written if it was not captured: its value is known then. Memory may be written if it was
-//! captured or if a code object is loaded there. It may also be written if its owner is known to have that much (LDS
-//! of a work-group, private memory of a wave). Writes to other memory are rejected: its existence is unknown.
+//! Uncaptured registers are writable: their value is known then. Memory is writable if it was captured, if a code
+//! object is loaded there, or if its owner is known to have that much. Owners are work-groups (LDS) and waves (private
+//! memory). Writes to other memory are rejected: its existence is unknown.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -58,13 +58,13 @@ pub enum ChangeError {
     Nowhere {
         /// The path or object.
         what: String,
-        /// Its state instead.
+        /// Its state.
         why: &'static str,
     },
     /// A path does not parse.
     #[error("{0}")]
     Path(#[from] ParseError),
-    /// A path leads nowhere, or the new value has no value.
+    /// A path has no object, or the new value is missing.
     #[error("{}", .0.words())]
     State(ValueState),
 }
@@ -309,7 +309,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// Memory of an owner without changes.
+    /// Reads the captured memory of an owner.
     pub(super) fn read_captured(&self, owner: Owner, at: u64, buffer: &mut [u8]) -> usize {
         let capture = self.dump().capture();
         let read = match owner {

@@ -15,7 +15,7 @@ const WITHOUT_FUNCTION: usize = 4096;
 /// Bytes read beyond a function's end, so that an instruction across the end (of damaged code) is whole.
 const BEYOND: u64 = 32;
 
-/// Code of a wave, as far as it was captured.
+/// Captured code of a wave.
 pub(super) struct Code<'a> {
     pub(super) reader: &'a Reader,
     pub(super) wave: WaveId,

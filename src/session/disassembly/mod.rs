@@ -103,13 +103,13 @@ pub struct ListedInstruction {
     pub line: Option<u64>,
     /// Whether the frame resumes here.
     pub is_pc: bool,
-    /// The lanes whose frame resumes here, as far as known.
+    /// The lanes that are known to resume here in the frame.
     pub lanes: LaneSet,
     /// The active ones among them; `None`: unknown.
     pub active: Option<LaneSet>,
 }
 
-/// Reasons that there is no listing.
+/// Reasons for a missing listing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DisassemblyError {
     /// There is no such wave, lane or frame, or no PC.

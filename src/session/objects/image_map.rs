@@ -1,4 +1,4 @@
-//! Map from an address to one of several images. Images may overlap: the one that was added first counts.
+//! Map from addresses to images. Where images overlap, the first one added has priority.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(in crate::session) struct ImageMap {
     /// Disjoint ranges by start: the end and the owner.
     owned: BTreeMap<u128, (u128, usize)>,
-    /// The same addresses without owners, neighbours merged: a range is visited once and then is part of a larger
+    /// The same addresses without owners, neighbours merged: a range is visited once before it becomes part of a larger
     /// one.
     covered: BTreeMap<u128, u128>,
 }

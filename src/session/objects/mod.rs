@@ -24,11 +24,11 @@ use crate::session::stack::frame_code::FrameCodes;
 use crate::session::stack::unwind::{FoundRules, RowCache, UnwindTable};
 use crate::units::{Address, Pc};
 
-/// Maximum number of other waves' PCs that one read of a large function answers: an eighth of those that the cache holds.
+/// Maximum number of other waves' PCs answered by one read of a large function: an eighth of the cache's capacity.
 const MAX_AHEAD: usize = 1 << 10;
 
-/// Bytes of all files of a dump's code objects together, as a multiple of the distinct bytes that they lie in; and in addition. A
-/// file that several code objects name in the same way counts once.
+/// Limit of the bytes of all files of a dump's code objects: this multiple of the distinct bytes, plus
+/// [`MORE_OVERLAP`]. A file that several code objects name in the same way counts once.
 pub(super) const MAX_OVERLAP: u64 = 4;
 const MORE_OVERLAP: u64 = 16 << 20;
 
@@ -92,7 +92,7 @@ pub(super) struct Loaded {
     frame_codes: Arc<FrameCodes>,
     sources: Arc<Sources>,
     functions: Arc<Functions>,
-    /// Whether a lookup by address or name found it: unused code objects have no part in an answer.
+    /// Whether a lookup by address or name found it: unused code objects do not affect answers.
     used: AtomicBool,
 }
 
@@ -101,7 +101,7 @@ pub(super) struct Loaded {
 struct ObjectFile {
     /// Index of the first of them.
     first: usize,
-    /// Whether the files of the dump overlap by more than their bound, from this one on.
+    /// Whether this file, or an earlier one, exceeds the limit of overlapping bytes.
     is_beyond: bool,
     object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
     debug: OnceLock<Result<Arc<DebugInfo>, ObjectError>>,
@@ -152,7 +152,7 @@ impl Objects {
         }
         for listed in sets.values_mut() {
             listed.by_address = listed.in_order.clone();
-            // Stable: of several at one address the last one stays the last.
+            // The sort is stable: at equal addresses the last one stays last.
             listed
                 .by_address
                 .sort_by_key(|index| capture.code_objects.get(*index).map(|object| object.address));
@@ -284,8 +284,8 @@ impl Objects {
         self.each.get(first).inspect(|loaded| loaded.mark())
     }
 
-    /// The index of the first code object of a set whose image holds an address and whose code the agent runs, if it
-    /// is below `before`; else `before`. Reads no more code objects than necessary.
+    /// Index of the first code object of a set that holds an address and runs on the agent, if it is below `before`;
+    /// else `before`. Reads no more code objects than necessary.
     fn first(
         &self,
         capture: &Capture,
@@ -295,7 +295,7 @@ impl Objects {
     ) -> usize {
         let Some(listed) = self.sets.get(&set) else { return before };
         let target = agent.map(|agent| self.targets.get(agent).copied().unwrap_or(agent));
-        // A panic of a thread with the lock leaves out one code object at the most.
+        // A panic of a thread with the lock leaves out at most one code object.
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
         let Images { map, read } = images.entry((set, target)).or_default();
         loop {
@@ -323,7 +323,7 @@ impl Objects {
         capture.code_objects.get(*index).map(|object| object.name.clone())
     }
 
-    /// Indexes of the code objects that answers so far used.
+    /// Indexes of the code objects used by answers so far.
     pub(super) fn used(&self) -> Vec<usize> {
         let used = self.each.iter().filter(|loaded| loaded.used.load(Ordering::Relaxed));
         used.map(|loaded| loaded.index).collect()
@@ -370,7 +370,7 @@ impl Objects {
         copy(&bytes, buffer)
     }
 
-    /// The range of an address up to the next edges of images or segments; if an unwritable image has contents there,
+    /// The range of an address up to the next edges of images or segments. If an unwritable image has contents there:
     /// also whether they are executable, and the code object's name.
     pub(super) fn piece(
         &self,
@@ -435,7 +435,7 @@ impl Loaded {
         self.index
     }
 
-    /// The index of the first code object of the same file: for what depends on the file only.
+    /// Index of the first code object of the same file, the key for data that depends on the file only.
     pub(super) fn file_index(&self) -> usize {
         self.file.first
     }
@@ -509,7 +509,7 @@ impl Loaded {
         Some(Foreign { processor, gpus })
     }
 
-    /// Whether a wave of an agent can run its code, or the user insists.
+    /// Whether a wave of an agent can run its code, or the user forced it.
     fn runs_on(&self, capture: &Capture, object: &CodeObject, agent: Option<usize>) -> bool {
         capture.code_objects.get(self.index).is_some_and(|captured| captured.forced)
             || self.is_for(capture, object, agent)
@@ -541,7 +541,7 @@ impl Loaded {
         };
         let debug = debug.map_err(|error| {
             let captured = capture.code_objects.get(self.index);
-            // The message does not claim that it was built without: that would be a guess.
+            // A missing section does not prove a build without debug information: the message does not claim it.
             match captured.is_some_and(|object| object.image && object.debug.is_none()) {
                 true => ObjectCause::ImageOnly,
                 false => ObjectCause::Debug { error: Box::new(error), damage },
@@ -597,15 +597,13 @@ impl Loaded {
         &self.frame_codes
     }
 
-    /// The source position of an address.
-    ///
-    /// A large function is not read again for each of its waves: its first read answers all PCs of waves in it.
+    /// The source position of an address. The first read of a large function answers the PCs of all waves in it.
     pub(super) fn source(&self, reader: &Reader, at: ElfAddress) -> Arc<Source> {
         if let Some(known) = self.sources.get(self.file.first, at) {
             return known;
         }
         let (dump, rereads) = (reader.dump(), reader.rereads());
-        // Outside of the lock: two clients may look up the same place once each, and neither waits for the other.
+        // Outside of the lock: two clients may look up one place twice, but neither waits for the other.
         let read = |at| Source::read(self, dump.capture(), at, rereads);
         let source = read(at);
         if source.is_cut(rereads) {

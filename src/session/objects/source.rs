@@ -1,4 +1,4 @@
-//! Source positions of an address: the function, the calls inlined there, and their lines; cached for all sessions.
+//! Source positions of addresses: function, inlined calls and lines; cached for all sessions.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,11 +17,12 @@ use crate::session::objects::Loaded;
 const MAX_CACHED: usize = 8192;
 /// Maximum bytes of memory of those entries.
 const MAX_CACHED_BYTES: usize = 64 << 20;
-/// Scopes of a function that is not read again for each wave. To read it takes longer than to answer all waves' PCs in it.
+/// Number of scopes of a large function: it is read once, which takes longer than the answers for its waves' PCs.
+/// once.
 const LARGE: usize = 1 << 14;
 /// Bytes of a path, `PATH_MAX` of Linux.
 const MAX_PATH: usize = 1 << 12;
-/// Bytes of memory of a call beside its text.
+/// Bytes of memory of a call without its text.
 const CALL_BYTES: usize = 256;
 
 /// The source position of an address.
@@ -29,8 +30,8 @@ const CALL_BYTES: usize = 256;
 pub(in crate::session) struct Source {
     /// The function, if any, by its DIE: the debug information holds its scopes.
     key: Option<(Arc<DebugInfo>, FunctionKey)>,
-    /// The calls at the address, innermost first, the function last; one without a line if nothing is known. Never
-    /// empty.
+    /// The calls at the address, innermost first, the function last; a single one without a line if nothing is known.
+    /// Never empty.
     pub(in crate::session) calls: Vec<Call>,
     /// The reason for missing parts.
     pub(in crate::session) problem: Option<SourceError>,
@@ -63,7 +64,7 @@ impl Source {
         self.key.is_none() && rereads.is_spent()
     }
 
-    /// The code of the function, if the cache of functions holds few as large.
+    /// The code of the function, if the cache holds few functions of its size.
     pub(in crate::session) fn large_function(&self, rereads: &Rereads) -> Vec<Range<ElfAddress>> {
         match self.function(rereads) {
             Ok(Some((_, at))) if at.function.scopes.len() >= LARGE => {
@@ -146,7 +147,7 @@ fn calls(at: &FunctionAt, row: Option<&SourceLocation>) -> Vec<Call> {
     frames.collect()
 }
 
-/// [`tidy`] of a path that places share; unchanged beyond the length that systems allow.
+/// [`tidy`] of a shared path; paths beyond [`MAX_PATH`] stay unchanged.
 fn shared_tidy(path: &Arc<str>) -> Arc<str> {
     let tidy = if path.len() <= MAX_PATH { tidy(path) } else { return Arc::clone(path) };
     if *tidy == **path { Arc::clone(path) } else { tidy.into() }

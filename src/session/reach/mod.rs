@@ -1,10 +1,9 @@
 //! Memory that the variables of waves reach: their own, and the targets of their pointers, step by step.
 //!
-//! Step 0 is every read of the questions about a wave: its stack, its lanes, the variables of every frame for every
-//! lane, the arguments of its kernel. A watching reader ([`Reader::watching`]) records them, so that the recorded
-//! memory gives the same answers again. Each further step follows the pointers in the types of the reached objects:
-//! kernel arguments first, breadth first, each object once. Memory is hostile: steps, pointers, pages and time are
-//! bounded.
+//! Step 0 is every read for the questions about a wave: its stack, its lanes, the variables of every frame for every
+//! lane, the arguments of its kernel. A watching reader ([`Reader::watching`]) records them: the recorded memory gives
+//! the same answers again. Each further step follows the pointers in the types of the reached objects: kernel arguments
+//! first, breadth first, each object once. Memory is hostile: steps, pointers, pages and time are bounded.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -199,7 +198,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Takes the pointers of an object with these bytes.
+    /// Collects the pointers of an object with these bytes.
     fn object(
         &mut self,
         debug: &Arc<DebugInfo>,
@@ -234,7 +233,7 @@ impl Search<'_> {
         }
     }
 
-    /// Takes a pointer's target for the next step.
+    /// Adds a pointer's target to the next step.
     fn target(&mut self, place: MemoryAddress, to: Option<(Arc<DebugInfo>, TypeId, u64)>) {
         if self.bounds.steps == 0 {
             return self.hit(Limit::Steps);
@@ -252,7 +251,7 @@ impl Search<'_> {
         match to {
             Some((debug, type_id, size)) => self.next.push(Target { place, debug, type_id, size }),
             None => {
-                // It leads nowhere further, but still counts as a step.
+                // A target without a type has no further pointers, but counts as a step.
                 if self.read(place, 1).is_some() {
                     self.reach.steps = self.reach.steps.max(1);
                 }

@@ -1,4 +1,4 @@
-//! The one address codec: all meanings of a client's 64-bit address.
+//! Codec of a client's 64-bit addresses.
 //!
 //! ```text
 //!  63      56 55               39 38     32 31                 0
@@ -72,9 +72,8 @@ pub fn decode(address: u64) -> Token {
     }
 }
 
-/// The wave and the lane in a number that clients take for the address of an object in private memory, LDS or a
-/// window; `None` for other numbers. The spaces of single lanes (0x20-0x5f) do not count: no object is shown in them,
-/// and text looks like their addresses.
+/// Wave and lane of a client's address of an object in private memory, LDS or a window; `None` for other numbers. The
+/// spaces of single lanes (0x20-0x5f) do not count: clients see no object in them, and text resembles their addresses.
 #[must_use]
 pub fn object(number: u64) -> Option<(Option<WaveId>, Option<LaneId>)> {
     match decode(number) {

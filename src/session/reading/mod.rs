@@ -1,4 +1,4 @@
-//! Registers and memory of waves by one reader: the capture below, a client's changes above.
+//! Reader of waves' registers and memory: a client's changes over the capture.
 
 pub mod address;
 pub(super) mod reader;

@@ -1,7 +1,7 @@
-//! The one reader: every register and every byte that a client, a variable or a report sees comes through here.
+//! Reader of every register and byte, for clients, variables and reports.
 //!
 //! A client's what-if writes are a layer over it (`changes`). Derived values live no longer than their question (a
-//! frame's registers), or are keyed by [`Reader::generation`], which such a write advances.
+//! frame's registers), or [`Reader::generation`], which such a write advances, is in their key.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -20,14 +20,14 @@ use crate::session::stack::TextId;
 use crate::session::{Dump, Interrupt, MemoryAddress, ReadError};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
-/// Bytes of names in stacks that a question may return, beyond the first bytes of each.
+/// Maximum bytes of names in the stacks of an answer, beyond the first bytes of each name.
 const MAX_STACK_TEXT: usize = 64 << 20;
-/// Bytes that each stack adds: names of 512 bytes for 64 frames.
+/// Bytes added for each stack: names of 512 bytes for 64 frames.
 const WAVE_STACK_TEXT: usize = 1 << 15;
-/// Bytes of a name that count for nothing.
+/// Bytes of a name that do not count.
 const FREE_STACK_TEXT: usize = 1 << 6;
 
-/// Reads registers and memory of a dump for one client.
+/// Reader of a dump's registers and memory for one client.
 #[derive(Debug)]
 pub struct Reader {
     dump: Arc<Dump>,
@@ -35,13 +35,13 @@ pub struct Reader {
     pub(in crate::session) generation: u64,
     /// The last block of private memory.
     pub(in crate::session) block: Mutex<Block>,
-    /// The bytes read, for a caller that watches.
+    /// Record of the bytes read, if requested.
     pub(in crate::session) touched: Option<Mutex<Touched>>,
-    /// Ends the work from another thread.
+    /// Flag that ends the work from another thread.
     interrupt: Interrupt,
     budget: Budget,
     rereads: Rereads,
-    /// Bytes of names of frames that the question may still return.
+    /// Remaining bytes of frames' names for the question.
     stack_text: AtomicUsize,
     /// Keys of the identities of long names.
     text_keys: [RandomState; 2],
@@ -65,35 +65,35 @@ impl Reader {
         }
     }
 
-    /// The same, which notes what is read.
+    /// Creates a reader with a record of the bytes read: [`Self::touched`].
     #[must_use]
     pub fn watching(dump: Arc<Dump>) -> Self {
         Self { touched: Some(Mutex::default()), ..Self::new(dump) }
     }
 
-    /// The same, which fails from the moment on that the flag is set.
+    /// Adds a flag: once it is set, every read fails.
     #[must_use]
     pub(in crate::session) fn ended_by(self, interrupt: Interrupt) -> Self {
         Self { interrupt, ..self }
     }
 
-    /// The same, which may be asked for so many values of variables.
+    /// Sets the budget of variables' values.
     #[must_use]
     pub fn with_values(self, values: u64) -> Self {
         Self { budget: Budget::of_values(values), ..self }
     }
 
-    /// The budget of the question's evaluations; a reader is made with that of its first question.
+    /// The budget of the question's evaluations; a new reader has that of its first question.
     pub(in crate::session) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The functions that the question may still read again.
+    /// The remaining rereads of functions for the question.
     pub(in crate::session) fn rereads(&self) -> &Rereads {
         &self.rereads
     }
 
-    /// A name of a frame, or a file. Once the question has returned too many bytes of long ones, the first bytes and `...`.
+    /// A frame's or file's name. After the question's limit for long names: the first bytes and `...`.
     pub(in crate::session) fn stack_text(&self, text: Option<&str>) -> Option<String> {
         let text = text?;
         let short = text.len().min(FREE_STACK_TEXT);
@@ -113,33 +113,33 @@ impl Reader {
         is_long.then(|| self.text_keys.each_ref().map(|key| key.hash_one(text)))
     }
 
-    /// Begins work on the stack of a wave.
+    /// Starts work on the stack of a wave.
     pub(in crate::session) fn next_wave(&self, wave: WaveId) {
         self.budget.add_wave(wave.0);
         let left = self.stack_text.load(Ordering::Relaxed);
         self.stack_text.store(left.saturating_add(WAVE_STACK_TEXT), Ordering::Relaxed);
     }
 
-    /// Begins another question.
+    /// Starts another question.
     pub(in crate::session) fn next_question(&self) {
         self.budget.restart();
         self.rereads.restart();
         self.stack_text.store(MAX_STACK_TEXT, Ordering::Relaxed);
     }
 
-    /// Fails once the work has to end. All loops over waves and memory come through here.
+    /// Fails once the work has to end. All loops over waves and memory call it.
     pub(in crate::session) fn goes_on(&self) -> Result<(), ReadError> {
         if self.interrupt.is_set() { Err(ReadError::Interrupted) } else { Ok(()) }
     }
 
-    /// The bytes read so far; empty for a reader that does not note them.
+    /// The bytes read so far; empty without a record.
     #[must_use]
     pub fn touched(&self) -> Touched {
         let lock = |touched: &Mutex<Touched>| touched.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.touched.as_ref().map(lock).unwrap_or_default()
     }
 
-    /// Pages of global memory that were read so far.
+    /// Number of pages of global memory read so far.
     pub(in crate::session) fn touched_pages(&self) -> u64 {
         let pages = |touched: &Mutex<Touched>| touched.lock().unwrap_or_else(PoisonError::into_inner).pages();
         self.touched.as_ref().map_or(0, pages)
@@ -157,7 +157,7 @@ impl Reader {
         &self.dump
     }
 
-    /// Advances whenever something that was read may read differently now: with every write and reset.
+    /// A number that advances with every write and reset: earlier reads may be outdated.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
@@ -183,7 +183,7 @@ impl Reader {
         Ok((wave, wave.kind.register(register).ok_or_else(none)?))
     }
 
-    /// A wave's register; an alias (vcc in the last SGPRs) that was not captured itself is read from its slots.
+    /// A wave's register. An alias (vcc in the last SGPRs) that was not captured itself has the value of its slots.
     ///
     /// # Errors
     /// [`ReadError::NoSuchWave`], [`ReadError::NoSuchRegister`], or the operating system's error for the file.
@@ -205,7 +205,7 @@ impl Reader {
         Ok(value)
     }
 
-    /// A register without changes.
+    /// The captured value of a register.
     pub(in crate::session) fn captured_register(
         &self,
         wave: WaveId,
@@ -230,10 +230,10 @@ impl Reader {
         Ok(value)
     }
 
-    /// A scalar register of that name, where the kind has it and all of it was captured.
+    /// A scalar register by name; `None` if the kind lacks it or a part of it was not captured.
     ///
     /// # Errors
-    /// As [`Self::register`].
+    /// The errors of [`Self::register`].
     pub fn scalar(&self, wave: WaveId, name: &str) -> Result<Option<u64>, ReadError> {
         let kind: &WaveArch = &self.wave(wave)?.kind;
         match kind.named(name) {
@@ -242,10 +242,10 @@ impl Reader {
         }
     }
 
-    /// Reads memory from a place on, as far as it was captured without a gap; at least one byte.
+    /// Reads memory from a place up to the first missing byte; at least one byte.
     ///
     /// # Errors
-    /// Why not even the first byte can be read.
+    /// The reason that the first byte is unreadable.
     pub fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError> {
         if buffer.is_empty() {
             return Ok(0);
@@ -278,7 +278,7 @@ impl Reader {
         is_private && wave.is_some_and(|wave| wave.private_size == Some(0))
     }
 
-    /// The same without words for what is not there: 0 where the first byte was not captured.
+    /// [`Self::read`] without reasons for missing memory: 0 if the first byte was not captured.
     pub(in crate::session) fn read_if_captured(&self, place: MemoryAddress, buffer: &mut [u8]) -> usize {
         match self.read_stored(place, buffer) {
             Ok(Ok(count)) => count,
@@ -290,7 +290,7 @@ impl Reader {
         }
     }
 
-    /// The concrete place that a generic address names: local or private through the agent's apertures, else global.
+    /// The concrete place of a generic address: local or private through the agent's apertures, else global.
     ///
     /// # Errors
     /// [`ReadError::Needs`] if the place needs a wave for the apertures.
@@ -306,7 +306,7 @@ impl Reader {
         Ok(MemoryAddress { space: GLOBAL, ..place })
     }
 
-    /// Bases of the apertures that a wave's generic addresses see, by space.
+    /// Bases of the apertures for a wave's generic addresses, by space.
     pub(in crate::session) fn apertures(&self, wave: WaveId) -> Vec<(AddressSpace, u64)> {
         let capture = self.dump.capture();
         let agent = capture.wave(wave).and_then(|wave| capture.agent_of(wave));
@@ -318,7 +318,7 @@ impl Reader {
         spaces.filter_map(base).collect()
     }
 
-    /// A place in words: `private_lane[3]#0x40 of wave 2`.
+    /// A place as text: `private_lane[3]#0x40 of wave 2`.
     #[must_use]
     pub fn describe(&self, place: MemoryAddress) -> String {
         let space = self.space(place).ok();
@@ -334,7 +334,7 @@ impl Reader {
         format!("{}{lane}#{}{owner}", space.name, place.address)
     }
 
-    /// The address space of a place, as the wave's target knows it.
+    /// The address space of a place, in the wave's target.
     ///
     /// # Errors
     /// [`ReadError::NoSuchSpace`].
@@ -357,9 +357,8 @@ impl Reader {
     }
 }
 
-/// The SGPRs that an alias register lives in for this wave: its last allocated slots, lowest first.
-///
-/// `None` where the register is no alias, or its slots have no names of their own.
+/// The SGPRs of an alias register: the wave's last allocated slots, lowest first; `None` if the register is no alias or
+/// its slots have no names of their own.
 pub(in crate::session) fn alias_slots(wave: &Wave, register: &Register) -> Option<Vec<RegId>> {
     let alias = register.alias?;
     let target = &wave.kind.target;
@@ -368,7 +367,7 @@ pub(in crate::session) fn alias_slots(wave: &Wave, register: &Register) -> Optio
     (first..).take(usize::from(alias.count)).map(named).collect()
 }
 
-/// The place of an address that a client sent, for a client that looks at `wave` with the focus on `lane`.
+/// The place of a client's address; the client's focus is on `wave` and `lane`.
 ///
 /// # Errors
 /// [`ReadError::NoSuchSpace`], [`ReadError::NoSuchWave`], [`ReadError::NoSuchLane`].

@@ -4,10 +4,9 @@
 //! the lane and the client's changes, never of the address: the region is the intersection of the intervals that each
 //! kind of boundary gives.
 //!
-//! Walking from 0 visits global memory, the code objects, and each tagged space once, for the focused wave and lane.
-//! The walk leaves out the same memory with an explicit wave and lane: there would be millions of such regions. A
-//! question for such an address has an exact answer: a reported gap between two tagged spaces may hold such
-//! addresses.
+//! A list of the regions from 0 up has global memory, the code objects, and each tagged space once, for the focused
+//! wave and lane. It leaves out the same memory with an explicit wave and lane: that would be millions of regions. A
+//! question about such an address has an exact answer: a listed gap between two tagged spaces may hold such addresses.
 
 use crate::arch::{SWIZZLE_BYTES, SpaceScope};
 use crate::capture::{MemoryMap, Wave, joined};
@@ -27,7 +26,7 @@ const OFFSET: u64 = 0xffff_ffff;
 /// Wave and lane of an address without either.
 const FOCUSED: u64 = 0x7f << 32;
 
-/// Tags of the walk, ascending: every space that an address can name.
+/// Tags of the listed regions, ascending: every space that an address can name.
 fn tags() -> impl Iterator<Item = u64> {
     [0x02, 0x03, 0x05, 0x06].into_iter().chain(0x20..=0x5f)
 }
@@ -71,7 +70,7 @@ pub(in crate::session) fn region(reader: &Reader, at: u64, wave: WaveId, lane: L
     }
 }
 
-/// The walk's region at a tagged address: a captured run of the focused wave and lane in the tag's space, or a gap.
+/// The listed region at a tagged address: a captured run of the focused wave and lane in the tag's space, or a gap.
 fn walked(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     let tokens = tags().map(|tag| tag << 56 | FOCUSED);
     let Interval { start, last } = Interval::between(at, tokens.chain([TAGGED, LAST_TAGGED + 1]));
@@ -147,7 +146,7 @@ fn runs(reader: &Reader, place: MemoryAddress) -> Vec<(u64, u64)> {
 /// Runs of a lane's captured addresses in its wave's private memory, in order: first and last.
 pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64, u64)> {
     let segments = wave.private.segments().iter();
-    // A dword may lie across two that touch.
+    // A dword may lie across two adjacent segments.
     swizzled_runs(wave, lane, joined(segments.map(|segment| (segment.address, segment.last())).collect()))
 }
 

@@ -10,14 +10,14 @@ use crate::session::reading::reader::Reader;
 use crate::session::{MemoryAddress, ReadError};
 use crate::units::{Address, LaneId, WaveId};
 
-/// Maximum number of a lane's bytes in one swizzled read, which also fetches those of all other lanes between them.
+/// Maximum number of a lane's bytes in one swizzled read, which also fetches all other lanes' bytes between them.
 const LANE_BYTES_AT_ONCE: u64 = 256;
 
-/// Bytes of a wave's private memory per cached read: rows of the swizzle hold all lanes, and a client that reads one
-/// lane mostly reads the next one, too.
+/// Bytes of a wave's private memory per cached read. Rows of the swizzle hold all lanes, and clients mostly read lane
+/// after lane.
 const BLOCK: u64 = 4096;
 
-/// A run of a wave's private memory from its start to the first missing byte, below a client's changes.
+/// Captured bytes of a wave's private memory, from a start to the first missing byte.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Block {
     /// The owner, and the first address.
@@ -201,7 +201,7 @@ impl Reader {
         joined(captured.chain(self.changes.memory().runs(memory.owner)).collect())
     }
 
-    /// Captured global memory; in its gaps, the contents of a loaded code object that cannot have changed.
+    /// Captured global memory; in its gaps, the fixed contents of loaded code objects.
     pub(in crate::session) fn read_global(
         &self,
         address: u64,

@@ -1,10 +1,10 @@
-//! Record of the captured memory that was read: a reader with this record knows the sources of its answers.
+//! Record of the captured memory that a reader read: the sources of its answers.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::units::WaveId;
 
-/// The record has pages rather than bytes: a person's next read is often beside the last one.
+/// Bytes of a page, the unit of the record: a user's next read is often close to the last one.
 pub const PAGE: u64 = 4096;
 
 /// Memory that was read or requested, captured or not.
