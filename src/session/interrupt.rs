@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that a session checks at every wave and every read of memory. Once set it stays set.
+/// A flag that a session checks at every wave and every read of memory. It cannot be cleared.
 ///
 /// Clones share the flag.
 #[derive(Clone, Debug, Default)]

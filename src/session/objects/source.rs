@@ -18,7 +18,6 @@ const MAX_CACHED: usize = 8192;
 /// Maximum bytes of memory of those entries.
 const MAX_CACHED_BYTES: usize = 64 << 20;
 /// Number of scopes of a large function: it is read once, which takes longer than the answers for its waves' PCs.
-/// once.
 const LARGE: usize = 1 << 14;
 /// Bytes of a path, `PATH_MAX` of Linux.
 const MAX_PATH: usize = 1 << 12;

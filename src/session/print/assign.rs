@@ -208,8 +208,7 @@ impl PathEvaluator<'_, '_, '_> {
         })
     }
 
-    /// Refuses a number that a client copied from an object's address: the program has another number for that
-    /// object.
+    /// Rejects a number that a client copied from an object's address: the program has another number for it.
     fn refuse_address(&self, bytes: &[u8]) -> Result<(), ChangeError> {
         let Ok(bytes) = <[u8; 8]>::try_from(bytes) else { return Ok(()) };
         let number = u64::from_le_bytes(bytes);

@@ -20,7 +20,7 @@ pub(super) struct CastTo {
     ty: Ty,
     space: Option<AddressSpace>,
     pointers: usize,
-    /// The same as in [`TypeName`].
+    /// As in [`TypeName`]: the number of `*` in brackets, and the lengths after them.
     to_arrays: Option<(usize, Vec<u64>)>,
     /// Number of pointers in total.
     depth: usize,
@@ -34,7 +34,7 @@ impl CastTo {
 }
 
 impl Scene<'_, '_> {
-    /// Whether a name is a type's and no object's.
+    /// Whether a name is a type's and not an object's.
     pub(super) fn is_type(&self, name: &str) -> bool {
         (*self.named(name)).is_err() && matches!(self.type_of_words(&[name.to_owned()]), Ok(Some(_)))
     }
@@ -282,7 +282,7 @@ impl PathEvaluator<'_, '_, '_> {
         })
     }
 
-    /// The same place's address in another space: generic addresses reach others through apertures.
+    /// The address of the same place in another space: generic addresses reach others through apertures.
     fn carried(&self, from: AddressSpace, address: u64, to: AddressSpace) -> Answer<u64> {
         let target = &self.scene.found.frame.context.kind().target;
         let (Some(known), Some(wanted)) = (target.space(from), target.space(to)) else { return Ok(address) };

@@ -1,4 +1,4 @@
-//! The reasons for the locations of a path's variables: the meaning of their attributes, operation by operation.
+//! Explanations of the locations of a path's variables, operation by operation.
 
 use super::eval::Scene;
 use super::names::{Named, Placed, Readable};

@@ -1,9 +1,9 @@
 //! Member functions and pointers to members: the target function of a virtual call of an object, and the value of
 //! `x.*m`.
 //!
-//! An object's table of virtual functions is read from memory, so that the answer is the captured object's and not
-//! that of its static type. DWARF 5 sections 5.7.8 (`DW_AT_vtable_elem_location`) and 5.14 (`DW_AT_use_location`);
-//! for the parts that DWARF leaves to the ABI, Itanium C++ ABI 2.3 (pointers to members) and 2.5 (tables).
+//! The table of virtual functions is read from memory: the answer depends on the captured object, not on its static
+//! type. DWARF 5 sections 5.7.8 (`DW_AT_vtable_elem_location`) and 5.14 (`DW_AT_use_location`). For the parts that
+//! DWARF leaves to the ABI: Itanium C++ ABI 2.3 (pointers to members) and 2.5 (tables).
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl PathEvaluator<'_, '_, '_> {
         .or_else(|_| error(format!("the member function `{}` has no code in this code object", plain())))
     }
 
-    /// The entry of the object's table, that many bytes into it.
+    /// The entry of the object's table at an offset in bytes.
     fn table_entry(&self, object: &Object, offset: u64) -> Answer<Location> {
         let what = "its pointer to the table of virtual functions";
         let table = self.word(&object.location, what)?;
@@ -88,7 +88,7 @@ impl PathEvaluator<'_, '_, '_> {
         Ok(Location::memory(GLOBAL, 64, Address(table.wrapping_add(offset))))
     }
 
-    /// A word of 64 bits, all of which must be known.
+    /// A 64-bit word without missing bits.
     fn word(&self, location: &Location, what: &str) -> Answer<u64> {
         let bits = self.bits(location, BitSize(ENTRY_BYTES * 8))?;
         bits.number().ok_or_else(|| {
@@ -150,8 +150,8 @@ impl PathEvaluator<'_, '_, '_> {
         }
     }
 
-    /// The target of a pointer to a member function: an address, or 1 plus an offset into the table of the object
-    /// that begins that many bytes further.
+    /// The target of a pointer to a member function: an address, or 1 plus an offset into the object's table. For a
+    /// table the second word, in bytes, adjusts the object's place.
     fn function_pointed(&self, object: &Object, pointer: &Object, ty: Ty) -> Answer<Object> {
         let what = "the pointer to a member function";
         let at = |bits| super::object::moved(&pointer.location, bits, self.lane);
@@ -170,7 +170,7 @@ impl PathEvaluator<'_, '_, '_> {
         self.called(&entry, ty, "its entry in the table of virtual functions")
     }
 
-    /// An object as one of a class that is its own or one of its bases.
+    /// The part of an object that belongs to a class: its own or one of its bases.
     fn as_class(&self, object: Object, record: &Arc<Type>, class: &Type) -> Answer<Object> {
         match self.scene.base_steps(record, class, 0, &mut 0)? {
             Some(steps) => steps.iter().try_fold(object, |object, member| self.member(&object, member)),

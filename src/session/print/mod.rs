@@ -1,12 +1,10 @@
 //! Evaluation of C-like paths in a frame, lane by lane: `body.at.x`, `*p@4`, `(local int *) 0x10`, `$v3[17]`.
 //!
-//! A path is parsed once (`parse()`) and evaluated for each lane, since lanes may point to different places. Names
-//! are looked up and their locations evaluated once for all lanes (`names`). Each part of a path is an *object*: a
-//! type and a [`Location`](crate::dwarf::Location), which members and elements move and pointers replace (`object`).
-//! So a member of an object in registers is found like one in memory. Bytes are read for pointers and numbers in the
-//! path, and at the end (`show`).
-//!
-//! *Not here*: values in gdb's notation, which is [`debuginfo::format`](crate::debuginfo::format).
+//! A path is parsed once (`parse()`) and evaluated for each lane, since lanes may point to different places. Names are
+//! looked up and their locations evaluated once for all lanes (`names`). Each part of a path is an *object*: a type and
+//! a [`Location`](crate::dwarf::Location). Members and elements move the location, pointers replace it (`object`), in
+//! registers and in memory alike. Bytes are read for pointers and numbers in the path, and at the end (`show`).
+//! [`debuginfo::format`](crate::debuginfo::format) formats the values in gdb's notation.
 
 mod arith;
 mod assign;

@@ -10,7 +10,7 @@ use super::typed::Ty;
 /// A value, or the reason for its absence.
 pub(super) type Answer<T> = Result<T, Box<ValueState>>;
 
-/// The error for a path that makes no sense or cannot be followed.
+/// The error for a meaningless path, or one that cannot be followed.
 pub(super) fn error<T>(words: impl Into<std::sync::Arc<str>>) -> Answer<T> {
     Err(Box::new(ValueState::Error(words.into())))
 }
@@ -99,7 +99,7 @@ pub(super) fn narrowed(location: Location, size: BitSize, lane: LaneId) -> Locat
         part.size.0 > 0
     });
     if left > 0 {
-        // The storage ends before the object; the read reports that.
+        // The storage ends before the object: the read reports that.
         return location;
     }
     if let [only] = parts.as_slice() {

@@ -31,7 +31,7 @@ const TYPE_WORDS: &[&str] = &[
 /// Words of a type without effect on a value.
 const QUALIFIERS: &[&str] = &["const", "volatile", "restrict", "__restrict__", "_Atomic"];
 
-/// Parses a path. `is_type` answers whether a name is a type's, and no variable's.
+/// Parses a path. `is_type` answers whether a name is a type's and not a variable's.
 ///
 /// # Errors
 /// The text is no path; with the column and the reason.
@@ -83,7 +83,7 @@ struct Parser<'a> {
     is_type: &'a dyn Fn(&str) -> bool,
 }
 
-/// A path with its depth: recursive functions over it nest as deep.
+/// A path with its depth, which bounds the recursion of functions over it.
 type Deep = (Path, usize);
 
 impl Parser<'_> {

@@ -216,8 +216,7 @@ impl PathEvaluator<'_, '_, '_> {
         }
     }
 
-    /// The location of an object's data: at another address if its type has `DW_AT_data_location`, as a descriptor
-    /// has.
+    /// The location of an object's data: elsewhere if its type, as of a descriptor, has `DW_AT_data_location`.
     fn data_of(&self, object: &Object) -> Answer<Object> {
         let Ty::Die(id) = object.ty else { return Ok(object.clone()) };
         let found = self.scene.debug().stripped(id).map_err(words)?;

@@ -36,7 +36,7 @@ pub enum Node {
     Character(u8),
     /// A register, without its `$`.
     Register(String),
-    /// An address as it is printed, `local#0x10`.
+    /// An address in the printed form, `local#0x10`.
     Address {
         /// Name of the address space.
         space: String,
@@ -58,7 +58,7 @@ pub enum Node {
     },
     /// `x[i]`.
     Index(Box<Path>, Box<Path>),
-    /// `x @ n`: n objects in a row, the first of which is x.
+    /// `x @ n`: n objects in a row, starting with x.
     Repeat(Box<Path>, Box<Path>),
     /// `(T) x`.
     Cast(TypeName, Box<Path>),

@@ -11,7 +11,7 @@ use crate::session::values::{failed, undefined};
 use crate::units::BitSize;
 
 impl PathEvaluator<'_, '_, '_> {
-    /// The bits of an object, some of which may be missing.
+    /// The bits of an object; some may be missing.
     pub(super) fn bits(&self, location: &Location, size: BitSize) -> Answer<Bits> {
         let context = &self.scene.found.frame.context;
         self.note(context.lanes_of(location, self.lane, size));
@@ -19,7 +19,7 @@ impl PathEvaluator<'_, '_, '_> {
             .map_err(|why| Box::new(failed(&why, &**context.kind())))
     }
 
-    /// The bits of an object as a number, all of which must be there.
+    /// An object without missing bits, as a number.
     pub(super) fn read(&self, object: &Object) -> Answer<u64> {
         let size = match object.bits {
             Some(bits) => bits,

@@ -10,7 +10,7 @@ use super::pointer::Pointer;
 use super::typed::{Shape, Ty};
 use crate::debuginfo::{Member, Type, TypeKind};
 
-/// Maximum number of paths from a class to a base of it that are followed: one, and others that prove ambiguity.
+/// Maximum number of followed paths from a class to a base of it: one, and others that prove ambiguity.
 const MAX_WAYS: usize = 16;
 
 impl PathEvaluator<'_, '_, '_> {

@@ -1,8 +1,7 @@
 //! Variables of the functions around a nested one, found by `DW_AT_static_link`.
 //!
 //! DWARF 5 section 3.3.5: the static link computes the frame base of the current instance of the directly enclosing
-//! function; a recursive function has several instances. So the right frame is the one of that function with that
-//! frame base, and no other.
+//! function. A recursive function has several instances: the right frame has both that function and that frame base.
 
 use super::eval::Scene;
 use super::names::{Placed, words};
@@ -95,7 +94,7 @@ impl Scene<'_, '_> {
         error(format!("more than {MAX_AROUND} functions are around one another"))
     }
 
-    /// Whether an enclosing function has a variable of that name, so that the search for its frame is useful.
+    /// Whether an enclosing function has a variable of that name; otherwise its frame is not needed.
     fn is_around(&self, own: &Function, name: &str) -> Answer<bool> {
         let mut next = own.enclosing;
         for _ in 0..MAX_AROUND {
@@ -173,7 +172,7 @@ impl Scene<'_, '_> {
         agreed.ok_or(LinkError::NoLane)
     }
 
-    /// The frame of a function, further out than another, with that frame base.
+    /// The frame of a function with that frame base, further out than another frame.
     fn outer<'w>(
         &self,
         walk: &'w Unwinder<'_>,
@@ -187,7 +186,7 @@ impl Scene<'_, '_> {
         for level in inner + 1..walk.frames().len() {
             let context = self.context(walk, level)?;
             let Ok(at) = &context.function else { continue };
-            // An entry point's frame is one of its function.
+            // An entry point's frame belongs to its function.
             let die = at.function.entry_of.unwrap_or(at.function.subprogram.die);
             if die != around.subprogram.die {
                 continue;

@@ -6,7 +6,7 @@ use super::names::words;
 use super::object::Answer;
 use crate::debuginfo::{Import, ImportKind};
 
-/// Maximum number of full names of one name: namespaces may import one another without end.
+/// Maximum number of full names of one name: namespaces may import one another in cycles.
 pub(super) const MAX_FULL_NAMES: usize = 64;
 
 impl Scene<'_, '_> {

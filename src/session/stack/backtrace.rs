@@ -97,7 +97,7 @@ pub(in crate::session) fn reach(
 /// Values by physical frame, and by inlined call in it.
 pub(in crate::session) type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
 
-/// All frames of a wave, with the data that lanes need of them.
+/// All frames of a wave, with the data for its lanes.
 #[derive(Debug)]
 pub(in crate::session) struct Frames<'a> {
     pub(in crate::session) walk: Unwinder<'a>,

@@ -1,4 +1,4 @@
-//! Selection of the code object in a dump's file that is an offload bundle or a host program.
+//! Selection of the code object in an offload bundle or a host program.
 
 use crate::arch::Processor;
 use crate::capture::{self, Capture};
@@ -41,8 +41,8 @@ pub enum BundleError {
 /// Maximum number of entries that a message lists.
 const SHOWN: usize = 12;
 
-/// The bytes of the code object: the file itself, or one of its entries (docs/dump-format.md, `[[code_object]]`). `memory`: for
-/// unpacked bundles.
+/// The bytes of the code object: the file itself, or one of its entries (docs/dump-format.md, `[[code_object]]`).
+/// `memory`: for unpacked bundles.
 pub(in crate::session) fn choose(
     capture: &Capture,
     object: &capture::CodeObject,

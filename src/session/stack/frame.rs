@@ -1,4 +1,4 @@
-//! A frame's answers to the evaluator: registers by DWARF number, tagged memory, and the unit's DIEs.
+//! A frame for the evaluator: registers by DWARF number, tagged memory, and the unit's DIEs.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -179,7 +179,7 @@ impl<'w> FrameContext<'w> {
                 }
                 lanes
             }
-            // A compiler spills scalars into lanes of a vector register, whatever these lanes do.
+            // Compilers spill scalars into lanes of a vector register, active or not.
             Storage::Register { .. }
             | Storage::Undefined(_)
             | Storage::Implicit(_)
@@ -187,7 +187,7 @@ impl<'w> FrameContext<'w> {
         }
     }
 
-    /// Makes another unit of the code object the one for expressions.
+    /// The frame for expressions of another unit of the code object.
     pub(in crate::session) fn of_unit(&self, unit: UnitId, encoding: Encoding) -> UnitContext<'_, 'w> {
         UnitContext { frame: self, unit, encoding }
     }
@@ -197,8 +197,7 @@ impl<'w> FrameContext<'w> {
         Program::decode_within(self.machine().budget(), bytes, self.encoding)
     }
 
-    /// An attribute of a function at the frame's PC; `None` if it is missing or has no entry for the PC, which is the
-    /// same: it covers only the code that its list names.
+    /// An attribute of a function at the frame's PC; `None` if it is missing, or if its list has no entry for the PC.
     pub(in crate::session) fn stated(
         &self,
         attribute: &LocationAttribute,
@@ -237,7 +236,7 @@ impl<'w> FrameContext<'w> {
     }
 }
 
-/// The error for a need of an expression that the PC does not lead to, with the reason.
+/// The error for data that an expression needs and that the PC does not lead to, with the reason.
 pub(in crate::session) fn lacking(what: &str, why: &SourceError) -> ContextError {
     ContextError::not_captured(format!("no {what}: {why}"))
 }
@@ -317,19 +316,19 @@ impl CallFrame for FrameContext<'_> {
 
 impl Unit for FrameContext<'_> {
     fn die(&self, die: DieRef) -> Answer<Die> {
-        // Missing debug information is the reason, and not the missing function.
+        // The reason is missing debug information, not the missing function.
         self.debug()?;
         self.of_unit(self.unit()?, self.encoding).die(die)
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
-        // Missing debug information is the reason, and not the missing function.
+        // The reason is missing debug information, not the missing function.
         self.debug()?;
         self.of_unit(self.unit()?, self.encoding).base_type(die)
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
-        // Missing debug information is the reason, and not the missing function.
+        // The reason is missing debug information, not the missing function.
         self.debug()?;
         self.of_unit(self.unit()?, self.encoding).debug_addr(index)
     }

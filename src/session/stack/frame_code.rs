@@ -1,5 +1,5 @@
-//! The start of a frame at the PC of a wave: the effect of the function's code on its stack registers, cached for all
-//! code objects together.
+//! Start of a frame at a wave's PC, by the effect of the function's code on its stack registers. One cache serves all
+//! code objects.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -19,13 +19,13 @@ use crate::units::{DieOffset, DwarfReg};
 /// Maximum number of cached functions, over all code objects; past this the cache starts anew.
 const MAX_CACHED: usize = 4096;
 
-/// Maximum number of address spans of those functions together: each dword of hostile code is one.
+/// Maximum number of address spans of those functions together: in hostile code each dword is one.
 const MAX_CACHED_SPANS: usize = 1 << 18;
 
-/// Units of work of each dword of a function whose code is followed to find its frame: its state may change four times, and an
-/// instruction takes longer than an operation.
+/// Units of work for each dword of followed function code: its state may change four times, and an instruction takes
+/// longer than an operation.
 const CODE_DWORD_WORK: u64 = 8;
-/// Units of work that the code of each function has of its own: that of 1,024 dwords.
+/// Free units of work for each function's code: those of 1,024 dwords.
 const OWN_CODE_WORK: u64 = 1024 * CODE_DWORD_WORK;
 
 /// The frames of one function.
@@ -62,8 +62,8 @@ pub(in crate::session) struct FrameCodes(Mutex<Cached>);
 
 #[derive(Debug, Default)]
 struct Cached {
-    /// Results by the index of the first code object of the file, the function's DIE and the register that its frame base names: functions may
-    /// share a start and differ in their ends.
+    /// Results by the first code object of the file (index), the function's DIE and its frame base's register.
+    /// Functions may share a start and differ in their ends.
     known: HashMap<(usize, DieOffset, u8), Arc<Known>>,
     spans: usize,
 }
@@ -143,7 +143,7 @@ fn read(
 /// The base register of a function's frame, and the validity of that base at the wave's PC.
 struct Found {
     register: FrameRegister,
-    /// Whether the register that the frame base names leads to the frame: it does not before the prologue has set it.
+    /// Whether that register leads to the frame: the prologue sets it first.
     is_held: Result<(), ContextError>,
 }
 
@@ -189,7 +189,7 @@ impl FrameContext<'_> {
             is_held,
         };
         let index = match named {
-            // Another register is the compiler's own choice; nothing more is known of it.
+            // Other registers are the compiler's own choice, with unknown use.
             Some(register) => match kind.sgpr_number(register) {
                 Some(index) if FrameCode::follows(index) => index,
                 Some(_) => return Some(found(register, Ok(FrameStart::Register(register)), Ok(()))),
@@ -199,7 +199,7 @@ impl FrameContext<'_> {
         };
         let known = self.known_code(index, &at.function);
         let Some(named) = named else {
-            // Objects of a kernel are counted from 0, and without the attribute no register holds that.
+            // A kernel's objects have offsets from 0; without the attribute no register holds that base.
             let start = Ok(FrameStart::Zero);
             let register = FrameRegister { register: None, stack, start, realigned: None };
             return known.is_ok_and(|known| known.0.is_kernel).then_some(Found { register, is_held: Ok(()) });

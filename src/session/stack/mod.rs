@@ -86,12 +86,12 @@ pub struct StackFrame {
     pub code_object: Option<String>,
     /// The reason for missing parts: unreadable debug information, a lane with an unknown position.
     pub problem: Option<SourceError>,
-    /// Identities of the whole texts of `function` and `file` if they are long: an answer may hold the first bytes only. They hold
-    /// for the stacks of one reader.
+    /// Identities of the whole texts of `function` and `file` if they are long: an answer may hold only the first
+    /// bytes. They are valid for the stacks of one reader.
     pub whole: [Option<TextId>; 2],
 }
 
-/// Keyed hashes of a text, which no capture knows.
+/// Hashes of a text with random keys: a capture cannot prepare collisions.
 pub type TextId = [u64; 2];
 
 /// Lanes that have the same call stack.
@@ -110,7 +110,7 @@ pub enum StackEnd {
     Outermost,
     /// The wave's PC was not captured.
     PcNotCaptured,
-    /// The lane has no work-item, and so no stack.
+    /// The lane has no work-item and no stack.
     NoWorkItem,
     /// No readable code object holds the PC.
     NoCodeObject {
@@ -124,7 +124,7 @@ pub enum StackEnd {
         /// The reason.
         why: String,
     },
-    /// The place of the return address is known, and its value is not.
+    /// The place of the return address is known, but not its value.
     CallerPcUnknown {
         /// The place as text.
         place: String,

@@ -13,13 +13,13 @@ use crate::units::{ExprOffset, LaneSet};
 /// Maximum number of values of a variable for all lanes together; the format also bounds those of one lane.
 pub(in crate::session) const MAX_LANES_VALUES: usize = 1 << 19;
 
-/// Maximum number of values of a frame's variables, one for each lane: some 300 MiB.
+/// Maximum number of values of a frame's variables, one for each lane: about 300 MiB.
 const MAX_FRAME_VALUES: u64 = 1 << 19;
 
 /// Maximum bytes of all objects of a frame's variables, for all lanes together.
 const MAX_OBJECTS_BYTES: u64 = 1 << 26;
 
-/// Bytes of an object that do not count: thousands of scalars make no large frame.
+/// Bytes of an object that do not count: a frame may have thousands of scalars.
 const FREE_OBJECT_BYTES: u64 = 64;
 
 /// Maximum bytes of text of all values of a frame's variables; lanes with the same value share it.

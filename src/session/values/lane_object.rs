@@ -95,8 +95,8 @@ impl<'a> LaneObject<'a> {
         result.map_err(|error| failed(attribute, error))
     }
 
-    /// The location that an attribute gives, for the part that begins that many bits into the object. `pointer`: the
-    /// value of a pointer to a member, which its `DW_AT_use_location` begins with, below the object's place.
+    /// The location that an attribute gives for the part at a number of bits from the object's first. `pointer`: the
+    /// value of a pointer to a member, the first stack entry for its `DW_AT_use_location`, below the object's place.
     pub(in crate::session) fn located(
         &self,
         attribute: &DynamicAttribute,
@@ -219,8 +219,8 @@ impl Object for LaneObject<'_> {
 }
 
 impl FrameContext<'_> {
-    /// Memory at an address that was read out of the program: a generic address if the unit's expressions name no
-    /// address spaces.
+    /// Memory at an address that was read from the program: a generic address if the unit's expressions name no address
+    /// spaces.
     fn generic(&self, location: Location, lane: LaneId) -> Location {
         let Storage::Memory { space: GLOBAL, .. } = location.storage else { return location };
         let bits = location.offset.get(lane);

@@ -1,4 +1,4 @@
-//! The value of an object in one lane. Lanes share what they have in common.
+//! The value of an object in one lane. Lanes share equal parts.
 
 use std::fmt::{self, Write as _};
 use std::ops::{Deref, Range};
@@ -134,7 +134,7 @@ pub enum Byte {
     Known(u8),
     /// It exists and was not captured.
     NotCaptured,
-    /// The compiler keeps it nowhere.
+    /// Optimized out by the compiler.
     OptimizedOut,
 }
 
@@ -177,7 +177,7 @@ pub(in crate::session) fn bytes(bits: &Bits, count: usize) -> impl Iterator<Item
 pub enum ValueState {
     /// A value in C++ notation; parts of it may be `<unavailable>`.
     Value(Arc<str>),
-    /// The compiler keeps it nowhere at this PC.
+    /// Optimized out at this PC, with the reason.
     OptimizedOut(Arc<str>),
     /// It has a location, but its data was not captured.
     Unavailable(Arc<str>),

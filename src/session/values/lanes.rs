@@ -73,7 +73,7 @@ impl Values {
     }
 }
 
-/// Reads the lanes of an object one after another. A lane shares the bytes and the text of the previous lane if they are
+/// Reader of an object's lanes, one after another. A lane shares the previous lane's bytes and text if they are equal.
 /// equal.
 struct LanesReader<'f> {
     values: &'f Values,
@@ -155,7 +155,7 @@ impl LanesReader<'_> {
             }
         };
         let state = self.values.budget.print(state).unwrap_or_else(|error| failed(&error, context));
-        // A location that is the same for all lanes may name one lane's storage, which the compiler chose as a spill slot.
+        // A location shared by all lanes may name one lane's storage, a spill slot of the compiler's choice.
         let of = match self.is_uniform && !object.was_asked() {
             true => LaneSet::EMPTY,
             false => LaneSet::one(lane),

@@ -1,7 +1,7 @@
 //! Evaluation of a user's expression in a wave's frame 0.
 //!
-//! The PC, its code object and its debug information may all be missing: an expression needs only the parts that it
-//! uses. Use of a missing part gives an error with the reason.
+//! The PC, its code object and its debug information may all be missing. An expression that needs a missing part fails
+//! with the reason.
 
 use crate::dwarf::clang_xderef::{Idiom, Meaning};
 use crate::dwarf::explain::{self, Explainer};
@@ -125,7 +125,7 @@ pub struct Explained {
     pub lines: Vec<String>,
 }
 
-/// Reasons that nothing was evaluated.
+/// Reasons for a missing evaluation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluateError {
     /// The wave cannot be read.

@@ -97,7 +97,7 @@ pub(super) struct Found<'a> {
     pub(super) variables: Vec<VariableAt>,
     pub(super) pc: Pc,
     pub(super) call: Call,
-    /// Messages for unreadable parts of the function; each costs only itself.
+    /// Messages for unreadable parts of the function; other parts stay readable.
     pub(super) problems: Vec<String>,
 }
 
@@ -163,7 +163,7 @@ pub(super) fn find<'a>(
     Ok((level, inlined, code, source))
 }
 
-/// Fails if the stack has no frame at all.
+/// Fails if the stack has no frames.
 fn has_pc(walk: &Unwinder<'_>) -> Result<(), ReadError> {
     let id = walk.reader.wave(walk.wave)?.id;
     match walk.frames().is_empty() {
@@ -184,7 +184,7 @@ fn coded<'a, S>(walk: &Unwinder<'a>, level: usize, source: Option<S>) -> Result<
     code.zip(source).ok_or_else(|| walk.no_code(level))
 }
 
-/// The dialect of a unit, as far as the variables in scope determine it.
+/// The dialect of a unit, as determined by the variables in scope.
 pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     if let Some(dialect) = hint.dialect {
         return dialect;
@@ -253,7 +253,7 @@ impl Frame<'_> {
         let variable = &at.variable;
         let max_values = MAX_LANES_VALUES / (lanes.count().max(1) as usize);
         let size = variable.type_id.and_then(|id| self.debug.byte_size(id).ok().flatten());
-        // A type does not know who refers to it.
+        // The error of a type does not name its variable.
         let no_type = variable.type_id.and_then(|id| self.debug.type_of(id).err());
         let no_type = no_type.map(|why| format!("DW_AT_type of DIE {}: {why}", variable.die));
         let mut values = match (&at.location, variable.type_id, size) {

@@ -135,7 +135,7 @@ impl Layout<'_> {
                     let at = index.checked_mul(size).and_then(|by| offset.checked_add(by));
                     let Some(at) = at.filter(|_| self.is_whole) else { return };
                     self.take(*element, at, depth + 1);
-                    // One element without pointers stands for all.
+                    // One element without pointers is enough: all elements have the same type.
                     if self.found.len() == before {
                         return;
                     }

@@ -1,4 +1,4 @@
-//! Waves, or lanes of waves, grouped by equal call stacks: the state of ten thousand waves on one page.
+//! Waves, or lanes of waves, grouped by equal call stacks.
 //!
 //! Stacks depend on each wave's saved data, so each is unwound. Its rows and source lines are cached by code object
 //! and PC. A stack is described once for all waves with the same return addresses.
@@ -69,7 +69,7 @@ pub struct Group {
     pub members: Vec<Member>,
     /// Number of waves or lanes.
     pub count: usize,
-    /// Whether one of the waves has a stop reason other than a trap; for lanes: only a wave with a lane of the group
+    /// Whether one of the waves has a stop reason other than a trap. For lanes: only waves with a lane of the group
     /// that was not known to be inactive at the stop.
     pub faulted: bool,
     /// Number of waves by cause, as text; the most common first. For lanes, only waves with a lane of the group that
@@ -92,11 +92,11 @@ pub struct Member {
     pub lanes: Option<LaneSet>,
 }
 
-/// Bytes of memory of the stacks of an answer. Stacks beyond have [`FIRST_FRAMES`].
+/// Bytes of memory of the stacks of an answer. Further stacks have [`FIRST_FRAMES`].
 const MAX_STACK_BYTES: usize = 96 << 20;
-/// Bytes of memory of a frame beside its names.
+/// Bytes of memory of a frame without its names.
 const FRAME_BYTES: usize = 512;
-/// Bytes of memory of the reason for a frame's missing parts, at most in text and in memory.
+/// Maximum bytes of the reason for a frame's missing parts, in text and in memory.
 const PROBLEM_BYTES: usize = 512;
 /// Number of frames that each stack has.
 const FIRST_FRAMES: usize = 8;
@@ -123,7 +123,7 @@ enum Text {
 /// The number of frames, and two hashes of all of them with the stack's end, made before outer frames are left out.
 type StackKey = (usize, [u64; 2]);
 
-/// The return addresses of a wave, the agent that its code objects are found by, and the reason for the stack's end.
+/// The return addresses of a wave, the agent for the lookup of code objects, and the reason for the stack's end.
 type Trail = (usize, Vec<Pc>, Option<StackEnd>);
 
 /// Groups waves by their call stacks, or their lanes by each lane's stack. `progress` gets the number of finished
@@ -167,7 +167,7 @@ pub(in crate::session) fn groups(
 struct Building {
     grouping: Grouping,
     by_stack: HashMap<StackKey, usize>,
-    /// Keys that no capture knows.
+    /// Random keys of the hashes: a capture cannot prepare collisions.
     hashes: [RandomState; 2],
     groups: Vec<Draft>,
     /// Bytes of memory that stacks may still take.

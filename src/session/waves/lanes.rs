@@ -50,7 +50,7 @@ pub(in crate::session) fn along(frames: &Frames<'_>, focus: LaneId) -> Result<Ve
         .collect())
 }
 
-/// The states of a wave's lanes in a frame of its stack, which is unwound as far as that; in a caller, at the call.
+/// The states of a wave's lanes in a frame, up to which its stack is unwound; in a caller, at the call.
 ///
 /// # Errors
 /// The errors of [`active`], and a missing frame.

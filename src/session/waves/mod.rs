@@ -23,7 +23,7 @@ pub(crate) const NO_REASON: &str = "stop reason not captured";
 /// The start of a region's name if its place was inferred, in the text of `import::rocm_core::private`.
 const INFERRED: &str = "inferred from ";
 
-/// The signal of a trap, the mildest of a stopped wave, in gdb's numbering.
+/// The signal of a trap in gdb's numbering: the least severe signal of a stopped wave.
 pub(super) const SIGTRAP: u8 = 5;
 
 /// Returns a wave's name, state and position.
@@ -96,7 +96,7 @@ fn reasons(wave: &Wave) -> Option<Vec<&StopReason>> {
     Some(known.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index)).collect())
 }
 
-/// The signal of several reasons: the first that is not a mere trap.
+/// The signal of several reasons: the first one other than a trap's.
 fn signal(reasons: &[&StopReason]) -> u8 {
     let fault = reasons.iter().find(|reason| reason.signal != SIGTRAP);
     fault.or(reasons.first()).map_or(0, |reason| reason.signal)

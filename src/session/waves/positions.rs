@@ -84,7 +84,8 @@ impl Positions {
     }
 }
 
-/// Values of a physical frame's calls, each of which may depend on the call around it: by frame, then from the function inwards.
+/// Values of a physical frame's calls by frame, then from the function inwards. Each value may depend on the outer
+/// call's.
 #[derive(Debug)]
 pub(in crate::session) struct Inwards<T>(RefCell<HashMap<usize, Vec<T>>>);
 
@@ -95,8 +96,8 @@ impl<T> Default for Inwards<T> {
 }
 
 impl<T: Clone> Inwards<T> {
-    /// The value of a call by its depth, 0 for the function. `read` gets the depth and the value of the call around it, and is
-    /// asked once for each call.
+    /// The value of a call by its depth, 0 for the function. `read` gets the depth and the outer call's value, once for
+    /// each call.
     fn of(&self, level: usize, depth: usize, mut read: impl FnMut(usize, Option<&T>) -> T) -> T {
         let mut each = self.0.borrow_mut().remove(&level).unwrap_or_default();
         while each.len() <= depth {
@@ -165,7 +166,7 @@ impl Frames<'_> {
         let what = "DW_AT_LLVM_active_lane";
         let said = match simd(context, |simd| &simd.active_lane, what) {
             Ok(said) => said?,
-            // EXEC would be a guess: the attribute means that it differs.
+            // The attribute means that the lanes differ from EXEC: EXEC would be a guess.
             Err(cause) => {
                 return Some(Active { lanes: Err(PositionError::of(what, cause)), by_attribute: true });
             }

@@ -144,7 +144,7 @@ pub fn find(
         }
     }
     if matches!(place, GridPlace::Wave { number: None, .. }) {
-        // Any wave of the work-group; the first of each dispatch stands for it.
+        // Any wave of the work-group matches: this takes the first one of each dispatch.
         found.sort_by_key(|(info, _)| info.wave_in_group);
         let mut seen: Vec<(u32, Option<u32>, Option<u32>)> = Vec::new();
         found.retain(|(info, _)| {

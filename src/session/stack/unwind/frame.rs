@@ -13,7 +13,7 @@ use crate::session::stack::unwind::rules::RulesError;
 use crate::session::stack::unwind::unwinder::{Code, Unwinder};
 use crate::units::{AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
 
-/// A physical frame of a wave, 0 being the innermost: its registers, memory and caller. It knows no DIEs.
+/// A physical frame of a wave (0: innermost): its registers, memory and caller, without DIEs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::session) struct PhysicalFrame<'w> {
     pub(super) walk: &'w Unwinder<'w>,

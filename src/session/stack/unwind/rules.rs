@@ -12,8 +12,8 @@ use crate::dwarf::print::Names;
 use crate::dwarf::{self, Budget, Class, Dialect, Encoding};
 use crate::units::Pc;
 
-/// Maximum number of cached rows of all code objects; past this the cache starts anew. A row of a function that names 200
-/// registers takes 30 kB.
+/// Maximum number of cached rows of all code objects; past this the cache starts anew. A row with 200 registers takes
+/// 30 kB.
 const MAX_CACHED_ROWS: usize = 4096;
 
 /// The rules of a frame.
@@ -112,7 +112,7 @@ impl UnwindTable {
     /// Returns the valid rules at an address.
     ///
     /// `elsewhere`: see [`CallFrames::read`]. `dialect`: the user's dialect for the code object; `None`: each entry's
-    /// own. `budget`: the question's, which long instructions use up.
+    /// own. `budget`: the question's, for long instructions.
     pub(in crate::session) fn at(
         &self,
         object: &CodeObject,

@@ -20,15 +20,15 @@ use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{ReadError, Reader};
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
 
-/// Maximum number of physical frames of one stack: far more than kernels nest, and few enough that a rule of the
-/// outermost one that needs each inner frame fits a thread's stack.
+/// Maximum number of physical frames of one stack. Kernels nest far less. A rule of the outermost frame that needs each
+/// inner one still fits a thread's stack.
 pub(in crate::session) const MAX_FRAMES: usize = 128;
 
 /// Maximum number of rules with an expression or in memory that one question evaluates; each register of a frame is
 /// read once.
 const MAX_RULES: u32 = 1 << 13;
 
-/// Instructions of every amdgcn are made of dwords.
+/// Alignment of instructions in bytes: every amdgcn has instructions of whole dwords.
 const INSTRUCTION_ALIGNMENT: u64 = 4;
 
 /// The physical frames of a wave, as far as requested.
@@ -44,7 +44,7 @@ pub(in crate::session) struct Unwinder<'a> {
     rules_left: Cell<u32>,
     /// Whether a rule that fails to evaluate was reported.
     warned: Cell<bool>,
-    /// Belongs to no frame: all frames' answers are made from it, so that they share one budget.
+    /// The template of all frames' answers, without a frame: they share one budget.
     answers: Answers,
 }
 
@@ -271,7 +271,7 @@ impl<'a> Unwinder<'a> {
         StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
     }
 
-    /// An earlier frame with the PC and the CFA of this one: both have the same caller, and so on for ever.
+    /// An earlier frame with the PC and the CFA of this one: their callers repeat without end.
     fn same_frame(&self, level: usize, cfa: &Location) -> Option<usize> {
         let here = self.frames.get(level)?;
         let place = |location: &Location| match location.storage {
@@ -291,7 +291,7 @@ impl<'a> Unwinder<'a> {
     pub(super) fn read_register(&self, level: usize, register: DwarfReg, into: &mut RegisterBytes) {
         into.clear();
         let mut level = level;
-        // A register that keeps its value is that of the inner frame, and so on.
+        // A register that keeps its value has the inner frame's value.
         while let Some(callee) = level.checked_sub(1) {
             if self.is_pc(register)
                 && let Some(frame) = self.frames.get(level)
