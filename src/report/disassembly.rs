@@ -45,7 +45,7 @@ pub(crate) fn text(of: &Disassembly, style: Style) -> String {
     text
 }
 
-/// Whether a line of text is an instruction of a listing: programs and people read it as one line, of any width.
+/// Whether a line of text is an instruction of a listing: such a line is never folded.
 #[must_use]
 pub(crate) fn is_instruction(line: &str) -> bool {
     MARKS.iter().any(|mark| line.strip_prefix(mark).is_some_and(|rest| rest.starts_with("0x")))
@@ -116,7 +116,7 @@ fn lanes(one: &ListedInstruction) -> String {
     }
 }
 
-/// The same as JSON.
+/// A listing as JSON.
 #[must_use]
 pub(crate) fn json(of: &Disassembly) -> Value {
     let numbers = |lanes: LaneSet| lanes.iter().map(|lane| lane.0).collect::<Vec<_>>();

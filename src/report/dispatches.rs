@@ -35,7 +35,7 @@ pub(crate) fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Sty
     table.render(style)
 }
 
-/// The same as JSON; `threads` names a client's threads of a wave, first and last.
+/// Kernel launches as JSON; `threads` names a client's threads of a wave, first and last.
 #[must_use]
 pub(crate) fn json(dispatches: &[DispatchInfo], threads: &dyn Fn(WaveId) -> Option<(u64, u64)>) -> Value {
     let each = dispatches.iter().map(|one| {

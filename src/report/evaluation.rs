@@ -53,7 +53,7 @@ fn line(lane: &LaneFound, style: Style) -> String {
     }
 }
 
-/// The same as JSON; `result` of each lane has the shape of `lanescope eval --cases --json`.
+/// The result as JSON; `result` of each lane has the shape of `lanescope eval --cases --json`.
 #[must_use]
 pub fn json(evaluation: &Evaluation) -> Value {
     json!({

@@ -39,7 +39,7 @@ pub(super) fn steps(explained: &[Explained], style: Style) -> String {
     text
 }
 
-/// The same as JSON.
+/// Explanations as JSON.
 #[must_use]
 pub(crate) fn json(wave: WaveId, frame: usize, path: &str, explanations: &[Explanation]) -> Value {
     json!({ "thread": wave.0 + 1, "frame": frame, "path": path, "names": names(explanations) })

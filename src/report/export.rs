@@ -1,7 +1,6 @@
 //! The whole contents of a capture, as one JSON document (docs/export-format.md).
 //!
-//! It is written item by item, and memory while it is read: at any time it holds the state of one wave without its
-//! memory.
+//! It is written item by item, and memory while it is read: at most one wave's state is held, without its memory.
 
 mod bytes;
 mod share;
@@ -191,8 +190,8 @@ fn packets(capture: &Capture, queue: &Queue) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// The document's name of each dispatch, together with its queue: its packet's id. A dump without packet ids may have
-/// numbers of its own; they count if no packet of the queue has them.
+/// The document's name of each dispatch, with its queue: its packet's id. A dump without packet ids may have numbers of
+/// its own, which count if no packet of the queue has them.
 fn packet_ids(capture: &Capture) -> Vec<Option<u64>> {
     let known = |dispatch: &Dispatch| Some((dispatch.queue, dispatch.packet?));
     let packets: HashSet<(usize, u64)> = capture.dispatches.iter().filter_map(known).collect();

@@ -1,4 +1,4 @@
-//! Locations, values and errors of expressions as JSON: the results of `lanescope eval`, which docs/evaluator.md describes.
+//! Locations, values and errors of expressions as JSON: the results of `lanescope eval` (docs/evaluator.md).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::codeobject::hex;
 use crate::dwarf::{CapturedLane, Entry, Error, Frame, Location, Number, Storage, print};
 use crate::units::{AddressSpace, LaneId};
 
-/// A location as one lane has it.
+/// A location in one lane.
 #[must_use]
 pub(crate) fn location(location: &Location, lane: LaneId) -> Value {
     let Storage::Composite(_) = location.storage else {
@@ -58,13 +58,13 @@ fn stored(location: &Location, lane: LaneId, bit_size: Option<u64>) -> Value {
     }
 }
 
-/// A value as one lane has it.
+/// A value in one lane.
 #[must_use]
 pub(crate) fn number(number: &Number, lane: LaneId) -> Value {
     json!({"kind": "value", "bits": number.size().0, "value": print::hexadecimal(number, lane)})
 }
 
-/// An entry of the stack as one lane has it.
+/// An entry of the stack in one lane.
 #[must_use]
 pub(crate) fn entry(entry: &Entry, lane: LaneId) -> Value {
     match entry {

@@ -1,6 +1,6 @@
 //! The session's answers as text for people and JSON for programs.
 //!
-//! One renderer serves the commands, the client's `monitor` and the packets, so that they cannot disagree. Text for a
+//! One renderer serves the commands, the client's `monitor` and the packets: all have the same results. Text for a
 //! client is plain; the commands request styles.
 
 pub(crate) mod changes;

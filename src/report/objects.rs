@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::session::CodeObjectInfo;
 
-/// A line for each code object: addresses, name, and what keeps it from giving variables.
+/// A line for each code object: addresses, name, and the reason for missing variables.
 #[must_use]
 pub(crate) fn text(objects: &[CodeObjectInfo]) -> String {
     if objects.is_empty() {
@@ -24,7 +24,7 @@ pub(crate) fn text(objects: &[CodeObjectInfo]) -> String {
     text
 }
 
-/// The same as JSON.
+/// Code objects as JSON.
 #[must_use]
 pub(crate) fn json(objects: &[CodeObjectInfo]) -> Value {
     let objects = objects.iter().map(|object| {

@@ -46,7 +46,7 @@ pub fn text(printed: &Printed, style: Style) -> String {
     text
 }
 
-/// The same as JSON; docs/protocol.md documents the shape.
+/// The value of a path as JSON; docs/protocol.md documents the shape.
 #[must_use]
 pub fn json(printed: &Printed) -> Value {
     let lanes = printed.lanes.iter().map(|lane| {

@@ -40,8 +40,8 @@ pub fn number(text: &str) -> Result<u64, AddressError> {
     parsed.map_err(|_| AddressError::Number(text.to_owned()))
 }
 
-/// An address in a user's notation: a number, or `$NAME` for the value of a wave's register. `$pc` is the PC of the lane
-/// if the lane has a stack of its own, as clients show it; a vector register has the value of the lane.
+/// An address in a user's notation: a number, or `$NAME` for the value of a wave's register. `$pc` is the lane's PC if
+/// the lane has a stack of its own, as in clients. A vector register has the lane's value.
 ///
 /// # Errors
 /// The text is neither a number nor a register with a known value, or the wave or lane does not exist.
@@ -94,10 +94,10 @@ pub fn parse_place(
     Ok(MemoryAddress { space: space.id, address, wave: Some(wave), lane: Some(lane) })
 }
 
-/// The same from one word: `local#0x40`, or an address in a client's notation (see [`crate::session::address`]).
+/// [`parse_place`] for one word: `local#0x40`, or an address in a client's notation (see [`crate::session::address`]).
 ///
 /// # Errors
-/// As [`parse_place`].
+/// The errors of [`parse_place`].
 pub fn parse_word(
     session: &dyn Inspect,
     wave: WaveId,

@@ -31,8 +31,8 @@ impl Style {
         self.paint(Ansi::new().dimmed(), text)
     }
 
-    /// Width of the reader's lines in characters: 80 for a debugger's console, which does not report its width, the
-    /// width of a terminal on standard output, and no bound in files and pipes.
+    /// Width of the reader's lines in characters. A debugger's console does not report its width: 80. A terminal on
+    /// standard output has its own width; files and pipes have no bound.
     #[must_use]
     pub fn columns(self) -> Option<usize> {
         match self {
@@ -104,8 +104,8 @@ impl Table {
 
     /// The table as lines; no line ends in spaces.
     ///
-    /// If it is wider than the reader's lines ([`Style::columns`]) and the cells of the last column repeat in
-    /// neighbouring rows, each of them is printed once, with its heading, in a line above its rows. Rows that are still too wide
+    /// A table wider than the reader's lines ([`Style::columns`]) with a last column that repeats in neighbouring rows
+    /// prints each such cell once. It stands with its heading in a line above its rows. Rows that are still too wide
     /// continue in further lines, with an indent.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
@@ -190,7 +190,7 @@ pub(super) fn folded(text: &str, limit: Option<usize>) -> String {
             continue;
         }
         let (mut current, mut width, mut has_words) = (String::new(), 0, false);
-        // Blanks stay with the word after them, so that columns keep their places.
+        // Blanks stay with the next word: columns keep their places.
         for word in words(line, limit.saturating_sub(INDENT.len())) {
             let letters = word.trim_end().chars().count();
             if width + letters > limit && has_words {

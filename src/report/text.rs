@@ -175,8 +175,7 @@ fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, s
     }
 }
 
-/// Lanes that share a line: neighbours with the same value, and all without a value for the same reason, which may be
-/// long.
+/// Lanes that share a line: neighbours with the same value, and all lanes without a value for the same reason.
 pub(super) fn runs<T>(
     lanes: &[T],
     alike: impl Fn(&T, &T) -> bool,
@@ -323,8 +322,8 @@ pub fn pointed(line: &str, column: usize) -> String {
     format!("{before}{shown}\n{}^", " ".repeat(at - skipped + before.len()))
 }
 
-/// A register on a line of its own, vectors lane by lane in lines of 8 lanes and 80 columns; `None` if no part of it was
-/// captured. `lanes`: the lanes of a vector, `None` for all.
+/// A register in lines of its own, vectors in lines of 8 lanes and 80 columns; `None` if no part of it was captured.
+/// `lanes`: the lanes of a vector, `None` for all.
 #[must_use]
 pub fn register(
     kind: &WaveArch,

@@ -7,17 +7,17 @@ use serde_json::Value;
 use crate::capture::{Capture, Extent, MemoryMap, RegisterBlock, Wave, distinct};
 use crate::units::WaveId;
 
-/// The limit is that many times the bytes that its waves and work-groups claim, each counted once, plus a constant.
+/// Limit of captured bytes: this multiple of the claims of waves and work-groups, each byte once, plus [`MORE`].
 const MAX_CLAIMED: u64 = 2;
 const MORE: u64 = 16 << 20;
 
-/// Bytes of frames in a document, and those that each wave adds. Stacks beyond have their innermost frames.
+/// Bytes of frames in a document; each wave adds [`FRAMES_OF_WAVE`]. Further stacks have only their innermost frames.
 const MAX_FRAMES: u64 = 64 << 20;
 const FRAMES_OF_WAVE: u64 = 1 << 11;
 /// Number of frames that each stack has.
 const FIRST_FRAMES: usize = 8;
 
-/// Numbers of bytes that may still be written.
+/// Remaining capacity of a document, in bytes.
 #[derive(Debug)]
 pub(super) struct Share {
     /// Captured bytes.
@@ -54,7 +54,7 @@ impl Share {
         Self { captured: bytes.saturating_mul(MAX_CLAIMED).saturating_add(MORE), frames: MAX_FRAMES }
     }
 
-    /// Takes that many captured bytes of the limit.
+    /// Takes captured bytes from the limit.
     ///
     /// # Errors
     /// The number, if fewer bytes are left.
