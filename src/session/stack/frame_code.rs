@@ -189,7 +189,7 @@ impl FrameContext<'_> {
             is_held,
         };
         let index = match named {
-            // Other registers are the compiler's own choice, with unknown use.
+            // The compiler may choose any other register: no facts about it are known.
             Some(register) => match kind.sgpr_number(register) {
                 Some(index) if FrameCode::follows(index) => index,
                 Some(_) => return Some(found(register, Ok(FrameStart::Register(register)), Ok(()))),
