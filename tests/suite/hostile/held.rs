@@ -134,7 +134,7 @@ fn frames_of_inlined_calls_of_many_waves() {
         "diff --json DUMP DUMP",
         "slim --all-waves DUMP -o OUT",
     ]);
-    said.prints("locals", "v = 7").prints("groups", FRAME).prints("diff DUMP", "left out");
+    said.prints("locals", "v = 7").prints("groups", FRAME).prints("diff DUMP", "Left out: ");
     Hostile::with_waves(&object, 900).each(&["export DUMP"]).prints("export", "\"frames_left_out\":");
 }
 
