@@ -80,7 +80,7 @@ pub(crate) struct CaptureArgs {
 
 pub(super) const CAPTURES: &str = "Options of the dump";
 
-/// The servers of the environment variable, separated by spaces like in debuginfod's own clients.
+/// Servers of the environment variable, separated by spaces as in debuginfod's own clients.
 fn servers() -> Vec<String> {
     let servers = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
     servers.split_whitespace().map(str::to_owned).collect()
@@ -94,7 +94,7 @@ impl CaptureArgs {
         chosen.iter().chain(&self.symbols).cloned().chain(cache).collect()
     }
 
-    /// Options of the importers, with the environment's.
+    /// Options of the importers, including those of the environment.
     fn options(&self) -> Options {
         Options {
             name: None,

@@ -169,7 +169,7 @@ fn idle(args: &Args) -> Vec<String> {
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let to = target(args)?;
-    // Checked before long work, and before a stream that comes only once.
+    // Checked before long work, and before a stream that cannot be read twice.
     slim::is_free(&to)?;
     for idle in idle(args) {
         writeln!(anstream::stderr(), "warning: {}", clean_lines(idle.to_string()))?;
@@ -196,7 +196,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     bar.clear();
     let (report, to) = match (made, &spooled) {
         (Ok(report), _) => (report, clean(to.to_string_lossy()).into_owned()),
-        // A stream comes only once.
+        // A stream cannot be read twice.
         (Err(error), Some(spooled)) => return Err(kept(spooled, &to, &error).into()),
         (Err(error), None) => return Err(error),
     };

@@ -141,7 +141,7 @@ impl Arguments {
     /// Adds an argument; further words of [`Value::Texts`] join the first ones.
     ///
     /// # Errors
-    /// The argument is there already, or a count is 0.
+    /// The argument is given twice, or a count is 0.
     pub fn add(&mut self, parameter: &Parameter, value: Value) -> Result<(), ArgumentError> {
         if let (Takes::Count, Value::Number(0)) = (parameter.takes, &value) {
             return Err(ArgumentError::Text("a count of 0 is nothing".to_owned()));
@@ -183,7 +183,7 @@ impl Arguments {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// Whether the argument is there.
+    /// Whether the argument is given.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
@@ -198,7 +198,7 @@ impl Arguments {
         }
     }
 
-    /// A number as an index or a count; a number beyond the machine's range is the largest one.
+    /// A number as an index or a count, at most `usize::MAX`.
     #[must_use]
     pub fn index(&self, name: &str) -> Option<usize> {
         self.number(name).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
@@ -222,7 +222,7 @@ impl Arguments {
         }
     }
 
-    /// Several words; none if the argument is not there.
+    /// Several words; empty without the argument.
     #[must_use]
     pub fn texts(&self, name: &str) -> &[String] {
         match self.get(name) {

@@ -25,7 +25,7 @@ pub struct Focus {
     pub wave: WaveId,
     /// The lane of questions that name none.
     pub lane: LaneId,
-    /// The same, where the lane is the subject in place of the wave: a thread that is a lane, a work-item.
+    /// The lane, if it is the subject in place of the wave: a lane thread or a work-item.
     pub own: Option<LaneId>,
 }
 
@@ -54,7 +54,7 @@ pub trait Numbering {
 pub struct Asked<'a> {
     /// The sessions, one for each served kind of waves.
     pub sessions: Vec<&'a dyn Inspect>,
-    /// The dump, where all of its kinds are served: answers then name the kind.
+    /// The dump, if all of its kinds are served: answers then name the kind.
     pub dump: Option<&'a Dump>,
     /// Whether the user chose the waves of the sessions: a list then contains their parts alone.
     pub is_chosen: bool,

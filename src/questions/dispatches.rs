@@ -12,7 +12,7 @@ use crate::report::{dispatches as report, json, text};
 use crate::session::{DispatchArguments, DispatchInfo, Dump, Inspect, dispatches_of};
 use crate::units::WaveId;
 
-/// The kernel launches of a dump, those without a served wave too.
+/// The kernel launches of a dump, including those without a served wave.
 pub(super) const DISPATCHES: Question = Question {
     name: "dispatches",
     packet: Some("qlanescope.Dispatches"),

@@ -8,7 +8,7 @@ use super::{Question, Subject};
 use crate::report::disassembly;
 use crate::session::Instructions;
 
-/// The instructions of the function that the wave is in, with lanes and source lines.
+/// Instructions of the wave's current function, with lanes and source lines.
 pub(super) const DISASSEMBLE: Question = Question {
     name: "disassemble",
     packet: Some("qlanescope.Disassemble"),

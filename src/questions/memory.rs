@@ -14,7 +14,7 @@ use crate::codeobject::hex;
 use crate::report::{spaces, text};
 use crate::session::ReadError;
 
-/// Bytes from a place on, up to the first missing one.
+/// Bytes from a place up to the first missing byte.
 pub(super) const MEMORY: Question = Question {
     name: "memory",
     packet: Some("qlanescope.Memory"),
@@ -46,7 +46,7 @@ const LENGTH: u64 = 64;
 fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let ((session, focus), arguments) = (asked.wave()?, &asked.arguments);
     let (lane, wave) = (asked.one_lane()?, focus.wave);
-    // One word may name its lane; a space and an address are of the focused lane.
+    // One word may name its lane; a space with an address refers to the focused lane.
     let place = match (arguments.text("at"), arguments.text("space"), asked.address()?) {
         (None, Some(space), Some(address)) => {
             let lane = Some(lane.unwrap_or(focus.lane));
@@ -79,7 +79,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
             return Ok(asked.about(answer)?.into());
         }
         let space = session.kind().target.space(place.space).cloned();
-        // A space that names its lane answers for that lane, whatever `lane` is beside it.
+        // A space that names its lane overrides the argument `lane`.
         let lane = match space.as_ref().map(|space| space.scope) {
             Some(SpaceScope::LaneN(lane)) => Some(lane),
             Some(SpaceScope::Lane | SpaceScope::Generic) => place.lane,

@@ -28,7 +28,7 @@ pub use asked::{Asked, Focus, Form, Numbering};
 pub(crate) use parameter::{HexError, hex_bytes};
 pub use parameter::{Parameter, Takes, Words};
 
-/// A question: a subcommand, a command of `monitor`, and where it has them a packet and a document.
+/// A question: a subcommand, a `monitor` command, and optionally a packet and a document.
 #[derive(Debug)]
 pub struct Question {
     /// The name of the subcommand and of the `monitor` command.
@@ -45,7 +45,7 @@ pub struct Question {
     pub subject: Subject,
     /// The parameters, apart from the choice of the wave.
     pub parameters: &'static [Parameter],
-    /// Answers.
+    /// Computes the answer.
     pub answer: for<'a> fn(&Asked<'a>) -> Result<Answer<'a>, QuestionError>,
 }
 

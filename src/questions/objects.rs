@@ -5,7 +5,7 @@ use super::asked::{Asked, Form};
 use super::{Document, Question, Subject};
 use crate::report::objects;
 
-/// The loaded code objects, and what keeps one from giving variables.
+/// The loaded code objects, each with the reason if it provides no variables.
 pub(super) const OBJECTS: Question = Question {
     name: "objects",
     packet: Some("qlanescope.CodeObjects"),

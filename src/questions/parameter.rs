@@ -22,9 +22,9 @@ pub struct Parameter {
     pub is_option: bool,
     /// Whether packets have it.
     pub is_key: bool,
-    /// Whether `monitor` and packets need it; of options those that the command line alone has.
+    /// Whether `monitor` and packets require it; for an option of the command line alone, whether that requires it.
     pub is_needed: bool,
-    /// Parameters that cannot be beside it.
+    /// Parameters that exclude this one.
     pub excludes: &'static [&'static str],
     /// The name of the value in help texts.
     pub shown: &'static str,
@@ -51,7 +51,7 @@ pub enum Takes {
     Choice(&'static [&'static str]),
     /// The letter of a number format.
     Letter,
-    /// A word, as it is in packets too.
+    /// A word; not encoded in packets.
     Word,
     /// The name or the number of an address space; its number is hex in packets.
     Space,

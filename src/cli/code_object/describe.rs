@@ -128,7 +128,7 @@ fn dwarf(debug: &Result<DebugInfo, DebugInfoError>, problems: &mut Vec<String>) 
             return DwarfFacts { present: false, units: Vec::new(), problem: Some(error.to_string()) };
         }
     };
-    // ReadError units are among the problems.
+    // Unreadable units are among the problems.
     let known = (0..debug.unit_count()).filter_map(|id| debug.unit(UnitId(id)).ok());
     let line = |unit: &UnitFacts| {
         let name = unit.name.as_deref().unwrap_or("<unnamed>");

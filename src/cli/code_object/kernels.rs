@@ -202,8 +202,8 @@ pub(super) fn parameters(debug: &DebugInfo, kernel: &str) -> Vec<Parameter> {
     written.map(parameter).collect()
 }
 
-/// Fills gaps of the metadata (the HIP compiler writes no types) from debug information, if that has as many
-/// parameters of the same sizes.
+/// Fills gaps of the metadata (the HIP compiler writes no types) from debug information that has the same number of
+/// parameters with the same sizes.
 fn name_arguments(arguments: &mut [ArgumentRow], parameters: impl FnOnce() -> Vec<Parameter>) {
     let mut visible: Vec<&mut ArgumentRow> =
         arguments.iter_mut().filter(|argument| !argument.kind.starts_with("hidden_")).collect();

@@ -36,7 +36,7 @@ impl Bar {
             return;
         }
         self.next = now + PAUSE;
-        // A failed write to the terminal has no other place for a message.
+        // A failed write to the terminal cannot be reported elsewhere.
         let _ = write!(anstream::stderr(), "\r{}\x1b[K", line(progress));
     }
 
