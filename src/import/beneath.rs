@@ -1,8 +1,8 @@
 //! Files below a folder: no name and no symbolic link leads out of it.
 //!
-//! A capture's folder comes from a stranger and may hold symbolic links. Each part of a name is looked up in the open folder
-//! before it and never followed by the kernel: a link's target is resolved in the same way. A name that leaves the folder
-//! touches nothing outside of it, so that no answer depends on what is there.
+//! A capture's folder is untrusted and may hold symbolic links. Each part of a name is looked up in the open parent
+//! folder, and the kernel follows no link: a link's target is resolved in the same way. A name that leaves the folder
+//! accesses nothing outside, so that no answer depends on outside files.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -16,25 +16,25 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstatat};
 
 use crate::mapping::Stamp;
 
-/// Symbolic links in one name, as Linux bounds them (path_resolution(7)).
+/// Maximum number of symbolic links in a name, the limit of Linux (path_resolution(7)).
 const MAX_LINKS: usize = 40;
-/// Parts of one name; each is an open folder while it is looked up.
+/// Maximum number of parts of a name; each is an open folder during the lookup.
 const MAX_PARTS: usize = 256;
 
 /// An open folder.
 #[derive(Debug)]
 pub(crate) struct Beneath(OwnedFd);
 
-/// Why a name leads to no file.
+/// The reason that a name leads to no file.
 #[derive(Debug)]
 pub(crate) enum BeneathError {
     /// It leaves the folder.
     Outside,
-    /// It leads through more symbolic links, or through more folders, than a file's name may.
+    /// It has more symbolic links or folders than allowed.
     Endless,
-    /// A folder, a device, a pipe.
+    /// It is a folder, a device or a pipe.
     Irregular,
-    /// The operating system's answer for a file within the folder.
+    /// The operating system's error for a file within the folder.
     Io(io::Error),
 }
 
@@ -97,7 +97,7 @@ impl Beneath {
     /// There is none below the folder, or it cannot be read.
     pub(crate) fn open(&self, name: &Path) -> Result<File, BeneathError> {
         self.find(name, |folder, last, _| {
-            // Should a pipe have come in its place, opening it does not wait for its writer.
+            // Does not wait for a writer if a pipe has replaced the file.
             let flags =
                 OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
             let file = File::from(openat(folder, last, flags, Mode::empty())?);
@@ -108,7 +108,7 @@ impl Beneath {
         })
     }
 
-    /// Hands on the folder that holds the regular file of that name, the file's last name in it and its metadata.
+    /// Calls a function with the open parent folder of a regular file, its last name and its metadata.
     fn find<T>(
         &self,
         name: &Path,
@@ -147,7 +147,7 @@ impl Beneath {
     }
 }
 
-/// Puts the parts of a name before those that are left.
+/// Prepends the parts of a name to the remaining ones.
 fn push(rest: &mut Vec<OsString>, name: &Path) -> Result<(), BeneathError> {
     for part in name.components().rev() {
         match part {

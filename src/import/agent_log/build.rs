@@ -1,4 +1,4 @@
-//! A log's waves to a capture: processors, work-groups, registers in their places.
+//! Builds a capture from a log's waves: processors, work-groups, registers.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -19,10 +19,10 @@ use crate::import::problem::Problems;
 use crate::import::text::{Placer, Sizes};
 use crate::units::{Address, Pc, WaveSize};
 
-/// The arena's place among the backings.
+/// Backing of the arena.
 const ARENA: BackingId = BackingId(0);
 
-/// The most processes whose lines a note lists.
+/// Maximum number of processes whose lines a note lists.
 const MAX_LINES: usize = 16;
 
 /// Builds the capture; `chosen` is the processor that the user names.
@@ -81,19 +81,19 @@ struct Builder<'b> {
     targets: &'b Targets,
     problems: &'b mut Problems,
     chosen: Option<&'b Arc<Target>>,
-    /// The target of the log as a whole; found when a wave first needs it.
+    /// Target of the log as a whole, inferred when a wave first needs it.
     inferred: Option<Option<Arc<Target>>>,
     capture: Capture,
-    /// Target and process of each agent: each process has its own code at an address.
+    /// Target and process of each agent: code addresses are per process.
     agents: Vec<(Arc<Target>, usize)>,
     groups: Groups,
-    /// Numbers of waves that are taken, with the line of the wave that has each.
+    /// Used wave numbers, each with the line of its wave.
     ids: HashMap<u32, usize>,
     next_id: u32,
     placer: Placer,
 }
 
-/// A number that no wave of the log has.
+/// The next number that no wave of the log has.
 fn next_id(waves: &[RawWave]) -> u32 {
     let ids = waves.iter().filter_map(|wave| u32::try_from(wave.id?).ok());
     ids.max().unwrap_or(0).saturating_add(1)
@@ -196,7 +196,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The wave's number: the agent's, or one that is free where the log has it twice.
+    /// The wave's number: the agent's, or a free one if the log repeats it.
     fn id(&mut self, raw: &RawWave) -> (u32, Option<Box<str>>) {
         let small = raw.id.and_then(|id| u32::try_from(id).ok());
         let earlier = small.and_then(|id| self.ids.get(&id).copied());
@@ -223,7 +223,7 @@ impl Builder<'_> {
         (id, Some(format!("wave_{given} of line {}", raw.line).into()))
     }
 
-    /// The user's, else that of the code object in which the wave is, else what the log leads to.
+    /// Target of a wave: the user's, else that of the code object at its PC, else the inferred one.
     fn target(&mut self, index: usize, raw: &RawWave) -> Option<Arc<Target>> {
         if let Some(chosen) = self.chosen {
             return Some(Arc::clone(chosen));
@@ -242,7 +242,7 @@ impl Builder<'_> {
         if let Some(target) = of(pc).or_else(|| of(entry)) {
             return Some(target);
         }
-        // All that are known agree: the log is from one GPU.
+        // All known targets agree: the log is from one GPU.
         let mut known = self.objects.each.iter().filter_map(|object| object.target.as_ref());
         if let Some(first) = known.next()
             && known.all(|other| Arc::ptr_eq(first, other))
@@ -354,7 +354,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The symbol and the descriptor's address of the kernel that begins there.
+    /// Symbol and descriptor address of the kernel with that entry.
     fn kernel(&self, entry: u64, process: usize) -> Option<(String, u64)> {
         let object = self.objects.at(entry, process)?;
         let load = object.address;
@@ -366,7 +366,7 @@ impl Builder<'_> {
 
     fn workgroups(&mut self) {
         let kept = &self.log.kept;
-        // The wave of a group that prints the most of its LDS, and the others.
+        // For each group: the wave that prints the most LDS, and the others.
         let mut waves_of: Vec<Vec<usize>> = vec![Vec::new(); self.groups.groups.len()];
         for (group, wave) in &self.groups.members {
             if let Some(waves) = waves_of.get_mut(*group) {
@@ -402,7 +402,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Kernel arguments, the one global memory that a log may hold.
+    /// Adds kernel arguments, the only global memory that a log may hold.
     fn global(&mut self) {
         let kept = &self.log.kept;
         let mut taken: HashMap<u64, usize> = HashMap::new();

@@ -1,7 +1,7 @@
 //! Dispatches and work-groups of a log, by the kernel's entry and by valid trap temporaries.
 //!
-//! A log names neither queues nor dispatches. Waves with the same kernel entry and the same packet are assumed to be of one
-//! dispatch; two waves with the same place in it are of two.
+//! A log names neither queues nor dispatches. Waves with the same kernel entry and packet are assigned to one dispatch;
+//! two waves with the same place in it belong to two dispatches.
 
 //!
 //! Trap temporaries hold launch facts only if they were set up; for other waves AMD's library returns 0. A work-group, place and
@@ -16,7 +16,7 @@ use crate::arch::Target;
 use crate::arch::save_area::Launch;
 use crate::import::text::{Kept, launch};
 
-/// Where a wave belongs.
+/// Position of a wave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct GroupPosition {
     /// Index of its work-group.
@@ -24,11 +24,11 @@ pub(super) struct GroupPosition {
     pub(super) wave_in_group: Option<u32>,
 }
 
-/// A dispatch: what its waves agree in.
+/// A dispatch: the facts that its waves share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GroupDispatch {
     pub(super) agent: usize,
-    /// Index of the wave that was met first.
+    /// Index of its first wave in the log.
     pub(super) first: usize,
 }
 
@@ -43,25 +43,25 @@ pub(super) struct Group {
 struct DispatchKey {
     agent: usize,
     entry: Option<u64>,
-    /// The packet's place in its queue; in old runtimes a part of its address.
+    /// Index of the packet in its queue; in old runtimes a part of its address.
     packet: Option<u32>,
     kernargs: Option<u64>,
-    /// Counts dispatches that are alike in all else.
+    /// Ordinal among dispatches with otherwise equal keys.
     nth: u32,
 }
 
-/// Dispatches and work-groups as waves are met.
+/// Dispatches and work-groups, in the order of their first waves.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     pub(super) dispatches: Vec<GroupDispatch>,
     pub(super) groups: Vec<Group>,
-    /// Work-groups with the waves of the log that are in them.
+    /// Pairs of a work-group and a wave in it.
     pub(super) members: Vec<(usize, usize)>,
     by_key: HashMap<DispatchKey, usize>,
     by_position: HashMap<(usize, [u32; 3]), usize>,
-    /// How many waves claimed each place of what the log shows as one dispatch.
+    /// Number of waves that claimed each place of an apparent dispatch.
     claims: HashMap<(DispatchKey, [u32; 3], u32), u32>,
-    /// Waves that claimed a place that was taken.
+    /// Number of waves that claimed a taken place.
     pub(super) clashes: usize,
 }
 
@@ -69,15 +69,15 @@ pub(super) struct Groups {
 #[derive(Debug, Default)]
 pub(super) struct Launches {
     each: Vec<Option<Launch>>,
-    /// Waves whose trap temporaries are 0 where it counts, which proves nothing, and the line of the first.
+    /// Number of waves whose relevant trap temporaries are 0, which proves nothing, and the line of the first.
     pub(super) unset: Option<(usize, usize)>,
 }
 
 impl Launches {
-    /// Of all waves; `targets`: what each is read as.
+    /// Collects the launch facts of all waves; `targets`: the target of each wave.
     pub(super) fn of(log: &Log, targets: &[Option<Arc<Target>>]) -> Self {
         let mut launches = Self::default();
-        // Targets of which another wave shows that the runtime set trap temporaries up for the first packet, too.
+        // Targets for which another wave proves that the runtime also sets trap temporaries up for the first packet.
         let mut vouched: HashSet<*const Target> = HashSet::new();
         for (wave, target) in log.waves.iter().zip(targets) {
             let launch = target.as_ref().and_then(|target| read(&log.kept, wave, target));
@@ -92,7 +92,7 @@ impl Launches {
         for ((wave, target), place) in log.waves.iter().zip(targets).zip(&mut launches.each) {
             let (Some(launch), Some(target)) = (*place, target) else { continue };
             let always = target.save_area.as_ref().is_some_and(|area| area.ttmps.always);
-            // The agent has a kernel's entry from the dispatch, and that from trap temporaries.
+            // The agent reads a kernel's entry from the dispatch, and finds the dispatch by trap temporaries.
             let is_told = matches!(wave.entry, Kernel::At(..));
             let vouches = always || vouched.contains(&Arc::as_ptr(target));
             if !is_zero(&launch) || is_told || (vouches && !are_all_zero(&log.kept, wave)) {
@@ -105,7 +105,7 @@ impl Launches {
         launches
     }
 
-    /// Of one wave.
+    /// Launch facts of a wave.
     pub(super) fn get(&self, index: usize) -> Option<Launch> {
         self.each.get(index).copied().flatten()
     }
@@ -117,19 +117,19 @@ fn read(kept: &Kept, wave: &RawWave, target: &Target) -> Option<Launch> {
     launch(&said?.ttmps, kept, &wave.values)
 }
 
-/// Whether a launch is what trap temporaries come to that nobody wrote.
+/// Whether a launch has the values of trap temporaries that were not set up.
 fn is_zero(launch: &Launch) -> bool {
     launch.group == [0; 3] && launch.wave_in_group == 0 && launch.packet.unwrap_or(0) == 0
 }
 
-/// Whether not a bit of the wave's trap temporaries is set.
+/// Whether all bits of the wave's trap temporaries are 0.
 fn are_all_zero(kept: &Kept, wave: &RawWave) -> bool {
     let mut ttmps = wave.values.iter().filter(|value| kept.text(value.name).starts_with("ttmp"));
     ttmps.all(|value| kept.dword(value, 0).unwrap_or(0) == 0)
 }
 
 impl Groups {
-    /// The work-group of a wave. `None`: it is not known, and no part of the wave needs one.
+    /// The work-group of a wave. `None`: it is unknown, and no part of the wave needs one.
     pub(super) fn place(
         &mut self,
         wave: &RawWave,
@@ -147,7 +147,7 @@ impl Groups {
             if entry.is_none() && wave.local.is_empty() {
                 return None;
             }
-            // LDS is a work-group's: each wave that prints some has one of its own.
+            // LDS belongs to a work-group: each wave that prints LDS gets a work-group of its own.
             let dispatch = self.dispatch(key, index);
             let workgroup = self.groups.len();
             self.groups.push(Group { dispatch, position: None });

@@ -1,4 +1,4 @@
-//! The GPU of a log. The agent does not name it; registers and instructions determine the family, code objects the processor.
+//! Inference of a log's GPU. Registers and instructions determine the family, code objects the processor.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ struct Shown {
     gfx12: bool,
     /// Execution masks of 32 lanes.
     wave32: bool,
-    /// s102 to s105, which gfx9 keeps for itself.
+    /// s102 to s105, which gfx9 reserves.
     high_sgprs: bool,
 }
 
@@ -68,21 +68,21 @@ pub(super) fn target(log: &Log, targets: &Targets, problems: &mut Problems) -> O
     Some(target)
 }
 
-/// The hint for logs of an unknown GPU.
+/// Hint for logs of an unknown GPU.
 pub(super) const SAY_WHICH: &str = "--processor NAME with the GPU's name (`lanescope targets` lists them), or the log's code objects beside it";
 
-/// The processor that all names of code objects name, with the line of the first.
+/// The only processor in the names of code objects, with the line of the first.
 fn in_uris(log: &Log) -> Option<(Processor, usize)> {
     let mut named = log
         .objects
         .iter()
         .flat_map(|object| processors_in(object.uri.as_bytes()).map(|named| (named, object.line)));
     let (first, line) = named.next()?;
-    // A library may carry code objects of several GPUs and name them all.
+    // A library may carry code objects for several GPUs and name them all.
     named.all(|(other, _)| other == first).then_some((first, line))
 }
 
-/// Reports a user's processor that contradicts the log or its code objects. The user's counts.
+/// Reports a user's processor that contradicts the log or its code objects. The user's choice applies.
 pub(super) fn contradictions(
     log: &Log,
     objects: &Objects,
@@ -126,10 +126,10 @@ pub(super) fn contradictions(
     }
 }
 
-/// Which processors a log may be from.
+/// Processors that fit a log.
 #[derive(Debug)]
 pub(super) struct Likely<'l> {
-    /// The user's word, else the runtime's.
+    /// The user's processor, else the runtime's.
     named: Option<&'l str>,
     shown: Shown,
     hints: Hints,
@@ -142,7 +142,7 @@ impl<'l> Likely<'l> {
         Self { named, shown: Shown::of(log), hints: log.hints }
     }
 
-    /// Whether it may be from that processor.
+    /// Whether the log may be from that processor.
     pub(super) fn may_be(&self, processor: Processor) -> bool {
         if let Some(name) = self.named {
             return processor.runs_on(name);
@@ -155,19 +155,19 @@ impl<'l> Likely<'l> {
         } else if shown.wave32 || shown.high_sgprs || self.hints.gfx11 {
             matches!(generation, Generation::Gfx10 | Generation::Gfx11)
         } else {
-            // gfx10 and gfx11 have waves of 64 lanes, too.
+            // gfx10 and gfx11 also have waves of 64 lanes.
             generation < Generation::Gfx12
         }
     }
 }
 
-/// A member of the family that shows such registers.
+/// A member of the family with those registers.
 fn family(shown: Shown, log: &Log) -> &'static str {
     let hints = log.hints;
     if shown.gfx12 || hints.gfx12 {
         "gfx1200"
     } else if shown.accumulation || !(shown.wave32 || shown.high_sgprs || hints.gfx11) {
-        // gfx90a has every register that another gfx9 has.
+        // gfx90a has every register of the other gfx9 processors.
         if hints.gfx940 { "gfx942" } else { "gfx90a" }
     } else if hints.before_gfx11 {
         "gfx1030"

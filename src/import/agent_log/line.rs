@@ -1,4 +1,4 @@
-//! The grammar of the debug agent's lines: one type for each kind of line. Nothing here remembers the line before.
+//! The grammar of the debug agent's lines: one type for each kind of line. Parsing is stateless.
 
 use memchr::memmem::{self, Finder};
 
@@ -23,13 +23,13 @@ pub(super) struct Header<'l> {
 pub(super) enum Entry<'l> {
     /// Absent: agents up to ROCm 6.3.
     Unsaid,
-    /// The wave's trap temporaries were not set up when it was launched.
+    /// The wave's trap temporaries were not set up at its launch.
     NotAvailable,
     /// Its address and its demangled name.
     At(u64, Option<&'l [u8]>),
 }
 
-/// State of a wave, with the agent's words on the reason of a stop.
+/// State of a wave, with the agent's text for the stop reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State<'l> {
     Running,
@@ -47,7 +47,7 @@ impl Headers {
         Self { mark: Finder::new("wave_") }
     }
 
-    /// The header in a line, wherever it begins.
+    /// The header in a line, at any offset.
     pub(super) fn find<'l>(&self, line: &'l [u8]) -> Option<Header<'l>> {
         let mut from = 0;
         while let Some(at) = self.mark.find(line.get(from..)?) {
@@ -94,7 +94,7 @@ fn kernel_of(text: &[u8]) -> (Entry<'_>, Option<u64>) {
     let Some(at) = find(text, MARK) else { return (Entry::Unsaid, None) };
     let text = text.get(at + MARK.len()..).unwrap_or_default().trim_ascii_end();
     let text = text.strip_suffix(b")").unwrap_or(text);
-    // A name may hold anything, so that what follows it is looked for from the end.
+    // A name may contain any text: the search for the mark starts at the end.
     let mark = ", kernargs=";
     let (text, kernargs) = match memmem::rfind(text, mark.as_bytes()) {
         Some(at) => {
@@ -110,14 +110,14 @@ fn kernel_of(text: &[u8]) -> (Entry<'_>, Option<u64>) {
     (Entry::At(address, name), kernargs)
 }
 
-/// `3 wavefront(s) found in XNACK error state @PC: 0x0000001101F0B1A4`: what agents of 2018 and 2019 begin a wave with.
+/// `3 wavefront(s) found in XNACK error state @PC: 0x0000001101F0B1A4`: the header of agents of 2018 and 2019.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OldHeader<'l> {
     pub(super) prefix: &'l [u8],
-    /// Waves that stopped there; only the first is printed.
+    /// Number of waves that stopped there; only the first is printed.
     pub(super) count: u64,
     pub(super) pc: u64,
-    /// Whether memory is the stated reason.
+    /// Whether the line gives memory as the reason.
     pub(super) xnack: bool,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn old_header(line: &[u8]) -> Option<OldHeader<'_>> {
     Some(OldHeader { prefix, count, pc, xnack: find(rest, "XNACK").is_some() })
 }
 
-/// `Lane 0x1F` and `ACC Lane 0x1F` of old agents: the registers that follow are that lane's.
+/// `Lane 0x1F` and `ACC Lane 0x1F` of old agents: the following registers belong to that lane.
 pub(super) fn old_lane(line: &[u8]) -> Option<(bool, u64)> {
     let mut cursor = Cursor::new(skip_spaces(line));
     let accumulation = cursor.take("ACC ");
@@ -150,7 +150,7 @@ pub(super) fn old_lane(line: &[u8]) -> Option<(bool, u64)> {
 pub(super) enum Heading {
     /// `scalar registers:` and its like.
     Registers,
-    /// `Local memory content:`, with the bytes that the dispatch asked for in later agents.
+    /// `Local memory content:`; later agents add the bytes that the dispatch requested.
     Local(Option<u64>),
     /// `Global memory (kernarg segment, 24 bytes):`
     Kernarg,
@@ -179,7 +179,7 @@ pub(super) fn heading(line: &[u8]) -> Option<Heading> {
     }
 }
 
-/// Whether a line is a row of registers or memory, or what begins a lane's.
+/// Whether a line is a row of registers or memory, or the heading of a lane.
 pub(super) fn is_row(line: &[u8]) -> bool {
     let row = || {
         let mut cursor = Cursor::new(line);
@@ -191,7 +191,7 @@ pub(super) fn is_row(line: &[u8]) -> bool {
     old_lane(line).is_some() || row() || lanes() || words()
 }
 
-/// Where a row begins behind a program's line that was not ended: of numbered registers, or of memory where such come.
+/// Offset of a row after a program's unterminated line; `memory`: whether rows of memory may follow here.
 pub(super) fn row_within(line: &[u8], memory: bool) -> Option<usize> {
     if memory {
         let at = find(line, "    0x").filter(|at| *at > 0)?;
@@ -206,16 +206,17 @@ pub(super) fn row_within(line: &[u8], memory: bool) -> Option<usize> {
     (lanes() || !scalars(row, &mut Vec::new())).then_some(at)
 }
 
-/// Whether a line is the rule that the agent draws before each wave.
+/// Whether a line is the rule that the agent prints before each wave.
 pub(super) fn is_rule(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.len() == RULE && line.iter().all(|byte| *byte == b'-')
 }
 
-/// Dashes of a rule.
+/// Number of dashes in a rule.
 const RULE: usize = 56;
 
-/// Where `scalar registers:` or its like begins, or what old agents write below their header: the whole rest of a line.
+/// Offset of `scalar registers:` or a similar heading, or of old agents' heading below their header: the rest of a
+/// line.
 pub(super) fn class_heading(line: &[u8]) -> Option<usize> {
     let text = line.trim_ascii_end();
     if text.ends_with(b"printing the first one:") {
@@ -257,9 +258,9 @@ pub(super) struct Scalar<'l> {
     pub(super) value: u64,
 }
 
-/// A row of values, and whether something follows that is none.
+/// A row of values, and whether it ends in other text.
 ///
-/// Values have 8 digits or 16: the agent pads them, so that `step: 12` is a program's own line.
+/// Values have 8 or 16 digits, since the agent pads them: `step: 12` is a program's own line.
 pub(super) fn scalars<'l>(line: &'l [u8], into: &mut Vec<Scalar<'l>>) -> bool {
     into.clear();
     let mut cursor = Cursor::new(line);
@@ -281,7 +282,7 @@ fn scalar<'l>(cursor: &mut Cursor<'l>) -> Option<Scalar<'l>> {
     cursor.spaces();
     let _ = cursor.take("0x");
     let text = cursor.rest;
-    // Names are set right in 16 columns: one that fills them follows the value before it without a blank.
+    // Names are right-aligned in 16 columns: one of 16 characters follows the previous value without a blank.
     [16, 8].into_iter().find_map(|digits| {
         let (number, rest) = text.split_at_checked(digits)?;
         let value = hex(number)?;
@@ -292,7 +293,7 @@ fn scalar<'l>(cursor: &mut Cursor<'l>) -> Option<Scalar<'l>> {
     })
 }
 
-/// Whether a line begins as a row of registers does whose values cannot be read: `s12: 00ff`.
+/// Whether a line begins like a row of registers with unreadable values: `s12: 00ff`.
 pub(super) fn begins_as_row(line: &[u8]) -> bool {
     let mut cursor = Cursor::new(skip_spaces(line));
     let Some(name) = cursor.name() else { return false };
@@ -304,7 +305,7 @@ pub(super) fn begins_as_row(line: &[u8]) -> bool {
     numbered && cursor.take(": ")
 }
 
-/// The name of a vector row and what follows it: `v0: [0] 00000000 [1] 00000001`.
+/// The name of a vector row and the text after it: `v0: [0] 00000000 [1] 00000001`.
 pub(super) fn vector(line: &[u8]) -> Option<(&[u8], Cursor<'_>)> {
     let mut cursor = Cursor::new(skip_spaces(line));
     let name = cursor.name()?;
@@ -315,7 +316,7 @@ pub(super) fn vector(line: &[u8]) -> Option<(&[u8], Cursor<'_>)> {
     cursor.rest.starts_with(b"[").then_some((name, cursor))
 }
 
-/// The next lane of a vector row; `Err` where the text is none, `None` at the end.
+/// The next lane of a vector row; `Err` on other text, `None` at the end.
 pub(super) fn lane(cursor: &mut Cursor<'_>) -> Option<Result<(u64, u32), ()>> {
     cursor.spaces();
     if cursor.rest.is_empty() {

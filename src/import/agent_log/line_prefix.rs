@@ -1,7 +1,7 @@
 //! The prefix of a report's lines, found by the lines after its header.
 //!
-//! The text before a header may be a prefix that another program puts before each line, a program's line without an end, or
-//! both. The lines of the report repeat the prefix only.
+//! Another program may put a prefix before each line, and a program's unterminated line may precede a header. The lines
+//! of the report repeat the prefix only.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -10,17 +10,17 @@ use super::line;
 use crate::import::text::prefix::{self, MAX_PREFIX};
 use crate::import::text::{Line, Lines};
 
-/// Maximum number of lines that are searched after a header: some for each rank that may write at the same moment.
+/// Maximum number of lines that are searched after a header: several for each rank that may write at the same time.
 pub(super) const MAX_LINES: usize = 2048;
 
-/// Maximum number of their bytes.
+/// Maximum number of bytes of these lines.
 pub(super) const MAX_BYTES: usize = 2 << 20;
 
-/// The most lines that are looked at for all headers together; what stands before later ones is taken as it is. Logs come
-/// here only if programs wrote into thousands of headers.
+/// Maximum number of searched lines for all headers together; the text before later headers is used unchanged. Only
+/// logs with program output inside thousands of headers reach it.
 pub(super) const MAX_LOOKED: u64 = 4 << 20;
 
-/// A line that waits to be read.
+/// A buffered line.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     number: usize,
@@ -39,7 +39,7 @@ impl Waiting {
     }
 }
 
-/// Lines of which some may be looked at before they are read.
+/// Lines with a buffer for lookahead.
 #[derive(Debug)]
 pub(super) struct Ahead<R> {
     lines: Lines<R>,
@@ -72,7 +72,7 @@ impl<R: BufRead> Ahead<R> {
         }
     }
 
-    /// The length of the text before a header that the lines of its report repeat.
+    /// The length of the text before a header that its report's lines repeat.
     pub(super) fn repeated(&mut self, prefix: &[u8]) -> usize {
         if self.looked >= MAX_LOOKED {
             return prefix.len();
@@ -92,7 +92,7 @@ impl<R: BufRead> Ahead<R> {
         best
     }
 
-    /// Takes one more line in; `false`: there is none, or no capacity.
+    /// Buffers one more line; `false`: at the end, or if the buffer is full.
     fn fill(&mut self) -> bool {
         if self.bytes >= MAX_BYTES || self.error.is_some() {
             return false;
@@ -112,14 +112,15 @@ impl<R: BufRead> Ahead<R> {
     }
 }
 
-/// Whether a line is the report's behind that prefix. Other headers do not count: a program may have written into them, too.
+/// Whether a line after that prefix is the report's. Other headers do not count: a program may also have written into
+/// them.
 fn follows(prefix: &[u8], text: &[u8]) -> bool {
     let Some(end) = prefix::end(prefix, text) else { return false };
-    // A heading is the whole word, part of which may stand in the prefix.
+    // A heading is the whole word; the prefix may contain a part of it.
     text.get(end..).is_some_and(line::is_row) || line::class_heading(text) == Some(end)
 }
 
-/// The length of the prefix that a line has before `scalar registers:` or its like, which follows every header.
+/// The length of a line's prefix before `scalar registers:` or a similar heading, which follows every header.
 fn before_class(prefix: &[u8], text: &[u8]) -> usize {
     let Some(at) = line::class_heading(text).filter(|at| *at <= MAX_PREFIX) else { return 0 };
     text.get(..at).filter(|start| !start.is_empty()).and_then(|start| prefix::end(start, prefix)).unwrap_or(0)

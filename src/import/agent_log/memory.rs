@@ -1,8 +1,8 @@
 //! Rows of memory, and the address of each one's first word.
 //!
-//! The agent begins rows at multiples of 32. In a row that begins before the memory, nine blanks replace each word; posted logs
-//! may have fewer blanks. The header has the address of kernel arguments. A row whose address neither determines is rejected: a
-//! word at a wrong address is worse than none.
+//! The agent starts rows at multiples of 32. In a row that starts before the memory, nine blanks replace each word;
+//! posted logs may have fewer blanks. The header has the address of kernel arguments. A row without a certain address
+//! is rejected: a missing word is better than one at a wrong address.
 
 use super::wave::Section;
 use crate::import::text::{Cursor, skip_spaces};
@@ -10,29 +10,29 @@ use crate::import::text::{Cursor, skip_spaces};
 /// Words of a row.
 const WORDS: usize = 8;
 
-/// Blanks that stand for a word.
+/// Number of blanks that replace a word.
 const CELL: usize = 9;
 
-/// Blanks before a row.
+/// Number of blanks before a row.
 const INDENT: usize = 4;
 
-/// A row: its address and the blanks around that.
+/// A row: its address and the blanks around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) address: u64,
-    /// Something follows that is no word.
+    /// Whether other text follows the words.
     pub(super) damaged: bool,
     indent: usize,
     blanks: usize,
 }
 
-/// Reads a row and its words; `None`: the line is none.
+/// Reads a row and its words; `None`: the line is no row.
 pub(super) fn row(line: &[u8], into: &mut Vec<u32>) -> Option<Row> {
     into.clear();
     let rest = skip_spaces(line);
     let indent = line.len() - rest.len();
     let mut cursor = Cursor::new(rest);
-    // Four digits at least: `0x10: done` is a program's own line.
+    // At least four digits: `0x10: done` is a program's own line.
     let (_, address) =
         cursor.rest.starts_with(b"0x").then(|| cursor.hex())?.filter(|(digits, _)| *digits >= 4)?;
     if !cursor.take(":") {
@@ -52,8 +52,8 @@ pub(super) fn row(line: &[u8], into: &mut Vec<u32>) -> Option<Row> {
 }
 
 impl Row {
-    /// The address of its first word; `None`: it is not certain. `kernargs`: the address of the wave's arguments by its header;
-    /// `is_first`: no row of the listing came before.
+    /// The address of its first word; `None`: uncertain. `kernargs`: the address of the wave's arguments by its header;
+    /// `is_first`: the row is the first of its listing.
     pub(super) fn start(
         self,
         words: usize,
@@ -62,13 +62,13 @@ impl Row {
         is_first: bool,
     ) -> Option<u64> {
         let skipped = match (self.blanks, self.blanks.saturating_sub(1)) {
-            // Agents of 2018 write two.
+            // Agents of 2018 write two blanks.
             (0..=2, _) => 0,
             (_, blanks) if blanks.is_multiple_of(CELL) && blanks / CELL < WORDS => blanks / CELL,
             _ => return None,
         };
         let at = |skipped: usize| self.address.checked_add(skipped as u64 * 4);
-        // LDS begins at 0.
+        // LDS starts at address 0.
         if section != Section::Kernarg {
             return at(skipped);
         }

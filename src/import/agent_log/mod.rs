@@ -1,9 +1,9 @@
 //! Logs of ROCm's debug agent, alone or inside other output (docs/captures.md, "Debug agent logs").
 //!
-//! [`mod@line`] is the grammar of one line; [`streams`] finds the wave of a line if several programs write into one log, and
-//! [`line_prefix`] the prefix of each program's lines; [`mod@memory`] is the grammar of rows of memory; [`read`] puts them together;
-//! [`processes`], [`infer`], [`groups`] and [`objects`] infer facts that the log lacks; [`build`] makes the capture. Values are read
-//! once into an arena: a log is text, and text cannot be read by range.
+//! [`mod@line`] is the grammar of one line and [`mod@memory`] that of memory rows. [`streams`] finds the wave of a line
+//! if several programs write into one log; [`line_prefix`] finds the prefix of each program's lines. [`read`] combines
+//! them. [`processes`], [`infer`], [`groups`] and [`objects`] infer facts that the log lacks; [`build`] makes the
+//! capture. Values are copied once into an arena, since text has no ranges to read later.
 
 mod build;
 mod groups;
@@ -26,13 +26,13 @@ use super::text::Kept;
 use super::{Opened, Options, fallback_target};
 use crate::arch::Targets;
 
-/// The runtime's message on a fault, in front of the agent's report or alone.
+/// The runtime's message on a fault, before the agent's report or alone.
 pub(super) const FAULT: &str = "emory access fault";
 
 /// Reads a log; `folder`: the folder of its file.
 ///
 /// # Errors
-/// The processor that the user names is not known.
+/// The user's processor is unknown.
 pub(super) fn open(
     name: &str,
     source: impl BufRead,
@@ -52,7 +52,7 @@ pub(super) fn open(
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// Whether a line is one that a debug agent writes at the beginning of a wave's report.
+/// Whether a line begins a wave's report of a debug agent.
 pub(super) fn begins_report(line: &[u8]) -> bool {
     line::Headers::new().find(line).is_some() || line::old_header(line).is_some()
 }

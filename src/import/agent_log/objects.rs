@@ -1,4 +1,4 @@
-//! The code objects that a log names, with the files that `import::objects` finds for them.
+//! The code objects that a log names, and their files from `import::objects`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::import::fallback_target::nearest;
 use crate::import::objects::{self, Found, Held, List, Listed};
 use crate::import::problem::Problems;
 
-/// The most kernels of a code object that are handed on; fewer are compared.
+/// Maximum number of a code object's kernels that are passed on; fewer are compared.
 const MAX_KERNELS: usize = 1024;
 
-/// Code objects with what is at hand of each.
+/// Code objects and their available data.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     pub(super) each: Vec<Object>,
-    /// As they will be in the capture, in the same order.
+    /// The capture's code objects, in the same order.
     pub(super) found: Found,
 }
 
@@ -31,15 +31,15 @@ pub(super) struct Objects {
 pub(super) struct Object {
     /// Load address.
     pub(super) address: u64,
-    /// The address after its last byte in memory.
+    /// Address after its last byte in memory.
     pub(super) end: u64,
-    /// Whose it is, where the log has several processes; `None`: any of them.
+    /// Its process in a log of several; `None`: any process.
     process: Option<usize>,
     pub(super) parsed: Option<CodeObject>,
     pub(super) target: Option<Arc<Target>>,
 }
 
-/// Finds the files of a log's code objects; `folder` is where the log lies, `chosen` the processor that the user names.
+/// Finds the files of a log's code objects; `folder`: the folder of the log; `chosen`: the user's processor.
 pub(super) fn find(
     log: &Log,
     processes: &Processes,
@@ -58,7 +58,7 @@ pub(super) fn find(
         }
     }
     let listed = log.objects.iter().enumerate().map(|(index, object)| {
-        // One that ends before it begins holds nothing.
+        // A range that ends before its start is empty.
         let entries = entries.get(processes.of_object(index).unwrap_or(0));
         let range = object.start..object.end.max(object.start);
         let kernels = entries.into_iter().flat_map(|entries| entries.range(range.clone())).take(MAX_KERNELS);

@@ -1,8 +1,8 @@
 //! Processes of a log's reports, by their code objects.
 //!
-//! A log may hold the reports of several processes: ranks that wrote into one file, or one run after another. Each process has
-//! its own code at an address. Where two code objects of a log lie at one address they are of two processes, and so are the
-//! waves whose reports name them. A report that names none is of the process of the report before it.
+//! A log may hold the reports of several processes: ranks with one output file, or consecutive runs. Code addresses are
+//! per process: two code objects at one address belong to two processes, and so do the waves whose reports name them. A
+//! report without a code object belongs to the process of the previous report.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::read::Log;
 /// Processes of waves and code objects.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// The lines at which the first report of each begins.
+    /// Line of the first report of each process.
     pub(super) lines: Vec<usize>,
     of_wave: Vec<usize>,
     of_object: Vec<Option<usize>>,
@@ -21,7 +21,7 @@ impl Processes {
     /// Separates the processes of a log's waves and code objects.
     pub(super) fn of(log: &Log) -> Self {
         let mut processes = Self { of_object: vec![None; log.objects.len()], ..Self::default() };
-        // Of each process the code objects that it has, which lie apart: by address, the end and the index.
+        // Disjoint code objects of each process: end and index by address.
         let mut memory: Vec<BTreeMap<u64, u64>> = Vec::new();
         let mut current = None;
         for wave in &log.waves {
@@ -49,14 +49,14 @@ impl Processes {
             current = process.or(current);
             processes.of_wave.push(current.unwrap_or(0));
         }
-        // Reports that name nothing before the first that does are of its process.
+        // Reports before the first one with a code object belong to its process.
         if let (Some(line), Some(wave)) = (processes.lines.first_mut(), log.waves.first()) {
             *line = wave.line;
         }
         processes
     }
 
-    /// Whether there are several.
+    /// Whether the log has several processes.
     pub(super) fn are_several(&self) -> bool {
         self.lines.len() > 1
     }
@@ -66,13 +66,13 @@ impl Processes {
         self.of_wave.get(index).copied().unwrap_or(0)
     }
 
-    /// The process of a code object; `None`: any, no wave's report names it.
+    /// The process of a code object; `None`: any process, since no wave's report names it.
     pub(super) fn of_object(&self, index: usize) -> Option<usize> {
         self.of_object.get(index).copied().flatten().filter(|_| self.are_several())
     }
 }
 
-/// Whether something lies in a range; `held`: starts with ends, which lie apart.
+/// Whether a range contains code; `held`: disjoint ranges, start to end.
 fn overlaps(held: &BTreeMap<u64, u64>, start: u64, end: u64) -> bool {
     let below = held.range(..end.max(start)).next_back();
     start < end && below.is_some_and(|(_, other)| *other > start)

@@ -1,4 +1,4 @@
-//! Reads a log line by line. It begins anew at every header, so that what is damaged costs one wave at most.
+//! Reads a log line by line. Each header resets the state, so that damage costs one wave at most.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -17,44 +17,44 @@ use crate::import::text::{Cursor, Kept, Line, MAX_WAVES, excerpt, find, processo
 /// Maximum number of code objects of a log.
 pub(super) const MAX_OBJECTS: usize = 4096;
 
-/// Maximum number of code objects of one wave's report; a report names the wave's own.
+/// Maximum number of code objects in a wave's report; a report names only the wave's own.
 pub(super) const MAX_OBJECTS_OF_WAVE: usize = 16;
 
 /// The contents of a log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) kept: Kept,
-    /// In the order in which their reports end.
+    /// In the order of their reports' ends.
     pub(super) waves: Vec<RawWave>,
     pub(super) objects: Vec<RawObject>,
     pub(super) hints: Hints,
     /// The newest form of a header.
     pub(super) version: LogVersion,
-    /// The runtime's line on the address that could not be accessed.
+    /// The runtime's line on the inaccessible address.
     pub(super) fault: Option<String>,
 }
 
-/// A code object that a disassembly is of.
+/// A code object of a disassembly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawObject {
     pub(super) uri: String,
     /// First address.
     pub(super) start: u64,
-    /// The address after the last.
+    /// Address after the last byte.
     pub(super) end: u64,
     pub(super) line: usize,
 }
 
-/// Hints at the GPU, apart from registers.
+/// Hints at the GPU, except registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hints {
-    /// The runtime's words on the fault, `GPU agent: AMD gfx900`, and their line.
+    /// The processor in the runtime's fault message (`GPU agent: AMD gfx900`), and its line.
     pub(super) named: Option<(Processor, usize)>,
-    /// Instructions that gfx12 has and gfx11 has not.
+    /// Instructions of gfx12 that gfx11 lacks.
     pub(super) gfx12: bool,
-    /// Memory instructions as gfx11 and later name them.
+    /// Memory instructions with the names of gfx11 and later.
     pub(super) gfx11: bool,
-    /// Memory instructions as GPUs up to gfx10 name them.
+    /// Memory instructions with the names of GPUs up to gfx10.
     pub(super) before_gfx11: bool,
     /// Cache modifiers of gfx940 and later.
     pub(super) gfx940: bool,
@@ -85,7 +85,7 @@ impl LogVersion {
     }
 }
 
-/// Reads all of a log, or as far as the operating system gives it.
+/// Reads a log up to its end or the first read error.
 pub(super) fn read(source: impl BufRead, kept: Kept, problems: &mut Problems) -> Log {
     let mut lines = Ahead::new(source);
     let mut reader = Reader::new(kept, problems);
@@ -120,13 +120,13 @@ struct Reader<'p> {
     streams: Streams<RawWave>,
     /// Code objects by URI and place.
     known: HashMap<(String, u64, u64), usize>,
-    /// URIs whose places will follow, by the stream that they came in.
+    /// URIs without a place yet, by their streams.
     uris: HashMap<Option<Stream>, (String, usize)>,
-    /// Vector rows that may go on in the next line, where a terminal broke it: the register, by stream.
+    /// Vector rows that may continue on the next line (terminal line breaks): the register, by stream.
     unfinished: HashMap<Stream, Vector>,
-    /// Rows that are no wave's for sure, and the line of the first.
+    /// Number of rows without a certain wave, and the line of the first.
     lost: Option<(usize, usize)>,
-    /// Headers that no row followed, and the line of the first.
+    /// Number of headers without a row, and the line of the first.
     bare: Option<(usize, usize)>,
     too_many: bool,
     scalars: Vec<Scalar<'static>>,
@@ -162,11 +162,11 @@ impl<'p> Reader<'p> {
     fn unknown_prefix(&self, line: Line<'_>) -> Option<usize> {
         let prefix = self.headers.find(line.text).map(|header| header.prefix);
         let prefix = prefix.or_else(|| line::old_header(line.text).map(|header| header.prefix))?;
-        // Blanks are before every row.
+        // Blanks precede every row.
         (!prefix.trim_ascii().is_empty() && !self.streams.knows(prefix)).then_some(prefix.len())
     }
 
-    /// Takes a line; `repeated`: for a header, the length of its prefix that its report's lines repeat.
+    /// Reads a line; `repeated`: for a header, the length of its prefix that its report's lines repeat.
     fn line(&mut self, line: Line<'_>, repeated: Option<usize>) {
         line.report_cut(self.problems);
         if self.header(line, repeated) {
@@ -190,13 +190,13 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Counts a row that is no wave's for sure.
+    /// Counts a row without a certain wave.
     fn is_lost(&mut self, line: Line<'_>) {
         let (count, first) = self.lost.unwrap_or((0, line.number));
         self.lost = Some((count + 1, first));
     }
 
-    /// Takes a header; whether it is one.
+    /// Reads a header; returns whether the line is one.
     fn header(&mut self, line: Line<'_>, repeated: Option<usize>) -> bool {
         let Self { log, .. } = self;
         let (prefix, wave) = if let Some(header) = self.headers.find(line.text) {
@@ -237,7 +237,7 @@ impl<'p> Reader<'p> {
             return;
         }
         wave.finish(&mut self.log.kept, self.problems, at_end);
-        // Waves of a work-group print the same LDS each, and those of a dispatch the same arguments.
+        // Waves of a work-group print the same LDS, those of a dispatch the same arguments.
         if let Some(earlier) = self.log.waves.last() {
             wave.kernarg.share(&earlier.kernarg, &mut self.log.kept);
             wave.local.share(&earlier.local, &mut self.log.kept);
@@ -245,7 +245,7 @@ impl<'p> Reader<'p> {
         self.log.waves.push(wave);
     }
 
-    /// A line of a wave's report; whether it is one.
+    /// Reads a line of a wave's report; returns whether it is one.
     fn wave_line(&mut self, line: Line<'_>, found: &Found<'_>) -> bool {
         let text = found.line;
         if line::is_rule(text) {
@@ -255,7 +255,7 @@ impl<'p> Reader<'p> {
             return true;
         }
         if self.streams.wave(found).is_some_and(|wave| wave.section == Section::Over) {
-            // The header of what follows a rule is missing or broken: it is another wave's.
+            // A rule without a header follows a missing or broken header: the row belongs to another wave.
             if line::is_row(text) {
                 self.is_lost(line);
             }
@@ -287,7 +287,7 @@ impl<'p> Reader<'p> {
         }
         let memory = matches!(section, Section::Local | Section::Kernarg);
         let mut row = |found: &Found<'_>| (memory && self.memory(line, found)) || self.registers(line, found);
-        // A program's line that was not ended may stand before it.
+        // A program's unterminated line may precede it.
         let within = || line::row_within(text, memory).and_then(|at| text.get(at..));
         let is_row = row(found) || within().is_some_and(|line| row(&found.at(line)));
         if let Some(wave) = self.streams.wave(found).filter(|_| is_row) {
@@ -343,7 +343,7 @@ impl<'p> Reader<'p> {
         }
         let mut scalars: Vec<Scalar<'_>> = std::mem::take(&mut self.scalars);
         let damaged = line::scalars(found.line, &mut scalars);
-        // The last word of a file that was cut may lack digits.
+        // The last word of a truncated file may lack digits.
         if !damaged
             && !line.ended
             && let Some(last) = scalars.last()
@@ -400,7 +400,7 @@ impl<'p> Reader<'p> {
         true
     }
 
-    /// A row went on in another line: its value is the longer one.
+    /// Replaces the value of a row that continued on another line by the longer value.
     fn replace(&mut self, found: &Found<'_>, vector: Vector) -> bool {
         let Some(wave) = self.streams.wave(found) else { return false };
         if let Some(last) = wave.values.pop()
@@ -411,7 +411,7 @@ impl<'p> Reader<'p> {
         self.keep(found, vector)
     }
 
-    /// A line that is no row: code objects, and hints at the GPU. `of`: the wave whose report has it.
+    /// Reads a line other than a row: code objects, and hints at the GPU. `of`: the wave of its report.
     fn outside(&mut self, line: Line<'_>, text: &[u8], of: Option<&Found<'_>>) {
         let stream = of.map(|found| found.stream);
         match line::module(text) {
@@ -445,7 +445,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Takes a code object in; its index.
+    /// Adds a code object and returns its index.
     fn object(&mut self, object: RawObject) -> Option<usize> {
         let key = (object.uri.clone(), object.start, object.end);
         if let Some(known) = self.known.get(&key) {
@@ -487,7 +487,7 @@ impl<'p> Reader<'p> {
         self.log
     }
 
-    /// Reports headers that began no wave.
+    /// Reports headers without a wave.
     fn headers_alone(&mut self, count: usize, line: usize) {
         let has_none = self.log.waves.is_empty();
         let no_waves = if has_none { "no waves: " } else { "" };
@@ -509,7 +509,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The allocation of an empty list, for the next line's.
+/// The allocation of an empty list, for reuse.
 #[expect(clippy::unnecessary_filter_map, reason = "it changes the type, and collects in place")]
 fn recycled(empty: Vec<Scalar<'_>>) -> Vec<Scalar<'static>> {
     empty.into_iter().filter_map(|_| None).collect()

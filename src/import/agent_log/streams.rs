@@ -1,26 +1,26 @@
 //! The wave of each line in a log with prefixes: a rank, a time, a test's number.
 //!
-//! A header has a prefix ([`super::line_prefix`]: the part that its report repeats). A line with the same prefix, apart from clocks
-//! ([`Keyed`]), belongs to that header's wave: ranks of a program whose output is interleaved line by line stay apart. A line
-//! that differs in other digits, such as a line number, belongs to a header only if no other one resembles it as much. Any
-//! other line belongs to the header without a prefix, or to the only header.
+//! A header has a prefix ([`super::line_prefix`]: the part that its report repeats). A line with the same prefix, apart
+//! from clocks ([`Keyed`]), belongs to that header's wave: this separates ranks whose output is interleaved. A line
+//! that differs in other digits, such as a line number, belongs to the header whose prefix resembles it most, if there
+//! is only one. Any other line belongs to the header without a prefix, or to the only header.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::import::text::prefix::{Keyed, MAX_PREFIX};
 
-/// Maximum number of open streams; if more ranks fault at the same moment, rows of the oldest are lost.
+/// Maximum number of open streams; if more ranks fault at the same time, rows of the oldest are lost.
 pub(super) const MAX_STREAMS: usize = 1024;
 
 /// Streams by the keys of their prefixes.
 #[derive(Debug)]
 pub(super) struct Streams<T> {
     open: HashMap<Box<[u8]>, Open<T>>,
-    /// How many streams have keys of a length.
+    /// Number of streams by key length.
     lengths: BTreeMap<usize, usize>,
-    /// Keys by their shapes: without digits.
+    /// Keys by their shapes (keys without digits).
     shapes: HashMap<Vec<u8>, Vec<Box<[u8]>>>,
-    /// How many streams have shapes of a length.
+    /// Number of streams by shape length.
     shape_lengths: BTreeMap<usize, usize>,
     begun: u64,
     line: Keyed,
@@ -30,7 +30,7 @@ pub(super) struct Streams<T> {
 struct Open<T> {
     id: u64,
     shape: Shape,
-    /// Rows came with other digits in it: it is a counter, which no other header will repeat.
+    /// Rows had other digits: the prefix contains a counter, and no other header repeats it.
     varies: bool,
     wave: T,
 }
@@ -45,25 +45,25 @@ pub(super) struct Found<'l> {
     pub(super) stream: Stream,
     key: Box<[u8]>,
     resembles: bool,
-    /// The line without what stands before it.
+    /// The line without its prefix.
     pub(super) line: &'l [u8],
 }
 
 impl Found<'_> {
-    /// The same stream, of another part of the line.
+    /// The same stream for another part of the line.
     pub(super) fn at<'l>(&self, line: &'l [u8]) -> Found<'l> {
         Found { stream: self.stream, key: self.key.clone(), resembles: self.resembles, line }
     }
 }
 
-/// Whose a line is.
+/// The owner of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Owner<'l> {
-    /// That stream's.
+    /// That stream.
     One(Found<'l>),
-    /// It resembles several streams, or none of several; the line as far as its prefix is known.
+    /// It resembles several streams, or none of several; the line after the known part of its prefix.
     Unclear(&'l [u8]),
-    /// Nothing has begun.
+    /// No stream is open.
     Nobody,
 }
 
@@ -79,13 +79,13 @@ impl<T> Streams<T> {
         }
     }
 
-    /// Whether rows of a report have come with that text before them.
+    /// Whether rows of a report have had that prefix.
     pub(super) fn knows(&self, prefix: &[u8]) -> bool {
         let key = key(prefix);
         self.open.contains_key(&*key) || self.counted(&key).is_some()
     }
 
-    /// A header with that text before it: its wave takes the stream's place; what had it before is done with.
+    /// Opens a stream for a header with that prefix; returns the replaced stream and its wave.
     pub(super) fn begin(&mut self, prefix: &[u8], wave: T) -> Option<(Stream, T)> {
         let key = if prefix.len() > MAX_PREFIX { Box::default() } else { key(prefix) };
         let before = if self.open.contains_key(&*key) { Some(key.clone()) } else { self.counted(&key) };
@@ -105,7 +105,7 @@ impl<T> Streams<T> {
         done
     }
 
-    /// Takes a stream out.
+    /// Removes a stream.
     fn close(&mut self, key: &[u8]) -> Option<(Stream, T)> {
         let one = self.open.remove(key)?;
         let counts = [(&mut self.lengths, key.len()), (&mut self.shape_lengths, one.shape.text.len())];
@@ -126,21 +126,21 @@ impl<T> Streams<T> {
         Some((Stream(one.id), one.wave))
     }
 
-    /// The stream whose prefix is a counter that this one goes on with.
+    /// The stream whose counter continues in this prefix.
     fn counted(&self, key: &[u8]) -> Option<Box<[u8]>> {
         let shape = Shape::of(key);
         let found = self.resembling(&shape, shape.text.len())?.ok()?;
         self.open.get(&found).is_some_and(|one| one.varies).then_some(found)
     }
 
-    /// The one stream that so much of a shape resembles most; `Err`: there are several.
+    /// The stream that resembles the first `length` bytes of a shape most; `Err`: several do.
     fn resembling(&self, shape: &Shape, length: usize) -> Option<Result<Box<[u8]>, ()>> {
         let numbers = shape.numbers(length);
         let keys = self.shapes.get(shape.text.get(..length)?).filter(|_| !numbers.is_empty())?;
         if let [one] = keys.as_slice() {
             return Some(Ok(one.clone()));
         }
-        // A number at the beginning may count lines; the others distinguish ranks.
+        // A number at the start may count lines; the others distinguish ranks.
         let rest = numbers.get(1..).filter(|rest| !rest.is_empty());
         let is_same = |key: &[u8]| self.open.get(key).is_some_and(|one| one.shape.numbers.get(1..) == rest);
         let mut same = keys.iter().filter(|key| rest.is_some() && is_same(key));
@@ -150,7 +150,7 @@ impl<T> Streams<T> {
         }
     }
 
-    /// Whose a line is.
+    /// The owner of a line.
     pub(super) fn find<'l>(&mut self, line: &'l [u8]) -> Owner<'l> {
         let found = |key: &[u8], one: &Open<T>, resembles, line| {
             Owner::One(Found { stream: Stream(one.id), key: key.into(), resembles, line })
@@ -191,7 +191,7 @@ impl<T> Streams<T> {
         self.open.get_mut(&found.key).map(|stream| &mut stream.wave)
     }
 
-    /// A line of that stream was a row of its wave.
+    /// Marks that stream: the line was a row of its wave.
     pub(super) fn was_row(&mut self, found: &Found<'_>) {
         if found.resembles
             && let Some(stream) = self.open.get_mut(&found.key)
@@ -200,7 +200,7 @@ impl<T> Streams<T> {
         }
     }
 
-    /// All that are still open, in the order of their headers.
+    /// The waves of all open streams, in the order of their headers.
     pub(super) fn finish(self) -> impl Iterator<Item = T> {
         let mut open: Vec<Open<T>> = self.open.into_values().collect();
         open.sort_unstable_by_key(|one| one.id);
@@ -214,18 +214,18 @@ fn key(prefix: &[u8]) -> Box<[u8]> {
     keyed.key.into()
 }
 
-/// A key without its digits, and these apart.
+/// A key without its digits, and the digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shape {
-    /// Each number, with the blanks that set it right, is one byte.
+    /// The key; each number and its alignment blanks are one byte.
     text: Vec<u8>,
-    /// For each byte of `text`, where the key goes on behind it.
+    /// For each byte of `text`, the end of its part of the key.
     ends: Vec<usize>,
-    /// Numbers, each with its place in `text`.
+    /// Numbers with their offsets in `text`.
     numbers: Vec<(usize, Box<[u8]>)>,
 }
 
-/// Stands for a number in a shape; no text has it.
+/// Placeholder of a number in a shape; no text contains it.
 const NUMBER: u8 = 1;
 
 impl Shape {
@@ -248,7 +248,7 @@ impl Shape {
         shape
     }
 
-    /// Numbers in so much of it.
+    /// Numbers in the first `length` bytes.
     fn numbers(&self, length: usize) -> &[(usize, Box<[u8]>)] {
         let count = self.numbers.iter().take_while(|(at, _)| *at < length).count();
         self.numbers.get(..count).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! One wave's report while it is read, and what it comes to.
+//! One wave's report during reading, and its result.
 
 use super::line::{Entry, Header, OldHeader, Scalar, State};
 use super::read::LogVersion;
@@ -6,13 +6,13 @@ use crate::clean::clean;
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Pieces, Value};
 
-/// The most registers of one wave: twice what the largest GPU has, so that repeats are seen.
+/// Maximum number of registers of a wave: twice the largest GPU's, to detect repeats.
 pub(super) const MAX_VALUES: usize = 2048;
 
-/// The most old agents' vector registers: they are gathered lane by lane.
+/// Maximum number of an old agent's vector registers, which are collected lane by lane.
 pub(super) const MAX_OLD_VECTORS: u64 = 512;
 
-/// A wave as the log has it.
+/// A wave in the log.
 #[derive(Debug, Default)]
 pub(super) struct RawWave {
     /// The line of its header.
@@ -25,22 +25,22 @@ pub(super) struct RawWave {
     pub(super) values: Vec<Value>,
     /// LDS.
     pub(super) local: Pieces,
-    /// Bytes of LDS that the dispatch asked for.
+    /// Bytes of LDS that the dispatch requested.
     pub(super) local_asked: Option<u64>,
-    /// Whether the listing of LDS was followed by something else, so that it is all there.
+    /// Whether other text followed the listing of LDS, which is thus complete.
     pub(super) local_ended: bool,
     /// The kernarg segment.
     pub(super) kernarg: Pieces,
     pub(super) section: Section,
-    /// Whether a row of the present listing of memory came.
+    /// Whether the current memory listing has a row.
     pub(super) is_listing: bool,
     /// The form of its header.
     pub(super) version: LogVersion,
-    /// Whether a row of it came: text that quotes a header has none.
+    /// Whether a row followed: text that quotes a header has none.
     pub(super) has_rows: bool,
-    /// Indexes of the code objects that its disassembly names.
+    /// Indexes of the code objects in its disassembly.
     pub(super) objects: Vec<usize>,
-    /// Registers of old agents, lane by lane, while they are read.
+    /// Registers of old agents, lane by lane, during reading.
     old: Vec<Option<OldVector>>,
     old_accumulation: Vec<Option<OldVector>>,
     full: bool,
@@ -53,7 +53,7 @@ struct OldVector {
     line: usize,
 }
 
-/// The kernel, by the header.
+/// The kernel, from the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kernel {
     #[default]
@@ -63,7 +63,7 @@ pub(super) enum Kernel {
     At(u64, Option<String>),
 }
 
-/// The stop, by the header.
+/// The stop, from the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stop {
     #[default]
@@ -72,7 +72,7 @@ pub(super) enum Stop {
     Reasons(Vec<String>),
 }
 
-/// Which part of the report the next lines are of.
+/// The report's part that the next lines belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Section {
     #[default]
@@ -82,7 +82,7 @@ pub(super) enum Section {
     Disassembly,
     /// Registers of one lane, accumulation VGPRs or the others.
     OldLane(bool, u64),
-    /// The next wave's rule has come: nothing after it is this wave's.
+    /// After the next wave's rule: no further line belongs to this wave.
     Over,
 }
 
@@ -100,7 +100,7 @@ impl RawWave {
             Some(State::Running) => Stop::Running,
             Some(State::Stopped(words)) => {
                 let words = words.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii);
-                // A log has few reasons; one that no GPU has is reported later.
+                // A log has few reasons; unknown ones are reported later.
                 let words = words.take(64).map(|word| clean(String::from_utf8_lossy(word)).into_owned());
                 Stop::Reasons(words.collect())
             }
@@ -112,7 +112,7 @@ impl RawWave {
         };
         let id = Some(header.id);
         let mut wave = Self { line, id, entry, kernargs: header.kernargs, stop, version, ..Self::default() };
-        // A line that breaks off may do so within the number.
+        // A truncated line may end within the number.
         if !cut {
             wave.keep(kept, b"pc", &[header.pc as u32, (header.pc >> 32) as u32], line);
         }
@@ -127,7 +127,7 @@ impl RawWave {
         wave
     }
 
-    /// Keeps a scalar's dwords.
+    /// Stores a scalar's dwords.
     fn keep(&mut self, kept: &mut Kept, name: &[u8], dwords: &[u32], line: usize) {
         let known = (1 << dwords.len()) - 1;
         let value = kept.value(name, false, dwords, known, line);
@@ -141,7 +141,7 @@ impl RawWave {
         }
     }
 
-    /// A row of scalars.
+    /// Reads a row of scalars.
     pub(super) fn scalars(
         &mut self,
         kept: &mut Kept,
@@ -151,7 +151,7 @@ impl RawWave {
     ) {
         for scalar in scalars {
             if scalar.name == b"pc" {
-                // The header has it, too, and first; they are the same.
+                // The header has the same value, and comes first.
                 continue;
             }
             let old_vector = match self.section {
@@ -167,7 +167,7 @@ impl RawWave {
         }
     }
 
-    /// One lane of a vector; whether it is one.
+    /// Reads one lane of a vector; returns whether it is one.
     fn old_vector(
         &mut self,
         problems: &mut Problems,
@@ -203,7 +203,7 @@ impl RawWave {
         true
     }
 
-    /// A row of a vector, or the continuation of one.
+    /// Reads a row of a vector, or the continuation of one.
     pub(super) fn vector(
         &mut self,
         kept: &mut Kept,
@@ -217,7 +217,7 @@ impl RawWave {
         self.push(value);
     }
 
-    /// Something begins that is not the present section: a listing that was read is whole.
+    /// Starts a section; a previous listing is complete.
     pub(super) fn enter(&mut self, section: Section) {
         if self.section == Section::Local && !self.local.is_empty() {
             self.local_ended = true;
@@ -226,7 +226,7 @@ impl RawWave {
         self.is_listing = false;
     }
 
-    /// The report is over: by the next one, or by the end of the file.
+    /// Ends the report, at the next one or at the end of the file.
     pub(super) fn finish(&mut self, kept: &mut Kept, problems: &mut Problems, at_end: bool) {
         if !at_end {
             self.enter(Section::Registers);
