@@ -1,4 +1,4 @@
-//! `[[agent]]` and `[[queue]]`: GPUs as the dump and their driver describe them, and the queues on them.
+//! `[[agent]]` and `[[queue]]`: GPUs by the dump and their driver, and their queues.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ impl Builder<'_, '_> {
         {
             let Some(base) = self.problems.number(&key, name, base) else { continue };
             let Some(space) = target.space_named(space) else { continue };
-            // An aperture is a window of 2^32 bytes, aligned to its size; at 0 it would hide global memory.
+            // An aperture has 2^32 bytes and is aligned to its size; at 0 it would hide global memory.
             let taken = target
                 .spaces
                 .iter()
@@ -91,7 +91,7 @@ impl Builder<'_, '_> {
         let mut number = |name: &str, field: &Field<u64>| {
             self.problems.needed_small(&key, name, field, "`hardware` is unknown")
         };
-        // Reads all six before it gives up, so that each error is reported.
+        // Reads all six first, to report each error.
         let vendor = number("vendor", &given.vendor);
         let device = number("device", &given.device);
         let location = number("location", &given.location);

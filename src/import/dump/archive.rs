@@ -21,12 +21,12 @@ use crate::import::{FileLocation, Problem};
 pub(super) enum Source {
     /// A file.
     File(Arc<OpenFile>),
-    /// Memory: a demo that is part of the program, or a fuzzer's input.
+    /// Memory: the embedded demo, or a fuzzer's input.
     Memory(Arc<Cow<'static, [u8]>>),
 }
 
 impl Source {
-    /// Bytes of the whole zip.
+    /// Bytes of the zip.
     pub(super) fn size(&self) -> u64 {
         match self {
             Self::File(file) => file.len(),
@@ -34,7 +34,7 @@ impl Source {
         }
     }
 
-    /// Reads from the range `start`, `size` of it.
+    /// Reads from the range at `start` of `size` bytes.
     pub(super) fn read_at(&self, start: u64, size: u64, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::File(file) => file.read_range(start, size, offset, buffer),
@@ -53,16 +53,16 @@ impl Source {
     }
 }
 
-/// The most bytes of a zip's directory that are read: an entry takes 46 bytes of it and some 400 of memory. A dump of 100,000
-/// side files takes 10 MB.
+/// Maximum bytes of a zip's directory: an entry takes 46 bytes of it and about 400 of memory. A dump of 100,000 side
+/// files takes 10 MB.
 pub(super) const MAX_DIRECTORY: u64 = 32 << 20;
 
-/// The zip's reader wants a cursor; positions are ours, so the file's own is never moved.
+/// A cursor for the zip's reader. It has its own position and does not move the file's.
 #[derive(Debug)]
 struct Cursor {
     source: Source,
     at: u64,
-    /// Bytes that may still be read.
+    /// Bytes that the reader may still read.
     left: Arc<AtomicU64>,
 }
 
@@ -91,12 +91,12 @@ impl Seek for Cursor {
     }
 }
 
-/// A zip whose entries are known.
+/// A zip with known entries.
 #[derive(Debug)]
 pub(super) struct Archive {
     directory: Directory,
     source: Source,
-    /// The common prefix of all names in the dump: `""`, or `"dump/"` if the folder itself was zipped.
+    /// The common prefix of all names in the dump: `""`, or `"dump/"` if the zip contains the folder itself.
     prefix: String,
 }
 
@@ -104,16 +104,16 @@ pub(super) struct Archive {
 enum Directory {
     /// By the zip's directory.
     Whole(ZipArchive<Cursor>),
-    /// By the entries' headers, because the zip's directory is unreadable; with the reason.
+    /// By the entries' headers, because the zip's directory is unreadable; with the cause.
     Lost(ManifestReader, String),
 }
 
 const STORED: &str = "a stored entry (method 0, not encrypted), as `zip -0` writes it";
 
 impl Archive {
-    /// Reads the directory, not the entries; where it is lost, the entries' headers.
+    /// Reads the directory, or the entries' headers if the directory is lost.
     pub(super) fn new(source: Source) -> ZipResult<Self> {
-        // A zip begins where its file begins. Looking for one that begins later reads all of a broken one.
+        // A zip begins at the start of its file. A search for a later start would read all of a broken zip.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let left = Arc::new(AtomicU64::new(MAX_DIRECTORY));
         let cursor = Cursor { source: source.clone(), at: 0, left: Arc::clone(&left) };
@@ -161,7 +161,7 @@ impl Archive {
         }
     }
 
-    /// `zip -r dump.zip dump` is what people type: then the manifest lies one folder down, and all else with it.
+    /// The folder of the manifest: `zip -r dump.zip dump` puts the dump one folder down.
     fn find_prefix(&self) -> String {
         let mut found: Option<&str> = None;
         for name in self.names() {
@@ -179,7 +179,7 @@ impl Archive {
         found.map(|folder| format!("{folder}/")).unwrap_or_default()
     }
 
-    /// Whether there is an entry of that name.
+    /// Whether the zip has an entry of that name.
     pub(super) fn has(&self, name: &str) -> bool {
         let name = format!("{}{name}", self.prefix);
         match &self.directory {
@@ -209,7 +209,7 @@ impl Archive {
     }
 }
 
-/// Where the data of an entry begins, and its size.
+/// Offset and size of the data of an entry.
 fn whole_entry(zip: &mut ZipArchive<Cursor>, index: usize, whole: u64) -> Result<(u64, u64), SideFileError> {
     let broken = |what: String| SideFileError::new(what, "an entry that lies within the zip");
     let entry = zip.by_index_raw(index).map_err(|error| broken(error.to_string()))?;
@@ -277,7 +277,7 @@ impl Backing for EntryBacking {
     }
 }
 
-/// A view of bytes in memory.
+/// A view of a part of the bytes in memory.
 struct Part {
     bytes: Arc<Cow<'static, [u8]>>,
     range: std::ops::Range<usize>,

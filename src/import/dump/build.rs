@@ -1,4 +1,4 @@
-//! The manifest to a capture: references resolved, contradictions reported, what is sound kept.
+//! Builds a capture from the manifest: resolves references, reports contradictions, keeps the sound parts.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -26,11 +26,11 @@ use crate::units::{Address, WaveSize};
 /// Values of the two bits of a packet that hold a grid's number of dimensions.
 const MAX_DIMENSIONS: u8 = 3;
 
-/// The most notes of `x-slim` that are taken, and the most characters of each.
+/// Maximum number of notes of `x-slim`, and of characters of each.
 const MAX_NOTES: usize = 256;
 const MAX_NOTE: usize = 2000;
 
-/// The state while a manifest is read.
+/// State during the reading of a manifest.
 #[derive(Debug)]
 pub(super) struct Builder<'m, 'de> {
     pub(super) targets: &'m Targets,
@@ -42,14 +42,14 @@ pub(super) struct Builder<'m, 'de> {
     pub(super) queues: Ids,
     dispatches: Ids,
     pub(super) workgroups: Ids,
-    /// The agent of the first wave of each work-group whose queue is not known.
+    /// For work-groups with an unknown queue: the agent of the first wave.
     pub(super) group_agents: HashMap<usize, usize>,
     pub(super) layouts: Layouts<'m, 'de>,
     kinds: Vec<Arc<WaveArch>>,
     kind_of: HashMap<(usize, WaveSize), KindIndex>,
 }
 
-/// Builds the capture of a manifest; `name` is what the user opened, `file` the manifest.
+/// Builds the capture of a manifest; `name`: the path that the user opened; `file`: the manifest.
 pub(super) fn build(
     manifest: &Manifest<'_>,
     name: &str,
@@ -108,7 +108,7 @@ impl<'m> Builder<'m, '_> {
         self.capture.provenance = provenance;
     }
 
-    /// The notes of `lanescope slim`. The table is a writer's own: one of another shape belongs to another writer.
+    /// The notes of `lanescope slim`. A table of another shape belongs to another writer.
     fn notes(&self) -> Vec<String> {
         let Field::Given(slim) = &self.manifest.slim else { return Vec::new() };
         let Field::Given(notes) = &slim.notes else { return Vec::new() };
@@ -116,7 +116,7 @@ impl<'m> Builder<'m, '_> {
             Field::Given(text) => Some(&text.0),
             _ => None,
         });
-        // A terminal obeys control characters.
+        // A terminal interprets control characters.
         let shown = |text: &Cow<'_, str>| {
             let mut shown = String::new();
             for char in text.chars().take(MAX_NOTE) {
@@ -154,7 +154,7 @@ impl<'m> Builder<'m, '_> {
                 }
                 Some(size)
             };
-            // People know a launch by its packet, whose numbers two queues may share.
+            // Users know a launch by its packet number, which two queues may share.
             let shown = problems.small(&key, "shown_as", &entry.shown_as).unwrap_or(id);
             let header = problems.number(&key, "packet_header", &entry.packet_header);
             let header = header.and_then(|header| {
@@ -235,7 +235,7 @@ impl<'m> Builder<'m, '_> {
                 let what = "beside a position, ignored";
                 problems.report(key.name("recorded_position"), what, "either of the two");
             }
-            // Work-groups of which nobody knows the dispatch may be in one place of two.
+            // Work-groups of unknown dispatches may share a position.
             if let (Some(queue), Some(position)) = (queue, position)
                 && !taken.insert((queue, dispatch, position))
             {
@@ -264,7 +264,7 @@ impl<'m> Builder<'m, '_> {
         Some(self.capture.queues.get(self.capture.workgroups.get(workgroup)?.queue?)?.agent)
     }
 
-    /// The kind of an agent's waves of one size; asked for once, whatever the number of waves.
+    /// The kind of an agent's waves of one size, computed once.
     pub(super) fn kind(&mut self, agent: usize, size: WaveSize) -> Option<(Arc<WaveArch>, KindIndex)> {
         let index = match self.kind_of.get(&(agent, size)) {
             Some(index) => *index,
@@ -394,7 +394,7 @@ impl<'m> Builder<'m, '_> {
     }
 }
 
-/// Work-groups in each dimension of a dispatch, the last of which may be partial.
+/// Number of work-groups of a dispatch in each dimension, including a partial last one.
 fn groups(dispatch: &Dispatch) -> Option<[u64; 3]> {
     let (grid, workgroup) = (dispatch.grid?, dispatch.workgroup?);
     let mut groups = [1; 3];
@@ -404,7 +404,7 @@ fn groups(dispatch: &Dispatch) -> Option<[u64; 3]> {
     Some(groups)
 }
 
-/// The end of a space whose addresses are narrower than 64 bits.
+/// End and name of a space whose addresses have less than 64 bits.
 pub(super) fn limit(target: Option<&Target>, space: &str) -> Option<(u64, &'static str)> {
     let bits = target?.space_named(space)?.address_bits;
     Some((1u64.checked_shl(u32::from(bits))?, "the address space"))

@@ -1,4 +1,5 @@
-//! *Data* of the manifest to extents: side files by range, inline bytes into one arena; sizes checked, nothing read.
+//! *Data* of the manifest to extents: side files by range, inline bytes in one arena. Checks sizes and reads no bytes.
+//! read.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -11,44 +12,44 @@ use crate::capture::{Backing, BackingId, Extent, MemoryBacking};
 use crate::import::LocalFiles;
 use crate::import::problem::Problems;
 
-/// The arena's place among the backings.
+/// Backing of the arena.
 pub(super) const ARENA: BackingId = BackingId(0);
 
-/// The stores that the capture's extents name.
+/// Stores of the capture's extents.
 #[derive(Debug)]
 pub(super) struct Sources {
     store: Store,
-    /// Every inline byte of the manifest; a store of its own for each would cost more than the bytes.
+    /// All inline bytes of the manifest; a store for each value would cost more than its bytes.
     arena: Vec<u8>,
     /// Side files in the order of their ids, which count from 1.
     files: Vec<Arc<dyn Backing>>,
-    /// By name; those that cannot be used are known as such.
+    /// By name, including unusable files.
     within: Known,
-    /// The first few of them, which are most of what 10,000 waves name: comparing is cheaper than hashing.
+    /// The first few files, which most of 10,000 waves name: a comparison is faster than a hash.
     few: Vec<(String, BackingId)>,
-    /// By path and build id of a code object; a path may mean another file than the same name within the dump.
+    /// By path and build id of a code object; inside the dump the same name may be another file.
     outside: HashMap<Outside, Option<(BackingId, u64)>>,
     local_files: LocalFiles,
 }
 
 type Known = HashMap<String, Option<BackingId>>;
 
-/// A path and the build id that a code object there must have.
+/// A path and the required build id of its code object.
 type Outside = (String, Option<Vec<u8>>);
 
 /// A table's description of its bytes.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// Where they lie.
+    /// The place of the bytes.
     At(Extent),
-    /// None of the keys is there.
+    /// The table has no data key.
     Nothing,
-    /// There is a problem, reported.
+    /// A problem, already reported.
     Refused,
 }
 
 impl Sources {
-    /// Side files come from `store`; `local_files`: whether files outside of it count.
+    /// Side files come from `store`; `local_files`: the rule for files outside of it.
     pub(super) fn new(store: Store, local_files: LocalFiles) -> Self {
         Self {
             store,
@@ -61,12 +62,12 @@ impl Sources {
         }
     }
 
-    /// Where the next inline bytes will be.
+    /// Offset of the next inline bytes.
     pub(super) fn arena_end(&self) -> u64 {
         self.arena.len() as u64
     }
 
-    /// Something is wrong with the bytes of an extent: in a side file, or in the manifest where they are inline.
+    /// Reports an error in the bytes of an extent: in a side file, or in the manifest if they are inline.
     pub(super) fn blame(
         &self,
         problems: &mut Problems,
@@ -82,19 +83,19 @@ impl Sources {
         }
     }
 
-    /// Keeps inline bytes.
+    /// Appends inline bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.arena.extend_from_slice(bytes);
     }
 
-    /// The backings in the order of their ids; the arena is named after the manifest.
+    /// The backings in the order of their ids; the arena has the manifest's name.
     pub(super) fn finish(mut self, manifest: &str) -> Vec<Arc<dyn Backing>> {
         self.arena.shrink_to_fit();
         let arena: Arc<dyn Backing> = Arc::new(MemoryBacking::new(manifest, self.arena));
         std::iter::once(arena).chain(self.files).collect()
     }
 
-    /// The extent that a table's keys give.
+    /// The extent of a table's keys.
     pub(super) fn extent(&mut self, problems: &mut Problems, key: &Key<'_>, data: DataKeys<'_, '_>) -> Found {
         const ONE: &str = "exactly one of file, hex and u32";
         let given = [data.file.is_given(), data.hex.is_given(), data.u32.is_given()];
@@ -130,7 +131,7 @@ impl Sources {
         extent.map_or(Found::Refused, Found::At)
     }
 
-    /// Like [`Self::extent`], for a table that cannot be without data; `effect`: the result of its absence.
+    /// Like [`Self::extent`], for a table that requires data; `effect`: the result of its absence.
     pub(super) fn required(
         &mut self,
         problems: &mut Problems,
@@ -148,7 +149,7 @@ impl Sources {
         }
     }
 
-    /// All of the file at a code object's path, which has that build id.
+    /// The whole file at a code object's path, if its build id matches.
     pub(super) fn outside(
         &mut self,
         problems: &mut Problems,
@@ -187,7 +188,7 @@ impl Sources {
         let name = &problems.given(key, "file", data.file)?.0;
         let offset = data.offset.is_given().then(|| problems.number(key, "offset", data.offset));
         let length = data.length.is_given().then(|| problems.number(key, "length", data.length));
-        // A wrong offset must not be taken for one that is left out: the bytes would be others.
+        // A wrong offset does not count as absent: the bytes would be others.
         let offset = offset.map_or(Some(0), |offset| offset)?;
         let length = length.map_or(Some(None), |length| length.map(Some))?;
         let (backing, size) = self.file(problems, key, name)?;
@@ -275,7 +276,7 @@ impl Sources {
     }
 }
 
-/// Appends the bytes of hex digits; on failure the place and what is there.
+/// Appends the bytes of hex digits; on failure returns the offset and the text there.
 pub(super) fn decode_hex(text: &str, to: &mut Vec<u8>) -> Result<(), (usize, String)> {
     let mut high = None;
     for (at, digit) in text.char_indices() {
@@ -283,7 +284,7 @@ pub(super) fn decode_hex(text: &str, to: &mut Vec<u8>) -> Result<(), (usize, Str
             continue;
         }
         let Some(value) = digit.to_digit(16) else { return Err((at, format!("{digit:?}"))) };
-        // to_digit(16) is below 16.
+        // to_digit(16) is less than 16.
         let value = value as u8;
         match high.take() {
             None => high = Some(value),

@@ -1,4 +1,4 @@
-//! Side files in a folder: found without opening, opened when first read, never more than a few open at once.
+//! Side files in a folder: found without opening, opened at the first read, with a bound on open files.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,7 +11,7 @@ use super::store::SideFileError;
 use crate::capture::{Backing, Bytes};
 use crate::mapping::{Changes, Stamp};
 
-/// Side files that are open at one time; a dump may name 100,000 and a process has a thousand descriptors.
+/// Maximum number of open side files; a dump may name 100,000, and a process has about 1,000 descriptors.
 const MAX_OPEN: usize = 32;
 
 /// A folder with side files.
@@ -45,15 +45,15 @@ impl Folder {
         &self.pool.beneath
     }
 
-    /// Which of the folder's files has changed since it was found.
+    /// Changes of the folder's files since their lookup.
     pub(super) fn changes(&self) -> &Changes {
         &self.pool.changes
     }
 
     /// The regular file of that name below the folder.
     ///
-    /// A symbolic link is followed where it stays below the folder: a dump from elsewhere must not make its reader
-    /// show a file of the reader's own.
+    /// A symbolic link is followed if it stays below the folder: an untrusted dump must not make its reader show a file
+    /// of the user.
     pub(super) fn find(&self, name: &str) -> Result<Arc<dyn Backing>, SideFileError> {
         let stamp = self.beneath().stamp(Path::new(name)).map_err(|error| {
             let expected = match error {
@@ -68,7 +68,7 @@ impl Folder {
     }
 }
 
-/// Open files, the one used last at the back.
+/// Open files, the most recently used one last.
 #[derive(Debug)]
 struct Pool {
     beneath: Beneath,
@@ -77,9 +77,9 @@ struct Pool {
 }
 
 impl Pool {
-    /// The file of that name, which was found with that stamp.
+    /// The file of that name, if it has that stamp.
     fn open(&self, name: &str, stamp: Stamp) -> io::Result<Arc<OpenFile>> {
-        // The queue is whole whenever the lock is free, so a panic elsewhere does not make it useless.
+        // The queue is consistent whenever the lock is free, even after a panic elsewhere.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let found = open.iter().position(|(known, file)| known == name && file.stamp() == stamp);
         let entry = match found.and_then(|index| open.remove(index)) {

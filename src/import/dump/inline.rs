@@ -1,4 +1,4 @@
-//! Inline values of registers: the allowed forms after a register's name, before the register is known.
+//! Inline values of registers: the allowed forms after a register's name, for a yet unknown register.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use super::memory_limit::{MemoryLimit, index};
 use super::shape::{Name, Shape, quoted};
 
-/// A value as it stands in the manifest. Small, because a range of vectors has thousands.
+/// A value in the manifest. It is small, because a range of vectors has thousands.
 #[derive(Debug)]
 pub(super) enum Inline {
     /// An integer.
@@ -21,16 +21,16 @@ pub(super) enum Inline {
     Missing,
     /// Lanes of a vector, or registers of a range.
     List(Vec<Inline>),
-    /// `{ f32 = … }`: what is in it is meant as floats.
+    /// `{ f32 = … }`: the contents are floats.
     Floats(Box<Inline>),
-    /// None of these: what was found.
+    /// Another form, with its description.
     Wrong(Box<str>),
 }
 
-/// The expected form in a message if nothing more is known.
+/// The expected form in a message without further facts.
 pub(super) const EXPECTED: &str = "an integer, \"0x...\", \"xx\", an array of them, or { f32 = [...] }";
 
-/// Reads an [`Inline`] with what capacity there is.
+/// Reads an [`Inline`] within a memory limit.
 #[derive(Clone, Copy)]
 pub(super) struct InlineShape<'r>(pub(super) &'r MemoryLimit);
 
@@ -127,9 +127,9 @@ pub(super) fn found(value: &Inline) -> String {
     }
 }
 
-/// The value of a scalar of one or two dwords, or of a lane; `None` where it was not captured.
+/// The value of a scalar of one or two dwords, or of a lane; `None`: not captured.
 ///
-/// The error is what was found and what was expected.
+/// The error has the actual and the expected form.
 pub(super) fn scalar(
     value: &Inline,
     dwords: u16,

@@ -1,4 +1,4 @@
-//! Key paths of a manifest, built without allocating: text is made only when there is a problem to report.
+//! Key paths of a manifest, without allocation: only a reported problem needs the text.
 
 use std::fmt;
 

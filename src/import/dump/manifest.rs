@@ -1,4 +1,4 @@
-//! The manifest's schema: docs/dump-format.md, table by table and in its order.
+//! The manifest's schema: the tables of docs/dump-format.md, in its order.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::shape::{AnyShape, Extra, Field, Name, Shape, Text, key_name, tables};
 pub(super) type Entries<T> = Vec<Field<T>>;
 
 tables! {
-    /// All of it.
+    /// The whole manifest.
     Manifest {
         format: u64,
         provenance: Provenance<'de>,
@@ -28,7 +28,7 @@ tables! {
         slim("x-slim"): Slim<'de>,
     }
 
-    /// `[x-slim]`, the account of `lanescope slim`, of which only that is read
+    /// `[x-slim]`, the account of `lanescope slim`; only these keys are read.
     Slim {
         notes: Vec<Field<Text<'de>>>,
     }
@@ -217,7 +217,7 @@ tables! {
 }
 
 impl<'de> Manifest<'de> {
-    /// Reads a manifest as far as there is capacity.
+    /// Reads a manifest within a memory limit.
     ///
     /// # Errors
     /// The deserializer's error.
@@ -233,7 +233,7 @@ impl<'de> Manifest<'de> {
     }
 }
 
-/// The keys of *data*, which several tables have.
+/// The keys of *data*, which several tables share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataKeys<'a, 'de> {
     pub(super) file: &'a Field<Text<'de>>,
@@ -246,7 +246,7 @@ pub(super) struct DataKeys<'a, 'de> {
 macro_rules! data_keys {
     ($($name:ident)*) => {$(
         impl<'de> $name<'de> {
-            /// Its keys of *data*.
+            /// The table's keys of *data*.
             pub(super) fn data(&self) -> DataKeys<'_, 'de> {
                 let Self { file, offset, length, hex, u32, .. } = self;
                 DataKeys { file, offset, length, hex, u32 }
@@ -256,7 +256,7 @@ macro_rules! data_keys {
 }
 data_keys! { Image Bulk Piece CodeObject DebugFile Source }
 
-/// `wave.registers`: names or ranges with their values, in the order of the file.
+/// `wave.registers`: names or ranges with their values, in the file's order.
 #[derive(Debug)]
 pub(super) struct InlineRegisters<'de>(pub(super) Vec<(Cow<'de, str>, Inline)>);
 
@@ -277,12 +277,12 @@ impl<'de> Shape<'de> for InlineRegisters<'de> {
     }
 }
 
-/// The `u32` of *data*: already bytes, so that a list costs no more than its contents.
+/// The `u32` of *data*, stored as bytes to save memory.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// Little-endian.
     pub(super) bytes: Vec<u8>,
-    /// The first element that is no 32-bit integer, and what it is.
+    /// The first element that is no 32-bit integer, with its description.
     pub(super) wrong: Option<(usize, String)>,
 }
 

@@ -1,7 +1,7 @@
-//! A zip whose directory is lost: entries found by their own headers, one after the other.
+//! Reader of a zip without directory: finds entries by their own headers, one after the other.
 //!
-//! The directory is a zip's last part, so that a copy that broke off has none, though most of its bytes are there. An
-//! entry whose writer did not know its size beforehand (flag bit 3) ends the walk: where it ends is not known.
+//! The directory is the last part of a zip, so that a truncated copy has none. An entry with flag bit 3 (size unknown
+//! in advance) ends the search: its end is unknown.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,22 +14,22 @@ use crate::integers::{u16_at, u32_at, u64_at};
 pub(super) struct ManifestReader {
     /// Entries by name, the last one of each.
     pub(super) entries: HashMap<String, WalkedEntry>,
-    /// Where no further header is.
+    /// Offset after the last header.
     pub(super) end: u64,
 }
 
-/// An entry, as its own header has it.
+/// An entry by its own header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WalkedEntry {
-    /// First byte of its data.
+    /// Offset of its data.
     pub(super) start: u64,
-    /// Bytes of its data that are there.
+    /// Available bytes of its data.
     pub(super) size: u64,
-    /// Method 0, not encrypted.
+    /// Whether it is stored: method 0, not encrypted.
     pub(super) stored: bool,
 }
 
-/// The most entries: each takes some 100 bytes of memory.
+/// Maximum number of entries: each takes about 100 bytes of memory.
 const MAX_ENTRIES: usize = 1 << 20;
 
 const HEADER: u64 = 30;
@@ -37,7 +37,7 @@ const ENCRYPTED: u16 = 1;
 const SIZE_LATER: u16 = 1 << 3;
 
 impl ManifestReader {
-    /// Reads headers until something else follows.
+    /// Reads headers up to the first other bytes.
     pub(super) fn new(source: &Source) -> io::Result<Self> {
         let whole = source.size();
         let mut walk = Self::default();
@@ -45,7 +45,7 @@ impl ManifestReader {
             && let Some((name, entry, next)) = entry(source, walk.end, whole)?
         {
             walk.entries.insert(name, entry);
-            // Beyond the header, so that the walk always gets on.
+            // After the header, so that each step advances.
             walk.end = next.min(whole);
         }
         Ok(walk)

@@ -4,24 +4,24 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 
-/// Bytes of memory that the values of a manifest take. 10,000 waves with all registers inline take half of it.
+/// Maximum bytes of memory for the values of a manifest. 10,000 waves with all registers inline take half of it.
 pub(super) const MAX_MEMORY: usize = 256 << 20;
 
-/// Memory that the values of one manifest may still take, and where it ran out.
+/// Remaining memory for the values of one manifest, and the place where it was exhausted.
 #[derive(Debug)]
 pub(super) struct MemoryLimit {
     left: Cell<usize>,
-    /// Path of the first value that is left out.
+    /// Path of the first omitted value.
     full_at: RefCell<Option<String>>,
 }
 
 impl MemoryLimit {
-    /// MemoryLimit for so many bytes.
+    /// A limit of that number of bytes.
     pub(super) fn of(bytes: usize) -> Self {
         Self { left: Cell::new(bytes), full_at: RefCell::new(None) }
     }
 
-    /// Takes the place of an element of a list, or of a key of a table; whether there was one.
+    /// Takes memory for a list element or a table key; returns `false` if none is left.
     pub(super) fn take(&self, bytes: usize, place: impl Display) -> bool {
         match self.left.get().checked_sub(bytes) {
             Some(left) => self.left.set(left),
@@ -31,12 +31,12 @@ impl MemoryLimit {
         !self.is_full()
     }
 
-    /// Whether some value was left out. All that follow are, too.
+    /// Whether a value was omitted. All later values are omitted too.
     pub(super) fn is_full(&self) -> bool {
         self.full_at.borrow().is_some()
     }
 
-    /// Reads what is at a key or an index, which is a part of the path if something in it is left out.
+    /// Reads the value at a key or an index, which becomes a part of the path of a value omitted in it.
     pub(super) fn within<T>(&self, key: impl Display, read: impl FnOnce() -> T) -> T {
         let was_full = self.is_full();
         let value = read();
@@ -46,7 +46,7 @@ impl MemoryLimit {
         value
     }
 
-    /// Puts a key or an index before the path. Apart from [`Self::within`], which is compiled for each field of a manifest.
+    /// Prepends a key or an index to the path. Not a part of [`Self::within`], which is compiled for each field.
     #[cold]
     fn prepend(&self, key: &dyn Display) {
         if let Some(path) = self.full_at.borrow_mut().as_mut() {
@@ -55,7 +55,7 @@ impl MemoryLimit {
         }
     }
 
-    /// Path of the first value that is left out, if any is.
+    /// Path of the first omitted value, if any.
     pub(super) fn full_at(&self) -> Option<String> {
         self.full_at.borrow().clone()
     }

@@ -1,7 +1,7 @@
 //! lanescope's own dump: a folder or a zip with a manifest and side files; docs/dump-format.md specifies it.
 //!
 //! [`store`] finds side files and gives them as backings; [`shape`] and [`manifest`] parse the manifest leniently;
-//! [`build`] and its siblings check it and make the capture. Opening reads the manifest and nothing else.
+//! [`build`] and its siblings check it and make the capture. Opening reads only the manifest.
 
 mod agents;
 mod archive;
@@ -45,10 +45,10 @@ use super::{LocalFiles, Opened};
 use crate::arch::Targets;
 use crate::mapping::Changes;
 
-/// The largest manifest that is read: 10,000 waves, which is what the largest GPU holds, need some 5 MB.
+/// Maximum bytes of a manifest: 10,000 waves, the capacity of the largest GPU, need about 5 MB.
 const MAX_MANIFEST: u64 = 64 << 20;
 
-/// The largest in TOML, which people write.
+/// Maximum bytes of a manifest in TOML, which people write.
 const MAX_TOML: u64 = 16 << 20;
 
 const TOML: &str = "manifest.toml";
@@ -62,7 +62,7 @@ enum Language {
 }
 
 impl Language {
-    /// The name of a manifest in it, for a message.
+    /// The file name of a manifest in that language, for a message.
     fn expected(self) -> &'static str {
         match self {
             Self::Toml => "a TOML document",
@@ -70,7 +70,7 @@ impl Language {
         }
     }
 
-    /// The most bytes of a manifest in it.
+    /// Maximum bytes of a manifest in that language.
     fn most(self) -> u64 {
         match self {
             Self::Toml => MAX_TOML,
@@ -104,7 +104,7 @@ pub(super) fn open_folder(
     Ok(opened)
 }
 
-/// Opens a manifest that is a file by itself; side files are beside it.
+/// Opens a separate manifest; side files are beside it.
 pub(super) fn open_manifest(
     path: &Path,
     targets: &Targets,
@@ -140,7 +140,7 @@ pub(super) fn open_zip(
     Ok(opened)
 }
 
-/// Opens a zip or a manifest that is in memory.
+/// Opens a zip or a manifest in memory.
 pub(super) fn open_bytes(
     name: &str,
     bytes: Cow<'static, [u8]>,
@@ -181,7 +181,7 @@ fn load_zip(
     let problem = archive.problem(name);
     let store = Store::Zip(archive, beside);
     let mut opened = load(&text, language, name, manifest, store, targets, local_files)?;
-    // Before the others, which may follow from it.
+    // Before the other problems, which may result from it.
     opened.problems.splice(0..0, problem);
     Ok(opened)
 }
@@ -195,7 +195,7 @@ fn choose(file: String, toml: bool, json: bool) -> Result<(&'static str, Languag
     }
 }
 
-/// No TOML begins with a brace, and no JSON that is a manifest begins with anything else.
+/// No TOML begins with a brace, and every JSON manifest does.
 fn language_of(text: &[u8]) -> Language {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     match text.trim_ascii_start().first() {
@@ -204,16 +204,16 @@ fn language_of(text: &[u8]) -> Language {
     }
 }
 
-/// Some editors begin UTF-8 with it; it is no part of the text.
+/// Some editors write it before UTF-8; it is not part of the text.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// A manifest's text; `size`: of the file when it was found.
+/// The text of a manifest; `size`: bytes of the file at its lookup.
 fn read_text(file: File, size: u64, name: String) -> Result<Vec<u8>, ImportError> {
     if size > MAX_MANIFEST {
         return Err(ImportError::TooLarge { file: name, size, limit: MAX_MANIFEST });
     }
     let mut text = Vec::with_capacity(size as usize);
-    // take(): a file may grow while it is read.
+    // take(): the file may grow during the read.
     let read = file.take(MAX_MANIFEST).read_to_end(&mut text);
     read.map_err(|source| ImportError::Io { file: name, source })?;
     Ok(text)
@@ -247,7 +247,7 @@ fn load(
     Ok(Opened { capture, problems })
 }
 
-/// The problem that the manifest has more values than are read.
+/// The problem of a manifest with too many values.
 fn left_out(file: &str, key: String) -> Problem {
     let place = FileLocation { file: file.to_owned(), key: Some(key), ..FileLocation::default() };
     let most = memory_limit::MAX_MEMORY;
@@ -271,7 +271,7 @@ fn parse<'de>(
     };
     match language {
         Language::Json => json(text, capacity).map_err(|error| {
-            // The message ends with the place, which appears once.
+            // The message ends with the place, which must appear only once.
             let message = error.to_string();
             let place = format!(" at line {} column {}", error.line(), error.column());
             let what = message.strip_suffix(&place).unwrap_or(&message).to_owned();
@@ -297,7 +297,7 @@ fn json<'de>(text: &'de str, capacity: &MemoryLimit) -> serde_json::Result<Manif
     deserializer.end().map(|()| manifest)
 }
 
-/// The place after that text, both from 1; columns are characters.
+/// Line and column after that text, both from 1; columns are characters.
 fn line_and_column(before: &str) -> (usize, usize) {
     let last = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, last.chars().count() + 1)

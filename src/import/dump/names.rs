@@ -1,30 +1,30 @@
-//! Maps register names to registers, cheaply if 10,000 waves have the same ones.
+//! Maps register names to registers, at low cost for 10,000 waves with the same names.
 
 use std::collections::HashMap;
 
 use super::registers::{KindIndex, WaveKind};
 use crate::arch::{RangeError, RegId};
 
-/// Cache of names and ranges: checking `v0-v255` visits each register, and 10,000 waves may have it.
+/// Cache of names and ranges: a check of `v0-v255` visits each register, and 10,000 waves may have it.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     known: HashMap<KindIndex, HashMap<Box<str>, (RegId, u16)>>,
-    /// The last waves' names, in their order: the next wave most likely has the same, which needs no hashing.
+    /// Names of the last waves, in order: the next wave probably has the same, which saves hashing.
     recent: Vec<(KindIndex, Box<str>, (RegId, u16))>,
-    /// How many names of the present wave have been looked up.
+    /// Number of names of the present wave so far.
     at: usize,
 }
 
 impl Names {
-    /// The most names that are remembered by their order.
+    /// Maximum number of names in that order.
     const MAX_RECENT: usize = 256;
 
-    /// Names are looked up from the first one again.
+    /// Restarts the order at the first name.
     pub(super) fn next_wave(&mut self) {
         self.at = 0;
     }
 
-    /// The registers of that name or range.
+    /// The registers of a name or range.
     pub(super) fn find(&mut self, wave: WaveKind<'_>, name: &str) -> Result<(RegId, u16), RangeError> {
         let at = self.at;
         self.at = at.saturating_add(1);

@@ -13,16 +13,16 @@ use crate::import::problem::Problems;
 /// Rules for pieces of one address space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Whether a piece needs an address, or begins at 0.
+    /// Whether a piece requires an address; else it begins at 0.
     pub(super) address_required: bool,
-    /// The first address that is beyond, and why: `lds_size`.
+    /// The first address beyond the space, and the key that sets it: `lds_size`.
     pub(super) end: Option<(u64, &'static str)>,
 }
 
-/// Where a segment stands in the manifest, by what it came to.
+/// Indexes of pieces in the manifest, by the identity of their segments.
 type Places = HashMap<(u64, u32, u64, u64), Vec<usize>>;
 
-/// The map of an array of pieces; what overlaps or leaves its space is reported and left out.
+/// The map of an array of pieces; pieces that overlap or leave their space are reported and left out.
 pub(super) fn memory_map(
     problems: &mut Problems,
     sources: &mut Sources,
@@ -54,7 +54,7 @@ pub(super) fn memory_map(
     for (identity, index) in identities.into_iter().zip(indexes) {
         places.entry(identity).or_default().push(index);
     }
-    // Of two alike the later one is refused.
+    // Of two equal pieces the later one is rejected.
     let place = |segment: Segment| (places.get_mut(&identity(&segment)).and_then(Vec::pop), segment);
     let mut refused: Vec<_> = refused.into_iter().map(place).collect();
     refused.sort_by_key(|(index, _)| *index);
@@ -99,7 +99,7 @@ fn segment(
         problems.report(key, "no bytes; it is left out", "at least one byte");
         return None;
     }
-    // The last address rather than the end, which of the topmost piece is 2^64.
+    // The last address, since the end of the topmost piece is 2^64.
     if address.checked_add(extent.length - 1).is_none() {
         let what = format_args!("{} bytes from {address:#x} leave the address space", extent.length);
         problems.report(key, what, "a piece that ends below 2^64");

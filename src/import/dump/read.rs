@@ -1,4 +1,4 @@
-//! Reading fields of the manifest: each wrong or missing one becomes a problem with its key path.
+//! Reads fields of the manifest: each wrong or missing one becomes a problem with its key path.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::import::problem::Problems;
 pub(super) const LEFT_OUT: &str = "the entry is left out";
 
 impl Problems {
-    /// A value, if it is given and has its shape.
+    /// A value, if it is present with its shape.
     pub(super) fn given<'a, 'de, T: Shape<'de>>(
         &mut self,
         key: &Key<'_>,
@@ -29,7 +29,7 @@ impl Problems {
         }
     }
 
-    /// A value without which its entry cannot be used.
+    /// A value that its entry requires.
     pub(super) fn required<'a, 'de, T: Shape<'de>>(
         &mut self,
         key: &Key<'_>,
@@ -39,7 +39,7 @@ impl Problems {
         self.needed(key, name, field, LEFT_OUT)
     }
 
-    /// A value that a table needs; `effect`: the result of its absence.
+    /// A value that a table requires; `effect`: the result of its absence.
     pub(super) fn needed<'a, 'de, T: Shape<'de>>(
         &mut self,
         key: &Key<'_>,
@@ -57,7 +57,7 @@ impl Problems {
         None
     }
 
-    /// A number below 2^32 that a table needs; `effect`: the result of its absence.
+    /// A number below 2^32 that a table requires; `effect`: the result of its absence.
     pub(super) fn needed_small(
         &mut self,
         key: &Key<'_>,
@@ -98,7 +98,7 @@ impl Problems {
         small
     }
 
-    /// One to three sizes or coordinates; those that are left out are `rest`.
+    /// One to three sizes or coordinates; `rest` replaces absent ones.
     pub(super) fn triple(
         &mut self,
         key: &Key<'_>,
@@ -132,7 +132,7 @@ impl Problems {
         sound.then_some(triple)
     }
 
-    /// The entries of an array of tables that are tables, with their indexes.
+    /// The tables of an array of tables, with their indexes.
     pub(super) fn entries<'a, 'de, T: Shape<'de>>(
         &mut self,
         key: &Key<'_>,
@@ -159,7 +159,7 @@ impl Problems {
         tables
     }
 
-    /// Reports keys that the schema does not have.
+    /// Reports keys outside of the schema.
     pub(super) fn extra(&mut self, key: &Key<'_>, extra: &Extra<'_>) {
         for (name, twice) in extra.keys() {
             let (what, expected) = match twice {
@@ -175,17 +175,17 @@ impl Problems {
 #[derive(Debug)]
 pub(super) struct Ids {
     table: &'static str,
-    /// Index of the entry, or nothing where it was left out.
+    /// Index of the entry; `None`: it is left out.
     known: HashMap<u32, Option<usize>>,
 }
 
 impl Ids {
-    /// No ids yet, for `[[table]]`.
+    /// Creates an empty set of ids for `[[table]]`.
     pub(super) fn new(table: &'static str) -> Self {
         Self { table, known: HashMap::new() }
     }
 
-    /// Takes an entry's own id, if nothing has it yet.
+    /// Registers an entry's own id, if it is unused.
     pub(super) fn declare(
         &mut self,
         problems: &mut Problems,
@@ -202,12 +202,12 @@ impl Ids {
         Some(id)
     }
 
-    /// The entry of that id loaded, and is at that index.
+    /// Sets the index of the entry with that id.
     pub(super) fn place(&mut self, id: u32, index: usize) {
         self.known.insert(id, Some(index));
     }
 
-    /// The index that a reference means.
+    /// The index of the referenced entry.
     pub(super) fn resolve(
         &self,
         problems: &mut Problems,

@@ -1,4 +1,4 @@
-//! A wave's registers: layouts resolved once for each kind of wave, bulk entries and inline values as blocks.
+//! A wave's registers: layouts, resolved once for each kind of wave; bulk entries and inline values as blocks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::units::LaneSet;
 /// The effect of a fault in the table `image`.
 const NO_IMAGE: &str = "the image is left out";
 
-/// An index into the builder's table of kinds; cheaper to look up by than the kind itself.
+/// Index into the builder's table of kinds; cheaper as a key than the kind itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct KindIndex(pub(super) usize);
 
-/// Layouts of the manifest, and what they come to for each kind of wave.
+/// Layouts of the manifest, and their resolved forms for each kind of wave.
 #[derive(Debug)]
 pub(super) struct Layouts<'m, 'de> {
     by_name: HashMap<&'m str, (usize, &'m manifest::Layout<'de>)>,
     resolved: HashMap<(usize, KindIndex), Layout>,
-    /// The one that the last wave used.
+    /// The last wave's layout.
     last: Option<(&'m str, KindIndex, Layout)>,
     names: Names,
 }
@@ -37,13 +37,13 @@ pub(super) struct Layouts<'m, 'de> {
 #[derive(Clone, Debug)]
 struct Layout {
     blocks: Arc<[RegisterBlock]>,
-    /// Bytes that an image of it has.
+    /// Bytes of its image.
     size: u64,
-    /// Runs of registers that it gives, sorted.
+    /// Its runs of registers, sorted.
     spans: Arc<[Span]>,
 }
 
-/// One wave whose registers are being read.
+/// One wave during the reading of its registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaveKind<'a> {
     pub(super) kind: &'a WaveArch,
@@ -51,7 +51,7 @@ pub(super) struct WaveKind<'a> {
 }
 
 impl<'m, 'de> Layouts<'m, 'de> {
-    /// Reads the names; blocks are deferred until a wave determines the set of registers.
+    /// Reads the names; blocks are resolved when a wave determines the set of registers.
     pub(super) fn new(
         problems: &mut Problems,
         root: &Key<'_>,
@@ -74,7 +74,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         Self { by_name, resolved: HashMap::new(), last: None, names: Names::default() }
     }
 
-    /// Everything that the manifest gives of a wave's registers.
+    /// All registers of a wave in the manifest.
     pub(super) fn registers(
         &mut self,
         problems: &mut Problems,
@@ -134,7 +134,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         let name = &*problems.needed(key, "layout", &image.layout, NO_IMAGE)?.0;
         let layout = self.layout_of(problems, key, wave, name)?;
         let mut extent = sources.required(problems, key, image.data(), NO_IMAGE)?;
-        // A length that is cut short by the end of the file has been reported with the file's size.
+        // A length beyond the end of the file is reported with the file's size.
         let reported = matches!(image.length, Field::Given(length) if length > extent.length);
         if extent.length < layout.size && !reported {
             sources.blame(
@@ -216,7 +216,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         let mut spans: Vec<Span> = blocks.iter().map(|block| Span::of(block, SpanSource::Image)).collect();
         report_twice(problems, &key, wave.kind, &[], spans.clone());
         spans.sort_unstable();
-        // Overlaps already have a problem; merged runs are few for any manifest.
+        // Overlaps already have a problem, and every manifest has few merged runs.
         spans.dedup_by(|span, before| {
             let overlap = span.first <= before.last;
             before.last = if overlap { before.last.max(span.last) } else { before.last };
@@ -225,7 +225,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         Layout { blocks: blocks.into(), size, spans: spans.into() }
     }
 
-    /// A block without a place: which registers, how wide, which lanes.
+    /// A block without a place: registers, width, lanes.
     fn run(
         &mut self,
         problems: &mut Problems,
@@ -239,7 +239,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         let register = wave.kind.registers().get(usize::from(first.0))?;
         let mut known = LaneSet::lowest(register.dwords.into());
         if lanes.is_given() && register.is_vector() {
-            // An unreadable mask means that an unknown part of the bits is missing.
+            // An unreadable mask leaves an unknown part of the bits missing.
             let mask = problems.number(key, "lanes", lanes)?;
             if mask & !wave.kind.wave_size.all().0 != 0 {
                 let what = format_args!("{mask:#x} has lanes that a {} does not have", wave.kind.wave_size);
@@ -297,7 +297,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         };
         let Some(extent) = sources.required(problems, key, bulk.data(), LEFT_OUT) else { return Vec::new() };
         block.offset = extent.offset;
-        // The lanes after the last captured one have no meaning, so that their bytes may be left out at the end.
+        // Bytes of lanes after the last captured one are optional, since they have no meaning.
         let used = u64::from(64 - block.known.0.leading_zeros()) * 4;
         let needed = u64::from(block.count.saturating_sub(1)) * u64::from(block.width) + used;
         let cut = matches!(bulk.length, Field::Given(length) if length > extent.length);
@@ -321,10 +321,10 @@ impl<'m, 'de> Layouts<'m, 'de> {
         if extent.length >= needed {
             return vec![(extent.backing, block)];
         }
-        // Registers that are there whole, then the one that is cut.
+        // Complete registers, then the truncated one.
         let whole = extent.length / u64::from(block.width.max(1));
         let left = extent.length % u64::from(block.width.max(1)) / 4;
-        // Below block.count, because the data is shorter than all of the block.
+        // Less than block.count, because the data is shorter than the block.
         let whole = u16::try_from(whole).unwrap_or(block.count);
         let mut blocks = Vec::new();
         if whole > 0 {

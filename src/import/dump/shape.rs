@@ -1,8 +1,8 @@
-//! Lenient, typed deserialization: a value of the wrong shape is a value of the schema, not the end of parsing.
+//! Lenient, typed deserialization: a value of the wrong shape is a value of the schema and does not end parsing.
 //!
 //! serde's derived structs stop at the first wrong type, and a tree of generic values costs many times the manifest's
-//! size. Here every key is a [`Field`]: absent, given in its [`Shape`], or wrong with a description of what was found.
-//! One pass, text borrowed from the manifest, and one wrong wave costs that wave only.
+//! size. Here every key is a [`Field`]: absent, given in its [`Shape`], or wrong with a description. It needs one pass
+//! and borrows text from the manifest; one wrong wave costs only that wave.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use super::memory_limit::{MemoryLimit, index};
 
-/// The value of a key that may be left out.
+/// The value of an optional key.
 #[derive(Debug, Default)]
 pub(super) enum Field<T> {
     /// Not given, or `null`.
@@ -25,10 +25,10 @@ pub(super) enum Field<T> {
     Wrong(Box<Found>),
 }
 
-/// Bytes of memory of what was found instead, beside its field.
+/// Memory of a wrong value in bytes, beside its field.
 const WRONG: usize = 96;
 
-/// The value found instead. Boxed, because there are many fields and few are wrong.
+/// Description of a wrong value. Boxed, because of many fields few are wrong.
 #[derive(Debug)]
 pub(super) struct Found(String);
 
@@ -39,7 +39,7 @@ impl fmt::Display for Found {
 }
 
 impl<T> Field<T> {
-    /// Whether the key was given at all.
+    /// Whether the key is present.
     pub(super) fn is_given(&self) -> bool {
         !matches!(self, Self::Absent)
     }
@@ -49,7 +49,7 @@ impl<T> Field<T> {
     }
 }
 
-/// Allowed shapes of a key's value; a shape takes the values it knows and leaves the rest for a message.
+/// Allowed shapes of a key's value; a shape accepts its values and returns others for a message.
 pub(super) trait Shape<'de>: Sized {
     /// The expected shape, for a message.
     const EXPECTED: &'static str;
@@ -74,7 +74,7 @@ pub(super) trait Shape<'de>: Sized {
         None
     }
 
-    /// A string, given back where it does not fit.
+    /// A string, returned if it does not fit.
     fn text(text: Cow<'de, str>) -> Result<Self, Cow<'de, str>> {
         Err(text)
     }
@@ -92,7 +92,7 @@ pub(super) trait Shape<'de>: Sized {
     }
 }
 
-/// Reads a [`Field`] with what capacity there is.
+/// Reads a [`Field`] within a memory limit.
 pub(super) struct AnyShape<'r, T>(pub(super) &'r MemoryLimit, pub(super) PhantomData<T>);
 
 impl<'r, T> AnyShape<'r, T> {
@@ -172,7 +172,7 @@ impl<'de, T: Shape<'de>> Visitor<'de> for AnyShape<'_, T> {
     }
 }
 
-/// A string as a message shows it: quoted, and cut where it is long.
+/// A string for a message: quoted, and truncated if it is long.
 pub(super) fn quoted(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {
@@ -209,7 +209,7 @@ fn hex_number(text: &str) -> Option<u64> {
     plain.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// A string, borrowed from the manifest where it has no escapes.
+/// A string, borrowed from the manifest if it has no escapes.
 #[derive(Debug)]
 pub(super) struct Text<'de>(pub(super) Cow<'de, str>);
 
@@ -221,7 +221,7 @@ impl<'de> Shape<'de> for Text<'de> {
     }
 
     fn table<A: MapAccess<'de>>(mut table: A, capacity: &MemoryLimit) -> Result<Option<Self>, A::Error> {
-        // An unquoted TOML date arrives as a table of one key with this name; people write dates unquoted.
+        // An unquoted TOML date arrives as a table of one key with this name.
         let Some(Name(first)) = table.next_key()? else { return Ok(None) };
         if first == "$__toml_private_datetime" {
             let date = table.next_value_seed(AnyShape::<Text<'de>>::new(capacity))?;
@@ -233,7 +233,7 @@ impl<'de> Shape<'de> for Text<'de> {
     }
 }
 
-/// A key, borrowed where it has no escapes.
+/// A key, borrowed from the manifest if it has no escapes.
 pub(super) struct Name<'de>(pub(super) Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {
@@ -280,7 +280,7 @@ impl<'de, T: Shape<'de>> Shape<'de> for Vec<Field<T>> {
                 break;
             }
             if items.len() == items.capacity() {
-                // Vec's own growth begins at four, and most of these lists have one element of hundreds of bytes.
+                // Vec starts at a capacity of four; most of these lists have one element of hundreds of bytes.
                 items.reserve_exact(items.len().max(1));
             }
             items.push(item);
@@ -301,27 +301,27 @@ impl<'de, T: Shape<'de>> Shape<'de> for Box<T> {
     }
 }
 
-/// Keys of a table that the schema does not have, and whether they are known ones given twice. Rare, so thin.
+/// Keys outside of the schema, and duplicates of known keys. Boxed, because they are rare.
 #[derive(Debug, Default)]
 pub(super) struct Extra<'de>(Option<Box<ExtraKeys<'de>>>);
 
 type ExtraKeys<'de> = (Vec<(Cow<'de, str>, bool)>,);
 
 impl<'de> Extra<'de> {
-    /// Notes a key that is not read; a writer's own (`x-`) is not worth a note.
+    /// Records an ignored key; a writer's own (`x-`) is skipped.
     pub(super) fn note(&mut self, key: Cow<'de, str>, twice: bool, capacity: &MemoryLimit) {
         if !key.starts_with("x-") && capacity.take(size_of::<(Cow<'de, str>, bool)>(), &key) {
             self.0.get_or_insert_default().0.push((key, twice));
         }
     }
 
-    /// The keys, in the order of the file.
+    /// The keys, in the file's order.
     pub(super) fn keys(&self) -> &[(Cow<'de, str>, bool)] {
         self.0.as_ref().map_or(&[], |keys| &keys.0)
     }
 }
 
-/// A field's key in the manifest: its name, or another one where that is no name in Rust.
+/// A field's key in the manifest: its name, or another one that is no identifier in Rust.
 macro_rules! key_name {
     ($field:ident) => {
         stringify!($field)

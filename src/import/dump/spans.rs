@@ -1,4 +1,4 @@
-//! Runs of registers by what gives them, to find those that are given twice.
+//! Runs of registers by their sources, to find registers with two sources.
 
 use std::fmt::{self, Display};
 
@@ -7,7 +7,7 @@ use crate::arch::WaveArch;
 use crate::capture::RegisterBlock;
 use crate::import::problem::Problems;
 
-/// A run of registers that one source gives.
+/// A run of registers from one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Span {
     pub(super) first: u16,
@@ -15,7 +15,7 @@ pub(super) struct Span {
     source: SpanSource,
 }
 
-/// The source of a run; if two give one register, the later one counts.
+/// The source of a run; of two sources of a register the later one applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SpanSource {
     Image,
@@ -41,7 +41,7 @@ impl Span {
     }
 }
 
-/// Reports runs that two sources give; `layout` is sorted and its runs do not overlap.
+/// Reports registers with two sources; `layout` is sorted and its runs do not overlap.
 pub(super) fn report_twice(
     problems: &mut Problems,
     key: &Key<'_>,

@@ -1,4 +1,4 @@
-//! Where a dump's side files lie: a folder, a zip, or nowhere; each found by name, sized, and read in place later.
+//! Store of a dump's side files: a folder, a zip, or none. Files are found by name, sized, and read in place later.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,18 +9,18 @@ use super::folder::Folder;
 use crate::capture::{Backing, MemoryBacking};
 use crate::import::{LocalFiles, objects};
 
-/// Where side files are looked for.
+/// The location of side files.
 #[derive(Debug)]
 pub(super) enum Store {
     /// Beside the manifest.
     Folder(Folder),
-    /// In the zip; a relative `path` counts from the folder in which the zip lies, if it does.
+    /// In the zip; a relative `path` counts from the zip's folder, if it has one.
     Zip(Archive, Option<PathBuf>),
-    /// The manifest came alone.
+    /// The manifest has no folder.
     Nothing,
 }
 
-/// Why a side file cannot be used.
+/// The reason that a side file is unusable.
 #[derive(Debug)]
 pub(super) struct SideFileError {
     /// The error.
@@ -30,7 +30,7 @@ pub(super) struct SideFileError {
 }
 
 impl SideFileError {
-    /// `what` is wrong; `expected` was expected.
+    /// Creates an error.
     pub(super) fn new(what: impl fmt::Display, expected: &'static str) -> Self {
         Self { what: what.to_string(), expected }
     }
@@ -49,10 +49,9 @@ impl Store {
         }
     }
 
-    /// The code object at a `path`: a file of the dump's folder, else one of this machine where the user allows that.
+    /// The code object at a `path`: a file of the dump's folder, else one of this machine if the user allows that.
     ///
-    /// `build_id`: the dump's own. The refusal of a path outside of the dump is the same whether or not a file is
-    /// there.
+    /// `build_id`: the dump's own. The error for a path outside of the dump is the same with or without a file.
     pub(super) fn find_outside(
         &mut self,
         path: &str,
@@ -79,7 +78,7 @@ impl Store {
     }
 }
 
-/// The components of a relative name that stays where it is.
+/// The components of a relative name that stays below its folder.
 fn relative(name: &str) -> Result<Vec<&str>, SideFileError> {
     const EXPECTED: &str = "a relative path with '/' between its parts and without '..'";
     if name.starts_with('/') {

@@ -1,19 +1,19 @@
-//! Estimates the memory of a parsed TOML document by its text alone: the parser keeps a tree of all of it, in which a
-//! part of a key of two characters takes more than a kilobyte.
+//! Estimates the memory of a parsed TOML document by its text: the parser keeps a tree of it, in which a key part of
+//! two characters takes more than a kilobyte.
 
-/// Bytes of memory that the parser takes for a document at the most.
+/// Maximum bytes of memory of the parser for a document.
 pub(super) const MAX_MEMORY: u64 = 512 << 20;
 
-// Bytes of memory, measured with documents of one kind each: a table, a key with its value, an element of a list.
+// Bytes of memory, measured with documents of one kind each: a table, a key with its value, a list element.
 const TABLE: u64 = 1280;
 const ENTRY: u64 = 640;
 const ELEMENT: u64 = 240;
 
-/// About how many bytes of memory the parser takes.
+/// Estimated bytes of memory of the parser.
 pub(super) fn estimate(text: &str) -> u64 {
     let mut cost = text.len() as u64;
     let mut rest = text.as_bytes();
-    // Dots since the last sign that ends a key or a value: those of a key are tables, one in a value is a number's.
+    // Dots since the end of the last key or value: dots of a key create tables, one in a value belongs to a number.
     let mut dots = 0;
     let mut line_begins = true;
     let mut in_header = false;
@@ -36,7 +36,7 @@ pub(super) fn estimate(text: &str) -> u64 {
     cost
 }
 
-/// The text after a string whose first quote was read: `"` with escapes or `'` without, one or three of them.
+/// The text after a string; its first quote is already read: `"` with escapes or `'` without, one or three of them.
 fn after_string(quote: u8, after: &[u8]) -> &[u8] {
     let is_long = after.starts_with(&[quote, quote]);
     let end: &[u8] = if is_long { &[quote; 3] } else { &[quote] };
@@ -45,7 +45,7 @@ fn after_string(quote: u8, after: &[u8]) -> &[u8] {
         if rest.starts_with(end) {
             return rest.get(end.len()..).unwrap_or_default();
         }
-        // A short string ends with its line, if with nothing else: the parser refuses it.
+        // A short string ends at its line's end at the latest: the parser rejects it.
         if !is_long && rest.starts_with(b"\n") {
             return rest;
         }

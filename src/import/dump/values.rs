@@ -1,4 +1,4 @@
-//! Inline values to bytes of the arena and blocks over them.
+//! Converts inline values to bytes of the arena and blocks over them.
 
 use super::data::{ARENA, Sources};
 use super::inline::{Inline, found, scalar};
@@ -9,7 +9,7 @@ use crate::capture::{BackingId, RegisterBlock};
 use crate::import::problem::Problems;
 use crate::units::LaneSet;
 
-/// Where the inline values of one wave go.
+/// Target of one wave's inline values.
 #[derive(Debug)]
 pub(super) struct Values<'a> {
     pub(super) problems: &'a mut Problems,
@@ -20,7 +20,7 @@ pub(super) struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// Takes the manifest's value of `name`, which means that range of the kind's registers.
+    /// Adds the manifest's value of `name`, which stands for that range of the kind's registers.
     pub(super) fn take(&mut self, key: &Key<'_>, name: &str, (first, count): (RegId, u16), value: &Inline) {
         let (value, floats) = match value {
             Inline::Floats(inner) => (&**inner, true),
@@ -84,7 +84,7 @@ impl Values<'_> {
             && last.first.0.checked_add(last.count) == Some(id.0)
             && last.offset.checked_add(run_length(last)) == Some(offset)
         {
-            // s0-s105 given inline is one block, not 106.
+            // Inline s0-s105 is one block, not 106.
             last.count = last.count.saturating_add(1);
         } else {
             self.own.push((ARENA, RegisterBlock { first: id, count: 1, width, offset, known }));
@@ -108,7 +108,7 @@ impl Values<'_> {
             if value.is_some() {
                 known |= 1u64.checked_shl(u32::from(index)).unwrap_or(0);
             }
-            // A value of one dword, so that its high half is zero.
+            // A value of one dword has the high half 0.
             self.sources.push(&(value.unwrap_or(0) as u32).to_le_bytes());
         }
         LaneSet(known)

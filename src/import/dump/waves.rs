@@ -1,4 +1,4 @@
-//! `[[wave]]`: which kind of wave it is, where it belongs, why it stopped, and what was captured of it.
+//! `[[wave]]`: a wave's kind, owner, stop reasons, and captured parts.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl<'m, 'de> Builder<'m, 'de> {
         })
     }
 
-    /// The agent, and the work-group if it is known.
+    /// The agent, and the work-group if known.
     fn owner(&mut self, key: &Key<'_>, entry: &manifest::Wave<'_>) -> Option<(usize, Option<usize>)> {
         let problems = &mut self.problems;
         let workgroup = self.workgroups.resolve(problems, key, "workgroup", &entry.workgroup);
@@ -102,7 +102,7 @@ impl<'m, 'de> Builder<'m, 'de> {
             (Some(agent), _) => Some((agent, workgroup)),
             (None, Some(agent)) => {
                 let Some(group) = workgroup else { return Some((agent, None)) };
-                // A work-group runs on one agent, whether or not its queue is known.
+                // A work-group runs on one agent, even if its queue is unknown.
                 let first = *self.group_agents.entry(group).or_insert(agent);
                 if first != agent {
                     let id = self.capture.agents.get(first).map(|agent| agent.id).unwrap_or_default();
@@ -152,7 +152,7 @@ impl<'m, 'de> Builder<'m, 'de> {
             .and_then(|index| self.capture.workgroups.get(index))
             .and_then(|workgroup| self.capture.dispatches.get(workgroup.dispatch?));
         let Some(sizes) = dispatch.and_then(|dispatch| dispatch.workgroup) else { return true };
-        // Three u32 fit in a u128.
+        // The product of three u32 fits in a u128.
         let items: u128 = sizes.iter().map(|size| u128::from(*size)).product();
         let waves = items.div_ceil(u128::from(size.lanes()));
         let inside = u128::from(place) < waves;
@@ -194,7 +194,7 @@ impl<'m, 'de> Builder<'m, 'de> {
                 expected,
             );
         }
-        // An empty list would mean that the wave was running; here that is unknown.
+        // An empty list stands for a running wave; here the state is unknown.
         (!lost || !reasons.is_empty()).then_some(reasons)
     }
 }

@@ -1,4 +1,4 @@
-//! Memory of every space, copied by range: pieces of the manifest and their bytes.
+//! Memory of every space, copied by range: the manifest's pieces and their bytes.
 
 use std::fmt::Display;
 use std::io;
@@ -14,7 +14,7 @@ use crate::notation::plural;
 /// The file of global memory.
 const GLOBAL: &str = "memory.bin";
 
-/// Addresses, first to last, with where their bytes lie.
+/// An address range, first to last, with the place of its bytes.
 pub(super) struct Part<'a> {
     segment: &'a Segment,
     first: u64,
@@ -45,7 +45,7 @@ pub(super) fn parts(map: &MemoryMap, (first, last): (u64, u64)) -> impl Iterator
     inside.map(move |segment| Part::of(segment, (segment.address.max(first), segment.last().min(last))))
 }
 
-/// Copies what was captured of those runs of global memory, with the manifest's pieces.
+/// Copies the captured parts of those runs of global memory; returns the manifest's pieces.
 pub(super) fn copy_global(
     capture: &Capture,
     runs: &[(u64, u64)],
@@ -66,7 +66,7 @@ pub(super) fn copy_global(
     Ok(entries)
 }
 
-/// The manifest's pieces of what a file of the dump holds of parts. Missing bytes are a loss.
+/// The manifest's pieces of parts, as far as a file of the dump holds them. Missing bytes are a loss.
 pub(super) fn pieces<'a>(
     capture: &Capture,
     parts: impl Iterator<Item = Part<'a>>,

@@ -1,7 +1,8 @@
-//! Writes a part of a capture as a lanescope dump: docs/dump-format.md, the other way round than the reader beside it.
+//! Writes a part of a capture as a lanescope dump (docs/dump-format.md).
 //!
-//! Nothing of the reader is shared, so that a mistake in one shows in the other. Bulk bytes are copied by range, a piece at a
-//! time, and once, however many waves claim them; the manifest comes last and is JSON, whose size is bounded by the number of waves.
+//! Shares no code with the reader, so that each reveals mistakes of the other. Bulk bytes are copied by range, in
+//! chunks, and once, however many waves share them. The manifest comes last; it is JSON, bounded by the number of
+//! waves.
 
 mod memory;
 mod objects;
@@ -32,19 +33,18 @@ use crate::units::WaveId;
 pub struct Plan {
     /// The waves in the capture's order, each once.
     pub waves: Vec<PlannedWave>,
-    /// Runs of global memory by first and last address, in order and apart from one another; what of them was captured
-    /// is written.
+    /// Runs of global memory by first and last address, in order and disjoint; their captured parts are written.
     pub global: Vec<(u64, u64)>,
-    /// The code objects that are listed, in the capture's order.
+    /// The listed code objects, in the capture's order.
     pub code_objects: Vec<PlannedObject>,
     /// Source files, each path once.
     pub sources: Vec<PlannedSource>,
 }
 
-/// A source file that is stored.
+/// A stored source file.
 #[derive(Clone)]
 pub struct PlannedSource {
-    /// Its path, as [`crate::capture::SourceFile`] has it.
+    /// Its path, equal to that of [`crate::capture::SourceFile`].
     pub path: String,
     /// Its text.
     pub bytes: Bytes,
@@ -57,16 +57,16 @@ impl fmt::Debug for PlannedSource {
     }
 }
 
-/// A wave that is written, with its registers and the LDS of its work-group.
+/// A wave to write, with its registers and the LDS of its work-group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedWave {
-    /// Which.
+    /// The wave.
     pub wave: WaveId,
     /// Private memory below this address of its backing layout is written.
     pub private_end: u64,
 }
 
-/// A code object that is listed.
+/// A listed code object.
 #[derive(Clone)]
 pub struct PlannedObject {
     /// Its index in the capture.
@@ -95,7 +95,7 @@ impl fmt::Debug for Plan {
     }
 }
 
-/// Bytes that went into the dump, by what they are.
+/// Bytes of the dump, by type of content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Registers of waves.
@@ -112,13 +112,13 @@ pub struct Written {
     pub code_objects: u64,
     /// Source files.
     pub sources: u64,
-    /// Messages for bytes that could not be copied: at most [`MAX_LOSSES`], and then the number of others.
+    /// Messages for bytes that could not be copied, at most [`MAX_LOSSES`].
     pub losses: Vec<String>,
-    /// Losses beyond those.
+    /// Number of further losses.
     pub more_losses: usize,
 }
 
-/// The most losses with a message each.
+/// Maximum number of losses with a message.
 pub const MAX_LOSSES: usize = 100;
 
 impl Written {
@@ -137,13 +137,13 @@ impl Written {
     }
 }
 
-/// Why no dump was written.
+/// The reason that no dump was written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// Something is there already.
+    /// The target exists.
     #[error("{0} exists; choose another name")]
     Exists(PathBuf),
-    /// The operating system refused.
+    /// The operating system's error.
     #[error("{path}: {source}")]
     Io {
         /// The file.
@@ -151,22 +151,22 @@ pub enum WriteError {
         /// The operating system's error.
         source: io::Error,
     },
-    /// A file of the capture is not what was opened.
+    /// A file of the capture has changed since it was opened.
     #[error("{0} changed while it was read: nothing is written. Run the command again")]
     Changed(String),
     /// More waves than a manifest can hold.
     #[error("a manifest of {size} bytes; expected at most {limit}: choose fewer waves than {waves} (--wave)")]
     ManifestTooLarge {
-        /// Its size.
+        /// Bytes of the manifest.
         size: usize,
-        /// Of how many waves.
+        /// Number of waves.
         waves: usize,
-        /// The limit of a reader.
+        /// A reader's limit in bytes.
         limit: u64,
     },
 }
 
-/// The manifest's note on the dump's making, after its contents are known.
+/// The manifest's note on the dump's creation, made after its contents are known.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     /// For people: `provenance.note`.
@@ -180,7 +180,7 @@ pub struct Account {
 /// # Errors
 /// [`WriteError::Exists`].
 pub fn is_free(to: &Path) -> Result<(), WriteError> {
-    // A link that leads nowhere is something, too.
+    // A dangling link also occupies the name.
     match to.symlink_metadata() {
         Ok(_) => Err(WriteError::Exists(to.to_owned())),
         Err(_) => Ok(()),
@@ -215,7 +215,7 @@ pub fn write(
     }
     sink.begin(super::JSON, text.len() as u64).map_err(io)?;
     sink.write_all(&text).map_err(io)?;
-    // Bytes read of a changed file may be another file's, and unread ones look like missing data.
+    // Bytes of a changed file may be another file's, and unread ones look like missing data.
     if let Some(what) = changed() {
         return Err(WriteError::Changed(what));
     }
@@ -223,13 +223,13 @@ pub fn write(
     Ok(written)
 }
 
-/// How many bytes from a first to a last address a map holds.
+/// Number of bytes that a map holds in an address range, first to last.
 #[must_use]
 pub fn captured(map: &MemoryMap, run: (u64, u64)) -> u64 {
     memory::parts(map, run).map(|part| part.extent.length).fold(0, u64::saturating_add)
 }
 
-/// About how many bytes [`write()`] copies of what was captured: no fewer, and little more.
+/// Estimated bytes that [`write()`] copies: an upper bound, close to the actual number.
 #[must_use]
 pub fn expected(capture: &Capture, plan: &Plan) -> u64 {
     let kept = Kept::of(capture, plan);
@@ -361,7 +361,7 @@ fn workgroups(
     Ok(entries)
 }
 
-/// A number as a manifest may have it whatever its size.
+/// A number in the manifest's form for its size.
 fn number(value: u64) -> Value {
     json!(format!("{value:#x}"))
 }

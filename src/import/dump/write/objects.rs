@@ -11,10 +11,10 @@ use super::{Plan, Written, number};
 use crate::capture::Capture;
 use crate::codeobject::{Uri, hex};
 
-/// The most characters of a file's name that come from the capture.
+/// Maximum number of characters of a file's name that come from the capture.
 const MAX_NAME: usize = 64;
 
-/// Writes the files of the plan's code objects; the manifest's entries.
+/// Writes the files of the plan's code objects; returns the manifest's entries.
 pub(super) fn write(
     capture: &Capture,
     plan: &Plan,
@@ -55,12 +55,12 @@ pub(super) fn write(
     Ok(entries)
 }
 
-/// Whether every file system takes a character in names.
+/// Whether all file systems accept a character in names.
 pub(super) fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
-/// The last part of a name in characters that every file system takes.
+/// The last part of a name, reduced to characters that all file systems accept.
 pub(super) fn plain(name: &str) -> String {
     let last = Uri::file_name(name);
     last.chars().take(MAX_NAME).map(|c| if is_plain(c) { c } else { '_' }).collect()

@@ -1,8 +1,8 @@
-//! Registers as they lie in the capture: images by layouts that waves share, and what a wave has of its own.
+//! Registers of the dump: images in shared layouts, and each wave's own blocks.
 //!
 //! A register that a wave has twice (for example in its image and in a block of its own) is written once, with the
-//! value that counts: a layout is then written again without it. Bytes are copied unread. A partly captured register
-//! is an entry of its own with a mask, and no part of a layout.
+//! value that applies: a variant of the layout omits it. Bytes are copied without interpretation. A partly captured
+//! register is an entry of its own with a mask, and no part of a layout.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -21,7 +21,7 @@ use crate::units::LaneSet;
 /// The file of all waves' registers.
 pub(super) const FILE: &str = "registers.bin";
 
-/// A layout of the capture for one kind, without the registers that a wave has elsewhere: flags by register.
+/// A layout of the capture for one kind, without the registers of other blocks: flags by register.
 type Variant = (*const RegisterBlock, *const WaveArch, Vec<bool>);
 
 /// Writes registers wave by wave and keeps the layouts.
@@ -31,36 +31,36 @@ pub(super) struct RegisterWriter {
     layouts: Layouts,
 }
 
-/// The layouts that waves may use.
+/// The available layouts.
 #[derive(Default)]
 struct Layouts {
     entries: Vec<(Value, bool)>,
     known: HashMap<Variant, Layout>,
-    /// Keeps the layouts alive whose addresses are keys.
+    /// Keeps the layouts alive, because their addresses are keys.
     held: Vec<Arc<[RegisterBlock]>>,
 }
 
 #[derive(Clone)]
 struct Layout {
     name: String,
-    /// Its place among the writer's.
+    /// Its index in the writer.
     index: usize,
-    /// The range of the image that the blocks lie in.
+    /// Start of its blocks' range of the image.
     start: u64,
     end: u64,
 }
 
 /// The parts of a wave's registers to copy.
 struct Claimed {
-    /// Registers in blocks of their own, the last first.
+    /// Registers in blocks of their own, in reverse order.
     own: Vec<(BackingId, RegisterBlock)>,
-    /// The image, as far as the layout reaches.
+    /// The image, up to the end of the layout.
     image: Option<(Layout, Extent)>,
-    /// Registers that `own` has: flags by number.
+    /// Registers of `own`: flags by number.
     taken: Vec<bool>,
 }
 
-/// An upper bound of the bytes that the plan's registers take.
+/// Upper bound of the bytes of the plan's registers.
 pub(super) fn size(capture: &Capture, plan: &Plan) -> u64 {
     let waves = plan.waves.iter().filter_map(|planned| capture.wave(planned.wave));
     let each = waves.map(|wave| {
@@ -70,7 +70,7 @@ pub(super) fn size(capture: &Capture, plan: &Plan) -> u64 {
     each.fold(0, u64::saturating_add)
 }
 
-/// Where the plan's registers lie.
+/// Extents of the plan's registers.
 pub(super) fn extents(capture: &Capture, plan: &Plan) -> Vec<Extent> {
     let mut layouts = Layouts::default();
     let waves = plan.waves.iter().filter_map(|planned| capture.wave(planned.wave));
@@ -88,12 +88,12 @@ fn extent(backing: BackingId, run: &RegisterBlock) -> Extent {
 }
 
 impl RegisterWriter {
-    /// A writer for registers that are in the file.
+    /// Creates a writer for registers in the file.
     pub(super) fn new(stored: Stored) -> Self {
         Self { stored, layouts: Layouts::default() }
     }
 
-    /// Puts the places of a wave's registers into its table, and writes the values that no copied byte holds.
+    /// Adds the places of a wave's registers to its table, and writes values that no copied byte holds.
     pub(super) fn wave(
         &mut self,
         capture: &Capture,
@@ -104,7 +104,7 @@ impl RegisterWriter {
     ) -> io::Result<()> {
         let what = format_args!("registers of wave {}", wave.id);
         let Claimed { own, image, taken } = self.layouts.claimed(wave);
-        // Registers that were not captured whole.
+        // Partly captured registers.
         let mut partly = Vec::new();
         if let (Some((layout, part)), Some(blocks)) = (image, &wave.registers.layout) {
             let length = layout.end - layout.start;
@@ -167,7 +167,7 @@ impl RegisterWriter {
         Ok(())
     }
 
-    /// The layouts that waves used.
+    /// The used layouts.
     pub(super) fn layouts(self) -> Vec<Value> {
         self.layouts.entries.into_iter().filter_map(|(layout, is_used)| is_used.then_some(layout)).collect()
     }
@@ -176,7 +176,7 @@ impl RegisterWriter {
 impl Layouts {
     /// The parts of a wave's registers to copy.
     fn claimed(&mut self, wave: &Wave) -> Claimed {
-        // The later one of two counts, and blocks of its own before those of its image.
+        // The later of two values applies, and a wave's own blocks before its image.
         let mut taken = vec![false; wave.kind.registers().len()];
         let mut own = Vec::new();
         for (backing, block) in wave.registers.own.iter().rev() {
@@ -185,8 +185,8 @@ impl Layouts {
         let (Some(blocks), Some(image)) = (&wave.registers.layout, wave.registers.image) else {
             return Claimed { own, image: None, taken };
         };
-        // Registers that half the lanes share are stored for those lanes only: no layout has that, an entry of its
-        // own does.
+        // Registers that half the lanes share are stored for those lanes only: an entry of its own can express that, a
+        // layout cannot.
         for block in blocks.iter().rev().filter(|block| is_narrow(block, &wave.kind)) {
             for mut run in runs(block, &wave.kind, &mut taken) {
                 let end = run.offset.saturating_add(u64::from(run.width));
@@ -202,7 +202,7 @@ impl Layouts {
         Claimed { own, image: part.map(|part| (layout, part)), taken }
     }
 
-    /// Its name, which will be in the manifest.
+    /// Its name in the manifest.
     fn name(&mut self, layout: &Layout) -> String {
         if let Some((_, is_used)) = self.entries.get_mut(layout.index) {
             *is_used = true;
@@ -210,7 +210,7 @@ impl Layouts {
         layout.name.clone()
     }
 
-    /// A layout without the registers that are flagged.
+    /// A layout without the flagged registers.
     fn without(&mut self, blocks: &Arc<[RegisterBlock]>, kind: &Arc<WaveArch>, taken: &[bool]) -> Layout {
         let mut taken = taken.to_vec();
         let key = (blocks.as_ptr(), Arc::as_ptr(kind), taken.clone());
@@ -239,7 +239,7 @@ impl Layouts {
     }
 }
 
-/// The registers of an image that end behind `end`.
+/// The registers of an image that end after `end`.
 fn beyond(blocks: &[RegisterBlock], kind: &WaveArch, taken: &[bool], end: u64) -> Vec<RegId> {
     let mut taken = taken.to_vec();
     let runs = blocks.iter().rev().flat_map(|block| runs(block, kind, &mut taken));
@@ -250,13 +250,13 @@ fn beyond(blocks: &[RegisterBlock], kind: &WaveArch, taken: &[bool], end: u64) -
     each.collect()
 }
 
-/// Whether registers can be copied: one scalar may be partly known, which only an entry with a mask can express.
+/// Whether registers can be copied: a partly known scalar requires an entry with a mask.
 fn is_copied(run: &RegisterBlock) -> bool {
     let dwords = LaneSet::lowest((run.width / 4).into());
     is_vector(run) || run.known.and(dwords) == dwords
 }
 
-/// The registers of a block that are not taken yet and of which something is known, in runs that a range names; takes them.
+/// Marks a block's registers as taken; returns the known ones that were not taken, in runs of consecutive names.
 fn runs(block: &RegisterBlock, kind: &WaveArch, taken: &mut [bool]) -> Vec<RegisterBlock> {
     let mut runs: Vec<RegisterBlock> = Vec::new();
     let is_narrow = is_narrow(block, kind);
@@ -278,7 +278,7 @@ fn runs(block: &RegisterBlock, kind: &WaveArch, taken: &mut [bool]) -> Vec<Regis
     runs
 }
 
-/// Whether a register's name is the one before's with the next number: `v7` after `v6`.
+/// Whether a register's name continues the previous one's number: `v7` after `v6`.
 fn follows(kind: &WaveArch, id: u16) -> bool {
     let numbered = |id: u16| {
         let name = &kind.registers().get(usize::from(id))?.name;
@@ -294,7 +294,7 @@ fn length(block: &RegisterBlock) -> u64 {
     u64::from(block.count) * u64::from(block.width)
 }
 
-/// Whether fewer bytes of each register are stored than it has.
+/// Whether a block stores fewer bytes of each register than its size.
 fn is_narrow(block: &RegisterBlock, kind: &WaveArch) -> bool {
     let register = kind.registers().get(usize::from(block.first.0));
     register.is_some_and(|register| {

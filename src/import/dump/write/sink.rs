@@ -1,4 +1,4 @@
-//! Where a dump's files go: a folder or a zip of stored entries, one file after the other, under another name until all is there.
+//! Output of a dump: a folder or a zip of stored entries, written in sequence under a temporary name.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -10,20 +10,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Rights of files: what a process had in memory is nobody else's to read, as of any core.
+/// Mode of files: like a core, a process's memory is readable by its owner only.
 const MODE: u32 = 0o600;
 
-/// Entries from this size on have their sizes in 64 bits.
+/// Minimum size of entries with 64-bit sizes.
 const LARGE: u64 = u32::MAX as u64;
 
-/// Unfinished files of this process. Held while names are made, changed or removed.
+/// Unfinished files of this process. The lock is held while names are created, changed or removed.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn begun() -> MutexGuard<'static, Vec<PathBuf>> {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes away every dump that is not finished, for good: the process is about to end, and who writes waits until then.
+/// Removes all unfinished dumps and blocks their writers: the process is about to end.
 pub fn abandon() {
     let mut begun = begun();
     begun.drain(..).for_each(|partial| remove(&partial));
@@ -37,10 +37,10 @@ fn remove(partial: &Path) {
     }
 }
 
-/// A dump that is being written.
+/// A dump during writing.
 pub(super) struct Sink<'p> {
     to: PathBuf,
-    /// The file being written, beside `to`; empty once it has its name.
+    /// The temporary path beside `to`; empty after the renaming.
     partial: PathBuf,
     form: Form,
     position: u64,
@@ -52,8 +52,8 @@ enum Form {
     Zip(Option<Box<ZipWriter<BufWriter<Once>>>>),
 }
 
-/// A file that refuses once. An unfinished zip writes its directory when it is dropped, and prints an error on
-/// standard error if it cannot; the file is removed in any case.
+/// A file that reports its first write error and discards later bytes: the drop of an unfinished zip writes its
+/// directory and would print a second error. The file is removed in any case.
 struct Once {
     file: File,
     refused: bool,
@@ -81,7 +81,7 @@ impl Seek for Once {
 }
 
 impl<'p> Sink<'p> {
-    /// A new folder, or a zip where the name ends in `.zip`.
+    /// Creates a folder, or a zip if the name ends in `.zip`.
     pub(super) fn create(to: &Path, progress: &'p mut dyn FnMut(u64)) -> io::Result<Self> {
         let mut name = to.file_name().map_or_else(OsString::new, ToOwned::to_owned);
         name.push(format!(".{}.partial", std::process::id()));
@@ -99,7 +99,7 @@ impl<'p> Sink<'p> {
         Ok(Self { to: to.to_owned(), partial, form, position: 0, progress })
     }
 
-    /// Begins a file of at most `size` bytes; `name` has `/` between its parts.
+    /// Begins a file of at most `size` bytes; `name` has `/` as separator.
     pub(super) fn begin(&mut self, name: &str, size: u64) -> io::Result<()> {
         self.position = 0;
         match &mut self.form {
@@ -130,7 +130,7 @@ impl<'p> Sink<'p> {
         self.position
     }
 
-    /// Everything is there: gives it its name.
+    /// Finishes the dump and gives it its name.
     pub(super) fn finish(mut self) -> io::Result<()> {
         match &mut self.form {
             Form::Folder(file) => {
@@ -144,7 +144,7 @@ impl<'p> Sink<'p> {
             }
         }
         let mut begun = begun();
-        // A folder is never put over another one, nor a file over a folder; a file that came meanwhile would be.
+        // Never replaces a folder; rename(2) would replace a file that was created meanwhile.
         if self.to.symlink_metadata().is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -156,7 +156,7 @@ impl<'p> Sink<'p> {
     }
 }
 
-/// Creates a file that only its owner can read, whatever becomes of the folder that it is in.
+/// Creates a file that only its owner can read, independent of its folder.
 fn create(path: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).mode(MODE).open(path)
 }
@@ -182,7 +182,7 @@ impl Write for Sink<'_> {
 }
 
 impl Drop for Sink<'_> {
-    /// A failed write leaves nothing behind.
+    /// Removes the files of a failed write.
     fn drop(&mut self) {
         if self.partial.as_os_str().is_empty() {
             return;

@@ -10,12 +10,12 @@ use super::objects::{is_plain, plain};
 use super::sink::Sink;
 use super::{Plan, Written};
 
-/// Bytes of a path, and of one name in it, that a dump has as they are.
+/// Maximum bytes of a path, and of one name in it, that a dump keeps unchanged.
 const MAX_PATH: usize = 1024;
 const MAX_PART: usize = 200;
 
-/// Files of a dump for source files: `sources/PATH`, so that a debugger's own settings can lead to an unpacked dump; a number
-/// where the path has other characters, or would be a folder and a file.
+/// File names of source files: `sources/PATH`, so that a debugger's settings can refer to an unpacked dump. A number
+/// replaces a path with other characters, or one that is both folder and file.
 struct Files<'p> {
     paths: HashSet<&'p str>,
     taken: HashSet<&'p str>,
@@ -41,7 +41,7 @@ impl<'p> Files<'p> {
     }
 }
 
-/// Writes the plan's source files; the manifest's entries.
+/// Writes the plan's source files; returns the manifest's entries.
 pub(super) fn write(plan: &Plan, sink: &mut Sink<'_>, written: &mut Written) -> io::Result<Vec<Value>> {
     let (mut entries, mut files) = (Vec::new(), Files::new(plan));
     for (index, source) in plan.sources.iter().enumerate() {

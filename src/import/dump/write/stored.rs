@@ -1,6 +1,6 @@
-//! Captured bytes as they lie in one file of the dump: each is written once, however many claim it.
+//! Captured bytes in one file of the dump: each is written once, even if several extents contain it.
 //!
-//! A capture can have many waves that claim one range of a file: a dump of some kilobytes would become terabytes.
+//! Many waves of a capture may share one range of a file: without this a dump of some kilobytes would become terabytes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -9,23 +9,23 @@ use super::Written;
 use super::sink::Sink;
 use crate::capture::{Capture, Extent, distinct};
 
-/// Bytes that are copied at a time.
+/// Bytes of one copy step.
 const CHUNK: usize = 1 << 20;
 
 /// The contents of one file of the dump.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
-    /// By store and offset of the first byte: the offset behind the last one, and where the first lies in the file.
+    /// By store and first offset: the offset after the last byte, and the place in the file.
     runs: BTreeMap<(u32, u64), (u64, u64)>,
 }
 
-/// Bytes that a file with those extents has at the most.
+/// Maximum bytes of a file with those extents.
 pub(super) fn size(extents: Vec<Extent>) -> u64 {
     distinct(extents).iter().map(|extent| extent.length).fold(0, u64::saturating_add)
 }
 
 impl Stored {
-    /// Writes what was captured of those extents to the present file of the sink.
+    /// Writes the captured bytes of those extents to the present file of the sink.
     pub(super) fn write(
         capture: &Capture,
         extents: Vec<Extent>,
@@ -47,7 +47,7 @@ impl Stored {
                     sink,
                     written,
                 )?;
-                // Behind a gap goes on who begins there.
+                // After a gap, continue at the next start.
                 let behind = starts.partition_point(|start| *start <= (run.backing.0, end));
                 let start = starts.get(behind).filter(|(backing, _)| *backing == run.backing.0);
                 next = start.map(|(_, start)| *start);
@@ -56,7 +56,7 @@ impl Stored {
         Ok(stored)
     }
 
-    /// Copies a run as far as it was captured without a gap; where that ends.
+    /// Copies a run up to the first gap; returns its end.
     fn copy(
         &mut self,
         capture: &Capture,
@@ -90,7 +90,7 @@ impl Stored {
         Ok(at)
     }
 
-    /// Where the first byte of an extent lies in the file, and how many bytes of the extent lie there from it on.
+    /// Place of an extent's first byte in the file, and the number of its bytes there.
     pub(super) fn find(&self, extent: &Extent) -> (u64, u64) {
         let before = self.runs.range(..=(extent.backing.0, extent.offset)).next_back();
         match before {

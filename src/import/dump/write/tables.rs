@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 use super::{Plan, number};
 use crate::capture::{Capture, Hardware, Ring, WorkGroup};
 
-/// Indexes of what the chosen waves belong to.
+/// Indexes of the chosen waves' owners.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     agents: BTreeSet<usize>,
     queues: BTreeSet<usize>,
-    /// With their ids in the dump: those that people know need not be unique.
+    /// With their ids in the dump: the numbers that users know may repeat.
     dispatches: BTreeMap<usize, u32>,
     pub(super) workgroups: BTreeSet<usize>,
 }
@@ -22,7 +22,7 @@ impl Kept {
     pub(super) fn of(capture: &Capture, plan: &Plan) -> Self {
         let mut kept = Self::default();
         if plan.waves.len() == capture.waves.len() {
-            // Who wants all waves wants what has none, too.
+            // A plan of all waves includes objects without waves.
             kept.agents.extend(0..capture.agents.len());
             kept.queues.extend(0..capture.queues.len());
             kept.workgroups.extend(0..capture.workgroups.len());
@@ -119,7 +119,7 @@ impl Kept {
 pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Map<String, Value> {
     let queue = group.queue.and_then(|index| capture.queues.get(index));
     let position = || group.position.map(|position| json!(position));
-    // Work-groups of several dispatches may have one position: with the queue alone they are ambiguous.
+    // Work-groups of several dispatches may have one position: the queue alone does not identify them.
     let is_recorded = is_outside(capture, group) || (group.dispatch.is_none() && queue.is_some());
     table([
         ("id", Some(json!(group.id))),
@@ -131,7 +131,7 @@ pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Ma
     ])
 }
 
-/// Whether a work-group's position is none of its grid, as a core may have it: the format has a key of its own for that.
+/// Whether a work-group's position is outside of its grid, which a core may contain: the format has a key for that.
 fn is_outside(capture: &Capture, group: &WorkGroup) -> bool {
     let dispatch = group.dispatch.and_then(|index| capture.dispatches.get(index));
     let sizes = dispatch.and_then(|dispatch| dispatch.grid.zip(dispatch.workgroup));
@@ -160,12 +160,12 @@ fn ring(ring: &Ring) -> Value {
     ]))
 }
 
-/// The chosen waves without registers and memory.
+/// The facts of the chosen waves, without registers and memory.
 pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
     let waves = plan.waves.iter().map(|planned| {
         let Some(wave) = capture.wave(planned.wave) else { return Map::new() };
         let group = capture.workgroup_of(wave);
-        // A reader that wants a dispatch of every work-group needs the agent.
+        // A reader that requires a dispatch for each work-group needs the agent.
         let agent = capture.agent_of(wave).filter(|_| group.is_none_or(|group| group.dispatch.is_none()));
         let stop = wave.stop.as_ref().map(|stop| {
             let reasons = stop.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index));
@@ -188,13 +188,13 @@ pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
     waves.collect()
 }
 
-/// The part of a slim dump's note between its making and its contents.
+/// The separator of a slim dump's note between its creation and its contents.
 pub const CONTAINS: &str = "; contains ";
 
-/// Where the capture comes from: its own words, and how this dump was made of it.
+/// The capture's provenance, and the creation of this dump.
 pub(super) fn provenance(capture: &Capture, note: String) -> Value {
     let from = &capture.provenance;
-    // The contents of another slim dump are not this one's; its making is.
+    // From the note of another slim dump only the creation is kept.
     let is_slim = from.producer.as_deref().is_some_and(|producer| producer.starts_with("lanescope "));
     let before = from.note.as_deref().map(|before| match before.rsplit_once(CONTAINS) {
         Some((made, _)) if is_slim && made.contains("slimmed from ") => made,
@@ -218,7 +218,7 @@ pub(super) fn provenance(capture: &Capture, note: String) -> Value {
     ]))
 }
 
-/// A table of the keys that have a value.
+/// A table of the keys with a value.
 pub(super) fn table<const N: usize>(entries: [(&str, Option<Value>); N]) -> Map<String, Value> {
     entries.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
