@@ -1,6 +1,6 @@
-//! The target that stands for a processor that has none of its own.
+//! Replacement targets for processors without a target of their own.
 //!
-//! Cores give a number and texts a name; both are a version, and the nearest version has the most alike registers and layout.
+//! Cores have a number and texts a name; both give a version. The nearest version is the most similar one.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) fn parse(name: &str) -> Option<Version> {
     Some((major.parse().ok()?, hex(minor)?, hex(stepping)?))
 }
 
-/// The processor that the user names.
+/// The user's processor.
 ///
 /// # Errors
 /// There is no such target.
@@ -46,8 +46,8 @@ pub(super) fn near(version: Version, targets: &Targets) -> Vec<String> {
     near.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
-/// The target of a processor, else the nearest of its generation, else of a generic processor the first that it runs on.
-/// `None`: no target is of its generation.
+/// The target of a processor, else the nearest of its generation, else the first target that runs a generic processor's
+/// code. `None`: no target is of its generation.
 pub(super) fn nearest(targets: &Targets, processor: Processor) -> Option<Arc<Target>> {
     if let Ok(target) = targets.target(processor.name) {
         return Some(target);
@@ -60,8 +60,8 @@ pub(super) fn nearest(targets: &Targets, processor: Processor) -> Option<Arc<Tar
     targets.target(&name).ok()
 }
 
-/// Whether what is for a processor is rightly read as a target's: they are the same, it is generic code that runs there, or the
-/// processor has no target of its own and that is the nearest.
+/// Whether a processor's data are read as a target's: they are the same, the target runs the generic code, or the
+/// target is the replacement of a processor without a target.
 pub(super) fn is_read_as(targets: &Targets, processor: Processor, target: &Target) -> bool {
     processor.runs_on(&target.name)
         || nearest(targets, processor).is_some_and(|nearest| nearest.name == target.name)

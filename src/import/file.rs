@@ -1,5 +1,5 @@
-//! A file of which a part or the whole is a store of captured bytes: read by range, mapped where somebody needs much, and
-//! watched for changes.
+//! A file with a store of captured bytes in a part of it or in all of it: read by range, mapped for large views, and
+//! checked for changes.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use crate::capture::{Backing, Bytes, RangeRead};
 use crate::clean::clean;
 use crate::mapping::{self, Changes, Stamp};
 
-/// One open file, whole, which must not change: every read is followed by a look at the file's stamp.
+/// An open file that must not change: every read is followed by a check of the file's stamp.
 #[derive(Debug)]
 pub(super) struct OpenFile {
     name: String,
@@ -24,9 +24,9 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Opens a regular file; anything else, a pipe or a device, has no size and cannot be read by range.
+    /// Opens a regular file; a pipe or a device has no size and no reads by range.
     ///
-    /// `changes`: of the capture that the file is a part of.
+    /// `changes`: those of the file's capture.
     pub(super) fn open(path: &Path, changes: &Changes) -> Result<Self, ImportError> {
         let name = path.display().to_string();
         let io = |source| ImportError::Io { file: path.display().to_string(), source };
@@ -38,7 +38,7 @@ impl OpenFile {
         }
     }
 
-    /// Takes over a file that is open already.
+    /// Uses an already open file.
     pub(super) fn of(name: String, file: File, changes: &Changes) -> Result<Self, ImportError> {
         match Stamp::of(&file) {
             Ok(stamp) => Ok(Self { name, file, stamp, changes: changes.clone() }),
@@ -46,7 +46,7 @@ impl OpenFile {
         }
     }
 
-    /// Takes over a file that was found with that stamp and opened later.
+    /// Uses a file that was opened after its lookup with that stamp.
     ///
     /// # Errors
     /// It is another file now, or has changed.
@@ -61,7 +61,7 @@ impl OpenFile {
         self.stamp
     }
 
-    /// Reads from a store that is the range `start`, `size` of the file; short only where the store or the file ends.
+    /// Reads from the range `start`, `size` of the file; short only at the end of the range or the file.
     ///
     /// # Errors
     /// The operating system's answer, or the file has changed since it was opened.
@@ -73,12 +73,12 @@ impl OpenFile {
         buffer: &mut [u8],
     ) -> io::Result<usize> {
         let count = read_range(&self.file, start, size, offset, buffer);
-        // Behind the read: what changes the file later changes none of these bytes.
+        // After the read: later changes of the file do not affect these bytes.
         self.unchanged()?;
         count
     }
 
-    /// A lasting view of a part of such a store.
+    /// A persistent view of a part of such a store.
     ///
     /// # Errors
     /// As [`Self::read_range`]; `UnexpectedEof` where the part leaves the store.
@@ -101,7 +101,7 @@ impl OpenFile {
     }
 }
 
-/// Records that a file of a capture has changed, and is the error of who reads it.
+/// Records that a file of a capture has changed; returns the reader's error.
 pub(super) fn changed(name: &str, changes: &Changes) -> io::Error {
     let name = clean(name);
     changes.record(&name);
@@ -126,7 +126,7 @@ impl Backing for OpenFile {
             read.count = read_range(&self.file, 0, self.stamp.size(), read.offset, read.buffer)?;
             Ok(())
         });
-        // Behind the last read, as after a single one.
+        // After the last read, as after a single one.
         self.unchanged()?;
         done
     }
@@ -136,7 +136,7 @@ impl Backing for OpenFile {
     }
 }
 
-/// Opens a regular file. Opening anything else may wait for a pipe's writer or move a device.
+/// Opens a regular file. To open another type may wait for a pipe's writer or move a device.
 ///
 /// # Errors
 /// The operating system's; `InvalidInput`: it is no regular file.
@@ -145,13 +145,13 @@ pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(irregular());
     }
-    // Another file may have taken its place since.
+    // Another file may have replaced it since.
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
 }
 
-/// Reads from a store that is the range `start`, `size` of a file; short only where the store or the file ends.
+/// Reads from a store, the range of `size` bytes at `start` of a file; short only at the end of the store or the file.
 pub(super) fn read_range(
     file: &File,
     start: u64,

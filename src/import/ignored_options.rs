@@ -1,4 +1,4 @@
-//! Options without effect for a capture's format: each has a problem, so that nobody waits for its effect.
+//! Options without effect for a capture's format; each becomes a problem.
 
 use super::problem::problem;
 use super::{FileLocation, LocalFiles, Opened, Options};
@@ -17,7 +17,7 @@ pub(super) enum Reads {
 }
 
 impl Reads {
-    /// Why an option is without effect.
+    /// The reason that an option has no effect.
     fn why(self) -> &'static str {
         match self {
             Self::Dump => "the dump records that itself",
@@ -28,10 +28,10 @@ impl Reads {
     }
 }
 
-/// Adds a problem for each option that was given and that has no effect.
+/// Adds a problem for each given option without effect.
 pub(super) fn reported(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     use Reads::{Core, Dump, Log, Umr};
-    // Folders of symbols hold debug information that was stripped off, too: of all that have code objects.
+    // Folders of symbols also hold separate debug information, which applies to all formats with code objects.
     let rules: [(&str, bool, &[Reads], &str); 7] = [
         ("--host-core", options.host_core.is_some(), &[Core], "a ROCm core"),
         (

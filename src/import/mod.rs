@@ -1,11 +1,10 @@
-//! Foreign bytes to a [`Capture`] and what is wrong with them.
+//! Readers of foreign formats: they produce a [`Capture`] and its problems.
 //!
-//! [`open`] detects the format by content, never by name. Each format has one folder; a format's reader returns
-//! [`Opened`], in which all sound parts are loaded and everything else is a [`Problem`], or an [`ImportError`] if
-//! nothing is. Input may be hostile: nothing here panics, and every loop and allocation is bounded by the input's
-//! size.
+//! [`open`] detects the format by content, never by name. Each format has one folder; its reader returns [`Opened`]
+//! with all sound parts and a [`Problem`] for every other one, or an [`ImportError`] if no part is sound. Input may be
+//! hostile: no code here panics, and the input's size bounds every loop and allocation.
 //!
-//! Formats: lanescope's own dump (docs/dump-format.md); ROCm core files, logs of ROCm's debug agent, and what umr prints
+//! Formats: lanescope's own dump (docs/dump-format.md); ROCm core files, logs of ROCm's debug agent, and umr's output
 //! (docs/captures.md).
 
 mod agent_log;
@@ -47,26 +46,26 @@ use crate::mapping::Changes;
 /// `S_IWOTH`.
 const OTHERS_WRITE: u32 = 0o002;
 
-/// A capture, and what is wrong with the dump it comes from.
+/// A capture with its problems.
 #[derive(Debug)]
 pub struct Opened {
-    /// All that is sound.
+    /// All sound parts.
     pub capture: Capture,
-    /// The rest, in the order in which it was met; at most [`MAX_PROBLEMS`] and one that counts the others.
+    /// The problems in the order of their detection; at most [`MAX_PROBLEMS`] and one that counts the others.
     pub problems: Vec<Problem>,
 }
 
-/// Opens a capture of any format that is read: a lanescope dump (a folder, a zip or a manifest), a ROCm core, a log of
+/// Opens a capture of any supported format: a lanescope dump (a folder, a zip or a manifest), a ROCm core, a log of
 /// ROCm's debug agent, or umr's waves (text, JSON, RADV's hang folder, also in a zip).
 ///
-/// Only manifests, headers and wave state are read; bulk data is checked for size and read when somebody asks for it. Logs
-/// and what umr prints are text, in UTF-8 or in UTF-16 with its mark, which is read whole.
+/// Reads only manifests, headers and wave state; of bulk data it checks the size. Logs and umr's output are text, in
+/// UTF-8 or in UTF-16 with a byte order mark, and are read as a whole.
 ///
 /// # Errors
-/// Nothing of it can be loaded: it is of no known format, or its first part cannot be read.
+/// The format is unknown, the first part is unreadable, or no part can be loaded.
 pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened, ImportError> {
     let mut opened = open_path(path, targets, options)?;
-    // The name of a file is foreign as well.
+    // The file's name is untrusted too.
     opened.capture.name = clean(opened.capture.name).into_owned();
     Ok(opened)
 }
@@ -130,7 +129,7 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     Ok(finished(opened, options, reads))
 }
 
-/// Applies what holds for every format.
+/// Applies the rules for all formats.
 fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     for object in &mut opened.capture.code_objects {
         object.forced = options.force;
@@ -138,10 +137,10 @@ fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     ignored_options::reported(opened, options, reads)
 }
 
-/// Whether files that a core names may count: by default where the core and the host's core beside it are the user's own.
+/// Whether files that a core names may be used: by default if the core and the host core beside it belong to the user.
 fn own(options: &Options, core: &Metadata) -> LocalFiles {
     let user = nix::unistd::geteuid().as_raw();
-    // Root can write into every file as it is.
+    // Root can write to every file in any case.
     let is_own = |file: &Metadata| [user, 0].contains(&file.uid()) && file.mode() & OTHERS_WRITE == 0;
     let host = options.host_core.as_deref().map(std::fs::metadata);
     let is_own = is_own(core) && host.is_none_or(|host| host.is_ok_and(|host| is_own(&host)));
@@ -151,7 +150,7 @@ fn own(options: &Options, core: &Metadata) -> LocalFiles {
     }
 }
 
-/// Opens a dump that is a zip and part of the program; its side files are read where they lie.
+/// Opens an embedded zip dump; its side files are read in place.
 ///
 /// # Errors
 /// As [`open`].
@@ -159,8 +158,8 @@ pub fn open_zip_bytes(name: &str, bytes: &'static [u8], targets: &Targets) -> Re
     dump::open_bytes(name, Cow::Borrowed(bytes), targets)
 }
 
-/// Opens a dump that is in memory: a zip, a manifest without side files, a core, a log, or umr's text or JSON. Fuzz
-/// targets call it.
+/// Opens a dump in memory: a zip, a manifest without side files, a core, a log, or umr's text or JSON. Fuzz targets
+/// call it.
 ///
 /// # Errors
 /// As [`open`].

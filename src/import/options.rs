@@ -1,47 +1,47 @@
-//! The user's additions to an incomplete capture.
+//! The user's supplements to an incomplete capture.
 
 use std::path::PathBuf;
 
-/// Additions to a capture; the default adds nothing.
+/// Supplements to a capture; the default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The capture's name in messages, if that is not the path of its file: `standard input`.
+    /// The capture's name in messages, if it differs from the file's path: `standard input`.
     pub name: Option<String>,
-    /// The core of the host process, for a GPU core that was written beside it.
+    /// The core of the host process, for a separate GPU core.
     pub host_core: Option<PathBuf>,
-    /// Code objects, each with the address where it was loaded if the user knows.
+    /// Code objects, each with its load address if known.
     pub code_objects: Vec<Supplied>,
-    /// Folders in which code objects are looked for, by build id or by content.
+    /// Folders to search for code objects, by build id or by content.
     pub symbols: Vec<PathBuf>,
     /// URLs of debuginfod servers.
     pub debuginfod: Vec<String>,
-    /// Takes a code object that does not match the captured memory, or is for another processor, all the same.
+    /// Whether to use code objects that do not match the captured memory or the processor.
     pub force: bool,
-    /// `r_debug::r_version` of the ROCm runtime that wrote the capture, where the capture does not hold it.
+    /// `r_debug::r_version` of the ROCm runtime that wrote the capture, if the capture lacks it.
     pub r_version: Option<u32>,
-    /// Whether files of this machine count that the capture names.
+    /// Use of files of this machine that the capture names.
     pub local_files: LocalFiles,
-    /// The processor, for formats without it: `gfx90a`.
+    /// The processor, for formats without one: `gfx90a`.
     pub target: Option<String>,
 }
 
-/// Whether files of this machine count that a capture names: `file://` of cores and logs, `path` of dumps (docs/security.md).
+/// Use of files of this machine that a capture names: `file://` of cores and logs, `path` of dumps (docs/security.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LocalFiles {
-    /// Of a core that is the user's own: those whose loaded bytes are all in captured memory.
+    /// For a core that belongs to the user: files whose loaded bytes are all in captured memory.
     #[default]
     Auto,
-    /// Those that match the capture's facts.
+    /// Files that match the capture's facts.
     Yes,
-    /// None is opened.
+    /// No file.
     No,
 }
 
-/// A code object that the user gives.
+/// A code object from the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supplied {
     /// Its file.
     pub file: PathBuf,
-    /// Its load address; `None`: to be found.
+    /// Its load address; `None`: unknown.
     pub address: Option<u64>,
 }

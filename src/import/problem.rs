@@ -27,10 +27,10 @@ impl<T: Display> Hint for Do<T> {
     }
 }
 
-/// Why nothing of a dump could be loaded.
+/// The reason that a dump cannot be loaded at all.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The operating system would not give a file.
+    /// The operating system cannot open or read a file.
     #[error("{file}: {source}")]
     Io {
         /// The file.
@@ -44,13 +44,13 @@ pub enum ImportError {
         /// The folder or zip.
         file: String,
     },
-    /// A folder or a zip with two of them.
+    /// A folder or a zip with two manifests.
     #[error("{file}: both manifest.toml and manifest.json are there (expected one of them)")]
     TwoManifests {
         /// The folder or zip.
         file: String,
     },
-    /// A file of no known kind.
+    /// A file of an unknown format.
     #[error(
         "{file}: {found} (expected a lanescope dump (a folder or a .zip with manifest.toml or manifest.json, or a manifest), a ROCm core, a log of ROCm's debug agent or umr's waves)"
     )]
@@ -60,7 +60,7 @@ pub enum ImportError {
         /// The detected format.
         found: String,
     },
-    /// The file given as the host's core is none.
+    /// The file given as the host core is not a core.
     #[error("--host-core {file}: {found} (expected an ELF core of the host process)")]
     NotACore {
         /// The file.
@@ -68,13 +68,13 @@ pub enum ImportError {
         /// The detected format.
         found: String,
     },
-    /// The processor that the user names is not known.
+    /// The user's processor is unknown.
     #[error("--processor: {what}")]
     Processor {
-        /// Why not, and which there are.
+        /// The reason, and the known processors.
         what: String,
     },
-    /// The manifest's text cannot be read.
+    /// The manifest's text has a syntax error.
     #[error("{file}: line {line}, column {column}: {what} (expected {expected})")]
     Syntax {
         /// The manifest.
@@ -85,10 +85,10 @@ pub enum ImportError {
         column: usize,
         /// The parser's error.
         what: String,
-        /// The language it was read as.
+        /// The language of the parser.
         expected: &'static str,
     },
-    /// The manifest is of no format that this version reads.
+    /// The manifest has an unsupported format.
     #[error("{file}: format: {found} (expected format = 1)")]
     Format {
         /// The manifest.
@@ -96,16 +96,16 @@ pub enum ImportError {
         /// The declared format.
         found: String,
     },
-    /// The manifest is too large to be one.
+    /// The manifest is too large.
     #[error(
         "{file}: {size} bytes (expected a manifest of at most {limit} bytes: bulk data belongs in side files)"
     )]
     TooLarge {
         /// The manifest.
         file: String,
-        /// Its size.
+        /// Its size in bytes.
         size: u64,
-        /// The most that is read.
+        /// The maximum size in bytes.
         limit: u64,
     },
     /// The manifest has more values than its parser may take.
@@ -115,12 +115,12 @@ pub enum ImportError {
     Values {
         /// The manifest.
         file: String,
-        /// Bytes of memory that they take.
+        /// Estimated bytes of memory.
         estimate: u64,
-        /// The bound.
+        /// The maximum.
         limit: u64,
     },
-    /// The zip itself is broken.
+    /// The zip is damaged.
     #[error("{file}: {what} (expected a zip with a whole central directory (was it truncated?))")]
     Zip {
         /// The zip.
@@ -128,7 +128,7 @@ pub enum ImportError {
         /// The error.
         what: String,
     },
-    /// The manifest is in a zip, but not in a form that can be read in place.
+    /// The manifest in a zip is not stored in a form that can be read in place.
     #[error(
         "{file}: {entry}: {what} (expected a stored entry (method 0, not encrypted), as `zip -0` writes it)"
     )]
@@ -137,12 +137,12 @@ pub enum ImportError {
         file: String,
         /// The entry.
         entry: String,
-        /// How it is stored instead.
+        /// The actual form.
         what: String,
     },
 }
 
-/// The most problems that are listed one by one; a dump of 10,000 waves over one truncated file has one for each wave.
+/// Maximum number of listed problems; a dump of 10,000 waves over one truncated file has one for each wave.
 pub const MAX_PROBLEMS: usize = 1000;
 
 /// Collects problems; beyond [`MAX_PROBLEMS`] they are only counted.
@@ -154,17 +154,17 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// None yet; `file` is what [`Self::report`] blames: the manifest.
+    /// Creates an empty collection; `file` is the file of [`Self::report`]: the manifest.
     pub(super) fn new(file: impl Into<String>) -> Self {
         Self { file: file.into(), list: Vec::new(), more: 0 }
     }
 
-    /// Something is wrong in the manifest itself.
+    /// Reports an error in the manifest.
     pub(super) fn report(&mut self, key: impl Display, what: impl Display, hint: impl Hint) {
         self.push(None, None, key, what, hint);
     }
 
-    /// Something is wrong in a side file which `key` names.
+    /// Reports an error in a side file that `key` names.
     pub(super) fn report_in(
         &mut self,
         file: &str,
@@ -176,7 +176,7 @@ impl Problems {
         self.push(Some(file), offset, key, what, hint);
     }
 
-    /// Something is wrong at an offset of a file, or in what was found there.
+    /// Reports an error at an offset of a file, or in its contents there.
     pub(super) fn report_at(
         &mut self,
         file: &str,
@@ -188,13 +188,13 @@ impl Problems {
         self.push(Some(file), Some(offset), key, what, hint);
     }
 
-    /// Something is wrong in a line of a text, which counts from 1.
+    /// Reports an error in a line of a text, from 1.
     pub(super) fn line(&mut self, line: impl TryInto<usize>, what: impl Display, hint: impl Hint) {
         let place = FileLocation { line: line.try_into().ok(), ..FileLocation::default() };
         self.list(place, what, hint);
     }
 
-    /// Something is wrong with the capture as a whole.
+    /// Reports an error of the whole capture.
     pub(super) fn whole(&mut self, what: impl Display, hint: impl Hint) {
         self.list(FileLocation::default(), what, hint);
     }
@@ -216,7 +216,7 @@ impl Problems {
         self.list.iter_mut().skip(count).for_each(|problem| problem.severity = Severity::Error);
     }
 
-    /// The first of them.
+    /// The first problem.
     pub(super) fn first(&self) -> Option<&Problem> {
         self.list.first()
     }
@@ -230,7 +230,7 @@ impl Problems {
         hint: impl Hint,
     ) {
         if self.list.len() >= MAX_PROBLEMS {
-            // No text is made: there may be millions.
+            // Creates no text: there may be millions.
             self.more += 1;
             return;
         }
@@ -238,7 +238,7 @@ impl Problems {
         self.list(FileLocation { file, key, offset, line: None }, what, hint);
     }
 
-    /// `place` without a file: in the manifest.
+    /// Lists a problem; a `place` without a file is in the manifest.
     fn list(&mut self, place: FileLocation, what: impl Display, hint: impl Hint) {
         if self.list.len() >= MAX_PROBLEMS {
             self.more += 1;
@@ -249,7 +249,7 @@ impl Problems {
         self.list.push(problem(place, what, hint));
     }
 
-    /// All of them, with a last one that counts those which are not listed.
+    /// All problems, with a last one that counts the unlisted ones.
     pub(super) fn finish(mut self) -> Vec<Problem> {
         if self.more > 0 {
             let place = FileLocation { file: self.file, ..FileLocation::default() };
@@ -260,7 +260,7 @@ impl Problems {
     }
 }
 
-/// A warning of clean text.
+/// A warning with sanitized text.
 pub(super) fn problem(place: FileLocation, what: impl Display, hint: impl Hint) -> Problem {
     let clean = |text: String| clean(text).into_owned();
     let place = FileLocation { file: clean(place.file), key: place.key.map(clean), ..place };

@@ -1,5 +1,4 @@
-//! *Data* of the manifest to extents: side files by range, inline bytes in one arena. Checks sizes and reads no bytes.
-//! read.
+//! *Data* of the manifest to extents: side files by range, inline bytes in one arena. Reads no side file.
 
 use std::collections::HashMap;
 use std::fmt::Display;

@@ -1,4 +1,4 @@
-//! Code objects that may be the one that was loaded: those of a file, of a bundle or host program, of memory.
+//! Candidates for a loaded code object: the code objects of a file, of a bundle or host program, or of memory.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,33 +10,33 @@ use crate::elf::SHT_NOBITS;
 use crate::import::file::open_regular;
 use crate::mapping;
 
-/// A code object that may be the one that was loaded somewhere.
+/// A candidate for a loaded code object.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) bytes: Bytes,
     pub(super) object: CodeObject,
     pub(super) build_id: Option<Bytes>,
-    /// Where it begins in its file, unless that was packed.
+    /// Its offset in the file, unless it was packed.
     pub(super) offset: Option<u64>,
-    /// The name for a person: its file, and the entry if that has several.
+    /// The displayed name: its file, and the entry of a file with several.
     pub(super) label: String,
 }
 
 impl Candidate {
-    /// Whether it has DWARF itself.
+    /// Whether it contains DWARF.
     pub(super) fn has_debug(&self) -> bool {
         [".debug_info", ".zdebug_info"].iter().any(|name| self.object.section(name).is_some())
     }
 }
 
-/// The code objects of some bytes: themselves, or the entries of a bundle or host program. Entries for the host, bitcode and
-/// damaged ones are left out.
+/// The code objects of some bytes: the bytes themselves, or the entries of a bundle or host program. Host entries,
+/// bitcode and damaged entries are left out.
 pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, CandidateError> {
     let fat = FatFile::read(bytes)?;
     let single = matches!(&fat.entries[..], [entry] if entry.id.is_none());
     let candidates = fat.entries.iter().filter_map(|entry| {
         let object = CodeObject::parse(entry.bytes.clone()).ok()?;
-        // Debug information alone is not what was loaded: its segments have no bytes, or wrong ones.
+        // A file of debug information alone was not loaded: its segments have no bytes, or wrong ones.
         if object.section(".text").is_some_and(|text| text.section_type == SHT_NOBITS.0) {
             return None;
         }
@@ -56,7 +56,7 @@ pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
     Ok(candidates)
 }
 
-/// Bytes that a dump declares as a code object: they are not unpacked.
+/// The code object of a dump, without unpacking.
 pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, CandidateError> {
     let object = CodeObject::parse(bytes.clone())?;
     let build_id = object.build_id();
@@ -82,22 +82,22 @@ pub(super) fn of_file(path: &Path) -> Result<Vec<Arc<Candidate>>, CandidateError
     of_bytes(&map(path)?, &path.display().to_string())
 }
 
-/// The code objects of an open file, which is called `label`.
+/// The code objects of an open file with the name `label`.
 pub(super) fn of_open(file: &File, label: &str) -> Result<Vec<Arc<Candidate>>, CandidateError> {
     of_bytes(&map_open(file)?, label)
 }
 
-/// A part of a file of this machine that a capture names, if it is a code object; `None` has one cause for the
-/// reader, so that it reveals nothing.
+/// A part of a file of this machine that a capture names, if it is a code object; `None` has one cause for the reader,
+/// so that it reveals no facts.
 pub(super) fn of_range(path: &Path, offset: u64, size: Option<u64>, label: &str) -> Option<Arc<Candidate>> {
-    // A relative path would count from wherever this program runs.
+    // A relative path would depend on the working directory.
     let bytes = path.is_absolute().then(|| map(path).ok()).flatten()?;
     let end = size.map_or(Some(bytes.len() as u64), |size| offset.checked_add(size))?;
     let part = bytes.slice(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?;
     of_object(part, label).ok()?.pop()
 }
 
-/// A file of this machine that a capture names, if it holds a code object of the build id that the capture gives.
+/// A file of this machine that a capture names, if it holds a code object of the capture's build id.
 pub(in crate::import) fn local(path: &Path, build_id: Option<&[u8]>) -> Option<Bytes> {
     let bytes = map(path).ok()?;
     let candidates = of_bytes(&bytes, "").ok()?;

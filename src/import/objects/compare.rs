@@ -1,4 +1,4 @@
-//! Whether a code object is the one that was loaded: its build id, and its bytes against captured memory.
+//! Compares a code object with the loaded one: its build id, and its bytes with captured memory.
 //!
 //! The comparison leaves out bytes that the program or the loader may change: writable segments, and fields that
 //! relocations fill in. It also leaves out the fields of the ELF header that describe sections, which differ between
@@ -13,15 +13,15 @@ use super::error::SegmentError;
 use crate::codeobject::{CodeObject, Segment, hex};
 use crate::elf::FileHeader;
 
-/// Bytes that are compared at a time.
+/// Bytes of one comparison step.
 const CHUNK: usize = 64 << 10;
-/// Bytes of each segment that are compared where build ids are equal: a damaged copy shows, and large ones cost nothing.
+/// Compared bytes of each segment if build ids are equal: enough to detect a damaged copy.
 const COMPARED_BY_ID: u64 = 256 << 10;
-/// Bytes of each segment that are compared where there is no build id.
+/// Compared bytes of each segment without a build id.
 const COMPARED: u64 = 16 << 20;
-/// Bytes that are compared for one capture in all: some seconds.
+/// Maximum of compared bytes for a capture: some seconds.
 pub(super) const MAX_COMPARED: u64 = 16 << 30;
-/// Bytes shown of each side of a difference.
+/// Shown bytes of each side of a difference.
 const SHOWN: usize = 8;
 /// `e_shoff`, and `e_shentsize` to `e_shstrndx`, by file offset.
 const SECTION_FIELDS: [(u64, u64); 2] =
@@ -30,11 +30,11 @@ const SECTION_FIELDS: [(u64, u64); 2] =
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Everything that could be compared is equal: so many bytes of code, and whether the build ids are.
+    /// All comparable bytes are equal; `code`: their number in code segments; `by_id`: the build ids are equal too.
     Same { code: u64, by_id: bool },
-    /// All facts of a text hold, and distinguish it from others; `exact`: its offset in its file agrees, too.
+    /// All facts of a text match, and are unique; `exact`: its offset in its file matches too.
     Said { exact: bool },
-    /// It is another one; why, in words.
+    /// It is another one, with the reason.
     Differs(String),
 }
 
@@ -45,14 +45,14 @@ pub(super) enum Strength {
     Nothing,
     /// Nothing contradicts it.
     Possible,
-    /// It is surely the one.
+    /// It is certainly the one.
     Proof,
-    /// And no other one of its file is.
+    /// In addition no other one of its file is.
     Exact,
 }
 
 impl Verdict {
-    /// Whether it is surely the one.
+    /// Whether it is certainly the one.
     pub(super) fn is_proof(&self) -> bool {
         match self {
             Self::Same { code, by_id } => *by_id || *code > 0,
@@ -72,8 +72,8 @@ impl Verdict {
     }
 }
 
-/// Compares a code object with what is in memory where it would be loaded. `loaded_id`: the build id of what is there. `left`:
-/// bytes that may still be compared, which it counts down.
+/// Compares a code object with the memory at its load address. `loaded_id`: the build id of the image there. `left`:
+/// remaining budget of compared bytes, which it reduces.
 pub(super) fn compare(
     candidate: &Candidate,
     address: u64,
@@ -106,8 +106,8 @@ pub(super) fn compare(
     Verdict::Same { code, by_id }
 }
 
-/// Whether captured memory holds all bytes that loading a code object puts into unwritable memory: whoever made the capture had
-/// them. Writable segments, and fields that [`compare`] leaves out, prove nothing.
+/// Whether captured memory holds all bytes that the code object's load puts into read-only memory: the capture's author
+/// had them. Writable segments, and fields that [`compare`] leaves out, prove nothing.
 pub(super) fn is_in_memory(
     candidate: &Candidate,
     address: u64,
@@ -126,7 +126,7 @@ pub(super) fn is_in_memory(
     has_code
 }
 
-/// Segments that neither the program nor the loader changes, code first: a difference there is what a person looks for.
+/// Segments that neither the program nor the loader changes, code first: a difference there is the most useful one.
 fn fixed(object: &CodeObject) -> Vec<&Segment> {
     let fixed = object
         .segments()
@@ -137,7 +137,7 @@ fn fixed(object: &CodeObject) -> Vec<&Segment> {
     fixed
 }
 
-/// ELF addresses, each with a length, whose bytes in memory may differ from the file's; in order.
+/// ELF addresses, each with a length, whose bytes in memory may differ from the file's; sorted.
 fn exempt(object: &CodeObject) -> Vec<(u64, u64)> {
     let mut exempt: Vec<(u64, u64)> = Vec::new();
     // In a linked file relocations refer to addresses of the image, and no field is wider than 8 bytes.
@@ -153,7 +153,7 @@ fn exempt(object: &CodeObject) -> Vec<(u64, u64)> {
     exempt
 }
 
-/// Compares a segment as far as both sides reach: how many bytes are equal, or where they are not.
+/// Compares the common part of a segment and memory: the number of equal bytes, or the first difference.
 fn compare_segment(
     object: &CodeObject,
     segment: &Segment,
@@ -173,7 +173,7 @@ fn compare_segment(
         };
         left.set(rest);
         let at = start.wrapping_add(done);
-        // A file that is cut short, or one of debug information alone, has no bytes there.
+        // A truncated file, or a file of debug information alone, has no bytes there.
         let Some(expected) = object.bytes_at(crate::codeobject::ElfAddress(at), want) else { break };
         let place = address.wrapping_add(at);
         let got = memory.read(place, chunk.get_mut(..want as usize).unwrap_or_default());
@@ -210,7 +210,7 @@ fn compare_segment(
     Ok(done)
 }
 
-/// Where the exempt range that holds an ELF address ends.
+/// The end of the exempt range that holds an ELF address.
 fn exempted(exempt: &[(u64, u64)], at: u64) -> Option<u64> {
     let after = exempt.partition_point(|(start, _)| *start <= at);
     let (start, length) = exempt.get(after.checked_sub(1)?)?;

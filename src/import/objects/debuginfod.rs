@@ -1,9 +1,9 @@
-//! A client of debuginfod servers: asks for files by build id and keeps them where elfutils' own client does.
+//! A client of debuginfod servers: requests files by build id and stores them in the cache of elfutils' client.
 //!
 //! debuginfod(8): `GET URL/buildid/HEX/executable` and `/debuginfo`. Environment as debuginfod-client-config(7):
-//! `DEBUGINFOD_URLS` (with spaces between), `DEBUGINFOD_CACHE_PATH`, `DEBUGINFOD_TIMEOUT`, `DEBUGINFOD_MAXSIZE`. The
-//! cache is `CACHE/HEX/executable`, so that both clients share it. Servers receive only build ids. TLS is not
-//! supported: servers of distributions have no GPU code objects, and a private one is near.
+//! `DEBUGINFOD_URLS` (separated by spaces), `DEBUGINFOD_CACHE_PATH`, `DEBUGINFOD_TIMEOUT`, `DEBUGINFOD_MAXSIZE`. Both
+//! clients share the cache `CACHE/HEX/executable`. Servers receive only build ids. TLS is not supported: servers of
+//! distributions have no GPU code objects, and a private one is near.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -16,35 +16,35 @@ use crate::codeobject::{CodeObject, CodeObjectError, hex};
 const TIMEOUT: u64 = 90;
 /// Default limit of a file's size: 4 GiB.
 const MAX_SIZE: u64 = 4 << 30;
-/// Requests for one capture.
+/// Maximum number of requests for a capture.
 const MAX_REQUESTS: usize = 512;
-/// Bytes of all headers of an answer, and of its first line.
+/// Maximum bytes of an answer's status line and headers.
 const MAX_HEADERS: usize = 64 << 10;
 const MAX_STATUS_LINE: usize = 4 << 10;
-/// Redirections that are followed.
+/// Maximum number of redirections.
 const MAX_REDIRECTS: usize = 5;
 /// Bytes of a build id; the usual one has 20.
 const BUILD_ID: std::ops::RangeInclusive<usize> = 2..=64;
 
-/// Servers, and how they are asked.
+/// Servers and request settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Debuginfod {
     /// URLs, `http://host:8002`.
     pub urls: Vec<String>,
-    /// Where answers are kept.
+    /// The cache folder.
     pub cache: Option<PathBuf>,
-    /// Seconds that a request may take in all.
+    /// Maximum seconds of a request.
     pub timeout: u64,
-    /// Bytes of the largest file that is taken.
+    /// Maximum bytes of a file.
     pub max_size: u64,
-    /// Requests that are left.
+    /// Number of remaining requests.
     pub(super) requests: usize,
-    /// Files that no server has, by build id and kind. The same file may be loaded many times.
+    /// Files that no server has, by build id and kind: one file may be loaded many times.
     absent: BTreeSet<(Vec<u8>, String)>,
 }
 
 impl Debuginfod {
-    /// Those servers, with the settings of this process's environment.
+    /// Creates a client of those servers, with the settings of this process's environment.
     #[must_use]
     pub fn new(urls: &[String]) -> Self {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -66,7 +66,7 @@ impl Debuginfod {
 
     /// The file of that kind (`executable`, `debuginfo`) and build id, in the cache or from a server.
     ///
-    /// `Ok(None)`: no server has it. Errors are of servers, in words; one that fails is not asked again.
+    /// `Ok(None)`: no server has it. A server that fails gets no further requests.
     ///
     /// # Errors
     /// The error, unless a server answered.
@@ -80,7 +80,7 @@ impl Debuginfod {
         let id = hex(build_id);
         let folder = cache.join(&id);
         let path = folder.join(kind);
-        // elfutils marks what no server has with an empty file.
+        // elfutils marks a file that no server has with an empty file.
         if std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() > 0) {
             return Ok(Some(path));
         }
@@ -111,7 +111,7 @@ impl Debuginfod {
         Ok(None)
     }
 
-    /// Downloads a URL; whether the server has it.
+    /// Downloads a URL; returns whether the server has it.
     fn get(&self, url: &str, build_id: &[u8], folder: &Path, path: &Path) -> Result<bool, ServerError> {
         if !url.starts_with("http://") {
             return Err(ServerError::Scheme);
@@ -130,7 +130,7 @@ impl Debuginfod {
         }
         let words = |error: std::io::Error| ServerError::Cache(error.to_string());
         std::fs::create_dir_all(folder).map_err(words)?;
-        // A reader of the cache never sees half a file.
+        // Readers of the cache never see a partial file.
         let mut file = tempfile::Builder::new().prefix(".lanescope-").tempfile_in(folder).map_err(words)?;
         let size = answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
         let answer_size = size.and_then(|(_, size)| size.trim().parse::<u64>().ok());
@@ -147,7 +147,7 @@ impl Debuginfod {
             }
             file.write_all(buffer.get(..got).unwrap_or_default()).map_err(words)?;
         }
-        // A file that is cut short, or another one, must not stay in a cache that others read.
+        // A truncated or wrong file must not stay in a shared cache.
         if let Some(announced) = answer_size.filter(|announced| *announced != size) {
             return Err(ServerError::Truncated { size, announced });
         }
@@ -160,10 +160,10 @@ impl Debuginfod {
 /// The reason that a file is neither in the cache nor on a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// There is no folder for a cache.
+    /// There is no cache folder.
     #[error("no folder for debuginfod's answers: HOME is not set")]
     NoCache,
-    /// The bound on requests.
+    /// The maximum number of requests is reached.
     #[error("more than {MAX_REQUESTS} requests to debuginfod; the others are left out")]
     TooMany,
     /// A server failed; it gets no more requests.
@@ -191,7 +191,7 @@ pub enum ServerError {
     /// The operating system's error for the cache.
     #[error("its cache: {0}")]
     Cache(String),
-    /// The bound on a file's bytes.
+    /// The file exceeds the maximum size in bytes.
     #[error("the file has more than {0} bytes")]
     TooLarge(u64),
     /// The answer is shorter than announced.
@@ -199,7 +199,7 @@ pub enum ServerError {
     Truncated {
         /// Bytes received.
         size: u64,
-        /// Bytes by its header.
+        /// Bytes according to the header.
         announced: u64,
     },
     /// The file is no code object.
@@ -216,7 +216,7 @@ pub enum ServerError {
     NoBuildId,
 }
 
-/// Whether a file is a whole code object of that build id.
+/// Checks that a file is a complete code object of that build id.
 fn check(path: &Path, build_id: &[u8]) -> Result<(), ServerError> {
     let bytes = map(path).map_err(|error| ServerError::Cache(error.to_string()))?;
     let object = CodeObject::parse(bytes).map_err(ServerError::File)?;

@@ -1,8 +1,8 @@
-//! Images of code objects in captured memory: read at a known address, or found around an address.
+//! Images of code objects in captured memory: read at a known address, or found below an address.
 //!
-//! ROCr loads a code object as one piece with its ELF header first, on a page of its own. So the search for the
-//! header goes down from the address, page by page. The result is an image: segments, notes and dynamic symbols, and
-//! no unloaded part.
+//! ROCr loads a code object as one piece that begins with its ELF header, on a page of its own. The search for the
+//! header goes down from the address, page by page. The result is an image: segments, notes and dynamic symbols,
+//! without unloaded parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,29 +14,29 @@ use crate::elf::{LE, NT_GNU_BUILD_ID, NoteHeader, PT_NOTE, read};
 
 /// The granularity of loading.
 pub(super) const PAGE: u64 = 4096;
-/// How far below an address its header is looked for: 256 MiB, in pages. The largest code objects have some 100 MB.
+/// Maximum distance of the header below an address: 256 MiB, in pages. The largest code objects have about 100 MB.
 pub(super) const MAX_PAGES: u64 = 65_536;
-/// Pages that are looked at for all addresses together.
+/// Maximum number of searched pages for all addresses together.
 pub(super) const MAX_PAGES_IN_ALL: u64 = 4 * MAX_PAGES;
-/// How deep is looked below every address before any is looked below deeper: 16 MiB, which most code objects have not, and all.
+/// Search depths in pages: all addresses to 16 MiB, more than most code objects have, then all in full.
 const DEPTHS: [u64; 2] = [4096, MAX_PAGES];
-/// Images that are discovered in all, those among them that hold none of the addresses.
+/// Maximum number of discovered images, including those without any of the addresses.
 pub(super) const MAX_FOUND: usize = 4096;
 /// The largest image.
 pub(super) const MAX_IMAGE: u64 = 4 << 30;
 /// Bytes of an image that hold its ELF header and program headers: the first page.
 const HEADERS: usize = PAGE as usize;
-/// Notes that are looked at, and the longest build id.
+/// Maximum number of notes.
 pub(super) const MAX_NOTES: usize = 4096;
 pub(super) const MAX_BUILD_ID: u32 = 64;
 /// `\x7fELF`, 64 bits, little-endian, version 1, AMDGPU_HSA.
 const IDENTITY: [u8; 8] = *b"\x7fELF\x02\x01\x01\x40";
-/// Images below an address that may hold it, of those that were seen before.
+/// Maximum number of known images below an address that are checked for it.
 const RECENT: usize = 8;
-/// Bytes of code that are looked for to find out where a code object was loaded.
+/// Bytes of code in the search for a load address.
 const WINDOW: usize = 64;
 
-/// A code object in memory. Of its bytes only the headers and the build id are read here: what else it has the session reads.
+/// A code object in memory. Only its headers and build id are read here; the session reads the rest.
 #[derive(Debug)]
 pub(super) struct Image {
     /// Address of its ELF header.
@@ -45,7 +45,7 @@ pub(super) struct Image {
     pub(super) address: u64,
     /// Captured bytes from its header on.
     pub(super) length: u64,
-    /// Where it ends, captured or not.
+    /// End address, captured or not.
     pub(super) end: u64,
     pub(super) build_id: Option<Vec<u8>>,
     loaded: Vec<Range<u64>>,
@@ -78,14 +78,14 @@ impl Image {
         })
     }
 
-    /// Whether a loaded segment holds an address.
+    /// Whether a loaded segment contains an address.
     pub(super) fn holds(&self, address: u64) -> bool {
         let at = address.wrapping_sub(self.address);
         self.loaded.iter().any(|addresses| addresses.contains(&at))
     }
 }
 
-/// The build id among notes in memory (gABI, "Note Section"): only heads are read, since metadata can be megabytes.
+/// The build id in notes (gABI, "Note Section"): only note headers are read, metadata can have megabytes.
 fn build_id(memory: &dyn Memory, mut at: u64, size: u64) -> Option<Vec<u8>> {
     let end = at.checked_add(size)?;
     for _ in 0..MAX_NOTES {
@@ -109,7 +109,7 @@ fn build_id(memory: &dyn Memory, mut at: u64, size: u64) -> Option<Vec<u8>> {
     None
 }
 
-/// How many bytes from an address on are captured without a gap, at most so many.
+/// Number of bytes from an address on that are captured without a gap, at most `most`.
 pub(super) fn captured(memory: &dyn Memory, address: u64, most: u64) -> u64 {
     let mut done = 0;
     while done < most {
@@ -120,22 +120,21 @@ pub(super) fn captured(memory: &dyn Memory, address: u64, most: u64) -> u64 {
     done.min(most)
 }
 
-/// Images found around addresses.
+/// Images found below addresses.
 #[derive(Debug, Default)]
 pub(super) struct Discovered {
-    /// Code objects that hold one of them, in order of load addresses.
+    /// Code objects that contain an address, sorted by load address.
     pub(super) images: Vec<Image>,
-    /// Addresses for which none was found.
+    /// Addresses without an image.
     pub(super) lost: Vec<u64>,
-    /// Those of `lost` that were not looked below as far as they would have been: a bound was reached.
+    /// Those of `lost` whose search ended early at a bound.
     pub(super) cut_short: Vec<u64>,
 }
 
-/// The code objects around addresses that nothing explains yet. `hints`: lists of them, those first that are most likely to lie
-/// in one.
+/// The code objects around unexplained addresses. `hints`: lists of them, most likely first.
 ///
-/// Every address is looked below a little before any is looked below far: a wild PC in the middle of a large buffer must not
-/// take the search from the others.
+/// Every address is searched at a small depth before any is searched at a large one: a wild PC in a large buffer must
+/// not exhaust the search of the others.
 pub(super) fn discover(memory: &dyn Memory, hints: &[&BTreeSet<u64>]) -> Discovered {
     let mut search = Search {
         memory,
@@ -158,7 +157,7 @@ pub(super) fn discover(memory: &dyn Memory, hints: &[&BTreeSet<u64>]) -> Discove
             });
         }
     }
-    // Who is left after the last depth was not looked below so far.
+    // The last depth was not searched for the remaining addresses.
     found.cut_short = pending.concat();
     found.lost.extend(&found.cut_short);
     found.lost.sort_unstable();
@@ -172,35 +171,35 @@ pub(super) fn discover(memory: &dyn Memory, hints: &[&BTreeSet<u64>]) -> Discove
 
 /// The result of a search below an address.
 enum Outcome {
-    /// A code object holds it.
+    /// A code object contains it.
     Found,
-    /// None as deep as was looked.
+    /// No image down to the searched depth.
     Deeper,
-    /// None at all.
+    /// No image at any depth.
     None,
 }
 
-/// Where was looked, so that no page is looked at twice.
+/// The searched pages; no page is searched twice.
 struct Search<'m> {
     memory: &'m dyn Memory,
-    /// Pages that may still be looked at.
+    /// Number of remaining pages.
     left: u64,
-    /// Pages that were: the last of each run by its first, as addresses. Runs do not touch.
+    /// Searched pages: last by first address of each run. Runs do not touch.
     seen: BTreeMap<u64, u64>,
-    /// The images that begin on them, by the address of the ELF header.
+    /// Images that begin on them, by the address of the ELF header.
     images: BTreeMap<u64, Image>,
-    /// Headers of those that hold an address.
+    /// Headers of images that contain an address.
     wanted: BTreeSet<u64>,
 }
 
 impl Search<'_> {
-    /// Looks for the image that holds an address: its header is on the address's page, or on one of so many below.
+    /// Searches the image of an address: its header is on the address's page, or at most `depth` pages below.
     fn below(&mut self, hint: u64, depth: u64) -> Outcome {
         let first = hint & !(PAGE - 1);
         let lowest = first.saturating_sub((depth - 1) * PAGE);
         let mut page = first;
         while page >= lowest {
-            // A known image may hold it; it is mostly the nearest below.
+            // A known image may contain it, mostly the nearest below.
             let run = self.seen.range(..=page).next_back().filter(|(_, last)| **last >= page);
             if let Some((start, _)) = run.map(|(start, last)| (*start, *last)) {
                 let near = self.images.range(start..=page).rev().take(RECENT);
@@ -213,7 +212,7 @@ impl Search<'_> {
                 page = next;
                 continue;
             }
-            // A hole in memory ends the piece that was loaded.
+            // A gap in memory ends the loaded piece.
             if self.memory.segment(page).is_none() {
                 return Outcome::None;
             }
@@ -238,7 +237,7 @@ impl Search<'_> {
         if depth < MAX_PAGES { Outcome::Deeper } else { Outcome::None }
     }
 
-    /// Remembers a page that is in no run yet.
+    /// Adds a page that is in no run yet.
     fn saw(&mut self, page: u64) {
         let above = page.checked_add(PAGE).and_then(|above| self.seen.remove(&above));
         let last = above.unwrap_or(page);
@@ -252,8 +251,8 @@ impl Search<'_> {
     }
 }
 
-/// Where a candidate must have been loaded, by the code around an address that it holds: its bytes occur once in the
-/// candidate's code, a whole number of pages away.
+/// The load address of a candidate by the code around an address: its bytes occur once in the candidate's code, at a
+/// distance of whole pages.
 pub(super) fn place(memory: &dyn Memory, candidate: &Candidate, hint: u64) -> Option<u64> {
     let mut window = [0; WINDOW];
     if memory.read(hint, &mut window) < WINDOW {
@@ -262,7 +261,7 @@ pub(super) fn place(memory: &dyn Memory, candidate: &Candidate, hint: u64) -> Op
     let text = candidate.object.text()?;
     let code = candidate.object.bytes_at(text.start, text.end.0.checked_sub(text.start.0)?)?;
     let page = hint % PAGE;
-    // Loading keeps the place within a page, so that only one in a thousand instructions is looked at.
+    // Loading keeps the offset in the page, so that one in a thousand instructions is compared.
     let first = page.wrapping_sub(text.start.0) % PAGE;
     let mut places = (first..code.len() as u64).step_by(PAGE as usize).filter(|at| {
         let rest = usize::try_from(*at).ok().and_then(|at| code.get(at..)).unwrap_or_default();
@@ -275,7 +274,7 @@ pub(super) fn place(memory: &dyn Memory, candidate: &Candidate, hint: u64) -> Op
     Some(hint.wrapping_sub(ElfAddress(text.start.0.wrapping_add(place)).0))
 }
 
-/// Ranges as few that do not overlap, in order.
+/// Sorted, disjoint union of ranges.
 pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut merged: Vec<(u64, u64)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Reasons that a file, or a code object of it, is not taken.
+//! Reasons that a file, or one of its code objects, is rejected.
 
 use super::compare::MAX_COMPARED;
 use super::find::{MAX_COPIED, NOT_OPENED, NOT_USED};
@@ -14,7 +14,7 @@ pub(super) enum CandidateError {
     Empty,
     #[error(transparent)]
     File(#[from] CodeObjectError),
-    /// With the first damage of the file.
+    /// Contains the first damage of the file.
     #[error("it holds no AMDGPU code object with code{}", .0.as_ref().map_or_else(String::new, |why| format!(": {why}")))]
     NoCode(Option<CodeObjectError>),
 }
@@ -25,7 +25,7 @@ impl From<std::io::Error> for CandidateError {
     }
 }
 
-/// The reason that a loaded code object does not take a candidate.
+/// The reason that a loaded code object rejects a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TakeError {
     #[error(transparent)]
@@ -49,7 +49,7 @@ pub(super) enum TakeError {
     NotUsed,
 }
 
-/// A segment whose bytes in memory differ from the file's, or were not compared.
+/// A segment with bytes in memory that differ from the file's, or were not compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SegmentError {
     #[error("not compared: more than {MAX_COMPARED} bytes of code objects are")]

@@ -1,4 +1,4 @@
-//! From places where code objects were loaded to the best bytes for each: see the module's page for the order.
+//! Finds the best bytes for each loaded code object; the module's page has the order.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -19,21 +19,21 @@ use crate::codeobject::{CodeObject, Uri, UriPlace, hex};
 use crate::import::problem::Problems;
 use crate::import::{LocalFiles, Options};
 
-/// Addresses that are looked at, at most; a capture has some hundred distinct ones where it has 50,000 waves.
+/// Maximum number of addresses; a capture of 50,000 waves has some hundred distinct ones.
 pub(super) const MAX_HINTS: usize = 65_536;
 
-/// Hints that a candidate's code is looked for at.
+/// Maximum number of hints in the search for a candidate's code.
 pub(super) const MAX_LOST: usize = 64;
 
-/// Bytes of code objects in captured memory that are put together from pieces, in all.
+/// Maximum bytes of code objects that are copied from several segments of captured memory.
 pub(super) const MAX_COPIED: u64 = 1 << 30;
 
-/// Why a file of this machine that a capture names is not used: for all causes the same.
+/// The reason that a file of this machine is not used: the same for all causes.
 pub(in crate::import) const NOT_OPENED: &str = "its file is not opened";
 pub(in crate::import) const NOT_USED: &str =
     "no file under that name is used: none is proved to be the one that was loaded";
 
-/// A file of the user's without an address: its name, and what it holds.
+/// A file of the user's without an address: its name and its code objects.
 type Unplaced = (String, Vec<Arc<Candidate>>);
 
 /// Finds the code objects of a capture and the bytes for them.
@@ -60,9 +60,9 @@ pub(in crate::import) fn find(
     Found { code_objects: search.finish(problems) }
 }
 
-/// Finds the bytes for code objects that a text lists. Without memory to compare them with, the text's facts decide.
+/// Finds the bytes for code objects that a text lists. Without memory for a comparison the text's facts decide.
 ///
-/// The first code objects found are those of the list, in its order.
+/// The result begins with the code objects of the list, in its order.
 pub(in crate::import) fn find_listed(list: &List<'_>, options: &Options, problems: &mut Problems) -> Found {
     let mut search = Search::new(&NoMemory, options, list.fits);
     search.places.extend(list.objects.iter().cloned().map(LoadedObject::listed));
@@ -77,16 +77,16 @@ pub(in crate::import) fn find_listed(list: &List<'_>, options: &Options, problem
 struct Search<'s> {
     memory: &'s dyn Memory,
     options: &'s Options,
-    /// Whether a code object is for the GPU, by the capture's facts.
+    /// Whether a code object is for the capture's GPU.
     fits: &'s dyn Fn(&CodeObject) -> bool,
     places: Vec<LoadedObject>,
-    /// Hints that no place explains.
+    /// Hints without a code object.
     lost: Vec<u64>,
-    /// Code objects that URIs led to and that may count: the same file may be loaded twice.
+    /// Usable code objects from URIs: the same file may be loaded twice.
     from_uris: Vec<Arc<Candidate>>,
-    /// Bytes that may still be compared.
+    /// Remaining budget of compared bytes.
     left: Cell<u64>,
-    /// Bytes of captured memory that may still be copied.
+    /// Remaining budget of copied bytes of captured memory.
     copies: Cell<u64>,
 }
 
@@ -104,7 +104,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The code objects of a file of the user's, those for the GPU first.
+    /// The code objects of a user's file, those for the GPU first.
     fn of_file(&self, file: &Path) -> Result<Vec<Arc<Candidate>>, CandidateError> {
         let mut candidates = candidate::of_file(file)?;
         candidates.sort_by_key(|candidate| !(self.fits)(&candidate.object));
@@ -127,7 +127,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// A file that the user gives with an address is taken unless memory contradicts it; the rest is returned.
+    /// Takes user's files with an address unless memory contradicts them; returns the others.
     fn take_placed(&mut self, problems: &mut Problems) -> Vec<Unplaced> {
         let mut unplaced = Vec::new();
         for supplied in &self.options.code_objects {
@@ -158,7 +158,7 @@ impl<'s> Search<'s> {
                 format_args!("refused: {why}"),
                 "the code object that is loaded there; --force takes it anyway",
             );
-            // That something is loaded there was the word of the one that was refused.
+            // Only the rejected candidate claimed that an object is loaded here.
             if known.is_none() && place.image.is_none() {
                 self.places.pop();
             }
@@ -215,13 +215,13 @@ impl<'s> Search<'s> {
         }));
     }
 
-    /// Gives each place its code object; returns whether any took it, and the reason if none. `least`: the weakest
-    /// evidence to accept.
+    /// Offers a candidate to each place; returns whether any takes it, and the reason if none does. `least`: the
+    /// weakest accepted evidence.
     fn offer(&mut self, candidate: &Arc<Candidate>, origin: &str, least: Strength) -> Result<(), TakeError> {
         let (mut taken, mut refusals) = (false, Vec::new());
         for place in &mut self.places {
             let verdict = place.verdict(candidate, self.memory, &self.left);
-            // Without memory the user's word may be all there is.
+            // Without memory the user's choice may be the only evidence.
             let least = if place.listed.is_some() { least } else { Strength::Proof };
             match verdict {
                 verdict if verdict.strength() >= least => {
@@ -243,8 +243,8 @@ impl<'s> Search<'s> {
         Err(if refusals.is_empty() { TakeError::NothingLoaded } else { TakeError::Refused(refusals) })
     }
 
-    /// Places a candidate wherever its code is around a hint that nothing explains; a file may be loaded several times.
-    /// Whether it is anywhere.
+    /// Places a candidate at each unexplained hint where its code is; a file may be loaded several times. Returns
+    /// whether it is placed.
     fn take_lost(&mut self, candidate: &Arc<Candidate>, origin: &str) -> bool {
         let (mut taken, mut tried) = (false, BTreeSet::new());
         while tried.len() < MAX_LOST {
@@ -269,8 +269,7 @@ impl<'s> Search<'s> {
     fn take_unplaced(&mut self, supplied: &[Unplaced], problems: &mut Problems) {
         for (file, candidates) in supplied {
             let (mut taken, mut refusals) = (false, Vec::new());
-            // A program may have been loaded as several code objects. Each gets the candidate with the strongest
-            // evidence.
+            // A program may be loaded as several code objects. Each gets the candidate with the strongest evidence.
             for least in [Strength::Exact, Strength::Proof, Strength::Possible] {
                 refusals.clear();
                 for candidate in candidates {
@@ -284,7 +283,7 @@ impl<'s> Search<'s> {
                         Err(why) => refusals.push(format!("{}: {why}", candidate.label)),
                     }
                 }
-                // Memory's evidence does not change between questions.
+                // Memory's evidence does not depend on earlier answers.
                 if taken && least <= Strength::Proof || self.places.iter().all(|place| place.listed.is_none())
                 {
                     break;
@@ -313,7 +312,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The file that a debug agent saved beside its log, or that the user's folder has under its name.
+    /// Takes the file that a debug agent saved beside its log, or one of the same name in the user's folders.
     fn take_saved(&mut self, beside: Option<&Path>) {
         let symbols = &self.options.symbols;
         for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
@@ -331,14 +330,14 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The code objects to search for.
+    /// Searches bytes for all remaining code objects.
     fn take_rest(&mut self, problems: &mut Problems) {
         self.take_folders(problems);
         self.take_twins();
         self.take_debuginfod(problems);
     }
 
-    /// The runtime's source of each code object.
+    /// Takes the runtime's source of each code object.
     fn take_uris(&mut self) {
         for index in 0..self.places.len() {
             let Some(place) = self.places.get(index).filter(|place| !place.is_satisfied()) else { continue };
@@ -361,7 +360,7 @@ impl<'s> Search<'s> {
 
     /// Takes a code object from captured memory of the host process.
     fn take_captured(&mut self, index: usize, uri: &str, address: u64, size: u64) -> Result<(), TakeError> {
-        // A range over several runs is copied.
+        // A range across segments is copied.
         let segment = self.memory.segment(address);
         if segment.is_none_or(|(_, last)| last - address < size.saturating_sub(1)) {
             let left = self.copies.get().checked_sub(size).ok_or(TakeError::Pieces(size))?;
@@ -378,9 +377,9 @@ impl<'s> Search<'s> {
         taken.unwrap_or(Ok(()))
     }
 
-    /// Takes a code object from a file of this machine, where the user allows that and it is the one that was loaded.
+    /// Takes a code object from a file of this machine, if the user allows that and it is the loaded one.
     ///
-    /// Whoever made the capture may read the reason: it is the same whatever stands at the path, and whether anything does.
+    /// The capture's author may read the reason: it is the same for any file at the path, and for none.
     fn take_local(
         &mut self,
         index: usize,
@@ -393,7 +392,7 @@ impl<'s> Search<'s> {
         let is_proved = match (self.options.local_files, &place.listed) {
             (LocalFiles::Yes, _) => false,
             (LocalFiles::Auto, None) => true,
-            // A text proves nothing.
+            // Facts of a text are no proof.
             (LocalFiles::Auto, Some(_)) | (LocalFiles::No, _) => return Err(TakeError::NotOpened),
         };
         let found = candidate::of_range(Path::new(OsStr::from_bytes(path)), offset, size, uri);
@@ -407,7 +406,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// The user's folders: first what a build id leads to, then every file until all are found.
+    /// Searches the user's folders: first by build id, then every file until all are found.
     fn take_folders(&mut self, problems: &mut Problems) {
         for folder in &self.options.symbols {
             let ids: BTreeSet<String> =
@@ -431,7 +430,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// A file of a folder is no concern of the user's where it is something else.
+    /// Offers a file of a folder; unrelated files are not reported.
     fn offer_file(&mut self, file: &Path) {
         for candidate in self.of_file(file).unwrap_or_default() {
             if !(self.fits)(&candidate.object) {
@@ -440,7 +439,7 @@ impl<'s> Search<'s> {
             let refused = self.offer(&candidate, "--symbols ", Strength::Proof);
             let id = candidate.build_id.as_deref();
             if let (Err(why), Some(id)) = (refused, id) {
-                // The build matches and the bytes do not: that needs a message.
+                // A file with the right build id and other bytes needs a message.
                 for place in self.places.iter_mut().filter(|place| place.build_id() == Some(id)) {
                     place.because(format!("{}: {why}", candidate.label));
                 }
@@ -456,7 +455,7 @@ impl<'s> Search<'s> {
         self.lost.is_empty() && self.wanting().next().is_none()
     }
 
-    /// The same file may be loaded twice, and only one of its URIs lead somewhere.
+    /// Shares bytes between loads of the same file, if only one of their URIs is usable.
     fn take_twins(&mut self) {
         for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
             for candidate in &self.from_uris {
@@ -484,7 +483,7 @@ impl<'s> Search<'s> {
                         continue;
                     }
                 };
-                // Debug information alone is for the session to find in the cache.
+                // A file of debug information alone stays in the cache, for the session.
                 let label = format!("{kind} of build id {}", hex(&id));
                 let candidates = candidate::map(&file).and_then(|bytes| candidate::of_bytes(&bytes, &label));
                 let Ok(candidates) = candidates else { continue };
@@ -500,7 +499,7 @@ impl<'s> Search<'s> {
             let build_id = place.build_id().map(<[u8]>::to_vec);
             let forced = place.refused.take().filter(|_| self.options.force && place.best.is_none());
             let own = place.best.as_ref().and_then(|found| found.candidate.build_id.as_deref());
-            // The session compares it with the bytes; what is taken in spite of another one is the user's wish.
+            // The session compares it with the bytes; a mismatch here is the user's choice.
             let given = if forced.is_some() { None } else { build_id.clone().or(own.map(<[u8]>::to_vec)) };
             let forced = forced.map(|found| Match { origin: format!("{}, by force", found.origin), ..found });
             let found = place.best.take().or(forced);
@@ -551,7 +550,7 @@ impl<'s> Search<'s> {
             FoundObject {
                 address: place.address,
                 held,
-                // Debuggers and terminals print them line by line.
+                // Debuggers and terminals print names line by line.
                 name: clean(place.uri.clone().or(file).unwrap_or_else(unnamed)).into_owned(),
                 uri: place.uri.map(|uri| clean(uri).into_owned()),
                 build_id: given,

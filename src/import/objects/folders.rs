@@ -1,4 +1,4 @@
-//! Code objects in folders of the user: by the name that a build id leads to, then every file.
+//! Code objects in the user's folders: by the name that a build id gives, then by every file.
 //!
 //! Layouts by build id: gdb's and Debian's `.build-id/ab/cdef.debug` (and `cdef` for the file itself), debuginfod's
 //! cache `abcdef/executable` and `abcdef/debuginfo`. Content determines the format: libraries and programs are opened
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 use crate::elf::{EM_AMDGPU, ET_CORE, read};
 
-/// Folders within folders.
+/// Maximum depth of folders.
 pub(super) const MAX_DEPTH: usize = 32;
-/// Entries that are looked at in all folders together.
+/// Maximum number of entries in all folders together.
 pub(super) const MAX_ENTRIES: usize = 200_000;
 /// Bytes that identify a file: an ELF header's first 20, a bundle's magic.
 const START: usize = 24;
 
-/// The files that a build id leads to.
+/// The possible files of a build id.
 pub(super) fn by_build_id(folder: &Path, hex: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     if let Some((first, rest)) = hex.split_at_checked(2).filter(|(_, rest)| !rest.is_empty()) {
@@ -35,19 +35,19 @@ pub(super) fn by_build_id(folder: &Path, hex: &str) -> Vec<PathBuf> {
 /// The result of a search through folders.
 #[derive(Debug, Default)]
 pub(super) struct FolderSearch {
-    /// Files that may hold code objects: AMDGPU ELF files first, since the others may have to be unpacked; by path.
+    /// Possible files of code objects by path; AMDGPU ELF files first, since others may require unpacking.
     pub(super) files: Vec<PathBuf>,
-    /// Folders and files that could not be read, in words.
+    /// Messages about unreadable folders and files.
     pub(super) problems: Vec<String>,
 }
 
-/// Looks through a folder and the folders in it; a file is taken as it is. Symbolic links to folders are not followed, so that
-/// there are no circles.
+/// Searches a folder and its subfolders; a file is returned as it is. Symbolic links to folders are not followed, which
+/// prevents cycles.
 pub(super) fn walk(root: &Path) -> FolderSearch {
     walk_up_to(root, MAX_ENTRIES)
 }
 
-/// [`walk`] with another bound on the entries that are looked at.
+/// [`walk`] with another maximum number of entries.
 pub(super) fn walk_up_to(root: &Path, most: usize) -> FolderSearch {
     let mut walk = FolderSearch::default();
     let (mut code, mut holders) = (Vec::new(), Vec::new());
@@ -101,7 +101,7 @@ enum FileUse {
 }
 
 fn kind_of(path: &Path) -> Option<FileUse> {
-    // Opening a pipe would wait for its writer.
+    // To open a pipe would wait for its writer.
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -1,32 +1,32 @@
-//! The list of loaded code objects that ROCr keeps for debuggers.
+//! ROCr's list of loaded code objects for debuggers.
 //!
-//! ROCr publishes it as glibc publishes shared libraries (`<link.h>`): `r_debug` holds the head of a list of `link_map`, in host
-//! memory. AMD's use of the fields: `l_addr` is the load address, `l_name` a code object URI. A core of the GPU alone does not
-//! hold that memory.
+//! ROCr publishes it like glibc's list of shared libraries (`<link.h>`): `r_debug` holds the head of a list of
+//! `link_map`, in host memory. AMD's use of the fields: `l_addr` is the load address, `l_name` a code object URI. A GPU
+//! core without the host's lacks that memory.
 //!
-//! The list is hostile: it may be circular, endless, lead anywhere, and its names need not end.
+//! The list is untrusted: it may be circular or endless, point to any address, and have unterminated names.
 
 use std::collections::HashSet;
 
 use super::Memory;
 use crate::integers::{u32_at, u64_at};
 
-/// Nodes that are followed; the largest programs load some thousand code objects.
+/// Maximum number of nodes; the largest programs load some thousand code objects.
 pub const MAX_NODES: usize = 65_536;
-/// The longest name, in bytes: a URI's longest path with every byte escaped.
+/// Maximum length of a name in bytes: a URI's longest path with every byte escaped.
 pub const MAX_NAME: usize = 16 * 1024;
-/// Bytes of all names together: nodes may share one long name.
+/// Maximum bytes of all names together: nodes may share one long name.
 pub const MAX_NAMES: usize = 16 << 20;
-/// Bytes of `struct r_debug` and of `struct link_map` up to the field behind the last one that is read.
+/// Bytes of `struct r_debug` and of `struct link_map` up to the end of the last read field.
 const R_DEBUG_SIZE: usize = 28;
 const LINK_MAP_SIZE: usize = 32;
-/// Bytes of a name that are read at a time: most end within it.
+/// Bytes of one read of a name: most names are shorter.
 const NAME_CHUNK: usize = 256;
-/// The version of the first runtimes whose waves are captured: AMD's library reads no earlier one, and 0 is memory that nobody
-/// has written.
+/// The version of the first runtimes with captured waves: AMD's library rejects earlier ones, and 0 is unwritten
+/// memory.
 const FIRST_VERSION: u32 = 8;
 
-/// Whether a runtime has had that version of its interface to debuggers. It is signed there.
+/// Whether a runtime has that version of the debugger interface. The field is signed.
 pub(in crate::import) fn is_version(version: u32) -> bool {
     (FIRST_VERSION..=i32::MAX as u32).contains(&version)
 }
@@ -34,12 +34,11 @@ pub(in crate::import) fn is_version(version: u32) -> bool {
 /// ROCr's facts of the code objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkMap {
-    /// `r_version`: the version of the runtime's interface to debuggers; `None` where it was not captured or is none that
-    /// a runtime has had.
+    /// `r_version`: the version of the runtime's debugger interface; `None`: not captured, or no runtime has it.
     pub r_version: Option<u32>,
     /// The loaded code objects, in the list's order.
     pub entries: Vec<Entry>,
-    /// The error.
+    /// The errors of the list.
     pub problems: Vec<Problem>,
 }
 
@@ -48,16 +47,16 @@ pub struct LinkMap {
 pub struct Entry {
     /// Load address, `l_addr`.
     pub address: u64,
-    /// `l_name`; `None` where it is empty or cannot be read.
+    /// `l_name`; `None`: empty or unreadable.
     pub uri: Option<String>,
 }
 
 /// An error in the list, and its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Address of what is wrong.
+    /// Address of the error.
     pub address: u64,
-    /// Which part.
+    /// The part with the error.
     pub part: &'static str,
     /// The error.
     pub what: String,
@@ -66,8 +65,7 @@ pub struct Problem {
 }
 
 impl LinkMap {
-    /// Reads the list whose `r_debug` is at an address. It has no error: unreadable entries are absent and have a
-    /// problem.
+    /// Reads the list of the `r_debug` at an address. Unreadable entries are absent and have a problem.
     #[must_use]
     pub fn read(memory: &dyn Memory, r_debug: u64) -> Self {
         let mut map = Self::default();
@@ -129,7 +127,7 @@ impl LinkMap {
                     format!("names of more than {MAX_NAMES} bytes; this node and the others are left out");
                 return self.problem(at, "link_map", what, "a list that ends");
             }
-            // The head of the list describes nothing.
+            // The head of the list describes no code object.
             if address != 0 || uri.is_some() {
                 self.entries.push(Entry { address, uri });
             }

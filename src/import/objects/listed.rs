@@ -1,7 +1,7 @@
-//! Code objects that a text lists, without captured memory to compare with: all of the text's facts must hold.
+//! Code objects that a text lists, without captured memory: all of the text's facts must match.
 //!
-//! A log has a code object's address and length, its source in the runtime, and the addresses of its kernels. Lengths
-//! are often the same, since images end on a page: alone they refute and do not prove.
+//! A log has a code object's address and length, its source in the runtime, and the addresses of its kernels. Many
+//! lengths are equal, since images end on a page: they can refute a candidate and not prove it.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use super::error::CandidateError;
 use crate::codeobject::{Bytes, CodeObject, Uri, hex};
 use crate::import::beneath::Beneath;
 
-/// The most kernels of a code object that are looked for in a candidate.
+/// Maximum number of a code object's kernels that are compared with a candidate.
 pub(super) const MAX_KERNELS: usize = 64;
 
-/// A file under the agent's name: what it is called, and its code objects or why it has none.
+/// A file under the agent's name: its path, and its code objects or the reason that it has none.
 pub(super) type Saved = (String, Result<Vec<Arc<Candidate>>, CandidateError>);
 
 /// A text's facts of a code object.
@@ -27,16 +27,16 @@ pub(in crate::import) struct Listed {
     pub(in crate::import) address: u64,
     /// The address after its last byte.
     pub(in crate::import) end: u64,
-    /// Where the runtime had it from.
+    /// Its source in the runtime.
     pub(in crate::import) uri: String,
-    /// Addresses in it where kernels begin.
+    /// Addresses of its kernels' first instructions.
     pub(in crate::import) kernels: Vec<u64>,
 }
 
 /// A text's list.
 pub(in crate::import) struct List<'l> {
     pub(in crate::import) objects: Vec<Listed>,
-    /// The folder in which the text lies: code objects may be saved beside it.
+    /// The folder of the text: code objects may be saved there.
     pub(in crate::import) beside: Option<&'l Path>,
     /// Whether a code object is for the GPU, if the text names it.
     pub(in crate::import) fits: &'l dyn Fn(&CodeObject) -> bool,
@@ -48,10 +48,9 @@ pub(in crate::import) fn saved_name(uri: &str) -> String {
 }
 
 impl Listed {
-    /// Code objects that may have been saved under the agent's name for it: beside the text, then in folders of the user. Each
-    /// with what it is called.
+    /// Code objects in files with the agent's name for it: beside the text, then in the user's folders.
     pub(super) fn saved(&self, beside: Option<&Path>, symbols: &[PathBuf]) -> Vec<Saved> {
-        // Any other text would name any file that lies there.
+        // Any other text would name an arbitrary file there.
         if !Uri::is_uri(&self.uri) {
             return Vec::new();
         }
@@ -67,7 +66,7 @@ impl Listed {
         own.into_iter().chain(of_user).collect()
     }
 
-    /// Whether a code object agrees with the text. `known_id`: the build id of the candidate so far.
+    /// Compares a code object with the text. `known_id`: the build id of the candidate so far.
     pub(super) fn check(&self, candidate: &Candidate, known_id: Option<&[u8]>) -> Verdict {
         let own_id = candidate.build_id.as_deref();
         if let (Some(known), Some(own)) = (known_id, own_id)
@@ -113,7 +112,7 @@ impl Listed {
     }
 }
 
-/// Memory of a text that holds none.
+/// The memory of a text: empty.
 #[derive(Debug)]
 pub(super) struct NoMemory;
 

@@ -1,17 +1,16 @@
-//! The code objects of a capture that has memory: which were loaded where, and the bytes that hold their symbols and DWARF.
+//! Loaded code objects of a capture with memory, and the bytes that hold their symbols and DWARF.
 //!
-//! *You give* the captured memory, the address of ROCr's `r_debug` where it is known, and addresses inside code objects (PCs
-//! of waves, kernel descriptors of dispatches).
-//! *You get* each loaded code object with the best bytes for it, where they came from, and what was refused and why.
+//! Input is the captured memory, the address of ROCr's `r_debug` if known, and addresses in code objects (PCs of waves,
+//! kernel descriptors of dispatches). The result is each loaded code object with its best bytes, their origin, and the
+//! rejected candidates with reasons.
 //!
 //! The set of code objects comes from the runtime's link map (`link_map`) if host memory was captured, the user's
-//! addresses, and the images that `discover` finds around unexplained addresses. Bytes come from, in this order, the
-//! user's file, the URI that the runtime kept, folders of the user, other code objects of the same build, debuginfod,
-//! and at last the image in memory, which has symbols and no DWARF. Bytes with debug information are better than
-//! bytes without. All bytes are compared with memory (`compare`) before they are taken: variables of another build
-//! would be read from the wrong places. A file of this machine that the capture names counts as
-//! `Options::local_files` allows, and its refusals are alike (docs/security.md). A text that lists code objects has
-//! no memory: all of its facts must hold (`listed`).
+//! addresses, and the images that `discover` finds around unexplained addresses. The sources of bytes in order: the
+//! user's file, the runtime's URI, the user's folders, other code objects of the same build, debuginfod, and the image
+//! in memory, which has symbols and no DWARF. Bytes with debug information have precedence. All bytes are compared with
+//! memory (`compare`) first: variables of another build have other places. `Options::local_files` decides on a file of
+//! this machine that the capture names, and all its rejections are alike (docs/security.md). For a text without memory
+//! all of its facts must match (`listed`).
 
 mod candidate;
 mod compare;
@@ -42,29 +41,29 @@ use crate::units::Address;
 
 /// Captured memory of the process, by address.
 pub trait Memory {
-    /// Reads from `address` on, as far as captured bytes reach without a gap; how many bytes that were.
+    /// Reads captured bytes from `address` on up to the first gap; returns their number.
     fn read(&self, address: u64, buffer: &mut [u8]) -> usize;
 
-    /// First and last address of the run of captured bytes that holds `address`; what follows may belong to another run.
+    /// First and last address of the run of captured bytes that contains `address`; the next run may follow directly.
     fn segment(&self, address: u64) -> Option<(u64, u64)>;
 
-    /// A lasting view of a range that is captured as a whole; a copy where it straddles runs.
+    /// A persistent view of a range that is captured completely; a copy if it straddles runs.
     fn view(&self, address: u64, length: u64) -> Option<Bytes>;
 }
 
-/// Addresses inside code objects that somebody loaded.
+/// Addresses in loaded code objects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hints {
-    /// Kernel descriptors of dispatches, which surely lie in one.
+    /// Kernel descriptors of dispatches, which are certainly in one.
     pub(super) descriptors: BTreeSet<u64>,
-    /// PCs of waves, which may have run wild.
+    /// PCs of waves, which may be wild.
     pub(super) pcs: BTreeSet<u64>,
 }
 
 /// The result of [`find()`].
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The code objects: those of the link map in its order, then those that the user placed, then discovered ones.
+    /// The code objects: those of the link map in its order, then those that the user places, then discovered ones.
     pub(super) code_objects: Vec<FoundObject>,
 }
 
@@ -73,15 +72,15 @@ pub(super) struct Found {
 pub(super) struct FoundObject {
     /// Load address.
     pub(super) address: u64,
-    /// The bytes for it, if there are any.
+    /// Its bytes, if any.
     pub(super) held: Option<Held>,
-    /// Where the runtime had it from.
+    /// Its source in the runtime.
     pub(super) uri: Option<String>,
-    /// The build id of the image in memory, else of the bytes; `None` where the user insists on another build.
+    /// The build id of the image in memory, else of the bytes; `None`: the user chose another build.
     pub(super) build_id: Option<Vec<u8>>,
-    /// The name for a person.
+    /// The displayed name.
     pub(super) name: String,
-    /// Where the bytes come from, in words.
+    /// The origin of the bytes, for messages.
     pub(super) origin: Option<String>,
 }
 
@@ -90,18 +89,18 @@ pub(super) struct FoundObject {
 pub(super) enum Held {
     /// A file, or a part of one.
     File(Bytes),
-    /// Its image: so many bytes from the load address of its ELF header on.
+    /// Its image in memory.
     Image {
-        /// Where its ELF header is.
+        /// Address of its ELF header.
         address: u64,
-        /// Bytes.
+        /// Bytes from the header on.
         length: u64,
     },
 }
 
 impl Found {
-    /// The code objects as a capture has them. `by_address`: the store whose offsets are addresses; stores that are needed
-    /// besides are added to `backings`.
+    /// Converts the code objects to the capture's. `by_address`: the backing whose offsets are addresses; further
+    /// backings are added to `backings`.
     pub(super) fn into_capture(
         self,
         by_address: BackingId,

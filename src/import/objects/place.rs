@@ -1,4 +1,4 @@
-//! One loaded code object while bytes for it are looked for.
+//! One loaded code object during the search for its bytes.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -11,25 +11,25 @@ use super::discover::Image;
 use super::error::TakeError;
 use super::listed::Listed;
 
-/// Reasons that are listed for one code object.
+/// Maximum number of listed reasons for a code object.
 pub(super) const MAX_REASONS: usize = 8;
 
-/// Where a code object was loaded, and what is known of it.
+/// A loaded code object: its address and its known facts.
 #[derive(Debug)]
 pub(super) struct LoadedObject {
     pub(super) address: u64,
     pub(super) uri: Option<String>,
     pub(super) image: Option<Image>,
-    /// A text's facts of it, if there is no memory.
+    /// A text's facts, without memory.
     pub(super) listed: Option<Listed>,
     pub(super) best: Option<Match>,
-    /// A candidate that does not match, taken if the user insists and nothing else matches.
+    /// A mismatched candidate, taken if the user forces it and no other one matches.
     pub(super) refused: Option<Match>,
-    /// Why it has nothing better, in words.
+    /// Reasons that no better bytes were found.
     pub(super) reasons: Vec<String>,
 }
 
-/// Bytes for a place, and where they come from.
+/// Bytes for a place, and their origin.
 #[derive(Clone, Debug)]
 pub(super) struct Match {
     pub(super) candidate: Arc<Candidate>,
@@ -38,12 +38,12 @@ pub(super) struct Match {
 
 impl LoadedObject {
     pub(super) fn new(memory: &dyn Memory, address: u64, uri: Option<String>) -> Self {
-        // ROCr loads a file from ELF address 0 on; an image elsewhere is found by its header alone.
+        // ROCr loads a file from ELF address 0 on; the header alone finds an image elsewhere.
         let image = Image::at(memory, address).filter(|image| image.address == address);
         Self { address, uri, image, listed: None, best: None, refused: None, reasons: Vec::new() }
     }
 
-    /// One that a text lists.
+    /// Creates the place of a code object that a text lists.
     pub(super) fn listed(listed: Listed) -> Self {
         Self {
             address: listed.address,
@@ -56,7 +56,7 @@ impl LoadedObject {
         }
     }
 
-    /// Whether a candidate is what was loaded here.
+    /// The evidence for a candidate.
     pub(super) fn verdict(&self, candidate: &Candidate, memory: &dyn Memory, left: &Cell<u64>) -> Verdict {
         match &self.listed {
             Some(listed) => listed.check(candidate, self.build_id()),
@@ -68,7 +68,7 @@ impl LoadedObject {
         self.best.as_ref().is_some_and(|found| found.candidate.has_debug())
     }
 
-    /// The build id of what was loaded: of its image, else of what fits a text's list.
+    /// The build id of the loaded one: of its image, else of the match of a text's list.
     pub(super) fn build_id(&self) -> Option<&[u8]> {
         match (&self.image, &self.listed) {
             (None, Some(_)) => self.best.as_ref()?.candidate.build_id.as_deref(),
@@ -76,7 +76,7 @@ impl LoadedObject {
         }
     }
 
-    /// Addresses from its first to its last loaded byte.
+    /// First and last loaded address.
     pub(super) fn range(&self) -> Option<(u64, u64)> {
         if let Some(image) = &self.image {
             return Some((image.header, image.end));
@@ -95,14 +95,14 @@ impl LoadedObject {
         }
     }
 
-    /// Takes a candidate if it is better than what there is.
+    /// Takes a candidate if it is better than the present one.
     pub(super) fn take(&mut self, candidate: &Arc<Candidate>, origin: String) {
         if self.best.is_none() || (candidate.has_debug() && !self.is_satisfied()) {
             self.best = Some(Match { candidate: Arc::clone(candidate), origin });
         }
     }
 
-    /// Takes that one of a file's code objects that memory proves, else one that memory does not refute.
+    /// Takes the code object of a file that memory proves, else one that memory does not refute.
     pub(super) fn take_one(
         &mut self,
         memory: &dyn Memory,
@@ -137,7 +137,7 @@ impl LoadedObject {
         Ok(())
     }
 
-    /// Candidates for a text's list, the strongest evidence first; with memory, the comparison decides.
+    /// Candidates for a text's list, strongest evidence first; with memory, the comparison decides.
     fn best_first<'c>(
         &self,
         candidates: &'c [Arc<Candidate>],
