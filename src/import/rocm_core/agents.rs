@@ -1,4 +1,4 @@
-//! GPUs of a core, and which processor each of them is.
+//! GPUs of a core and their processors.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use crate::import::fallback_target::{is_read_as, near, parse, version};
 use crate::import::problem::{Do, Problems};
 use crate::units::Address;
 
-/// debug_prop: dispatch facts are in the trap temporaries whatever the runtime was asked for.
+/// debug_prop: trap temporaries always hold dispatch facts, without a request to the runtime.
 const DISPATCH_INFO_ALWAYS_VALID: u32 = 1 << 10;
 
-/// The most XCCs of a GPU that are looked at.
+/// Maximum number of XCCs of a GPU.
 pub(super) const MAX_XCCS: u32 = 64;
 
-/// A GPU whose waves can be read.
+/// A GPU with readable waves.
 #[derive(Debug)]
 pub(super) struct Known {
     /// Its id.
     pub(super) gpu_id: u32,
     /// Index in the capture.
     pub(super) index: usize,
-    /// Its processor, or the one that stands for it.
+    /// Its processor, or the replacement.
     pub(super) target: Arc<Target>,
-    /// Shader engines of an XCC.
+    /// Number of shader engines of an XCC.
     pub(super) engines: u32,
-    /// XCCs.
+    /// Number of XCCs.
     pub(super) xccs: u32,
-    /// Trap temporaries always hold dispatch facts.
+    /// Whether trap temporaries always hold dispatch facts.
     pub(super) always: bool,
-    /// Processors with other layouts that it might be, the nearest first; found when first asked for.
+    /// Possible processors with other layouts, nearest first; computed on demand.
     siblings: Option<Vec<Arc<Target>>>,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Known {
 #[derive(Debug)]
 pub(super) struct Agents {
     known: Vec<Known>,
-    /// Ids of those that are not known.
+    /// Ids of unknown GPUs.
     unknown: Vec<u32>,
-    /// The processor that the user names for a note without agents.
+    /// The user's processor for a note without agents.
     named: Option<Arc<Target>>,
 }
 
@@ -85,7 +85,7 @@ impl Agents {
                 index: capture.agents.len(),
                 target: Arc::clone(&target),
                 engines,
-                // Drivers of GPUs without XCCs leave it 0.
+                // Drivers of GPUs without XCCs write 0.
                 xccs: entry.xccs.clamp(1, MAX_XCCS),
                 always: entry.debug_prop & DISPATCH_INFO_ALWAYS_VALID != 0,
                 siblings: None,
@@ -95,8 +95,8 @@ impl Agents {
         agents
     }
 
-    /// The GPU of a queue: that of the queue's id, else the only one of the note, else the one that the user names for a note
-    /// without agents. Whatever is not the first of these is reported, and so is a queue without a GPU.
+    /// The GPU of a queue: that of the queue's id, else the only one of the note, else the user's for a note without
+    /// agents. Reports the second and third case, and a queue without a GPU.
     pub(super) fn of_queue(
         &mut self,
         gpu_id: u32,
@@ -108,7 +108,7 @@ impl Agents {
         let found = self.known.iter().position(|known| known.gpu_id == gpu_id);
         let index = match (found, &*self.known, &self.named) {
             (Some(index), ..) => index,
-            // It is reported as an agent.
+            // Already reported as an agent.
             _ if self.unknown.contains(&gpu_id) => return None,
             (None, [only], _) if self.unknown.is_empty() => {
                 let what = format!(
@@ -172,7 +172,7 @@ impl Known {
     }
 }
 
-/// The processor of an entry: of that name, the one that the user names where there is none, or the nearest.
+/// The processor of an entry: by name, else the user's, else the nearest.
 fn target(
     entry: &AgentEntry,
     targets: &Targets,
@@ -216,9 +216,9 @@ fn target(
     Some(target)
 }
 
-/// Reports code objects of a core for other processors than the one that the user named for its GPUs.
+/// Reports code objects of a core for other processors than the user's.
 ///
-/// `flags`: of each code object its load address and the flags of its ELF header.
+/// `flags`: load address and ELF header flags of each code object.
 pub(super) fn contradictions(
     flags: impl Iterator<Item = (u64, u32)>,
     targets: &Targets,
@@ -252,7 +252,7 @@ pub(super) fn contradictions(
 
 fn agent(entry: &AgentEntry, target: Arc<Target>) -> Agent {
     let mut apertures = std::collections::HashMap::new();
-    // A driver without an aperture leaves base and limit 0.
+    // A driver without an aperture writes base and limit 0.
     let bases = [
         ("local", entry.lds_base, entry.lds_limit),
         ("private_lane", entry.scratch_base, entry.scratch_limit),

@@ -3,28 +3,28 @@
 use super::memory::CoreMemory;
 use crate::integers::u32_at;
 
-/// Maximum size of a control stack in bytes: a tenth of the need of all save areas of a GPU with 10^6 waves.
+/// Maximum size of a control stack in bytes: a tenth of the size of all save areas of a GPU with 10^6 waves.
 pub(super) const MAX_STACK: u32 = 8 << 20;
 
-/// Bytes of the header that place control stack and waves.
+/// Bytes of the header's words on control stack and waves.
 const HEADER: usize = 16;
 
-/// Bytes of the whole header: neither control stack nor waves begin before its end.
+/// Bytes of the whole header: control stack and waves begin after it.
 const HEADER_SIZE: u64 = 40;
 
 /// Dwords of PM4 before the records.
 const SKIPPED: usize = 2;
 
-/// Where the parts of one XCC's save area lie.
+/// The parts of one XCC's save area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Area {
-    /// First byte of the control stack.
+    /// Address of the control stack.
     pub(super) stack: u64,
-    /// Its bytes.
+    /// Bytes of the control stack.
     pub(super) stack_size: u32,
     /// Lowest address of the waves.
     pub(super) begin: u64,
-    /// First address above them.
+    /// Address after the waves.
     pub(super) end: u64,
 }
 
@@ -61,7 +61,7 @@ impl Header {
         self.stack_size == 0 && self.size == 0
     }
 
-    /// The area as the header places it; `None` where the words contradict each other.
+    /// The area according to the header; `None`: the words contradict each other.
     pub(super) fn area(&self) -> Option<Area> {
         let begin = self.end.checked_sub(self.size)?;
         (self.stack.checked_add(self.stack_size)? == begin)
@@ -101,7 +101,7 @@ impl Header {
         format!("control stack at {stack:#x} of {stack_size:#x} bytes, waves to {end:#x} of {size:#x} bytes")
     }
 
-    /// The area with these offsets; `None` where they are out of order or leave the address space.
+    /// The area with these offsets; `None`: they are out of order or exceed the address space.
     fn place(&self, stack: u64, begin: u64, end: u64) -> Option<Area> {
         let at = |offset| self.address.checked_add(offset);
         let stack_size = u32::try_from(begin.checked_sub(stack)?).ok()?;
@@ -111,7 +111,7 @@ impl Header {
 }
 
 impl Area {
-    /// The records of the control stack, as far as they were captured.
+    /// The captured records of the control stack.
     pub(super) fn records(&self, memory: &CoreMemory) -> Vec<u32> {
         let mut bytes = vec![0; self.stack_size.min(MAX_STACK) as usize];
         let got = memory.read(self.stack, &mut bytes);

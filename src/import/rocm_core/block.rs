@@ -1,8 +1,8 @@
-//! The control stack: records of states and of waves, and the walk that finds every wave's block.
+//! The control stack: records of states and of waves, and the iteration that finds every wave's block.
 //!
-//! The control stack is a list of dwords: state records, and waves that run with the state before them. Blocks lie below
-//! each other in its order, so that only a walk from the top finds them. Where it ends, the area begins: a wrong layout
-//! or a damaged word practically never ends there.
+//! The control stack is a list of dwords: state records, and waves that run with the preceding state. Blocks are
+//! stacked downwards in its order, so that only an iteration from the top finds them. It must end at the area's start:
+//! with a wrong layout or a damaged word it practically never does.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::arch::Target;
 use crate::arch::save_area::SaveArea;
 use crate::units::WaveSize;
 
-/// A dword with this bit is an event.
+/// Bit of a dword that is an event.
 const EVENT: u32 = 1 << 30;
 
-/// A dword with this one, and not the other, begins a state record.
+/// Bit of a dword that begins a state record, without [`EVENT`].
 const STATE: u32 = 1 << 31;
 
 /// Bytes of 16 hardware registers, and of 16 trap temporaries.
@@ -24,19 +24,19 @@ pub(super) const SLOTS: u64 = 64;
 /// A wave's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
-    /// First address above it: that of the LDS of its work-group, or of the trap temporaries' end.
+    /// Address after its last byte: the end of the LDS of its work-group, or of its trap temporaries.
     pub(super) top: u64,
     /// Its lowest address, that of v0.
     pub(super) bottom: u64,
     /// The wave's dword.
     pub(super) word: u32,
-    /// Registers in it.
+    /// Counts of its registers.
     pub(super) counts: Counts,
     /// Bytes of LDS at its top.
     pub(super) lds: u32,
     /// Index of the dword among the records.
     pub(super) record: usize,
-    /// Waves before it are missing: the work-group that is open may not be its own.
+    /// Whether waves before it are missing: the open work-group may not be its own.
     pub(super) follows_gap: bool,
     /// The reason for doubt about its registers.
     pub(super) doubt: Option<Doubt>,
@@ -54,7 +54,7 @@ impl Block {
     }
 }
 
-/// How many registers of each kind a wave has.
+/// Number of a wave's registers of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Counts {
     /// Lanes.
@@ -88,7 +88,7 @@ impl Counts {
         Self { size, vgprs, shared, accums, sgprs }
     }
 
-    /// Bytes of VGPRs, of shared ones, of accumulation VGPRs and of SGPRs.
+    /// Bytes of VGPRs, shared VGPRs, accumulation VGPRs and SGPRs.
     pub(super) fn bytes(&self) -> [u64; 4] {
         let lane = 4 * u64::from(self.size.lanes());
         [
@@ -100,7 +100,7 @@ impl Counts {
     }
 }
 
-/// Bytes of LDS that a state's dword asks for.
+/// Bytes of LDS in a state's dword.
 fn lds(row: &SaveArea, state: u32, size: WaveSize) -> u32 {
     match row.state.lds_whole {
         Some(whole) if state >> (whole.bit & 31) & 1 == 1 => whole.bytes,
@@ -108,13 +108,13 @@ fn lds(row: &SaveArea, state: u32, size: WaveSize) -> u32 {
     }
 }
 
-/// A wave's record with the state that it runs with.
+/// A wave's record with its state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     /// Index among the records.
     index: usize,
     word: u32,
-    /// The state's dword and its counts; `None`: the wave comes before any state.
+    /// The state's dword and its counts; `None`: the wave precedes every state.
     state: Option<(u32, Counts)>,
 }
 
@@ -128,7 +128,7 @@ impl Record {
         Some(self.block(top, bottom, counts, lds))
     }
 
-    /// Its block from `bottom` up, and where the block above it ends.
+    /// Its block from `bottom` up, and the bottom of the block above.
     pub(super) fn above(&self, row: &SaveArea, bottom: u64) -> Option<(Block, u64)> {
         let (state, counts) = self.state?;
         let lds = self.lds(row, state, counts);
@@ -177,7 +177,7 @@ impl Iterator for Stack<'_> {
                 return Some(Record { index, word: *word, state: self.state });
             }
             self.state = Some((*word, Counts::of(self.row, *word)));
-            // The other dwords of a state are for the hardware only.
+            // Only the hardware uses the other dwords of a state.
             for _ in 1..self.row.state_words {
                 self.records.next();
             }
@@ -185,28 +185,28 @@ impl Iterator for Stack<'_> {
     }
 }
 
-/// Walks the records of a control stack from the top of the wave area down.
+/// Iterates over the records of a control stack from the top of the wave area down.
 #[derive(Debug)]
 pub(super) struct BlockReader<'a> {
     stack: Stack<'a>,
-    /// Where the next wave's block has its top, before the gap.
+    /// Top of the next wave's block, before the gap.
     pub(super) last: u64,
-    /// A wave came before any state, or the addresses are used up.
+    /// Whether a wave preceded every state, or the addresses are exhausted.
     pub(super) failed: bool,
 }
 
 impl<'a> BlockReader<'a> {
-    /// From the area's end.
+    /// Starts at the area's end.
     pub(super) fn new(row: &'a SaveArea, records: &'a [u32], end: u64) -> Self {
         Self { stack: Stack::new(row, records), last: end, failed: false }
     }
 
-    /// The blocks of an area, where these records, read so, fill it from its end to its begin.
+    /// The blocks of an area, if these records fill it exactly.
     pub(super) fn closed(row: &'a SaveArea, records: &'a [u32], area: &Area) -> Option<Vec<Block>> {
         Self::fits(row, records, area).then(|| Self::new(row, records, area.end).collect())
     }
 
-    /// Whether these records, read so, fill the area from its end to its begin.
+    /// Whether these records fill the area exactly.
     pub(super) fn fits(row: &'a SaveArea, records: &'a [u32], area: &Area) -> bool {
         let mut walk = Self::new(row, records, area.end);
         walk.by_ref().for_each(drop);
@@ -228,7 +228,7 @@ impl Iterator for BlockReader<'_> {
     }
 }
 
-/// The processor whose layout the records of an area have: the first of those that fits.
+/// The first processor whose layout fits the records of an area.
 pub(super) fn fitting<'a>(rows: &'a [Arc<Target>], records: &[u32], area: &Area) -> Option<&'a Arc<Target>> {
     rows.iter()
         .find(|target| target.save_area.as_ref().is_some_and(|row| BlockReader::fits(row, records, area)))

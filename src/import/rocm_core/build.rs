@@ -1,4 +1,4 @@
-//! Waves of a save area, with their work-groups, into the capture.
+//! Adds the waves of a save area and their work-groups to the capture.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct QueueBuilder<'q, 'a> {
     pub(super) dispatches: Dispatches,
     /// Compared work-groups of the queue.
     pub(super) launched: Launched,
-    /// Parts that the queue's waves lack.
+    /// Missing parts of the queue's waves.
     pub(super) skipped: SkipSummary,
 }
 
@@ -79,7 +79,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         self.compare(&seen, xcc);
     }
 
-    /// Adds a wave. `open`: the work-group of the wave before it, unless that was the last one.
+    /// Adds a wave. `open`: the work-group of the previous wave, unless that was its last one.
     fn wave(
         &mut self,
         xcc: &XccWaves,
@@ -87,7 +87,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         words: &Words,
         open: &mut Option<Open>,
     ) -> Option<Seen> {
-        // A damaged record may have a wave size that its processor lacks.
+        // A damaged record may have a wave size that the processor lacks.
         let row = xcc.row(block.counts.size).or(xcc.row64).or(xcc.row32)?;
         let of = self.reader.rows.get(row)?;
         let (facts, fields) = (self.reader.facts(of, words, xcc), of.area()?.wave);
@@ -151,7 +151,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         }
     }
 
-    /// The work-group of a wave, by its flags: its index in the capture.
+    /// The index in the capture of a wave's work-group, by its flags.
     fn work_group(&mut self, wave: &SavedWave<'_>, open: &mut Option<Open>) -> Option<usize> {
         let SavedWave { block, facts, .. } = wave;
         if block.follows_gap {
@@ -162,7 +162,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
             let index = self.new_group(wave.xcc, Some((block.lds, lds)));
             *open = Some(Open { index, launch: None, is_doubtful: block.doubt == Some(Doubt::Block) });
         } else if open.as_ref().is_none_or(|open| open.launch.is_some()) {
-            // The first wave is missing, and with it the LDS: launch facts determine the work-group.
+            // Without the first wave and its LDS, launch facts determine the work-group.
             let launch = facts.launch.map(|launch| (launch.group, launch.packet));
             if open.as_ref().is_none_or(|open| open.launch != launch) {
                 *open = launch.map(|_| Open {
@@ -186,7 +186,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         index
     }
 
-    /// Adds a work-group: its index. `lds`: size in bytes and contents; `None`: its first wave is missing.
+    /// Adds a work-group and returns its index. `lds`: size in bytes and contents; `None`: its first wave is missing.
     fn new_group(&mut self, xcc: &XccWaves, lds: Option<(u32, MemoryMap)>) -> usize {
         let index = self.capture.workgroups.len();
         let (lds_size, lds) =
@@ -202,7 +202,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         index
     }
 
-    /// Sets position and dispatch of a work-group that has none yet, by a wave's launch facts.
+    /// Sets position and dispatch of a work-group by a wave's launch facts, if it has none yet.
     fn launch(&mut self, wave: &SavedWave<'_>, workgroup: Option<usize>) {
         let Some(launch) = wave.facts.launch else {
             if wave.words.ttmps.is_whole() {
@@ -227,7 +227,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         }
     }
 
-    /// Marks a wave whose place its work-group does not have.
+    /// Marks a wave whose place is outside of its work-group.
     fn check_place(&mut self, wave: &SavedWave<'_>, workgroup: Option<usize>) {
         let dispatch = workgroup
             .and_then(|index| self.capture.dispatches.get(self.capture.workgroups.get(index)?.dispatch?));
@@ -242,7 +242,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         }
     }
 
-    /// Contents and size of a wave's private memory, and the slot if it is the wave's own.
+    /// Contents and size of a wave's private memory, and the slot if it belongs to the wave.
     fn private_memory(&mut self, wave: &SavedWave<'_>) -> (MemoryMap, Option<u64>, Option<(u32, u32)>) {
         let Private { base, size, confirmed, note } = match self.reader.private(wave) {
             Ok(Some(private)) => private,
@@ -270,7 +270,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         (pieces, Some(size), is_own.then(|| wave.slot()))
     }
 
-    /// The registers that a user sees with other values than the saved ones.
+    /// The registers that are presented with other values than the saved ones.
     fn rewritten(&mut self, wave: &SavedWave<'_>) -> Option<Vec<(BackingId, RegisterBlock)>> {
         let row = self.reader.rows.get(wave.row)?;
         if wave.facts.stopped == Some(false) && row.has_fault(wave.words) {
@@ -285,14 +285,14 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
             derived.extend_from_slice(bytes);
             own.push((store, RegisterBlock { first, count: 1, width, offset, known }));
         });
-        // A vector grows to four at once, and most waves have one or two.
+        // A vector's first capacity is four, and most waves have one or two.
         own.shrink_to_fit();
         Some(own)
     }
 }
 
 impl WaveReader<'_> {
-    /// A wave's private memory; `Ok(None)`: it has none.
+    /// A wave's private memory; `Ok(None)`: none.
     fn private(&self, wave: &SavedWave<'_>) -> Result<Option<Private>, NoScratch> {
         let SavedWave { xcc, block, words, .. } = wave;
         let (Some(scratch), Some(row)) = (xcc.scratch?, self.rows.get(wave.row)) else { return Ok(None) };
@@ -305,10 +305,10 @@ impl WaveReader<'_> {
             None => {
                 let flat = row.flat_scratch(words, &block.counts);
                 let buffer = xcc.target.buffer_scratch.then(|| self.buffer_base(block)).flatten();
-                // Before the prologue adds the wave's offset the descriptor has the base of all slots.
+                // Before the prologue adds the wave's offset, the descriptor holds the base of all slots.
                 let buffer = buffer.filter(|address| *address == base || !scratch.is_begin(*address));
                 let bases = [flat, buffer].into_iter().flatten();
-                // Code may set them to anything, but hardly to the base of another slot.
+                // Code may set them to any value, but is unlikely to choose the base of another slot.
                 let mut of_slots = bases.filter(|address| scratch.is_slot(*address)).peekable();
                 of_slots.peek().is_some().then(|| of_slots.all(|address| address == base))
             }
@@ -319,7 +319,7 @@ impl WaveReader<'_> {
         Ok(Some(Private { base, size: scratch.wave_size, confirmed, note: None }))
     }
 
-    /// The base of the buffer descriptor through which code of the compiler addresses private memory.
+    /// The base of the buffer descriptor that compiled code uses for private memory.
     fn buffer_base(&self, block: &Block) -> Option<u64> {
         let sgprs = block.hwregs().checked_sub(4 * u64::from(block.counts.sgprs))?;
         Some(self.memory.u64(sgprs.checked_add(SCRATCH_BUFFER)?)? & BUFFER_BASE)
@@ -331,7 +331,7 @@ impl WaveReader<'_> {
         let Some(end) = length.checked_sub(1).and_then(|length| base.checked_add(length)) else {
             return MemoryMap::default();
         };
-        // Mostly one.
+        // Mostly one piece.
         let mut pieces = Vec::with_capacity(1);
         let mut segment = map.find(base).or_else(|| map.next(base));
         while let Some(found) = segment.filter(|found| found.address <= end) {
@@ -352,30 +352,30 @@ impl WaveReader<'_> {
     }
 }
 
-/// Where a wave's private memory lies.
+/// The place of a wave's private memory.
 #[derive(Debug)]
 pub(super) struct Private {
     pub(super) base: u64,
     /// Bytes.
     pub(super) size: u64,
-    /// Whether a register has its base; `None`: no register has the base of any slot.
+    /// Whether a register holds its base; `None`: no register holds the base of any slot.
     pub(super) confirmed: Option<bool>,
-    /// The source from which its place was inferred; `None`: it is known.
+    /// The source of an inferred place; `None`: the place is known.
     pub(super) note: Option<String>,
 }
 
-/// The work-group of a control stack's waves up to the last one with its flag.
+/// The present work-group of a control stack, up to the wave with the last flag.
 #[derive(Debug)]
 pub(super) struct Open {
     /// Index in the capture.
     index: usize,
     /// Work-group and packet of its waves, where its first wave is missing.
     launch: Option<([u32; 3], u32)>,
-    /// The block of its first wave is not confirmed.
+    /// Whether the block of its first wave is unconfirmed.
     is_doubtful: bool,
 }
 
-/// How many waves the work-group at a position of the dispatch has: those at the grid's edge may be smaller.
+/// Number of waves of the work-group at a position of the dispatch: groups at the grid's edge may be smaller.
 pub(super) fn waves_of_group(dispatch: &Dispatch, position: [u32; 3], lanes: u8) -> Option<u64> {
     let axes = dispatch.grid?.into_iter().zip(dispatch.workgroup?).zip(position);
     let items = axes.map(|((grid, size), at)| {

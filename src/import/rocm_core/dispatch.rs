@@ -1,4 +1,4 @@
-//! Dispatches: packets of a queue's ring, found by the index in a wave's trap temporaries.
+//! Dispatches: packets of a queue's ring, by the index in a wave's trap temporaries.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::units::Address;
 /// Bytes of an AQL packet.
 const PACKET: u64 = 64;
 
-/// The ring of a queue, and the dispatches that were found on it.
+/// The ring of a queue, and the dispatches found on it.
 #[derive(Debug)]
 pub(super) struct Dispatches {
     ring: Ring,
@@ -20,19 +20,19 @@ pub(super) struct Dispatches {
     known: HashMap<u32, Result<usize, Unknown>>,
 }
 
-/// Why a packet is not known.
+/// The reason that a packet is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unknown {
     /// The queue's read or write index was not captured.
     NoIndexes,
-    /// The index is not that of a packet between them.
+    /// No packet between them has the index.
     Outside,
-    /// The ring was not captured there.
+    /// That part of the ring was not captured.
     NotCaptured,
 }
 
 impl Unknown {
-    /// In words.
+    /// The reason as text.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::NoIndexes => "the queue's read and write indexes were not captured",
@@ -53,12 +53,12 @@ pub(super) fn ring(memory: &CoreMemory, entry: &QueueEntry) -> Ring {
 }
 
 impl Dispatches {
-    /// No dispatches yet.
+    /// Creates an empty set.
     pub(super) fn new(queue: usize, ring: Ring) -> Self {
         Self { ring, queue, known: HashMap::new() }
     }
 
-    /// The dispatch of a packet index (modulo the ring's size): its index in `all`, to which a new one is added.
+    /// The dispatch of a packet index (modulo the ring's size): its index in `all`; a new one is added there.
     pub(super) fn find(
         &mut self,
         memory: &CoreMemory,
@@ -85,7 +85,7 @@ impl Dispatches {
         if got < bytes.len() {
             return Err(Unknown::NotCaptured);
         }
-        // The command processor may have marked the packet invalid already; its body stays.
+        // The command processor may already have marked the packet invalid; its body remains.
         let dispatch = || {
             let (header, setup) = (u16_at(&bytes, 0)?, u16_at(&bytes, 2)?);
             let short = |offset| u16_at(&bytes, offset).map(u32::from);
@@ -93,7 +93,7 @@ impl Dispatches {
             let kernel_object = long(32)?;
             let offset = kernel_object.checked_add(16).and_then(|at| memory.u64(at));
             Some(Dispatch {
-                // Packets are counted in 64 bits; who launched more than 2^32 kernels sees the low half.
+                // Packets are counted in 64 bits; after 2^32 launches the id is the low half.
                 id: id as u32,
                 queue: self.queue,
                 packet: Some(id),
@@ -114,7 +114,7 @@ impl Dispatches {
     }
 }
 
-/// Sizes of a launch; none of them is 0.
+/// Sizes of a launch, all nonzero.
 fn sizes(sizes: [u32; 3]) -> Option<[u32; 3]> {
     (!sizes.contains(&0)).then_some(sizes)
 }
@@ -126,7 +126,7 @@ pub(super) fn packet_id(ring: &Ring, index: u32) -> Result<u64, Unknown> {
     if index >= count {
         return Err(Unknown::Outside);
     }
-    // The one packet with that index among the `count` from the read index on: a full ring has each index once.
+    // The only packet with that index among `count` from the read index on: a full ring has each index once.
     let mut id = (read / count * count).checked_add(index).ok_or(Unknown::Outside)?;
     if id < read {
         id = id.checked_add(count).ok_or(Unknown::Outside)?;

@@ -1,8 +1,8 @@
-//! Reasons for doubt about a wave's values, and the checks of waves against each other that find them.
+//! Reasons for doubt about a wave's values, and the comparisons of waves that find them.
 //!
-//! A save area has no checksum. A wave is confirmed by the facts that it shares with others: its work-group, its kernel, its slot
-//! of scratch memory. A wave that a check contradicts keeps its values and carries the reason. If no check is possible, in a
-//! sound capture as well as in a damaged one, the wave names its values that have one source.
+//! A save area has no checksum. Facts that a wave shares with others confirm it: its work-group, its kernel, its slot
+//! of scratch memory. A wave that a check contradicts keeps its values and gets the reason. Without a possible check,
+//! in sound and damaged captures alike, the wave lists its values with a single source.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -18,32 +18,32 @@ use crate::arch::{DescriptorFacts, Processor, Target};
 use crate::capture::{Capture, Dispatch, WorkGroup};
 use crate::codeobject::KernelDescriptor;
 
-/// Why values of a wave may be wrong.
+/// The reason that values of a wave may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Doubt {
-    /// Its block lies beside a damaged record.
+    /// Its block is next to a damaged record.
     Block,
     /// Its control stack was not captured to the end.
     Cut,
-    /// Its control stack does not fit its processor's layout, but that of another one.
+    /// Its control stack fits the layout of another processor instead of its own.
     Layout,
-    /// Its area's header was restored, and its PC does not confirm its place.
+    /// Its area's header was restored, and its PC does not confirm its block.
     Header,
-    /// Its record was restored from the records beside it.
+    /// Its record was restored from the neighbouring records.
     Record,
     /// The flags of its work-group's records contradict each other.
     Flags,
-    /// Its work-group was opened by a wave whose block is not confirmed.
+    /// Its work-group begins with a wave whose block is unconfirmed.
     WorkGroup,
-    /// Its PC is not aligned, or outside of captured memory.
+    /// Its PC is misaligned, or outside of captured memory.
     Pc,
     /// The trap handler's words and the wave's status contradict each other.
     Stopped,
-    /// Its trap temporaries name another work-group or packet than those of the other waves of its work-group.
+    /// Its trap temporaries have another work-group or packet than the other waves of its work-group.
     Launch,
-    /// Its packet is not one of its queue's.
+    /// Its packet is not one of its queue.
     Packet,
-    /// Its place is beyond its work-group.
+    /// Its place is outside of its work-group.
     Outside,
     /// Another wave of its work-group has the same place.
     SamePlace,
@@ -51,9 +51,9 @@ pub(super) enum Doubt {
     SamePosition,
     /// Another wave has the same slot of scratch memory.
     SameSlot,
-    /// The register with the base of private memory names another slot.
+    /// The register with the base of private memory has that of another slot.
     OtherSlot,
-    /// No scratch memory was allotted, and no register confirms its private memory.
+    /// It has no scratch memory, and no register confirms its private memory.
     Unallotted,
     /// Its kernel's descriptor has another wave size.
     WaveSize,
@@ -62,7 +62,7 @@ pub(super) enum Doubt {
 }
 
 impl Doubt {
-    /// In words.
+    /// The reason as text.
     fn words(self) -> &'static str {
         match self {
             Self::Block => "its control stack is damaged beside its record: nothing confirms its registers",
@@ -102,16 +102,16 @@ impl Doubt {
     }
 }
 
-/// A value of a wave with one source only: no mark of damage, but nothing else in the capture would show damage either.
+/// A value of a wave with only one source: no sign of damage, but other parts of the capture could not reveal damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unchecked {
-    /// Its kernel's descriptor allots other VGPRs.
+    /// Its kernel's descriptor has another number of VGPRs.
     Allotment,
     /// Its kernel's descriptor was not captured.
     Descriptor,
     /// No register has the address of its private memory.
     Private,
-    /// Its work-group lies outside of the grid.
+    /// Its work-group is outside of the grid.
     Grid,
     /// No other wave has its work-group and packet.
     Launch,
@@ -120,7 +120,7 @@ pub(super) enum Unchecked {
 }
 
 impl Unchecked {
-    /// All of them, in the order of their words and bits.
+    /// All of them, in the order of their texts and bits.
     const ALL: [(Self, &'static str); 6] = [
         (
             Self::Allotment,
@@ -133,13 +133,13 @@ impl Unchecked {
         (Self::Place, "place in the work-group (not all waves of the work-group were captured)"),
     ];
 
-    /// The bit that stands for it.
+    /// Its bit in a mask.
     fn bit(self) -> u8 {
         Self::ALL.iter().zip(0..).find(|((value, _), _)| *value == self).map_or(0, |(_, bit)| 1 << bit)
     }
 }
 
-/// A wave as the checks compare it with others.
+/// The compared facts of a wave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     /// Index in the capture.
@@ -148,7 +148,7 @@ pub(super) struct Seen {
     pub(super) group: Option<usize>,
     pub(super) launch: Option<Launch>,
     pub(super) counts: Counts,
-    /// Shader engine and slot of its scratch memory; `None`: it was allotted none.
+    /// Shader engine and slot of its scratch memory; `None`: it has none.
     pub(super) slot: Option<(u32, u32)>,
 }
 
@@ -163,12 +163,12 @@ pub(super) struct Doubts {
 }
 
 impl Doubts {
-    /// Adds one.
+    /// Adds a doubt.
     pub(super) fn add(&mut self, wave: usize, doubt: Doubt) {
         self.found.push((wave, doubt));
     }
 
-    /// Adds values that nothing confirms.
+    /// Adds unconfirmed values.
     pub(super) fn unchecked(&mut self, wave: usize, values: Unchecked) {
         if self.unchecked.len() <= wave {
             self.unchecked.resize(wave + 1, 0);
@@ -178,12 +178,12 @@ impl Doubts {
         }
     }
 
-    /// Adds a PC outside of captured memory: doubtful where code was captured, unless a code object is there.
+    /// Adds a PC outside of captured memory: doubtful if code was captured, unless a code object contains it.
     pub(super) fn astray(&mut self, wave: usize, pc: u64) {
         self.astray.push((wave, pc));
     }
 
-    /// Marks the waves of a capture. `is_code`: whether the code object for an address is known.
+    /// Marks the waves of a capture. `is_code`: whether the code object of an address is known.
     pub(super) fn mark(mut self, capture: &mut Capture, is_code: impl Fn(u64) -> bool) {
         // Without captured code every PC is outside, which proves nothing.
         let has_code = capture.dispatches.iter().any(|dispatch| dispatch.entry.is_some());
@@ -198,7 +198,7 @@ impl Doubts {
             let words: Vec<&str> = of.iter().map(|(_, doubt)| doubt.words()).collect();
             wave.unconfirmed = Some(words.join("; ").into());
         }
-        // Few texts for many waves.
+        // Many waves share few texts.
         let mut texts: HashMap<u8, Arc<str>> = HashMap::new();
         for (wave, bits) in capture.waves.iter_mut().zip(self.unchecked).filter(|(_, bits)| *bits != 0) {
             let text = texts.entry(bits).or_insert_with(|| {
@@ -210,7 +210,7 @@ impl Doubts {
     }
 }
 
-/// Compared work-groups of a queue: the waves of the first one at each position of each packet; empty once they are marked.
+/// Compared work-groups of a queue: the waves of the first one at each position of each packet; empty after marking.
 pub(super) type Launched = HashMap<([u32; 3], u32), Vec<usize>>;
 
 impl QueueBuilder<'_, '_> {
@@ -226,7 +226,7 @@ impl QueueBuilder<'_, '_> {
             }
         }
         let area = xcc.row64.or(xcc.row32).and_then(|row| self.reader.rows.get(row)?.area());
-        // Records that differ in these alone have blocks of one size.
+        // Records that differ only in these have blocks of equal size.
         let is_ambiguous =
             area.is_some_and(|area| area.state.accum_offset.is_some() || area.state.wave32.is_some());
         let mut kernels: HashMap<usize, Option<DescriptorFacts>> = HashMap::new();
@@ -261,7 +261,7 @@ impl QueueBuilder<'_, '_> {
         }
     }
 
-    /// Compares what the waves of a work-group hold of their launch: most of them decide on its place and dispatch.
+    /// Compares the launch facts of a work-group's waves: the majority determines its position and dispatch.
     fn compare_launches(&mut self, index: usize, group: &[Seen]) {
         let mut votes: BTreeMap<([u32; 3], u32), usize> = BTreeMap::new();
         for launch in group.iter().filter_map(|seen| seen.launch) {
@@ -290,7 +290,7 @@ impl QueueBuilder<'_, '_> {
         }
     }
 
-    /// Compares the places of a work-group's waves, and its own with those of the queue's other work-groups.
+    /// Compares the places of a work-group's waves, and its position with the queue's other work-groups.
     fn compare_places(&mut self, index: usize, group: &[Seen]) {
         let mut places: HashMap<u32, usize> = HashMap::new();
         for Seen { wave, launch, .. } in group {
@@ -342,9 +342,9 @@ impl QueueBuilder<'_, '_> {
     }
 }
 
-/// The facts in the descriptor of a dispatch's kernel; `None`: it was not captured or is no descriptor.
+/// The facts in the descriptor of a dispatch's kernel; `None`: not captured, or no descriptor.
 fn kernel(memory: &CoreMemory, dispatch: &Dispatch, target: &Target) -> Option<DescriptorFacts> {
-    // LLVM has no number for gfx940 and gfx941 any more; their descriptors are those of gfx942.
+    // LLVM no longer has numbers for gfx940 and gfx941; their descriptors equal those of gfx942.
     let replaced = || target.name.starts_with("gfx94").then(|| Processor::named("gfx942")).flatten();
     let generation = Processor::named(&target.name).or_else(replaced)?.generation;
     let mut bytes = [0; 64];
@@ -360,16 +360,17 @@ fn kernel(memory: &CoreMemory, dispatch: &Dispatch, target: &Target) -> Option<D
     Some(KernelDescriptor::read(&bytes).facts(generation)).filter(|facts| facts.reserved.is_empty())
 }
 
-/// Whether a record and its kernel's descriptor allot VGPRs of the same size.
+/// Whether a record and its kernel's descriptor allocate equal bytes of VGPRs.
 fn has_capacity(kernel: &DescriptorFacts, counts: &Counts) -> bool {
     let accums = if kernel.accum_offset.is_some() { counts.accums } else { 0 };
     let capacity = |registers: u32, lanes: u8| u64::from(registers) * u64::from(lanes);
     capacity(kernel.vgprs, kernel.wave_size) == capacity(counts.vgprs + accums, counts.size.lanes())
 }
 
-/// The contradiction of a record and its kernel's descriptor, where both allot VGPRs of the same size.
+/// The contradiction between a record and its kernel's descriptor, if both allocate equal bytes of VGPRs.
 ///
-/// The walk confirms the sum of all registers, but not the wave size, nor where accumulation VGPRs begin.
+/// The iteration over blocks confirms the sum of all registers, but neither the wave size nor the offset of
+/// accumulation VGPRs.
 fn contradiction(kernel: &DescriptorFacts, counts: &Counts) -> Option<Doubt> {
     if kernel.wave_size != counts.size.lanes() {
         return Some(Doubt::WaveSize);

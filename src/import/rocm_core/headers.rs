@@ -1,4 +1,4 @@
-//! The ELF header and the program headers of a core, read as they are written.
+//! The ELF header and the program headers of a core.
 //!
 //! Crates that read ELF refuse or misread what ROCm writes: p_align holds a shift, p_flags section flags, headers at the
 //! end of the table may be zero, and the file may end inside a segment. System V gABI, "ELF Header" and "Program Header".
@@ -12,7 +12,7 @@ use crate::elf::{
 use crate::import::problem::{ImportError, Problems};
 use crate::notation::plural;
 
-/// Maximum number of program headers: four times the largest number in the header's own count.
+/// Maximum number of program headers: four times the maximum of e_phnum.
 pub(super) const MAX_HEADERS: u64 = 1 << 18;
 
 /// Offset of e_phnum.
@@ -27,16 +27,16 @@ pub(super) struct Headers {
     pub(super) loads: Vec<Range>,
     /// PT_NOTE, in the file's order.
     pub(super) notes: Vec<Range>,
-    /// Offset behind the last program header.
+    /// Offset after the last program header.
     pub(super) end: u64,
 }
 
-/// A range of the file, and the addresses that it was.
+/// A range of the file with its memory address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     /// Index of the program header.
     pub(super) index: u32,
-    /// p_flags, which are wrong in some cores.
+    /// p_flags, wrong in some cores.
     pub(super) flags: u32,
     /// p_offset.
     pub(super) offset: u64,
@@ -61,7 +61,7 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
         return Err(refuse(format!("an ELF core whose program headers have {entry} bytes, not 56")));
     }
     let count = match short {
-        // With an unknown count: as many as lie before the first segment.
+        // An unknown count: all headers before the first segment.
         PN_XNUM => long_count(file, header.e_shoff.get(LE)),
         short => Some(u64::from(short)),
     };
@@ -103,8 +103,8 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
     Ok(sort(name, header.e_machine.get(LE), table, &bytes, entry as usize, problems))
 }
 
-/// How many of the headers that begin at `table` lie before the bytes of all segments that those before them name; `None`: all of
-/// these bytes do.
+/// Number of headers at `table` that precede the bytes of all segments of earlier headers; `None`: all of the given
+/// bytes do.
 pub(super) fn before_segments(bytes: &[u8], table: u64, entry: u64) -> Option<u64> {
     let mut least = u64::MAX;
     let size = usize::try_from(entry).ok().filter(|size| *size > 0)?;
@@ -119,12 +119,12 @@ pub(super) fn before_segments(bytes: &[u8], table: u64, entry: u64) -> Option<u6
             least = least.min(offset);
         }
     }
-    // The rest of the bytes is less than a header.
+    // The remaining bytes are less than a header.
     let count = (bytes.len() / size) as u64;
     (least < table.saturating_add((count + 1) * entry)).then_some(count)
 }
 
-/// The count of a core with more headers than fit two bytes: sh_info of section 0.
+/// The count of a core whose headers exceed two bytes: sh_info of section 0.
 fn long_count(file: &dyn Backing, sections: u64) -> Option<u64> {
     let mut section = [0; size_of::<SectionHeader>()];
     let got = file.read_at(sections, &mut section).ok()?;

@@ -1,4 +1,4 @@
-//! The process's memory as a core holds it: by address, across files and segments.
+//! The process's memory in a core, by address, across files and segments.
 
 use std::io;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use crate::capture::{Backing, Bytes, Extent, MemoryMap, RangeRead, Segment};
 use crate::codeobject as code;
 use crate::import::objects::Memory;
 
-/// The most bytes that are copied for a view that no one file holds in one piece: a code object cut by segments.
+/// Maximum bytes of a copied view, for bytes that no file holds contiguously: a code object across segments.
 const MAX_COPIED: u64 = 1 << 30;
 
 /// Captured memory by address.
 ///
-/// As a [`Backing`] its offsets are addresses: what may straddle segments (the registers of a wave, a code object in the
-/// process's memory) is an extent of it, and is read through the segments.
+/// As a [`Backing`] its offsets are addresses. A range that may straddle segments (a wave's registers, a code object in
+/// the process's memory) is an extent of it, and reads go through the segments.
 #[derive(Clone, Debug)]
 pub(in crate::import) struct CoreMemory {
     name: Arc<str>,
     map: Arc<MemoryMap>,
     files: Arc<[Arc<dyn Backing>]>,
-    /// Of a GPU core without the host's.
+    /// Whether it belongs to a GPU core without the host's.
     is_gpu_alone: bool,
 }
 
@@ -30,7 +30,7 @@ impl CoreMemory {
         Self { name: name.into(), map: Arc::new(map), files: files.into(), is_gpu_alone: false }
     }
 
-    /// Sets whether the host's memory is in a core that was not given.
+    /// Sets whether the host's memory is in another core that was not given.
     pub(in crate::import) fn of_gpu_alone(self, is_gpu_alone: bool) -> Self {
         Self { is_gpu_alone, ..self }
     }
@@ -48,23 +48,23 @@ impl CoreMemory {
         &self.map
     }
 
-    /// The files that extents of the map lie in.
+    /// The files of the map's extents.
     pub(in crate::import) fn files(&self) -> &[Arc<dyn Backing>] {
         &self.files
     }
 
-    /// Reads from `address` on, as far as captured bytes reach without a gap; a file that cannot be read is a gap.
+    /// Reads captured bytes from `address` on up to the first gap; an unreadable file is a gap.
     pub(in crate::import) fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
         self.read_until(address, buffer).unwrap_or(0)
     }
 
-    /// Reads `N` bytes at each address; `None` where one segment does not hold them all, or the file cannot be read.
+    /// Reads `N` bytes at each address; `None`: no single segment holds them all, or the file is unreadable.
     pub(in crate::import) fn read_each<const N: usize>(&self, addresses: &[u64]) -> Vec<Option<[u8; N]>> {
         let mut last: Option<&Segment> = None;
         let places: Vec<Option<Extent>> = addresses
             .iter()
             .map(|address| {
-                // Most addresses lie beside each other.
+                // Most addresses are adjacent.
                 let is_in = |segment: &&Segment| (segment.address..=segment.last()).contains(address);
                 let segment = last.filter(is_in).or_else(|| self.map.find(*address))?;
                 last = Some(segment);
@@ -106,7 +106,7 @@ impl CoreMemory {
         (self.read(address, &mut bytes) == bytes.len()).then(|| u32::from_le_bytes(bytes))
     }
 
-    /// Where that many bytes lie, if one file holds them side by side.
+    /// The place of that many bytes, if one file holds them contiguously.
     pub(in crate::import) fn extent(&self, address: u64, length: u64) -> Option<Extent> {
         let first = self.map.find(address)?;
         let extent = Extent {
@@ -172,7 +172,7 @@ impl Backing for CoreMemory {
         }
         let end = offset.checked_add(length).ok_or(io::ErrorKind::UnexpectedEof)?;
         let mut at = offset;
-        // Before capacity is made for it: all of it must be there.
+        // Before the allocation: all of it must be captured.
         while at < end {
             let segment = self.map.find(at).ok_or(io::ErrorKind::UnexpectedEof)?;
             at = segment.address.saturating_add(segment.extent.length);

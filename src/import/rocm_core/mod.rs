@@ -1,10 +1,11 @@
 //! ROCm core files: GPU cores, host cores with GPU waves, and the two side by side (docs/captures.md).
 //!
-//! [`headers`], [`padding`] and [`segments`] make one map of memory; [`note`] has GPUs and queues. [`queues`] finds the save area of
-//! each XCC, by [`stride`] if the note of some writers lacks its size. [`reading`] reads it: [`area`] is its header, [`block`] its
-//! control stack, [`repair`] restores damaged ones, [`private`] corrects the place of private memory. [`build`] makes work-groups and
-//! waves of the blocks, with the facts of [`wave`], [`dispatch`] and [`scratch`]; [`doubt`] compares them, [`skip_summary`] reports
-//! missing parts. Of memory only headers, control stacks, packets, kernel descriptors and 200 bytes of each wave are read.
+//! [`headers`], [`padding`] and [`segments`] make one map of memory; [`note`] has GPUs and queues. [`queues`] finds the
+//! save area of each XCC, by [`stride`] if the note lacks its size. [`reading`] reads it: [`area`] is its header,
+//! [`block`] its control stack; [`repair`] restores damaged ones, and [`private`] corrects the place of private memory.
+//! [`build`] makes work-groups and waves of the blocks, with the facts of [`wave`], [`dispatch`] and [`scratch`].
+//! [`doubt`] compares them, and [`skip_summary`] reports missing parts. Of memory only headers, control stacks,
+//! packets, kernel descriptors and 200 bytes of each wave are read.
 
 mod agents;
 mod area;
@@ -49,7 +50,7 @@ use crate::elf;
 use crate::integers::u32_at;
 use crate::mapping::Changes;
 
-/// Opens a core, with the host's beside it if the options name one. `changes`: what the core's file has, and the host's gets.
+/// Opens a core, with the host's if the options name one. `changes`: those of the core's file, also for the host's.
 pub(super) fn open(
     core: Arc<dyn Backing>,
     changes: &Changes,
@@ -80,13 +81,13 @@ pub(super) fn open(
         let notes = note::read(&*host, &headers, &mut problems);
         padding::correct(&*host, &mut headers, notes.state.as_ref(), &mut problems);
         parts.push((host, headers, notes));
-        // Which of the two the user called the host's does not matter.
+        // The order in which the user gives the two does not matter.
         parts.sort_by_key(|(_, headers, notes)| !has_gpus(headers, notes));
     }
     let gpu = parts.iter().any(|(_, headers, notes)| has_gpus(headers, notes));
     if !gpu {
         let mut found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
-        // Damage may be the cause.
+        // The cause may be damage.
         if let Some(problem) = problems.first() {
             let place = &problem.place;
             let of = if place.file == name { String::new() } else { format!("{}: ", place.file) };
@@ -112,7 +113,7 @@ pub(super) fn open(
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// Reports signs that a core and the one beside it do not belong together.
+/// Reports signs that two cores do not belong together.
 fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Problems) {
     let [(gpu, _, notes), (host, headers, host_notes)] = parts else { return };
     if let Some(at) = host_notes.found_at.filter(|_| notes.state.is_some()) {
@@ -137,7 +138,7 @@ fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Pr
     }
 }
 
-/// Whether a file is about GPUs: by a note, or by its machine.
+/// Whether a core has GPU state: by a note, or by its machine.
 fn has_gpus(headers: &Headers, notes: &Notes) -> bool {
     notes.found || headers.machine == elf::EM_AMDGPU
 }
@@ -155,7 +156,7 @@ fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {
     Provenance { format: format!("{what}{}", version.unwrap_or_default()), command, ..Provenance::default() }
 }
 
-/// The version of the runtime's debugger interface: the core's own word, else the user's.
+/// The version of the runtime's debugger interface: the core's own, else the user's.
 fn r_version(map: &LinkMap, options: &Options, problems: &mut Problems) -> Option<u32> {
     let Some(given) = options.r_version else { return map.r_version };
     if let Some(own) = map.r_version {
@@ -183,13 +184,13 @@ fn flags(held: &Held, memory: &CoreMemory) -> Option<u32> {
     }
 }
 
-/// First and last address that a code object's file may take: an image is not larger than its file but for padding.
+/// First and last address of a code object's file: an image is not larger than its file, except for padding.
 fn file_range(object: &FoundObject) -> Option<(u64, u64)> {
     let Some(Held::File(bytes)) = &object.held else { return None };
     Some((object.address, object.address.checked_add(bytes.len() as u64)?))
 }
 
-/// runtime_state of a runtime that lets debuggers in.
+/// runtime_state of a runtime that debuggers can attach to.
 const ENABLED: u32 = 1;
 
 /// Fills a capture from memory and the note.
@@ -246,7 +247,7 @@ fn import(
         .iter()
         .filter_map(|object| Some((object.address, flags(object.held.as_ref()?, memory)?)));
     agents::contradictions(flags, targets, options, &capture, problems);
-    // A code object that the user placed need not have been captured.
+    // A code object that the user placed may not be captured.
     let files: Vec<(u64, u64)> = found.code_objects.iter().filter_map(file_range).collect();
     doubts.mark(&mut capture, |pc| files.iter().any(|(first, last)| (*first..=*last).contains(&pc)));
     capture.code_objects = found.into_capture(by_address, &mut capture.backings);

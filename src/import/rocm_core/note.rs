@@ -1,5 +1,5 @@
-//! ROCm's note: runtime, agents and queues (AMDGPUUsage, "Core file format"; writers differ from the text: a version
-//! of eight bytes comes first).
+//! ROCm's note: runtime, agents and queues (AMDGPUUsage, "Core file format"; unlike in the text, writers put a version
+//! of eight bytes first).
 
 use super::headers::Headers;
 use crate::capture::Backing;
@@ -10,43 +10,43 @@ use crate::integers::{u32_at, u64_at};
 
 const NT_AMDGPU_KFD_CORE_STATE: NoteType = NoteType(33);
 
-/// The vendor of that type.
+/// The vendor of the note.
 const AMDGPU: &[u8] = b"AMDGPU\0";
 
-/// Bytes of a note's header, and of the longest vendor that counts here, padded.
+/// Bytes of a note's header, and of the longest relevant vendor, padded.
 const HEADER: usize = size_of::<NoteHeader>();
 const MAX_VENDOR: usize = 8;
 
-/// The most notes that are looked at: a host core has a few for each thread.
+/// Maximum number of notes: a host core has a few for each thread.
 pub(super) const MAX_NOTES: u32 = 1 << 18;
 
-/// The most bytes of the descriptor that are read.
+/// Maximum bytes read of the descriptor.
 pub(super) const MAX_DESCRIPTOR: u64 = 16 << 20;
 
-/// The most agents and queues that are taken.
+/// Maximum number of agents.
 pub(super) const MAX_AGENTS: u32 = 1024;
-/// As [`MAX_AGENTS`].
+/// Maximum number of queues.
 pub(super) const MAX_QUEUES: u32 = 4096;
 
-/// The most bytes of notes that are searched for the GPUs' by its name, where a damaged note does not lead to it.
+/// Maximum bytes of notes in the search for the GPUs' note by its name, if a damaged note hides it.
 pub(super) const MAX_SEARCHED: u64 = 64 << 20;
 
-/// The most places with its name that are read as the GPUs' note in that search.
+/// Maximum number of places with its name that this search tries.
 const MAX_CANDIDATES: u32 = 16;
 
-/// The longest name of a note that anybody writes; a longer one is damage.
+/// Maximum length of a note's name; a longer one is damage.
 const LONGEST_NAME: u32 = 64;
 
 /// The contents of a core's notes.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    /// The state of the GPUs; `None`: there is no such note, or none that can be read.
+    /// The state of the GPUs; `None`: no such note, or an unreadable one.
     pub(super) state: Option<State>,
-    /// There is such a note.
+    /// Whether there is such a note.
     pub(super) found: bool,
     /// Its offset in the file.
     pub(super) found_at: Option<u64>,
-    /// Where that ends by its own header, in the file; at most [`MAX_DESCRIPTOR`] are read.
+    /// Offset of its end by its own header; at most [`MAX_DESCRIPTOR`] bytes are read.
     pub(super) ends_at: Option<u64>,
     /// The process's id.
     pub(super) process: Option<u32>,
@@ -63,11 +63,11 @@ pub(super) struct State {
     pub(super) r_debug: u64,
     /// 0 disabled, 1 enabled, 2 busy, 3 error.
     pub(super) runtime_state: u32,
-    /// Whether every wave's trap temporaries hold dispatch facts.
+    /// Whether the trap temporaries of all waves hold dispatch facts.
     pub(super) ttmp_setup: bool,
-    /// GPUs.
+    /// The GPUs.
     pub(super) agents: Vec<AgentEntry>,
-    /// Queues.
+    /// The queues.
     pub(super) queues: Vec<QueueEntry>,
 }
 
@@ -99,13 +99,13 @@ pub(super) struct QueueEntry {
     pub(super) write_pointer: u64,
     pub(super) read_pointer: u64,
     pub(super) save_area: u64,
-    /// Without the bits for error and invalid.
+    /// Queue id without the bits for error and invalid.
     pub(super) id: u32,
     pub(super) gpu_id: u32,
     pub(super) ring_size: u32,
     /// 0 PM4, 1 SDMA, 2 AQL, 3 SDMA between GPUs.
     pub(super) kind: u32,
-    /// Bytes for each XCC; 0: the entry is too short for it.
+    /// Bytes for each XCC; 0: the entry is too short for the field.
     pub(super) save_area_size: u32,
 }
 
@@ -176,7 +176,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
     notes
 }
 
-/// Looks for the GPUs' note by its name: notes begin at multiples of 4 bytes from their segment's start.
+/// Searches the GPUs' note by its name: notes begin at multiples of 4 bytes from their segment's start.
 fn search(file: &dyn Backing, headers: &Headers, notes: &mut Notes, problems: &mut Problems) {
     const CHUNK: usize = 1 << 20;
     let (mut left, mut candidates) = (MAX_SEARCHED, MAX_CANDIDATES);
@@ -224,7 +224,7 @@ fn process(file: &dyn Backing, start: u64, size: u32) -> Option<u32> {
     if size < 136 || file.read_at(start.checked_add(24)?, &mut id).ok()? < id.len() {
         return None;
     }
-    // A dumper that does not know it writes 0.
+    // A writer without the id writes 0.
     Some(u32::from_le_bytes(id)).filter(|id| *id != 0)
 }
 
@@ -239,7 +239,7 @@ fn command(file: &dyn Backing, start: u64, size: u32) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Reads the descriptor: a header that gives the sizes of what follows.
+/// Reads the descriptor: a header with the sizes of the following entries.
 fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems) -> Option<State> {
     let mut report = |offset: u64, what: String, expected: &str| {
         problems.report_at(file.name(), start.saturating_add(offset), "AMDGPU note", what, expected);
@@ -256,7 +256,7 @@ fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems
         report(0, "too short for a version".to_owned(), "a descriptor of at least 40 bytes");
         return None;
     };
-    // The text of AMDGPUUsage has no version; nobody is known to write that.
+    // The text of AMDGPUUsage has no version; no known writer omits it.
     let base = match (first, first as u32, first >> 32) {
         (1, ..) => 8,
         (_, 1, minor) if minor >= 13 => 0,
@@ -330,7 +330,7 @@ fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems
 }
 
 fn agent(entry: &[u8]) -> AgentEntry {
-    // An entry of an older driver is shorter: what it does not have counts as 0.
+    // An entry of an older driver is shorter: its missing fields count as 0.
     let word = |offset| u32_at(entry, offset).unwrap_or(0);
     let long = |offset| u64_at(entry, offset).unwrap_or(0);
     AgentEntry {
@@ -352,7 +352,7 @@ fn agent(entry: &[u8]) -> AgentEntry {
     }
 }
 
-/// Bits of a queue's id that mark it as in error, and as no longer valid.
+/// Bits of a queue's id for its states error and invalid.
 const QUEUE_STATE: u32 = 0xc000_0000;
 
 fn queue(entry: &[u8]) -> QueueEntry {

@@ -1,8 +1,8 @@
-//! Cores that ROCr wrote to a pipe without the padding between segments.
+//! Detects cores that ROCr wrote to a pipe without the padding between segments.
 //!
-//! ROCr (November 2025 to July 2026, rocm-systems #1979 to #7502) aligns `p_offset`, but writes the segments to a pipe one
-//! behind the other. Their bytes lie 4 or 12 bytes before `p_offset`. The headers of both kinds of file are the same: the
-//! file's length and its memory distinguish them.
+//! ROCr (November 2025 to July 2026, rocm-systems #1979 to #7502) aligns `p_offset`, but writes the segments to a pipe
+//! without gaps. Their bytes are 4 or 12 bytes before `p_offset`. Both kinds of file have the same headers; the file's
+//! length and its memory distinguish them.
 
 use super::headers::{Headers, Range};
 use super::note::State;
@@ -12,16 +12,16 @@ use crate::elf::{EM_AMDGPU, FileHeader};
 use crate::import::problem::Problems;
 use crate::integers::{u32_at, u64_at};
 
-/// ROCr aligns segments to 16 bytes.
+/// Maximum padding in bytes: ROCr aligns segments to 16 bytes.
 pub(super) const MAX_PADDING: u64 = 15;
 
-/// Segments that are asked whether a code object begins them.
+/// Maximum number of segments that are searched for code objects.
 const MAX_ASKED: usize = 256;
 
 /// Offset of `hsa_queue.base_address` before `read_dispatch_id` in `amd_queue_t`.
 const RING_BASE: u64 = 0x78;
 
-/// The loads of a core whose segments follow each other without padding; `None`: its program headers leave none, or are not
+/// The loads of a core without padding between segments; `None`: its program headers have no padding, or are not
 /// ROCr's.
 pub(super) fn without(headers: &Headers) -> Option<Vec<Range>> {
     if headers.machine != EM_AMDGPU {
@@ -46,9 +46,7 @@ pub(super) fn without(headers: &Headers) -> Option<Vec<Range>> {
     is_padded.then_some(loads)
 }
 
-/// Whether a core was written without padding; `loads` are the segments of [`without`].
-///
-/// `length`: bytes that were written.
+/// Whether a core has no padding; `loads`: the segments of [`without`]; `length`: the number of written bytes.
 pub(super) fn is_missing(
     file: &dyn Backing,
     length: u64,
@@ -71,7 +69,7 @@ pub(super) fn is_missing(
     loads.last().and_then(|load| load.offset.checked_add(load.size)) == Some(length)
 }
 
-/// Whether a byte of a range of the file is not 0. Padding is.
+/// Whether a range of the file has a nonzero byte. Padding has none.
 pub(super) fn has_data(file: &dyn Backing, first: u64, end: u64) -> bool {
     let mut bytes = [0; MAX_PADDING as usize];
     let count = usize::try_from(end.saturating_sub(first)).unwrap_or(usize::MAX).min(bytes.len());
@@ -79,7 +77,7 @@ pub(super) fn has_data(file: &dyn Backing, first: u64, end: u64) -> bool {
     bytes.iter().take(got).any(|byte| *byte != 0)
 }
 
-/// Descriptors of queues and headers of save areas that hold what the note lets one expect.
+/// Number of queue descriptors and save area headers that match the note.
 fn queues(file: &dyn Backing, loads: &[Range], state: Option<&State>) -> usize {
     let mut by_address: Vec<&Range> = loads.iter().collect();
     by_address.sort_by_key(|load| load.address);
@@ -111,7 +109,7 @@ fn queues(file: &dyn Backing, loads: &[Range], state: Option<&State>) -> usize {
     found
 }
 
-/// Segments that a code object begins, among the first.
+/// Number of segments, among the first, that begin with a code object.
 fn code_objects(file: &dyn Backing, loads: &[Range]) -> usize {
     let is_code = |load: &&Range| {
         let mut start = [0; size_of::<FileHeader>()];
@@ -121,7 +119,7 @@ fn code_objects(file: &dyn Backing, loads: &[Range]) -> usize {
     loads.iter().take(MAX_ASKED).filter(is_code).count()
 }
 
-/// Moves the loads of a core that was written without padding to where their bytes are.
+/// Moves the loads of a core without padding to their bytes.
 pub(super) fn correct(
     file: &dyn Backing,
     headers: &mut Headers,

@@ -1,8 +1,8 @@
-//! Private memory by the registers of waves, if note or queue do not place it.
+//! Private memory by the registers of waves, if neither note nor queue places it.
 //!
-//! By architecture FLAT_SCRATCH (gfx12: SCRATCH_BASE) of gfx94x, gfx950, gfx11 and gfx12 holds the first byte of a wave's private
-//! memory. It replaces facts that ROCr's cores lack: the count of shader engines, and the place of private memory without
-//! `amd_queue_t` (lightweight cores before rocm-systems #7408, and GPU cores without the host's).
+//! By architecture, FLAT_SCRATCH (gfx12: SCRATCH_BASE) of gfx94x, gfx950, gfx11 and gfx12 holds the address of a wave's
+//! private memory. It replaces facts that ROCr's cores lack: the count of shader engines, and the place of private
+//! memory without `amd_queue_t` (lightweight cores before rocm-systems #7408, and GPU cores without the host's).
 
 use super::agents::Known;
 use super::block::Block;
@@ -16,10 +16,10 @@ use crate::arch::save_area::ScratchRing;
 /// Maximum number of an XCC's waves whose registers are read.
 const MAX_ASKED: usize = 4096;
 
-/// Segments that one wave's private memory may be cut into.
+/// Maximum number of segments of a wave's private memory.
 const MAX_SEGMENTS: usize = 4096;
 
-/// Where a wave's register places its private memory, and its record in the control stack.
+/// Address of a wave's private memory in its register, and its record in the control stack.
 #[derive(Clone, Copy, Debug)]
 struct Base {
     engine: u32,
@@ -96,7 +96,7 @@ impl WaveReader<'_> {
         }
     }
 
-    /// The bases of an XCC's waves, as far as they were captured.
+    /// The captured bases of an XCC's waves.
     fn bases(&self, xcc: &XccWaves) -> Vec<Base> {
         let asked: Vec<&Block> = xcc.blocks.iter().take(MAX_ASKED).collect();
         let base = |(block, words): (&&Block, Words)| {
@@ -112,13 +112,13 @@ impl WaveReader<'_> {
         asked.iter().zip(Words::read_all(self.memory, &asked)).filter_map(base).collect()
     }
 
-    /// Private memory that the bases place; `None`: they place none, or contradict each other.
+    /// Private memory by the bases; `None`: no base, or contradictory ones.
     fn inferred(&self, ring: &ScratchRing, mut bases: Vec<Base>) -> Option<Scratch> {
         let granule = u64::from(ring.granule.max(1));
         let last = |base: &Base| self.memory.segment(base.base).map(|(_, last)| last);
         bases.retain(|base| base.is_allotted && base.base.is_multiple_of(granule) && last(base).is_some());
         bases.sort_by_key(|base| (base.engine, base.slot));
-        // Waves of one engine lie as far apart as their slots.
+        // Waves of one engine are as far apart as their slots.
         let mut stride = None;
         for (one, other) in
             bases.iter().zip(bases.iter().skip(1)).filter(|(one, other)| one.engine == other.engine)
@@ -133,7 +133,7 @@ impl WaveReader<'_> {
             }
         }
         bases.sort_by_key(|base| base.base);
-        // At most up to the next wave's, or the end of what was captured.
+        // At most up to the next wave's, or the end of captured memory.
         let ends = bases.iter().skip(1).map(|next| Some(next.base)).chain([None]);
         let most = u64::from(ring.size.of(u32::MAX)) * granule;
         let spaces = bases.iter().zip(ends).map(|(base, next)| {
@@ -145,7 +145,7 @@ impl WaveReader<'_> {
         (size > 0).then(|| Scratch::of_registers(size, inferred))
     }
 
-    /// Bytes from an address on that were captured without a gap, at most so many.
+    /// Number of bytes from an address on that are captured without a gap, at most `most`.
     fn captured_bytes(&self, address: u64, most: u64) -> u64 {
         let mut size = 0;
         for _ in 0..MAX_SEGMENTS {

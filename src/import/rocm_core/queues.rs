@@ -21,24 +21,24 @@ use crate::capture::{BackingId, Capture, Queue, Ring};
 use crate::import::problem::Problems;
 use crate::units::WaveSize;
 
-/// queue_type of AQL queues: the only ones whose waves are read.
+/// queue_type of AQL queues, the only ones whose waves are read.
 const AQL: u32 = 2;
 
-/// queue_type of queues that copy: no wave runs on them.
+/// queue_type of copy queues: they run no waves.
 const SDMA: [u32; 2] = [1, 3];
 
 /// Maximum number of waves of a capture: a hundred times the waves of the largest GPU.
 pub(super) const MAX_WAVES: usize = 1 << 20;
 
-/// Maximum number of bytes of control stacks, in all; as many again for the readings of contradictory headers.
+/// Maximum bytes of all control stacks; the readings of contradictory headers have the same maximum.
 const MAX_STACKS: u64 = 256 << 20;
 
-/// The stores of a capture that hold waves' registers.
+/// Backings of waves' registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stores {
-    /// Offsets are addresses.
+    /// Its offsets are addresses.
     pub(super) by_address: BackingId,
-    /// Registers that were rewritten for the user.
+    /// Registers with rewritten values.
     pub(super) derived: BackingId,
 }
 
@@ -50,27 +50,27 @@ pub(super) struct WaveReader<'a> {
     pub(super) r_version: Option<u32>,
     ttmp_setup: bool,
     pub(super) stores: Stores,
-    /// Bytes of the store of rewritten registers.
+    /// Bytes of the backing of rewritten registers.
     pub(super) derived: &'a mut Vec<u8>,
     pub(super) rows: Vec<Row>,
-    /// Waves that may still be added.
+    /// Remaining number of waves.
     pub(super) waves_left: usize,
-    /// Bytes of control stacks that may still be read.
+    /// Remaining bytes of control stacks.
     pub(super) stacks_left: u64,
-    /// Bytes of control stacks that may still be tried with contradictory headers.
+    /// Remaining bytes of control stacks with contradictory headers.
     pub(super) candidates_left: u64,
     pub(super) doubts: Doubts,
     /// PCs of waves: code objects are searched below them.
     pub(super) pcs: BTreeSet<u64>,
 }
 
-/// The waves of one XCC, and their common facts.
+/// The waves of one XCC and their common facts.
 pub(super) struct XccWaves {
     /// Index of the GPU in the capture.
     pub(super) agent: usize,
     /// Its processor.
     pub(super) target: Arc<Target>,
-    /// Its trap temporaries always hold dispatch facts.
+    /// Whether its trap temporaries always hold dispatch facts.
     pub(super) always: bool,
     /// Index of the queue in the capture.
     pub(super) queue: usize,
@@ -81,7 +81,7 @@ pub(super) struct XccWaves {
     pub(super) blocks: Vec<Block>,
 }
 
-/// A queue whose save areas are found.
+/// A queue with known save areas.
 struct Saved {
     key: String,
     /// Index of the queue in the capture.
@@ -90,11 +90,11 @@ struct Saved {
     xccs: Vec<XccWaves>,
 }
 
-/// Save areas that have no waves, which may be right: reported only if no queue has waves.
+/// Save areas without waves, which may be correct: reported only if no queue has waves.
 type Idle = Vec<(String, String)>;
 
 impl<'a> WaveReader<'a> {
-    /// A reader of the memory's waves; it appends rewritten registers to `derived`.
+    /// Creates a reader of the memory's waves; it appends rewritten registers to `derived`.
     pub(super) fn new(
         memory: &'a CoreMemory,
         targets: &'a Targets,
@@ -129,7 +129,7 @@ impl<'a> WaveReader<'a> {
     ) {
         let (mut saved, mut idle) = (Vec::new(), Idle::new());
         let (mut areas, before) = (0u32, problems.count());
-        // All blocks are known before the first wave is built: `ReadAhead` reads their words in advance.
+        // All blocks must be known before the first wave is built: `ReadAhead` reads their words in advance.
         for entry in &state.queues {
             let key = format!("queue {}", entry.id);
             if entry.kind != AQL {
@@ -139,7 +139,7 @@ impl<'a> WaveReader<'a> {
                 }
                 continue;
             }
-            // Queues of unknown GPUs count: their waves are left out for another reason.
+            // Queues of unknown GPUs count: their waves are skipped for another reason.
             areas += u32::from(entry.save_area != 0);
             let Some(known) = agents.of_queue(entry.gpu_id, &key, capture, problems) else { continue };
             let ring = dispatch::ring(self.memory, entry);
@@ -163,14 +163,14 @@ impl<'a> WaveReader<'a> {
             problems.explains_no_waves();
         } else if capture.waves.is_empty() {
             problems.explain_no_waves_from(before);
-            // Queues without work are no fault.
+            // Queues without work are no error.
             for (key, what) in idle {
                 problems.report(key, what, "a save area with waves, unless none ran");
             }
         }
     }
 
-    /// Finds the waves of a queue's XCCs, of which `first` is the first.
+    /// Finds the waves of a queue's XCCs; `first` is the first XCC.
     fn xccs(
         &mut self,
         first: XccPlace<'_>,
@@ -215,7 +215,7 @@ impl<'a> WaveReader<'a> {
         });
     }
 
-    /// The row of a processor's waves in a layout: its index; `None`: the processor has no waves of that size.
+    /// The index of the row of a processor's waves in a layout; `None`: the processor has no waves of that size.
     pub(super) fn row(
         &mut self,
         target: &Arc<Target>,
@@ -233,7 +233,7 @@ impl<'a> WaveReader<'a> {
         Some(self.rows.len() - 1)
     }
 
-    /// The facts that a wave's words hold.
+    /// The facts in a wave's words.
     pub(super) fn facts(&self, row: &Row, words: &Words, xcc: &XccWaves) -> Facts {
         let promise = Promise { setup: self.ttmp_setup || xcc.always, r_version: self.r_version };
         row.facts(words, promise, |address| self.memory.segment(address).is_some())

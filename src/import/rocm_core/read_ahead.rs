@@ -1,4 +1,4 @@
-//! Waves' words, read ahead of what is made of them.
+//! Reads waves' words in advance on a thread.
 
 use std::sync::mpsc::{self, Receiver};
 use std::{thread, vec};
@@ -7,19 +7,19 @@ use super::block::Block;
 use super::memory::CoreMemory;
 use super::wave::Words;
 
-/// Below so many waves a thread costs more than it saves.
+/// Minimum number of waves for a thread; for fewer it costs more than it saves.
 const WORTH_A_THREAD: usize = 512;
 
-/// Waves whose words are handed over at once: 26 KB.
+/// Number of waves in one batch: 26 KB.
 const BATCH: usize = 128;
 
-/// Batches that wait at the most, so that memory does not go with the number of waves.
+/// Maximum number of waiting batches, so that memory does not grow with the number of waves.
 const WAITING: usize = 8;
 
 /// The words of waves, in the waves' order.
 ///
-/// A wave's words are one read of the file, in a page of their own, which takes as long as all that is made of them: a
-/// thread reads while another one works.
+/// A wave's words need one read of the file, in a page of their own. The read takes as long as their evaluation: one
+/// thread reads while another one evaluates.
 #[derive(Debug)]
 pub(super) struct ReadAhead<'m> {
     memory: &'m CoreMemory,
@@ -28,7 +28,7 @@ pub(super) struct ReadAhead<'m> {
 }
 
 impl<'m> ReadAhead<'m> {
-    /// Reads the words of `blocks`, which are `count`, while `work` asks for each of them in turn.
+    /// Reads the words of `count` blocks while `work` requests them in order.
     pub(super) fn read<'b>(
         memory: &'m CoreMemory,
         count: usize,
@@ -48,7 +48,7 @@ impl<'m> ReadAhead<'m> {
                         }
                     }
                 };
-                // Where no thread can be had, nothing comes.
+                // Without a thread the channel stays empty.
                 let _ = thread::Builder::new().spawn_scoped(scope, read);
             } else {
                 drop(sender);
@@ -57,7 +57,7 @@ impl<'m> ReadAhead<'m> {
         });
     }
 
-    /// Those of the next block, which is `block`.
+    /// The words of the next block, which must be `block`.
     pub(super) fn next(&mut self, block: &Block) -> Words {
         loop {
             if let Some(words) = self.batch.next() {

@@ -1,4 +1,4 @@
-//! The waves of one XCC: the reading of its save area that header and control stack confirm, else the remaining part.
+//! The waves of one XCC: the reading of its save area that header and control stack confirm, else the undamaged part.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ pub(super) struct XccPlace<'a> {
     pub(super) queue: usize,
     /// The queue in the note.
     pub(super) entry: &'a QueueEntry,
-    /// The queue, and the XCC if there are several.
+    /// The queue, and the XCC of several.
     pub(super) key: &'a str,
 }
 
-/// The records of one XCC in a layout, and the area that they place blocks in.
+/// The records of one XCC in a layout, and their area.
 #[derive(Clone, Copy)]
 struct Stacked<'a> {
     row: &'a SaveArea,
@@ -40,7 +40,7 @@ struct Stacked<'a> {
 }
 
 impl Stacked<'_> {
-    /// The blocks from the area's end down, as the records place them.
+    /// The blocks of the records, from the area's end down.
     fn down(&self) -> Vec<Block> {
         BlockReader::new(self.row, self.records, self.area.end).collect()
     }
@@ -50,9 +50,9 @@ impl Stacked<'_> {
 struct Captured {
     area: Area,
     records: Vec<u32>,
-    /// The processor whose layout closes the area; `None`: none does.
+    /// The processor whose layout fits the area; `None`: none does.
     layout: Option<Arc<Target>>,
-    /// A word of the header is restored from the others.
+    /// Whether a word of the header is restored from the others.
     is_restored: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct XccReader<'x, 'a> {
 }
 
 impl XccReader<'_, '_> {
-    /// The XCC's waves, and the place of their private memory; `None`: they cannot be read, which is reported.
+    /// The XCC's waves, and the place of their private memory; `None`: unreadable, which is reported.
     pub(super) fn read(mut self, header: Option<Header>) -> Option<XccWaves> {
         let Some(header) = header else {
             let what = format!("its save area at {:#x} was not captured: no waves", self.place.address);
@@ -97,7 +97,7 @@ impl XccReader<'_, '_> {
         self.problems.report(self.place.key, what, expected);
     }
 
-    /// The XCC with the blocks of a control stack. Takes them off the waves that may still be added.
+    /// The XCC with the blocks of a control stack. Subtracts them from the remaining number of waves.
     fn blocks(&mut self, captured: Captured) -> Option<XccWaves> {
         let Captured { area, records, layout, is_restored } = captured;
         let own = Arc::clone(&self.known.target);
@@ -162,7 +162,7 @@ impl XccReader<'_, '_> {
         })
     }
 
-    /// The queue's backing memory as the XCC uses it with that number of shader engines.
+    /// The queue's backing memory for the XCC with that number of shader engines.
     pub(super) fn scratch(&self, ring: &ScratchRing, engines: u32) -> Result<Option<Scratch>, NoScratch> {
         let XccPlace { entry, xcc, .. } = self.place;
         Scratch::read(self.reader.memory, entry.read_pointer, ring, engines, xcc, self.reader.r_version)
@@ -196,7 +196,7 @@ impl XccReader<'_, '_> {
         Some(Captured { area, records, layout, is_restored: false })
     }
 
-    /// The processor whose layout closes an area: its own, else a sibling's.
+    /// The processor whose layout fits an area: its own, else a sibling's.
     fn layout(&mut self, records: &[u32], area: &Area) -> Option<Arc<Target>> {
         let own = &self.known.target;
         if own.save_area.as_ref().is_some_and(|row| BlockReader::fits(row, records, area)) {
@@ -222,7 +222,7 @@ impl XccReader<'_, '_> {
             let Some(layout) = self.layout(&records, &area) else { continue };
             let Some(row) = layout.save_area.as_ref() else { continue };
             let blocks: Vec<Block> = BlockReader::new(row, &records, area.end).collect();
-            // Two words that differ only in what means nothing are one reading.
+            // Two readings that differ only in unused words are one.
             let is_new = !found.iter().any(|known| places(&known.blocks) == places(&blocks));
             if let (true, Some(xcc)) = (is_new, self.empty(&layout)) {
                 let sound = blocks.iter().filter(|block| self.reader.looks_sound(block, &xcc)).count();
@@ -256,7 +256,7 @@ impl XccReader<'_, '_> {
         }
     }
 
-    /// The only reading with restored flags, which is reported: `what` is wrong without.
+    /// The only reading with restored flags, which is reported with the error `what`.
     fn restored(&mut self, mut readings: Vec<Vec<Block>>, what: &str, expected: &str) -> Option<Vec<Block>> {
         let found = readings.pop().filter(|_| readings.is_empty())?;
         self.report(format!("{what}: flags of a wave are restored from its neighbours"), expected);
@@ -270,7 +270,7 @@ impl XccReader<'_, '_> {
         let breaks = repair::breaks(row, &blocks);
         let Some(first) = breaks.first() else { return blocks };
         let mut readings = repair::with_flags(row, records, area, &blocks);
-        // A missing first flag, or a last flag too many: the two cases differ in whether the two waves share a work-group.
+        // A first flag is missing or a last flag is extra, depending on whether the waves share a work-group.
         let launch = |at: usize| self.reader.launch(blocks.get(at)?, xcc);
         if readings.len() > 1
             && let Some(before) = first.checked_sub(1)
@@ -293,7 +293,7 @@ impl XccReader<'_, '_> {
         blocks
     }
 
-    /// The waves of a control stack whose end was not captured: no walk confirms them.
+    /// The waves of a control stack with an uncaptured end: no iteration confirms them.
     fn cut(&mut self, of: Stacked<'_>) -> Vec<Block> {
         let Stacked { area, xcc, .. } = of;
         let mut blocks = of.down();
@@ -329,7 +329,7 @@ impl XccReader<'_, '_> {
         let Remains { blocks, listed } =
             repair::remains(row, records, area, |block| self.reader.looks_sound(block, xcc));
         let doubtful = blocks.iter().filter(|block| block.doubt.is_some()).count();
-        // A damaged record may hide a wave, or look like one.
+        // A damaged record may hide a wave, or resemble one.
         let what = format!(
             "{filled}: {} waves are kept, {doubtful} of them unconfirmed; the damaged control stack lists {listed} waves",
             blocks.len(),
@@ -360,7 +360,7 @@ impl WaveReader<'_> {
         pc.is_some_and(|pc| pc % 4 == 0 && self.memory.segment(pc).is_some())
     }
 
-    /// Work-group and packet that the trap temporaries of a block hold.
+    /// Work-group and packet in the trap temporaries of a block.
     fn launch(&self, block: &Block, xcc: &XccWaves) -> Option<([u32; 3], u32)> {
         let launch = self.facts_of(block, xcc)?.launch?;
         Some((launch.group, launch.packet))
@@ -373,7 +373,7 @@ impl WaveReader<'_> {
     }
 }
 
-/// The parts of a reading that show in its waves.
+/// The parts of a reading that determine its waves.
 fn places(blocks: &[Block]) -> Vec<(u64, u64, u32)> {
     blocks.iter().map(|block| (block.top, block.bottom, block.word)).collect()
 }

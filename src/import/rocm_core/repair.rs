@@ -1,15 +1,15 @@
-//! Damaged control stacks: flags that their neighbours contradict, and the remaining waves if records do not fill their area.
+//! Repairs damaged control stacks: contradictory flags, and the waves of records that do not fill their area.
 
 use super::area::Area;
 use super::block::{Block, BlockReader, Record, Stack};
 use super::doubt::Doubt;
 use crate::arch::save_area::SaveArea;
 
-/// The most contradictions of flags for which a repair is tried: one damaged dword makes two.
+/// Maximum number of flag contradictions for a repair: one damaged dword causes two.
 const MAX_BREAKS: usize = 4;
 
-/// Ordinals of the blocks whose first flag contradicts the last flag of the block before; the number of blocks where the last
-/// one leaves its work-group open.
+/// Ordinals of the blocks whose first flag contradicts the last flag of the block before; also the number of blocks if
+/// the last one leaves its work-group open.
 pub(super) fn breaks(row: &SaveArea, blocks: &[Block]) -> Vec<usize> {
     let mut is_open = false;
     let mut found = Vec::new();
@@ -48,8 +48,8 @@ pub(super) fn flags(row: &SaveArea, block: &Block) -> (bool, bool) {
     (row.wave.first.of(block.word) != 0, row.wave.last.of(block.word) != 0)
 }
 
-/// The readings of an area with the flags of one wave restored from its neighbours, that fill the area and have no
-/// contradiction left. `blocks` are those of the records as they are.
+/// The readings of an area with the flags of one wave restored from its neighbours that fill the area without
+/// contradictions. `blocks`: those of the unchanged records.
 pub(super) fn with_flags(row: &SaveArea, records: &[u32], area: &Area, blocks: &[Block]) -> Vec<Vec<Block>> {
     let mut found: Vec<Vec<Block>> = Vec::new();
     for at in breaks(row, blocks).into_iter().take(MAX_BREAKS) {
@@ -73,11 +73,12 @@ pub(super) fn with_flags(row: &SaveArea, records: &[u32], area: &Area, blocks: &
     found
 }
 
-/// The remaining waves of an area whose records do not fill it: those at its ends, as long as `is_sound` accepts their blocks.
+/// The remaining waves of an area whose records do not fill it: those at its ends, while `is_sound` accepts their
+/// blocks.
 ///
-/// Records before the damaged one place their blocks from the area's end down, records behind it from its begin up. A block
-/// is confirmed by its neighbour: the size of a block from the end only by the block below it, the LDS of a block from the
-/// begin only by the block above it. Records that fit from both ends have no certain end.
+/// Records before the damage place their blocks from the area's end down, records after it from its start up. A
+/// neighbour confirms a block: only the block below confirms a size from the end, and only the block above the LDS of a
+/// block from the start. Records that fit from both ends have no certain end.
 pub(super) fn remains(
     row: &SaveArea,
     records: &[u32],
@@ -101,13 +102,13 @@ pub(super) fn remains(
         lower.push(block);
     }
     lower.reverse();
-    // Ordinals of the records that fit from above, of those that no block from below contradicts, and of those from below.
+    // Counts of records: fitting from above; before those from below; uncontradicted by blocks from below.
     let (above, below) = (upper.len(), count - lower.len());
     let clear = upper.iter().take_while(|block| block.bottom >= reached).count();
     let is_confirmed =
         |ordinal: usize| (ordinal + 1 < clear && ordinal + 1 < below) || (ordinal > below && ordinal > above);
     upper.truncate(below);
-    // Blocks from the begin confirm their own size.
+    // Blocks from the start confirm their own size.
     if let Some(first) = lower.first() {
         upper.retain(|block| block.bottom >= first.top);
     }
@@ -127,7 +128,7 @@ pub(super) fn remains(
 pub(super) struct Remains {
     /// Their blocks, in the order of the control stack.
     pub(super) blocks: Vec<Block>,
-    /// Waves that the damaged records list.
+    /// Number of waves in the damaged records.
     pub(super) listed: usize,
 }
 

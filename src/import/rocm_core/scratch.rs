@@ -9,50 +9,50 @@ const TMPRING: u64 = 0x0c;
 pub(super) const LOCATION: u64 = 0x20;
 const BYTE_SIZE: u64 = 0x28;
 
-/// The version of the runtime's debugger interface since which `amd_queue_t` has no size of the backing memory.
+/// Since this version of the runtime's debugger interface, `amd_queue_t` has no size of the backing memory.
 const NO_BYTE_SIZE: u32 = 11;
 
-/// A queue's backing memory as one XCC uses it.
+/// A queue's backing memory for one XCC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scratch {
-    /// First byte of the XCC's part.
+    /// Address of the XCC's part.
     base: u64,
-    /// Bytes of a wave.
+    /// Bytes for each wave.
     pub(super) wave_size: u64,
-    /// Waves of each shader engine.
+    /// Number of waves of each shader engine.
     waves: u64,
-    /// Shader engines.
+    /// Number of shader engines.
     engines: u64,
-    /// The waves' registers place private memory, and not the queue.
+    /// Set if the waves' registers place private memory instead of the queue.
     pub(super) inferred: Option<Inferred>,
 }
 
-/// Certainty of private memory that the waves' registers place.
+/// Certainty of the size of private memory that the waves' registers place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inferred {
-    /// The registers determine the bytes of a wave.
+    /// The registers determine the size for each wave.
     Exact,
-    /// A wave has at most those bytes.
+    /// The size is an upper bound.
     AtMost,
 }
 
-/// Reason why private memory is not found.
+/// The reason that private memory is not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NoScratch {
     /// The queue's descriptor was not captured.
     NoQueue,
-    /// The waves are not the same number for each engine.
+    /// The number of waves is not a multiple of the engines.
     Uneven,
-    /// The wave has no slot there, or addresses are used up.
+    /// The wave has no slot there, or the addresses are exhausted.
     Outside,
-    /// The register that holds the base has another one.
+    /// The register for the base has another value.
     Disagrees,
     /// That register was not captured.
     NoBase,
 }
 
 impl NoScratch {
-    /// In words.
+    /// The reason as text.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::NoQueue => "the queue's amd_queue_t was not captured",
@@ -67,7 +67,7 @@ impl NoScratch {
 }
 
 impl Scratch {
-    /// Reads the queue's fields; `Ok(None)`: it was given no backing memory.
+    /// Reads the queue's fields; `Ok(None)`: it has no backing memory.
     pub(super) fn read(
         memory: &CoreMemory,
         read_pointer: u64,
@@ -105,13 +105,13 @@ impl Scratch {
         Ok(Some(Self { base: base.ok_or(NoScratch::Outside)?, wave_size, waves, engines, inferred: None }))
     }
 
-    /// Whether the part of a wave begins at an address.
+    /// Whether an address is the start of a wave's part.
     pub(super) fn is_slot(&self, address: u64) -> bool {
         let all = self.waves.saturating_mul(self.engines).saturating_mul(self.wave_size);
         address.checked_sub(self.base).is_some_and(|offset| offset < all && offset % self.wave_size == 0)
     }
 
-    /// Whether an address is that of the XCC's first slot.
+    /// Whether an address is the start of the XCC's first slot.
     pub(super) fn is_begin(&self, address: u64) -> bool {
         address == self.base
     }
@@ -121,7 +121,7 @@ impl Scratch {
         Self { base: 0, wave_size, waves: 0, engines: 0, inferred: Some(inferred) }
     }
 
-    /// First byte of a wave's part.
+    /// Address of a wave's part.
     pub(super) fn of(&self, engine: u32, slot: u32) -> Result<u64, NoScratch> {
         let (engine, slot) = (u64::from(engine), u64::from(slot));
         // The memory there belongs to another wave.

@@ -1,4 +1,4 @@
-//! Program headers of one or two cores as one map of memory.
+//! Merges program headers of one or two cores into one map of memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use super::headers::{Headers, Range};
 use crate::capture::{Backing, BackingId, Extent, MemoryMap, Segment};
 use crate::import::problem::Problems;
 
-/// The most bytes that segments may claim, in multiples of the file, and some more. Writers give each segment bytes of its own.
+/// Maximum bytes of all segments, in file sizes, beyond [`MORE`]. Writers do not share bytes between segments.
 const MAX_CLAIMED: u64 = 4;
 const MORE: u64 = 1 << 20;
 
-/// The memory of those files. The first file's segments come before the second's, and in a file the ones with more bytes
-/// before others; what a segment alone has is kept whatever overlaps it.
+/// The memory of those files. Segments of the first file have precedence, and in a file those with more bytes; a part
+/// that only one segment has is kept despite overlaps.
 pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems) -> MemoryMap {
     let mut candidates: Vec<(usize, Range)> = Vec::new();
     for (index, (file, headers)) in files.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
             report(range, what, "an end below 2^64");
         }
     }
-    // Of equals the later one: merging tools append the GPU's segments to the host's.
+    // Of equal ones the later: merge tools append the GPU's segments to the host's.
     candidates.sort_by_key(|(file, range)| (*file, std::cmp::Reverse((range.size, range.index))));
     let mut covered = Covered::default();
     let mut segments = Vec::with_capacity(candidates.len());
@@ -89,7 +89,7 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
                 name: None,
             });
         });
-        // A host core may hold what the GPU core holds as well; that is as it should be.
+        // A host core may also hold the memory of the GPU core, which is no error.
         if !whole && *file == 0 {
             overlaps += 1;
             overlap.get_or_insert(*range);
@@ -104,12 +104,12 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
     MemoryMap::new(segments).0
 }
 
-/// Addresses that are taken: disjoint runs, first to last. Runs that touch are joined, so that adding many is fast.
+/// Taken addresses: disjoint runs, first to last. Adjacent runs are joined, so that adding many is fast.
 #[derive(Default)]
 struct Covered(BTreeMap<u64, u64>);
 
 impl Covered {
-    /// Takes a run and gives the parts of it that were free; whether all of it was.
+    /// Takes a run and passes its free parts to `free`; returns whether all of it was free.
     fn add(&mut self, first: u64, last: u64, mut free: impl FnMut(u64, u64)) -> bool {
         let (mut low, mut high) = (first, last);
         let mut at = Some(first);

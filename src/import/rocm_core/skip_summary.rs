@@ -1,4 +1,4 @@
-//! Skipped parts of a queue's waves: one problem for each reason.
+//! Missing parts of a queue's waves: one problem for each reason.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use super::scratch::NoScratch;
 use crate::capture::Dispatch;
 use crate::import::problem::Problems;
 
-/// The number of a queue's waves that lack a part, for each reason, with the first of them.
+/// Number of a queue's waves without a part, for each reason, with the first of them.
 #[derive(Debug, Default)]
 pub(super) struct SkipSummary {
     pub(super) words: Option<(u32, u64)>,
     pub(super) dispatch: BTreeMap<dispatch::Unknown, (u32, u32)>,
     pub(super) scratch: BTreeMap<NoScratch, (u32, u32)>,
-    /// Wave, first byte of its private memory, and how many.
+    /// Wave, address of its private memory, and number of bytes.
     pub(super) uncaptured: Option<(u32, (u32, u64, u64))>,
     pub(super) unallotted: Option<(u32, u32)>,
     pub(super) launch: Option<(u32, u32)>,
-    /// How many work-groups.
+    /// Number of work-groups.
     pub(super) grid: Option<(u32, OutsideGrid)>,
     pub(super) in_group: Option<(u32, OutsideGroup)>,
     pub(super) group: Option<(u32, u32)>,
@@ -27,17 +27,17 @@ pub(super) struct SkipSummary {
     pub(super) pc: Option<(u32, (u32, u64))>,
     pub(super) stopped: Option<(u32, u32)>,
     pub(super) other_slot: Option<(u32, u32)>,
-    /// Ids of a wave and of the one before it with the same slot.
+    /// Ids of a wave and of the earlier one with the same slot.
     pub(super) same_slot: Option<(u32, (usize, usize))>,
-    /// Ids of a wave and of the one before it at the same place.
+    /// Ids of a wave and of the earlier one at the same place.
     pub(super) same_place: Option<(u32, (usize, usize))>,
-    /// Ids of a work-group's first wave and of that of the one before it at the same position.
+    /// Ids of a work-group's first wave, and of that of the earlier work-group at the same position.
     pub(super) same_position: Option<(u32, (usize, usize))>,
     /// Id of the first wave.
     pub(super) contradicting: Option<(u32, usize)>,
 }
 
-/// A work-group that its dispatch's grid does not have.
+/// A work-group outside of its dispatch's grid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutsideGrid {
     pub(super) group: [u32; 3],
@@ -48,7 +48,7 @@ pub(super) struct OutsideGrid {
 }
 
 impl OutsideGrid {
-    /// `None`: the dispatch's grid has the work-group, or is not known.
+    /// The facts of such a work-group; `None`: it is inside, or the grid is unknown.
     pub(super) fn of(dispatch: &Dispatch, group: [u32; 3]) -> Option<Self> {
         let (grid, size) = (dispatch.grid?, dispatch.workgroup?);
         let mut axes = group.iter().zip(grid.iter().zip(size));
@@ -57,7 +57,7 @@ impl OutsideGrid {
     }
 }
 
-/// A wave at a place that a work-group of its dispatch does not have.
+/// A wave at a place outside of its dispatch's work-groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutsideGroup {
     pub(super) wave: u32,
@@ -75,7 +75,7 @@ pub(super) fn count<T>(slot: &mut Option<(u32, T)>, first: T) {
 }
 
 impl SkipSummary {
-    /// Reports all of them.
+    /// Reports all reasons.
     pub(super) fn report(&self, key: &str, memory: &CoreMemory, problems: &mut Problems) {
         let waves = |(count, first): (u32, u32)| match count {
             1 => format!("wave {first}"),

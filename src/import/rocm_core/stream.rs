@@ -1,8 +1,8 @@
-//! A core as a stream: its first bytes determine the needed parts of the rest.
+//! A core as a stream: its first bytes determine the required parts of the rest.
 //!
-//! The headers and the note come first. They name the queues, and with them the save areas in which all registers and all LDS
-//! are, and the queues' descriptors. A descriptor has the address of scratch, and is memory that comes later. Code objects are
-//! known by their own first bytes ([`code`]), and in some cores by the flags of their segments' headers.
+//! The headers and the note come first. They give the queues' descriptors and their save areas, which hold all
+//! registers and all LDS. A descriptor has the address of scratch and comes later, with memory. The first bytes of a
+//! code object identify it ([`code`]); in some cores the flags of its segment's header do.
 
 use std::fs::File;
 use std::io;
@@ -22,10 +22,10 @@ use crate::mapping::Changes;
 /// Maximum size of headers and notes in bytes.
 pub(crate) const MAX_START: u64 = 256 << 20;
 
-/// Bytes of a queue's descriptor behind its read pointer, and before it: the descriptor is of 128 bytes and more.
+/// Bytes read before and after a queue's read pointer: the descriptor has 128 bytes or more.
 const DESCRIPTOR: u64 = 4096;
 
-/// Save areas are whole pages.
+/// Size of a page; save areas are whole pages.
 pub(super) const PAGE: u64 = 4096;
 
 /// Maximum size in bytes of a queue's save areas of unknown size: that of the largest GPUs.
@@ -34,49 +34,49 @@ pub(super) const MAX_AREAS: u64 = 1 << 30;
 /// Result of a stream's first bytes.
 #[derive(Debug)]
 pub(crate) enum Start {
-    /// So many bytes are needed for a result.
+    /// The required number of bytes for a result.
     More(u64),
-    /// It is no core, in words.
+    /// The stream is no core; the reason as text.
     NotACore(String),
-    /// All that is needed.
+    /// The required parts.
     Layout(Layout),
 }
 
-/// A run of the stream that is memory.
+/// A run of the stream with memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// First byte in the stream.
+    /// Offset in the stream.
     pub(crate) offset: u64,
     /// Its address.
     pub(crate) address: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) size: u64,
-    /// Its header's flags mark it as code.
+    /// Whether its header's flags mark it as code.
     pub(crate) executable: bool,
 }
 
 /// The parts of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
-    /// Headers and notes end here; they are needed.
+    /// End of headers and notes, which are required.
     pub(crate) start: u64,
     /// Memory, in the order of the stream.
     pub(crate) segments: Vec<Segment>,
     /// Notes, by offset and size.
     pub(crate) notes: Vec<(u64, u64)>,
-    /// Memory that is needed for certain, by first and last address: save areas, queues' descriptors and rings.
+    /// Required memory by first and last address: save areas, queues' descriptors and rings.
     pub(crate) needed: Vec<(u64, u64)>,
-    /// Addresses of the fields of queues' descriptors with the address of scratch.
+    /// Addresses of the fields of queues' descriptors that hold the address of scratch.
     pub(crate) scratch: Vec<u64>,
-    /// The notes lie too far behind to be waited for, so that nothing is known of queues.
+    /// Whether the notes come too late to wait for: queues are unknown.
     pub(crate) blind: bool,
-    /// Faults of the headers, in words.
+    /// Messages about errors in the headers.
     pub(crate) problems: Vec<String>,
-    /// The segments may follow each other without the padding that the headers announce.
+    /// A second layout, if the segments may lack the padding that the headers announce.
     pub(crate) unpadded: Option<Box<Unpadded>>,
 }
 
-/// A second reading of the headers: segments without padding between them.
+/// A second layout: segments without padding between them.
 #[derive(Debug)]
 pub(crate) struct Unpadded {
     headers: Headers,
@@ -85,22 +85,22 @@ pub(crate) struct Unpadded {
 }
 
 impl Layout {
-    /// Offset behind the last byte that the headers announce.
+    /// Offset after the last byte that the headers announce.
     pub(crate) fn end(&self) -> u64 {
         let segments = self.segments.iter().map(|segment| segment.offset.saturating_add(segment.size));
         let notes = self.notes.iter().map(|(offset, size)| offset.saturating_add(*size));
         segments.chain(notes).fold(self.start, u64::max)
     }
 
-    /// Bytes of padding before each segment where it is not known whether padding was written; `None`: it is known. Segments
-    /// of other sizes than ROCr's may have less.
+    /// Bytes of padding before each segment if its presence is unknown; `None`: known. Segments of other sizes than
+    /// ROCr's may have less.
     pub(crate) fn doubtful_padding(&self) -> Option<u64> {
         let unpadded = self.unpadded.as_ref()?;
         let all = unpadded.headers.loads.iter().zip(&unpadded.loads);
         all.map(|(stated, load)| stated.offset - load.offset).max()
     }
 
-    /// Decides whether padding was written; whether the segments lie elsewhere now.
+    /// Decides whether there is padding; returns whether the segments' offsets changed.
     pub(crate) fn settle(&mut self, is_padded: bool) -> bool {
         let Some(unpadded) = self.unpadded.take().filter(|_| !is_padded) else { return false };
         let Unpadded { headers, loads, .. } = *unpadded;
@@ -109,7 +109,7 @@ impl Layout {
         true
     }
 
-    /// As [`Self::settle`], by what came: `length` bytes, as far as they were kept in `file`.
+    /// Like [`Self::settle`], by the received data: `length` bytes, of which `file` holds the kept ones.
     pub(crate) fn settle_by(&mut self, file: &File, length: u64) -> io::Result<bool> {
         let Some(unpadded) = &self.unpadded else { return Ok(false) };
         let Unpadded { headers, loads, state } = &**unpadded;
@@ -126,7 +126,7 @@ const UNPADDED: &str = "the core has no padding between its segments, though its
 /// Chunk size when the program-header count is unknown.
 const STEP: u64 = 64 << 10;
 
-/// Looks at the first bytes of a stream; `ended`: they are all that there will be, so that what they have is taken.
+/// Evaluates the first bytes of a stream; `ended`: no more bytes follow, so that a partial table counts.
 pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     if !read::START.starts_with(bytes.get(..read::START.len()).unwrap_or(bytes)) {
         return Start::NotACore("it does not begin as a little-endian 64-bit ELF file does".to_owned());
@@ -151,7 +151,7 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
         return too_far("program headers", table);
     }
     let came = bytes.len() as u64;
-    // Of a table that is cut off the received headers count.
+    // Of a truncated table the received headers count.
     let enough = if ended { table.min(begin.saturating_add(entry)) } else { table };
     if enough > came {
         return Start::More(enough);
@@ -174,15 +174,15 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     if clipped > came && !ended {
         return Start::More(clipped);
     }
-    // Opening the kept file reports these.
+    // The later opening of the kept file reports these.
     let notes = note::read(&file, &headers, &mut Problems::new(""));
-    // The note has its own length. Without a note in its segment it may lie in segments of memory.
+    // The note has its own length. A note outside of its segment may be in segments of memory.
     let unpadded = padding::without(&headers);
     let first = |loads: &[Range]| {
         let moved = loads.iter().zip(&headers.loads).find(|(load, stated)| load.offset < stated.offset);
         moved.map(|(load, stated)| (load.offset, stated.offset))
     };
-    // The padding before the first segment is all zeros, if there is any.
+    // Padding before the first segment is all zeros.
     let padded = unpadded.as_deref().and_then(first);
     let end = notes.ends_at.unwrap_or(said).max(clipped).max(padded.map_or(0, |(_, stated)| stated));
     if end > came && end <= MAX_START && !ended {
@@ -199,7 +199,7 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     Start::Layout(layout)
 }
 
-/// Bytes of a table of program headers when their count is unknown: up to the first segment, or more than were received.
+/// Bytes of a table of program headers with an unknown count: up to the first segment, or more than received.
 fn table_size(bytes: &[u8], table: u64, entry: u64) -> u64 {
     let from = usize::try_from(table).unwrap_or(usize::MAX);
     let there = bytes.get(from..).unwrap_or_default();
@@ -210,7 +210,7 @@ fn table_size(bytes: &[u8], table: u64, entry: u64) -> u64 {
     }
 }
 
-/// Ends notes where memory begins: of a size that is wrong they would be all of the stream.
+/// Limits notes to the bytes before memory: with a wrong size they would take the whole stream.
 fn clip(headers: &mut Headers, problems: &mut Problems) {
     for note in &mut headers.notes {
         let behind = headers.loads.iter().filter(|load| load.size > 0 && load.offset > note.offset);
@@ -230,8 +230,8 @@ fn clip(headers: &mut Headers, problems: &mut Problems) {
     }
 }
 
-/// Bytes of the code object that begins in memory with `page`, if one does: its image, or its file where that is more. The
-/// bytes are the first ones of a page, as loaders and bundlers place code objects.
+/// Bytes of the code object that begins with `page`, if any: its image, or its file if that is larger. `page` starts on
+/// a page boundary, where loaders and bundlers place code objects.
 pub(crate) fn code(page: &[u8]) -> Option<u64> {
     read::kind(page).filter(|kind| *kind == (ET_DYN, EM_AMDGPU))?;
     let header: &FileHeader = read::record(page, 0)?;
@@ -241,7 +241,7 @@ pub(crate) fn code(page: &[u8]) -> Option<u64> {
     for index in 0..usize::from(header.e_phnum.get(LE)) {
         let at = table.saturating_add(index * size_of::<ProgramHeader>());
         let Some(header) = read::record::<ProgramHeader>(page, at) else {
-            // Its headers are elsewhere, and its end is not known.
+            // Its headers are elsewhere, and its end is unknown.
             return Some(u64::MAX);
         };
         if header.p_type.get(LE) == PT_LOAD {
@@ -251,9 +251,9 @@ pub(crate) fn code(page: &[u8]) -> Option<u64> {
     Some(end)
 }
 
-/// The parts by the program headers alone, in the order of the stream.
+/// The parts by the program headers alone, in the stream's order.
 fn segments(headers: &Headers) -> Vec<Segment> {
-    // ROCr makes the flags of its program headers of those of sections.
+    // ROCr converts the flags of sections to those of its program headers.
     let execute = if headers.machine == EM_AMDGPU { SHF_EXECINSTR.0 } else { u64::from(PF_X.0) };
     let segment = |load: &headers::Range| Segment {
         offset: load.offset,
@@ -271,7 +271,7 @@ fn of_headers(headers: &Headers, start: u64) -> Layout {
     Layout { start, segments: segments(headers), notes, ..Layout::default() }
 }
 
-/// The parts by headers and note. `slack`: bytes of padding that may be absent: needed parts may come that much earlier.
+/// The parts by headers and note. `slack`: bytes of optional padding, by which required parts may come earlier.
 fn layout(state: &note::State, headers: &Headers, start: u64, slack: u64) -> Layout {
     let mut layout = of_headers(headers, start);
     let (needed, segments) = (&mut layout.needed, &layout.segments);
@@ -283,15 +283,15 @@ fn layout(state: &note::State, headers: &Headers, start: u64, slack: u64) -> Lay
     need(state.r_debug, DESCRIPTOR);
     for queue in &state.queues {
         let agent = match &*state.agents {
-            // A queue whose agent is not known is read as one of the only agent.
+            // A queue with an unknown agent is read as one of the only agent.
             [only] => Some(only),
             agents => agents.iter().find(|agent| agent.gpu_id == queue.gpu_id),
         };
         let xccs = agent.map_or(1, |agent| agent.xccs).clamp(1, MAX_XCCS);
         let size = u64::from(queue.save_area_size);
         need(queue.save_area, size * u64::from(xccs));
-        // ROCr's size may be that of the bytes in use (June and July 2026), and some entries have none: to the end of the
-        // area's segment, which in a core of ROCr is an allocation of its own.
+        // ROCr's size may be that of the used bytes (June and July 2026), and some entries have none: then up to the
+        // end of the area's segment, which is a separate allocation in ROCr's cores.
         if headers.machine == EM_AMDGPU || size == 0 || !size.is_multiple_of(PAGE) {
             let mut segments = segments.iter();
             let inside = |segment: &&Segment| {

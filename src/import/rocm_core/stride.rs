@@ -1,8 +1,8 @@
-//! How far apart the save areas of a queue's XCCs are.
+//! Distance between the save areas of a queue's XCCs.
 //!
-//! ROCr of June and July 2026 (rocm-systems #6811 to #9166) writes the bytes that XCC 0 uses as `ctx_save_restore_area_size`. The
-//! header that the thunk writes for each XCC has the distance to the debugger's memory behind all areas:
-//! `debug_offset` = (XCCs - XCC) * size.
+//! ROCr of June and July 2026 (rocm-systems #6811 to #9166) writes the bytes that XCC 0 uses as
+//! `ctx_save_restore_area_size`. The header of each XCC, which the thunk writes, has the distance to the debugger's
+//! memory after all areas: `debug_offset` = (XCCs - XCC) * size.
 
 use super::memory::CoreMemory;
 use super::note::QueueEntry;
@@ -12,7 +12,7 @@ use crate::import::problem::Problems;
 /// Offset of `debug_offset` in a save area's header.
 const DEBUG_OFFSET: u64 = 16;
 
-/// Bytes from the save area of one XCC to that of the next; `None`: not known, which is reported.
+/// Bytes between the save areas of two XCCs; `None`: unknown, which is reported.
 pub(super) fn stride(
     memory: &CoreMemory,
     entry: &QueueEntry,
@@ -47,7 +47,7 @@ pub(super) fn stride(
     }
 }
 
-/// The distance that the headers have, and how many headers of further XCCs confirm it; `None` where one contradicts it.
+/// The distance by the headers, and the number of further XCCs' headers that confirm it; `None`: one contradicts it.
 fn by_headers(memory: &CoreMemory, area: u64, xccs: u64) -> Option<(u64, u64)> {
     let debug_offset = |skip: u64| {
         let at = area.checked_add(skip)?.checked_add(DEBUG_OFFSET)?;

@@ -12,28 +12,28 @@ use crate::capture::RegisterBlock;
 use crate::integers::u32_at;
 use crate::units::LaneSet;
 
-/// SGPR slots right below the hardware registers that are read with them: aliases among them may hold a base.
+/// Number of SGPR slots below the hardware registers that are read with them: aliases among them may hold a base.
 const TAIL: usize = 16;
 
-/// Dwords that are read of every wave.
+/// Number of dwords that are read for each wave.
 const WORDS: usize = TAIL + 32;
 
-/// Sixteen saved dwords, of which some may not have been captured.
+/// Sixteen saved dwords, possibly with missing ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slots {
     words: [u32; 16],
-    /// Which of them were captured.
+    /// Mask of the captured ones.
     known: u16,
 }
 
 impl Slots {
-    /// Of bytes that were captured whole.
+    /// Creates slots from completely captured bytes.
     fn of(bytes: &[u8], first: usize) -> Self {
         let word = |index: usize| u32_at(bytes, (first + index) * 4).unwrap_or_default();
         Self { words: std::array::from_fn(word), known: u16::MAX }
     }
 
-    /// The words at an address, one by one if a gap is among them.
+    /// Reads the words at an address, one by one if there is a gap.
     fn read(memory: &CoreMemory, address: u64) -> Self {
         let mut bytes = [0; SLOTS as usize];
         let got = memory.read(address, &mut bytes) / 4;
@@ -47,12 +47,12 @@ impl Slots {
         slots
     }
 
-    /// One of them.
+    /// The word at an index.
     pub(super) fn get(&self, index: usize) -> Option<u32> {
         self.words.get(index).copied().filter(|_| self.known >> index & 1 == 1)
     }
 
-    /// Whether all were captured.
+    /// Whether all words were captured.
     pub(super) fn is_whole(&self) -> bool {
         self.known == u16::MAX
     }
@@ -81,7 +81,7 @@ impl Words {
 
     /// The words of many blocks, in their order.
     pub(super) fn read_all(memory: &CoreMemory, blocks: &[&Block]) -> Vec<Self> {
-        // No wave lies at the first or the last address: one without a start has no words there.
+        // No wave is at the first or the last address: a wave without a start has no words there.
         let starts: Vec<u64> = blocks.iter().map(|block| Self::start(block).unwrap_or(u64::MAX)).collect();
         let found = memory.read_each(&starts);
         let words = |(block, bytes): (&&Block, Option<[u8; WORDS * 4]>)| match bytes {
@@ -91,7 +91,7 @@ impl Words {
         blocks.iter().zip(found).map(words).collect()
     }
 
-    /// The address of the first word: all of them lie side by side.
+    /// Address of the first word; all words are contiguous.
     fn start(block: &Block) -> Option<u64> {
         block.hwregs().checked_sub((TAIL * 4) as u64)
     }
@@ -101,7 +101,7 @@ impl Words {
         Self { tail: of(0), hw: of(TAIL), ttmps: of(TAIL + 16) }
     }
 
-    /// The words around a gap.
+    /// Reads the words around a gap.
     fn read_slots(memory: &CoreMemory, block: &Block) -> Self {
         let (at, read) = (block.hwregs(), |address| Slots::read(memory, address));
         let tail = Self::start(block).map(read).unwrap_or_default();
@@ -117,7 +117,7 @@ impl Words {
         self.hw.get(slot.into())
     }
 
-    /// Which of those bits are set; none where the register was not captured.
+    /// The set bits among those; none if the register was not captured.
     fn flags(&self, slot: u8, bits: u32) -> u32 {
         self.slot(slot).unwrap_or(0) & bits
     }
@@ -127,7 +127,7 @@ impl Words {
     }
 }
 
-/// Whether one of two holds, as far as they are known.
+/// Three-valued or: `None` is unknown.
 fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     match (one, other) {
         (Some(true), _) | (_, Some(true)) => Some(true),
@@ -136,7 +136,7 @@ fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     }
 }
 
-/// A block of one register that was saved whole.
+/// A block of one completely saved register.
 fn one(first: RegId, dwords: u16, offset: u64) -> RegisterBlock {
     RegisterBlock { first, count: 1, width: dwords * 4, offset, known: LaneSet(u64::MAX) }
 }
@@ -144,7 +144,7 @@ fn one(first: RegId, dwords: u16, offset: u64) -> RegisterBlock {
 /// Properties of trap temporaries by the runtime that wrote the core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Promise {
-    /// Every wave has dispatch facts.
+    /// Whether every wave has dispatch facts.
     pub(super) setup: bool,
     /// Version of the runtime's debugger interface, if known.
     pub(super) r_version: Option<u32>,
@@ -156,17 +156,17 @@ const MARKS: u32 = 10;
 /// The facts in a wave's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// Where it is; `None`: not known, whatever its PC register has.
+    /// Its address; `None`: unknown, despite a value in the PC register.
     pub(super) pc: Option<u64>,
-    /// The trap handler stopped it; `None`: not known.
+    /// Whether the trap handler stopped it; `None`: unknown.
     pub(super) stopped: Option<bool>,
-    /// The trap that it raised; 0: none, `None`: not known.
+    /// Its trap; 0: none, `None`: unknown.
     pub(super) trap: Option<u8>,
-    /// Its HALT before the trap handler set its own.
+    /// HALT before the trap handler set it.
     pub(super) halt: Option<bool>,
-    /// Where it was launched: work-group, place in it, packet index.
+    /// Its launch: work-group, place in it, packet index.
     pub(super) launch: Option<Launch>,
-    /// Trap temporaries and status contradict each other on whether it was stopped.
+    /// Whether trap temporaries and status contradict each other on its stop.
     pub(super) contradicts: bool,
 }
 
@@ -178,7 +178,7 @@ pub(super) struct Launch {
     pub(super) packet: u32,
 }
 
-/// A register for the user that differs from what was saved, and how.
+/// A register that is presented with a changed value, and the change.
 #[derive(Clone, Copy, Debug)]
 struct Rewrite {
     id: RegId,
@@ -187,7 +187,7 @@ struct Rewrite {
     halt: Option<u8>,
 }
 
-/// A processor's layout at one wave size, ready for many waves.
+/// A processor's layout at one wave size, prepared for many waves.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) kind: Arc<WaveArch>,
@@ -195,30 +195,30 @@ pub(super) struct Row {
     pc: Option<(RegId, u8)>,
     rewrites: Vec<Rewrite>,
     status: Option<u8>,
-    /// Slot, bit.
+    /// Slot and bit.
     no_vgprs: Option<(u8, u8)>,
-    /// HALT as the trap handler sets it: slot, bit.
+    /// HALT as set by the trap handler: slot and bit.
     halt: Option<(u8, u8)>,
-    /// Registers that faults follow from: name, slot, the bits that matter.
+    /// Registers that imply faults: name, slot, relevant bits.
     fault_words: Vec<(String, u8, u32)>,
-    /// Slot, bits that are faults whatever is enabled.
+    /// Slot, and bits that are faults in any case.
     hard_faults: Vec<(u8, u32)>,
-    /// Slot of the register with the base of private memory, or its place among the SGPRs.
+    /// Place of the register with the base of private memory.
     scratch_base: Option<AddressPlace>,
-    /// The same for the register that code sets to it.
+    /// Place of the register that code sets to that base.
     flat_scratch: Option<AddressPlace>,
     reasons: HashMap<FaultBits, Option<Vec<usize>>>,
-    /// The entry of the last wave: most waves have the same.
+    /// The last wave's entry: most waves have the same.
     last_reasons: Option<(FaultBits, Option<Vec<usize>>)>,
     layouts: HashMap<LayoutKey, Arc<[RegisterBlock]>>,
-    /// The entry of the last wave.
+    /// The last wave's entry.
     last_layout: Option<(LayoutKey, Arc<[RegisterBlock]>)>,
 }
 
-/// The trap and the words that stop reasons follow from, each with the bits that matter.
+/// The trap and the words that imply stop reasons, each reduced to the relevant bits.
 type FaultBits = Vec<Option<u32>>;
 
-/// The counts that a layout follows from, and whether the saved VGPRs are meaningless.
+/// The counts that determine a layout, and whether the saved VGPRs are meaningless.
 type LayoutKey = (Counts, bool);
 
 /// The place of a register with an address of 64 bits.
@@ -231,7 +231,7 @@ enum AddressPlace {
 }
 
 impl Row {
-    /// A kind of wave, saved in the layout of `layout`: its own processor, or one whose layout the area has.
+    /// Creates the row of a kind of wave, saved in `layout`: its own processor's, or the one that the area has.
     pub(super) fn new(kind: Arc<WaveArch>, layout: Arc<Target>) -> Option<Self> {
         let area = layout.save_area.as_ref()?;
         let slot = |name: &str| area.hwregs.get(name).copied();
@@ -330,7 +330,7 @@ impl Row {
         let launch = if setup && absent == Some(false) { launch() } else { None };
         let stopped = match handled {
             Some(true) => is_set(ttmps.stopped),
-            // Nothing that the trap handler would have written counts: the wave ran when it was saved.
+            // No word of the trap handler counts: the wave was running when it was saved.
             Some(false) => is_set(ttmps.stopped).map(|_| false),
             None => None,
         };
@@ -350,7 +350,7 @@ impl Row {
             let candidate = low_high.map(|(low, high)| u64::from(low) | u64::from(high) << 32);
             match promise.r_version {
                 Some(version) if version < parked.since => saved,
-                // Who wrote it is not known. Code is captured, and the place where waves are parked is not.
+                // The writer is unknown. Code is captured, and the address of parked waves is not.
                 None if parked.since > 0 => candidate.and_then(|candidate| {
                     if is_captured(candidate) || !saved.is_some_and(&is_captured) {
                         Some(candidate)
@@ -400,7 +400,7 @@ impl Row {
         reasons
     }
 
-    /// [`Self::reasons`] of words that no wave had before; `key`: their bits that matter.
+    /// [`Self::reasons`] for new words; `key`: their relevant bits.
     fn find_reasons(&self, words: &Words, trap: Option<u8>, key: &[Option<u32>]) -> Option<Vec<usize>> {
         let target = &self.kind.target;
         let read = |name: &str| {
@@ -420,7 +420,7 @@ impl Row {
         self.hard_faults.iter().any(|(slot, bits)| words.flags(*slot, *bits) != 0)
     }
 
-    /// Registers that a user sees with other bytes than the saved ones; `None`: the saved bytes are meaningless.
+    /// Registers that are presented with other bytes than the saved ones; `None`: the saved bytes are meaningless.
     pub(super) fn rewritten(&self, words: &Words, facts: &Facts, mut each: impl FnMut(RegId, Option<&[u8]>)) {
         if let Some((id, slot)) = self.pc
             && words.long(slot) != facts.pc
@@ -446,7 +446,7 @@ impl Row {
         }
     }
 
-    /// The base of private memory as the architecture keeps it in a register.
+    /// The base of private memory in a register, by architecture.
     ///
     /// `None`: this processor has no such register; `Some(None)`: its value was not captured.
     pub(super) fn scratch_base(&self, words: &Words, counts: &Counts) -> Option<Option<u64>> {
@@ -454,7 +454,7 @@ impl Row {
         Some(self.address(self.scratch_base, words, counts))
     }
 
-    /// The register that code sets to the base of private memory where the architecture does not; `None`: not captured.
+    /// The register that code sets to the base of private memory, by convention; `None`: not captured.
     pub(super) fn flat_scratch(&self, words: &Words, counts: &Counts) -> Option<u64> {
         self.address(self.flat_scratch, words, counts)
     }
@@ -477,7 +477,7 @@ impl Row {
         word == Some(1)
     }
 
-    /// Where registers lie above a wave's lowest address; one table for all waves that have the same.
+    /// Offsets of registers from a wave's lowest address; waves with equal counts share one table.
     pub(super) fn layout(&mut self, counts: Counts, without_vgprs: bool) -> Arc<[RegisterBlock]> {
         let key = (counts, without_vgprs);
         if let Some((_, last)) = self.last_layout.as_ref().filter(|(last, _)| *last == key) {
@@ -511,7 +511,7 @@ impl Row {
         let lane = 4 * u16::from(counts.size.lanes());
         if !without_vgprs {
             add("v", 0..counts.vgprs, lane, 0, all);
-            // The halves of a wave see the same 32 lanes.
+            // Both halves of a wave see the same 32 lanes.
             let half = LaneSet(u64::from(u32::MAX));
             add("v", counts.vgprs..counts.vgprs + counts.shared, 32 * 4, vgprs, half);
         }
