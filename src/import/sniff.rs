@@ -13,19 +13,19 @@ use crate::elf::{
 };
 use crate::integers::u16_at;
 
-/// The most bytes that are looked at first.
+/// Maximum number of bytes in the first look.
 pub(super) const START: usize = 4096;
 
-/// A format that is read.
+/// A supported format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// A zip with a lanescope dump in it.
+    /// A zip with a lanescope dump.
     Zip,
     /// A manifest of a lanescope dump: text.
     Manifest,
     /// An ELF core file: ROCm's GPU core, a host core with GPU waves, or one without.
     Core,
-    /// Text of a program with a log of ROCm's debug agent in it.
+    /// Text with a log of ROCm's debug agent.
     AgentLog,
     /// umr's text on waves.
     UmrText,
@@ -33,20 +33,20 @@ pub(super) enum Format {
     UmrJson,
 }
 
-/// What a file is that is no capture.
+/// The type of a file that is no capture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum OtherFileError {
     #[error("{0}")]
     Known(&'static str),
-    /// Text with a report of a fault by ROCm's runtime.
+    /// Text with a fault report of ROCm's runtime.
     #[error(
         "text without a report on waves; ROCm's runtime reports in it: {0} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
     )]
     Fault(String),
 }
 
-/// The format of a file by its first bytes, or a description of an unsupported one; `again` reads the file from its
-/// beginning if its first bytes do not decide.
+/// The format of a file by its first bytes, or a description of an unsupported one; `again` rereads the file from its
+/// start if its first bytes do not decide.
 pub(super) fn format<R: Read>(
     start: &[u8],
     again: impl FnMut() -> io::Result<R>,
@@ -54,7 +54,7 @@ pub(super) fn format<R: Read>(
     format_within(start, again, &MOST)
 }
 
-/// As [`format()`], within such bounds.
+/// [`format()`] with given limits.
 fn format_within<R: Read>(
     start: &[u8],
     mut again: impl FnMut() -> io::Result<R>,
@@ -75,7 +75,7 @@ fn format_within<R: Read>(
     })
 }
 
-/// As [`format_within`], of text.
+/// [`format_within`] for text.
 fn text_within<R: Read>(
     start: &[u8],
     mut again: impl FnMut() -> io::Result<R>,
@@ -91,7 +91,7 @@ fn text_within<R: Read>(
     let document = if json { document(again()?.take(most.document)) } else { Document::No };
     let found = search(again()?.take(most.searched))?;
     Ok(match found.format {
-        // Other logs are no part of a JSON document: some string of it looks like one.
+        // Other logs are no part of a JSON document: a string of it only resembles one.
         Some(format) if format == Format::UmrJson || document != Document::Whole => Ok(format),
         _ if document == Document::Whole => Ok(Format::Manifest),
         _ if found.idle => Ok(Format::UmrText),
@@ -102,7 +102,7 @@ fn text_within<R: Read>(
     })
 }
 
-/// The format of a file whose first bytes are no text, or what it is instead; `None`: it may be text.
+/// The format of a file whose first bytes are no text, or its unsupported type; `None`: possibly text.
 pub(super) fn magic(start: &[u8]) -> Option<Result<Format, OtherFileError>> {
     if is_zip(start) {
         return Some(Ok(Format::Zip));
@@ -120,17 +120,17 @@ pub(super) fn magic(start: &[u8]) -> Option<Result<Format, OtherFileError>> {
     others.iter().find(|(mark, _)| start.starts_with(mark)).map(|(_, what)| Err(OtherFileError::Known(what)))
 }
 
-/// How far a text is searched for the first line of a log. Other output may come before it, gigabytes of it in a long
-/// run; searching takes half a second a gigabyte, which a user waits for once, and not a minute.
+/// Maximum searched bytes of a text for the first line of a log. A long run may print gigabytes before it; the search
+/// takes half a second per gigabyte, once.
 const MAX_SEARCHED: u64 = 1 << 30;
 
-/// The longest line that a search sees as one where it ends in another part of the file.
+/// Maximum length of a line that the search recognizes across two chunks.
 const MAX_LEFT: usize = 64 << 10;
 
-/// The most bytes that are read to see whether they are one JSON document: those of the largest manifest.
+/// Maximum bytes read to find out whether they are one JSON document: the size of the largest manifest.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
-/// Bytes of a file that are read to detect its format.
+/// Limits in bytes for the detection of a format.
 #[derive(Clone, Copy, Debug)]
 struct Most {
     searched: u64,
@@ -139,12 +139,12 @@ struct Most {
 
 const MOST: Most = Most { searched: MAX_SEARCHED, document: MAX_DOCUMENT };
 
-/// Text without the mark of UTF-8 that some editors begin it with, and without blanks.
+/// Text without a UTF-8 byte order mark, which some editors write, and without leading blanks.
 fn text_of(start: &[u8]) -> &[u8] {
     start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start()
 }
 
-/// Whether text that begins so is a manifest for sure: its `format` comes before its tables, or first in its object.
+/// Whether text with this start is certainly a manifest: its `format` precedes its tables, or is first in its object.
 fn is_manifest(start: &[u8]) -> bool {
     let text = text_of(start);
     if text.starts_with(b"{") {
@@ -158,7 +158,7 @@ fn is_manifest(start: &[u8]) -> bool {
         .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"="))
 }
 
-/// Whether a JSON object, which may break off, has a number for its `format`.
+/// Whether a JSON object, possibly truncated, has a number as its `format`.
 fn has_format(text: &[u8]) -> bool {
     struct Keys<'k>(&'k Cell<bool>);
     impl<'de> Visitor<'de> for Keys<'_> {
@@ -181,23 +181,23 @@ fn has_format(text: &[u8]) -> bool {
         }
     }
     let found = Cell::new(false);
-    // A truncated file is an error; the bytes before count.
+    // Truncation is an error; the bytes before it count.
     let _ = serde_json::Deserializer::from_slice(text).deserialize_map(Keys(&found));
     found.get()
 }
 
-/// Whether text that begins so is JSON: `{'lr': 0.1}` is another language's.
+/// Whether text with this start is JSON: `{'lr': 0.1}` is another language.
 fn begins_json(start: &[u8]) -> bool {
     let inner = text_of(start).strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     inner.is_some_and(|inner| matches!(inner.first(), None | Some(b'"' | b'}')))
 }
 
-/// The format of a text that begins as JSON.
+/// The JSON extent of a text that begins like JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Document {
     /// One document.
     Whole,
-    /// One that breaks off or is wrong somewhere.
+    /// One truncated or malformed document.
     Broken,
     /// Text whose first line is a document.
     No,
@@ -206,7 +206,7 @@ enum Document {
 fn document(source: impl Read) -> Document {
     let mut source = BufReader::new(source);
     let mut start = [0; 3];
-    // A file with that mark is read no further: its reader reports errors.
+    // A file with that mark is not read further: its reader reports errors.
     if source.read_exact(&mut start).is_ok() && start == *b"\xef\xbb\xbf" {
         return Document::Broken;
     }
@@ -219,7 +219,7 @@ fn document(source: impl Read) -> Document {
     }
 }
 
-/// Whether text that begins so is meant as TOML: its first line is a key or a table, or some line is a manifest's.
+/// Whether text with this start is TOML: its first line is a key or a table, or a line belongs to a manifest.
 fn resembles_toml(start: &[u8]) -> bool {
     let lines = text_of(start).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).peekable();
@@ -244,9 +244,9 @@ fn resembles_toml(start: &[u8]) -> bool {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Found {
     format: Option<Format>,
-    /// umr's word that there are no waves.
+    /// Whether umr reports that there are no waves.
     idle: bool,
-    /// The runtime's word on a fault.
+    /// The runtime's fault report.
     fault: Option<String>,
 }
 
@@ -275,7 +275,7 @@ fn search(mut source: impl Read) -> io::Result<Found> {
     }
 }
 
-/// The format of the first line that begins a log, and how far the text has whole lines.
+/// The format of the first line that begins a log, and the end of the last complete line.
 fn first_line_of_a_log(text: &[u8]) -> (Option<Format>, usize) {
     let whole = memrchr(b'\n', text).map_or(0, |at| at + 1);
     let marks = [
@@ -286,7 +286,7 @@ fn first_line_of_a_log(text: &[u8]) -> (Option<Format>, usize) {
     ];
     let mut best = umr::next_list(text, 0).map(|at| (at, Format::UmrJson));
     for (mark, format) in marks {
-        // Behind the one that was found nothing counts.
+        // Lines after the found one do not count.
         let text = text.get(..best.map_or(text.len(), |(at, _)| at)).unwrap_or_default();
         let finder = memmem::Finder::new(mark);
         let mut from = 0;
@@ -301,26 +301,26 @@ fn first_line_of_a_log(text: &[u8]) -> (Option<Format>, usize) {
                 best = Some((start, format));
                 break;
             }
-            // Each line once, however often it has the mark.
+            // Checks each line once, even with several marks.
             from = end;
         }
     }
     (best.map(|(_, format)| format), whole)
 }
 
-/// Where the line around a place begins and ends.
+/// Start and end of the line around an offset.
 fn line_around(text: &[u8], at: usize) -> (usize, usize) {
     let (before, after) = text.split_at_checked(at).unwrap_or((text, &[]));
     let start = memrchr(b'\n', before).map_or(0, |at| at + 1);
     (start, before.len() + memchr(b'\n', after).unwrap_or(after.len()))
 }
 
-/// Whether bytes begin as a zip does; an empty one begins with its directory's end.
+/// Whether bytes begin like a zip; an empty zip begins with its directory's end.
 pub(super) fn is_zip(start: &[u8]) -> bool {
     start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06")
 }
 
-/// Any ELF file, cut anywhere: EI_CLASS, EI_DATA and e_type. The core's reader judges its contents.
+/// Any ELF file, even truncated: EI_CLASS, EI_DATA and e_type. The core's reader checks its contents.
 fn elf(start: &[u8]) -> Result<Format, OtherFileError> {
     let byte = |at: usize| start.get(at).copied();
     let other = match (byte(4).map(FileClass), byte(5).map(DataEncoding), u16_at(start, 16).map(FileType)) {

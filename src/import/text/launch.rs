@@ -3,17 +3,17 @@
 use super::{Kept, Value};
 use crate::arch::save_area::{Launch, TtmpBits, Ttmps};
 
-/// Reads the trap temporaries where a target's save areas have them; `None` where one that is needed is missing.
+/// Reads the trap temporaries in the layout of a target's save areas; `None`: a required one is missing.
 pub(in crate::import) fn launch(ttmps: &Ttmps, kept: &Kept, values: &[Value]) -> Option<Launch> {
     ttmps.launch(|number| word(kept, values, number))
 }
 
-/// The trap temporaries with launch facts that the text lacks.
+/// The required trap temporaries that the text lacks.
 pub(in crate::import) fn missing(ttmps: &Ttmps, kept: &Kept, values: &[Value]) -> Vec<u8> {
     ttmps.missing(|number| word(kept, values, number))
 }
 
-/// Bits of a trap temporary that a text gives.
+/// Bits of a trap temporary in a text.
 pub(in crate::import) fn ttmp(kept: &Kept, values: &[Value], of: TtmpBits) -> Option<u32> {
     word(kept, values, of.ttmp).map(|word| of.bits.of(word))
 }

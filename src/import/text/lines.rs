@@ -1,4 +1,4 @@
-//! Unwrapped lines of a text, of any length and with or without an end.
+//! Unwrapped lines of a text, of any length, with or without a line feed.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
@@ -6,18 +6,18 @@ use std::io::{self, BufRead};
 use super::unwrap;
 use crate::import::problem::Problems;
 
-/// Maximum number of bytes of a line; the rest is skipped. The longest row of a format is that of a vector register (1 KB, three
-/// times that in colour); names of C++ functions may take some 100 KB.
+/// Maximum bytes of a line; the rest is skipped. The longest row is that of a vector register (1 KB, three times that
+/// in colour); names of C++ functions may have about 100 KB.
 pub(super) const MAX_LINE: usize = 1 << 20;
 
-/// A line, without its end and without its container and terminal controls.
+/// A line without its end, its container and terminal controls.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::import) struct Line<'l> {
-    /// From 1.
+    /// Number from 1.
     pub(in crate::import) number: usize,
     /// Its text; any bytes.
     pub(in crate::import) text: &'l [u8],
-    /// Whether a line feed ended it: where none did, the file may have been cut inside a word.
+    /// Whether it ends in a line feed; otherwise the file may be truncated inside a word.
     pub(in crate::import) ended: bool,
     /// Whether it was longer than [`MAX_LINE`].
     pub(in crate::import) cut: bool,
@@ -33,7 +33,7 @@ impl Line<'_> {
     }
 }
 
-/// Lines one after the other; one is in memory at a time.
+/// Iterator of lines; one is in memory at a time.
 #[derive(Debug)]
 pub(in crate::import) struct Lines<R> {
     source: R,

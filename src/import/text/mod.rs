@@ -1,8 +1,8 @@
-//! Shared lexer of the text formats: unwrapped lines ([`Lines`]), words of a line ([`Cursor`]), registers of an unknown GPU, and
-//! names of GPUs. The grammar of a format's rows is in its own folder (`line.rs`).
+//! Shared lexer of the text formats: unwrapped lines ([`Lines`]), words of a line ([`Cursor`]), registers of an unknown
+//! GPU, and names of GPUs. Each format's folder has the grammar of its rows (`line.rs`).
 //!
-//! A log names registers before their processor is known. Values go into one arena ([`Kept`]), each with its name and line, and
-//! become blocks of registers when the kind of the wave is known ([`Placer`]). The arena is bounded, whatever the file's size.
+//! A log names registers before their processor is known. Values go into one bounded arena ([`Kept`]), each with its
+//! name and line, and become blocks of registers when the kind of the wave is known ([`Placer`]).
 
 mod launch;
 mod lines;
@@ -25,7 +25,7 @@ pub(super) use words::{Cursor, excerpt, find, hex, skip_spaces};
 #[cfg(test)]
 pub(super) use words::MAX_EXCERPT;
 
-/// The most waves that are read: a client's address names no more (17 bits, and one for the focused wave).
+/// Maximum number of waves: the limit of a client's addresses (17 bits, and one for the focused wave).
 pub(super) const MAX_WAVES: usize = (1 << 17) - 1;
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! Memory that a text prints row by row: runs of words in the arena.
+//! Memory in rows of text: runs of words in the arena.
 
 use super::Kept;
 use crate::capture::{BackingId, Extent, MemoryMap, Segment};
 
-/// Runs of words, in the order of the text.
+/// Runs of words, in the text's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::import) struct Pieces {
     runs: Vec<Run>,
 }
 
-/// Words that are next to one another, in memory and in the arena.
+/// Words that are contiguous in memory and in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     address: u64,
@@ -18,7 +18,7 @@ struct Run {
 }
 
 impl Pieces {
-    /// Keeps words; `false` where there is no capacity for them.
+    /// Adds words; `false`: the arena is full.
     pub(in crate::import) fn push(&mut self, kept: &mut Kept, address: u64, words: &[u32]) -> bool {
         if words.is_empty() {
             return true;
@@ -40,7 +40,7 @@ impl Pieces {
         self.runs.is_empty()
     }
 
-    /// Takes the other's place in the arena where both have the same bytes; its own are forgotten if they are the last.
+    /// Uses the other's place in the arena if both have equal bytes; frees its own if they are the last.
     pub(in crate::import) fn share(&mut self, other: &Self, kept: &mut Kept) {
         if self.is_empty() || !self.same(other, kept) {
             return;
@@ -53,12 +53,12 @@ impl Pieces {
         self.runs.clone_from(&other.runs);
     }
 
-    /// Bytes in all.
+    /// Number of bytes.
     pub(in crate::import) fn length(&self) -> u64 {
         self.runs.iter().map(|run| run.length).sum()
     }
 
-    /// The address after the last byte, where it begins at 0 and has no holes.
+    /// Address after the last byte, if the memory begins at 0 and has no gaps.
     pub(in crate::import) fn whole(&self) -> Option<u64> {
         match self.runs.as_slice() {
             [Run { address: 0, length, .. }] => Some(*length),
@@ -66,7 +66,7 @@ impl Pieces {
         }
     }
 
-    /// Whether both have the same bytes at the same addresses.
+    /// Whether both have equal bytes at equal addresses.
     pub(in crate::import) fn same(&self, other: &Self, kept: &Kept) -> bool {
         self.runs.len() == other.runs.len()
             && self.runs.iter().zip(&other.runs).all(|(one, other)| {
@@ -75,7 +75,7 @@ impl Pieces {
             })
     }
 
-    /// Whether both have an address with other bytes.
+    /// Whether both have an address with different bytes.
     pub(in crate::import) fn contradicts(&self, other: &Self, kept: &Kept) -> bool {
         let (map, _) = other.map(BackingId(0));
         self.runs.iter().any(|run| {
@@ -98,7 +98,7 @@ impl Pieces {
         })
     }
 
-    /// The runs as segments of the arena, which is that backing.
+    /// The runs as segments of the arena.
     pub(in crate::import) fn segments(&self, arena: BackingId, name: Option<&str>) -> Vec<Segment> {
         let segment = |run: &Run| Segment {
             address: run.address,
@@ -108,7 +108,7 @@ impl Pieces {
         self.runs.iter().map(segment).collect()
     }
 
-    /// A map of them, and how many runs overlap an earlier one.
+    /// A map of the runs, and the number of runs that overlap an earlier one.
     pub(in crate::import) fn map(&self, arena: BackingId) -> (MemoryMap, usize) {
         let (map, refused) = MemoryMap::new(self.segments(arena, None));
         (map, refused.len())

@@ -1,4 +1,4 @@
-//! Values of a text to blocks of registers, when it is known what kind of wave they are of.
+//! Converts values of a text to blocks of registers, once the kind of their wave is known.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use crate::capture::{BackingId, RegisterBlock, Registers};
 use crate::import::problem::Problems;
 use crate::units::{LaneSet, WaveSize};
 
-/// The wave sizes that the widths of a wave's values allow.
+/// The wave sizes that the widths of a wave's values permit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::import) struct Sizes {
-    /// Lanes of the widest vector.
+    /// Number of lanes of the widest vector.
     pub(in crate::import) lanes: u8,
-    /// Dwords of the execution mask.
+    /// Number of dwords of the execution mask.
     pub(in crate::import) exec: u8,
 }
 
 impl Sizes {
-    /// Of the values of one wave.
+    /// The sizes by the values of one wave.
     pub(in crate::import) fn of(kept: &Kept, values: &[Value]) -> Self {
         let mut sizes = Self::default();
         for value in values {
@@ -33,7 +33,7 @@ impl Sizes {
         sizes
     }
 
-    /// The wave's size, and whether the two contradict each other; what lanes there are counts more.
+    /// The wave's size, and whether lanes and mask contradict each other; lanes have precedence.
     pub(in crate::import) fn wave_size(self) -> (Option<WaveSize>, bool) {
         let exec = match self.exec {
             0 => None,
@@ -43,31 +43,31 @@ impl Sizes {
         if self.lanes > 32 {
             return (Some(WaveSize::W64), exec == Some(WaveSize::W32));
         }
-        // A row may have been cut before its 33rd lane; the mask has all its digits or none.
+        // A row may be truncated before its 33rd lane; the mask has all its digits or none.
         let lanes = (self.lanes == 32).then_some(WaveSize::W32);
         (exec.or(lanes), false)
     }
 }
 
-/// Places values; remembers what each name is to each kind.
+/// Places values; caches the register of each name and kind.
 #[derive(Debug)]
 pub(in crate::import) struct Placer {
     arena: BackingId,
     known: HashMap<(*const WaveArch, usize), Option<RegId>>,
-    /// Kinds that are remembered by address stay alive.
+    /// Keeps the kinds alive, which are cached by address.
     kinds: Vec<Arc<WaveArch>>,
-    /// Of each register, the wave of this placer that gave it last, by kind's order; for repeats.
+    /// For each register in the kind's order, the last wave that had it; detects repeats.
     seen: Vec<u32>,
     wave: u32,
 }
 
 impl Placer {
-    /// Values lie in that backing.
+    /// Creates a placer for values in that backing.
     pub(in crate::import) fn new(arena: BackingId) -> Self {
         Self { arena, known: HashMap::new(), kinds: Vec::new(), seen: Vec::new(), wave: 0 }
     }
 
-    /// The registers of one wave: the first of two values of a register counts.
+    /// The registers of one wave; of two values of a register the first applies.
     pub(in crate::import) fn place(
         &mut self,
         problems: &mut Problems,
@@ -129,7 +129,7 @@ impl Placer {
     }
 }
 
-/// Which dwords of a value are the register's; `None`: it is none of that shape.
+/// The dwords of a value that belong to the register; `None`: the shapes differ.
 fn fits(problems: &mut Problems, kept: &Kept, register: &Register, value: &Value) -> Option<LaneSet> {
     let name = &register.name;
     if register.is_vector() != value.vector {

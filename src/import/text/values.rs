@@ -1,19 +1,19 @@
-//! Kept values of a text: values of registers and words of memory in one arena, with names and lines.
+//! Values of a text: register values and words of memory in one arena, with names and lines.
 
 use std::collections::HashMap;
 
 use crate::clean::clean;
 
-/// The most bytes that are kept of one text, values and their places together: what a log of some 2 GB holds.
+/// Maximum bytes that are kept of one text, values and their places together: the contents of a log of about 2 GB.
 pub(super) const MAX_KEPT: usize = 1 << 30;
 
-/// The most names of registers; a GPU has some 700.
+/// Maximum number of register names; a GPU has about 700.
 pub(super) const MAX_NAMES: usize = 4096;
 
-/// The most dwords of a value: a lane each.
+/// Maximum number of dwords of a value: one for each lane.
 pub(super) const MAX_LANES: usize = 64;
 
-/// A name of a register that a text has, in small letters.
+/// A register name of a text, in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::import) struct NameId(u16);
 
@@ -23,18 +23,18 @@ impl NameId {
     }
 }
 
-/// A register's value as a text gives it.
+/// A register's value in a text.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::import) struct Value {
     pub(in crate::import) name: NameId,
-    /// Whether it came lane by lane.
+    /// Whether it is given lane by lane.
     pub(in crate::import) vector: bool,
-    /// Dwords that lie in the arena, from `offset` on.
+    /// Number of dwords in the arena, from `offset` on.
     pub(in crate::import) dwords: u8,
     pub(in crate::import) offset: u32,
-    /// Which of them the text gives.
+    /// Mask of the given dwords.
     pub(in crate::import) known: u64,
-    /// Where it stands.
+    /// Its line.
     pub(in crate::import) line: u32,
 }
 
@@ -42,23 +42,23 @@ pub(in crate::import) struct Value {
 #[derive(Debug, Default)]
 pub(in crate::import) struct Kept {
     bytes: Vec<u8>,
-    /// Bytes that the places of values take.
+    /// Bytes of the values' places.
     places: usize,
     names: HashMap<Box<[u8]>, NameId>,
     texts: Vec<Box<str>>,
     most: Option<usize>,
-    /// Something did not fit.
+    /// Whether a value did not fit.
     pub(in crate::import) full: bool,
 }
 
 impl Kept {
-    /// One that keeps no more than so many bytes.
+    /// Creates an arena with that maximum of bytes.
     #[cfg(test)]
     pub(in crate::import) fn with_capacity_of(most: usize) -> Self {
         Self { most: Some(most), ..Self::default() }
     }
 
-    /// The name's id; `None` where there are too many names.
+    /// The name's id; `None`: too many names.
     pub(in crate::import) fn name(&mut self, name: &[u8]) -> Option<NameId> {
         if let Some(known) = self.names.get(name) {
             return Some(*known);
@@ -83,12 +83,12 @@ impl Kept {
         self.texts.get(name.index()).map_or("?", |text| text)
     }
 
-    /// How many names there are.
+    /// Number of names.
     pub(super) fn names(&self) -> usize {
         self.texts.len()
     }
 
-    /// Keeps a register's dwords: lowest first, lane 0 first; those not in `known` mean nothing.
+    /// Stores a register's dwords: lowest first, lane 0 first; those not in `known` have no meaning.
     pub(in crate::import) fn value(
         &mut self,
         name: &[u8],
@@ -104,7 +104,7 @@ impl Kept {
         Some(Value { name, vector, dwords: dwords.len() as u8, offset, known, line })
     }
 
-    /// Keeps words of memory, and returns their offset. `None`: they do not fit.
+    /// Stores words of memory and returns their offset. `None`: they do not fit.
     pub(in crate::import) fn words(&mut self, words: &[u32], places: usize) -> Option<u32> {
         let size = words.len() * 4;
         let taken = self.bytes.len() + self.places + size + places;
@@ -120,14 +120,14 @@ impl Kept {
         offset
     }
 
-    /// Bytes that lie there.
+    /// Bytes of the arena.
     pub(in crate::import) fn at(&self, offset: u64, length: u64) -> &[u8] {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let end = usize::try_from(length).ok().and_then(|length| start.checked_add(length));
         end.and_then(|end| self.bytes.get(start..end)).unwrap_or_default()
     }
 
-    /// A dword of a value, if the text gives it.
+    /// A dword of a value, if given.
     pub(in crate::import) fn dword(&self, value: &Value, index: u8) -> Option<u32> {
         if index >= value.dwords || value.known >> index & 1 == 0 {
             return None;
@@ -136,17 +136,17 @@ impl Kept {
         bytes.try_into().ok().map(u32::from_le_bytes)
     }
 
-    /// Where the next words will lie.
+    /// Offset of the next words.
     pub(in crate::import) fn end(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Forgets everything from there on: it repeats what came before.
+    /// Removes everything from an offset on, which repeats earlier bytes.
     pub(in crate::import) fn forget(&mut self, from: u64) {
         self.bytes.truncate(usize::try_from(from).unwrap_or(usize::MAX));
     }
 
-    /// The arena.
+    /// The bytes of the arena.
     pub(in crate::import) fn into_bytes(mut self) -> Vec<u8> {
         self.bytes.shrink_to_fit();
         self.bytes

@@ -4,21 +4,21 @@ use memchr::memmem;
 
 use crate::clean::clean;
 
-/// Maximum number of bytes of an [`excerpt`].
+/// Maximum bytes of an [`excerpt`].
 pub(in crate::import) const MAX_EXCERPT: usize = 400;
 
-/// The beginning of a foreign line, for people.
+/// The start of an untrusted line, for messages.
 pub(in crate::import) fn excerpt(line: &[u8]) -> String {
     let start = line.get(..line.len().min(MAX_EXCERPT)).unwrap_or_default();
     clean(String::from_utf8_lossy(start.trim_ascii())).into_owned()
 }
 
-/// Where a word stands in a line.
+/// Offset of a word in a line.
 pub(in crate::import) fn find(text: &[u8], word: &str) -> Option<usize> {
     memmem::find(text, word.as_bytes())
 }
 
-/// The value of hex digits, at most 16 of them and nothing else.
+/// The value of at most 16 hex digits without other text.
 pub(in crate::import) fn hex(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || digits.len() > 16 {
         return None;
@@ -35,12 +35,12 @@ fn nibble(digit: u8) -> Option<u8> {
     }
 }
 
-/// A line without the blanks before it.
+/// A line without leading blanks.
 pub(in crate::import) fn skip_spaces(text: &[u8]) -> &[u8] {
     text.trim_ascii_start()
 }
 
-/// Walks along a line.
+/// A read position in a line.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::import) struct Cursor<'l> {
     pub(in crate::import) rest: &'l [u8],
@@ -51,19 +51,19 @@ impl<'l> Cursor<'l> {
         Self { rest }
     }
 
-    /// Passes over blanks; how many.
+    /// Skips blanks; returns their number.
     pub(in crate::import) fn spaces(&mut self) -> usize {
         self.run(|byte| matches!(byte, b' ' | b'\t')).len()
     }
 
-    /// Passes over that text if it comes next.
+    /// Skips that text if it is next.
     pub(in crate::import) fn take(&mut self, text: &str) -> bool {
         let rest = self.rest.strip_prefix(text.as_bytes());
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    /// Passes over the bytes that fit.
+    /// Takes the bytes that `fits` accepts.
     pub(in crate::import) fn run(&mut self, fits: impl Fn(u8) -> bool) -> &'l [u8] {
         let end = self.rest.iter().position(|byte| !fits(*byte)).unwrap_or(self.rest.len());
         let (run, rest) = self.rest.split_at(end);
@@ -77,7 +77,7 @@ impl<'l> Cursor<'l> {
         starts.then(|| self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
     }
 
-    /// Hex digits, with or without `0x`: how many and their value.
+    /// Hex digits, with or without `0x`: their number and value.
     pub(in crate::import) fn hex(&mut self) -> Option<(usize, u64)> {
         let before = *self;
         let _ = self.take("0x") || self.take("0X");
@@ -89,7 +89,7 @@ impl<'l> Cursor<'l> {
         value.map(|value| (digits.len(), value))
     }
 
-    /// A hex number that must have its `0x`.
+    /// A hex number with `0x`.
     pub(in crate::import) fn address(&mut self) -> Option<u64> {
         self.rest.starts_with(b"0x").then(|| self.hex())?.map(|(_, value)| value)
     }
@@ -105,7 +105,7 @@ impl<'l> Cursor<'l> {
         value
     }
 
-    /// Whether nothing or a blank comes next: a word has ended.
+    /// Whether a word has ended: a blank or the end is next.
     pub(in crate::import) fn at_blank(&self) -> bool {
         matches!(self.rest.first(), None | Some(b' ' | b'\t'))
     }

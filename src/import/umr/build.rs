@@ -1,4 +1,4 @@
-//! Waves that umr showed to a capture.
+//! Builds a capture from umr's waves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::units::WaveSize;
 
 const ARENA: BackingId = BackingId(0);
 
-/// Places of the words of shaders.
+/// Backing of the words of shaders.
 const CODE: BackingId = BackingId(1);
 
 /// Builds the capture.
@@ -107,7 +107,7 @@ fn waves(capture: &mut Capture, read: &Read, families: &mut Families<'_>, proble
     groups
 }
 
-/// The agent of a target: umr does not distinguish two GPUs of one kind.
+/// The agent of a target: umr does not distinguish two GPUs of one type.
 fn agent(capture: &mut Capture, target: &Arc<Target>) -> usize {
     let agents = &mut capture.agents;
     if let Some(known) = agents.iter().position(|agent| Arc::ptr_eq(&agent.target, target)) {
@@ -123,13 +123,13 @@ fn agent(capture: &mut Capture, target: &Arc<Target>) -> usize {
     agents.len() - 1
 }
 
-/// Stop reasons by the exception bits. umr halts waves itself: without exception bits the reason is not known.
+/// Stop reasons by the exception bits. umr halts waves itself: without exception bits the reason is unknown.
 fn stop(raw: &UmrWave, target: &Target) -> Option<Vec<usize>> {
     let reasons = target.faults(false, |name| raw.word(name).map(u64::from));
     (!reasons.is_empty()).then_some(reasons)
 }
 
-/// Words of shaders as global memory. Captures have one address space: of several VMIDs the first counts.
+/// Words of shaders as global memory. Captures have one address space: the first of several VMIDs applies.
 fn code(read: &Read, problems: &mut Problems) -> (MemoryMap, Vec<u8>) {
     let mut by_address: Vec<(u64, u64, u32)> =
         read.code.iter().map(|((vmid, address), word)| (*address, *vmid, *word)).collect();

@@ -1,4 +1,4 @@
-//! The GPU of a wave. Some flavours of umr name it for some waves; a wave's words determine its generation.
+//! The GPU of a wave. Some versions of umr name it for some waves; a wave's words determine its generation.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use crate::import::{ImportError, Options};
 #[derive(Debug)]
 pub(super) struct Families<'t> {
     pub(super) targets: &'t Targets,
-    /// The user's.
+    /// The user's target.
     pub(super) chosen: Option<Arc<Target>>,
-    /// The processor by files beside the text.
+    /// The processor according to files beside the text.
     pub(super) beside: Option<Processor>,
-    /// The name that something beside the text has for the GPU, where no processor is known by it.
+    /// The name of the GPU beside the text, if no known processor has it.
     pub(super) unknown: Option<String>,
-    /// Generation of the last wave whose words determine it.
+    /// Generation of the last wave whose words determine one.
     last: Option<Generation>,
     members: HashMap<&'static str, Option<Arc<Target>>>,
-    /// The user's processor is of another generation than a wave's words are; and the line of the first such wave.
+    /// Generation of the first wave's words that contradict the user's processor, and the wave's line.
     contradicted: Option<(Generation, usize)>,
 }
 
 impl<'t> Families<'t> {
-    /// Of a dump for which nothing is known but the user's processor and that of files beside it.
+    /// The facts of the user's processor and of files beside the text.
     ///
     /// # Errors
     /// The processor that the user names is not known.
@@ -47,7 +47,7 @@ impl<'t> Families<'t> {
         })
     }
 
-    /// A target with the facts of a wave's generation, where the wave's own may not be known yet.
+    /// A target with the facts of a wave's generation, even if the wave's own target is not yet known.
     pub(super) fn like(&mut self, wave: &mut UmrWave) -> Option<Arc<Target>> {
         let told = generation_of(wave).or(self.last.filter(|last| wave.has_wgp == has_wgp(*last)));
         self.last = told.or(self.last);
@@ -67,7 +67,7 @@ impl<'t> Families<'t> {
         self.members.entry(name).or_insert_with(|| member(name)).clone()
     }
 
-    /// The target of each wave; an inferred one is a problem.
+    /// The target of each wave; reports an inferred one.
     pub(super) fn targets_of(
         &mut self,
         waves: &[UmrWave],
@@ -119,7 +119,7 @@ impl<'t> Families<'t> {
         targets
     }
 
-    /// Reports a user's processor that contradicts the text, files beside it, or the waves' words. The user's counts.
+    /// Reports contradictions of the user's processor, which applies, with the text, files beside it, or waves' words.
     fn contradictions(&self, chosen: &Target, waves: &[UmrWave], problems: &mut Problems) {
         let name = &chosen.name;
         let end = format!("the waves are read as {name}'s, as the option requires");
@@ -147,8 +147,8 @@ impl<'t> Families<'t> {
         }
     }
 
-    /// The named processor of each wave: by itself, else by the nearest wave before or after it that may share its GPU, else by
-    /// files beside the text.
+    /// The named processor of each wave: its own, else that of the nearest wave before or after it that may share its
+    /// GPU, else that of files beside the text.
     fn processors(&self, waves: &[UmrWave]) -> Vec<Option<Processor>> {
         let mut found: Vec<Option<Processor>> = waves.iter().map(|wave| wave.named).collect();
         let spread = |found: &mut Vec<Option<Processor>>, order: &mut dyn Iterator<Item = usize>| {
@@ -170,7 +170,7 @@ impl<'t> Families<'t> {
     }
 }
 
-/// Problems that are reported once.
+/// Problems that are reported only once.
 #[derive(Debug, Default)]
 struct Said(Vec<String>);
 
@@ -199,19 +199,19 @@ impl Said {
     }
 }
 
-/// The generation that alone has such words.
+/// The only generation with such words.
 fn generation_of(wave: &UmrWave) -> Option<Generation> {
     let has = |name: &str| wave.words.contains_key(name);
     match wave.has_wgp {
         false => Some(Generation::Gfx9),
         true if has("state_priv") => Some(Generation::Gfx12),
-        // gfx10 shows the instruction that it is at, and gfx11 does not.
+        // gfx10 shows the present instruction, gfx11 does not.
         true if has("inst_dw0") => Some(Generation::Gfx10),
         true => has("trapsts").then_some(Generation::Gfx11),
     }
 }
 
-/// A member of a generation, for waves that nothing names.
+/// A member of a generation, for waves without a name.
 fn member_of(generation: Generation) -> &'static str {
     match generation {
         Generation::Gfx12 | Generation::Gfx125 => "gfx1200",
@@ -221,7 +221,7 @@ fn member_of(generation: Generation) -> &'static str {
     }
 }
 
-/// Whether a processor's waves have their slots named by WGP.
+/// Whether a processor's slots have a WGP in their names.
 fn has_wgp(generation: Generation) -> bool {
     matches!(generation, Generation::Gfx10 | Generation::Gfx11 | Generation::Gfx12 | Generation::Gfx125)
 }

@@ -1,8 +1,8 @@
-//! Work-groups of waves that umr shows, by their trap temporaries.
+//! Work-groups of umr's waves, by their trap temporaries.
 //!
-//! umr prints trap temporaries of waves with a trap handler, whether they were set up or not. They count if the hardware always
-//! sets them up (`always` of a target's `[save_area.ttmps]`), the wave is no graphics wave, and not all of them are 0. They hold
-//! neither queues nor dispatches.
+//! umr prints trap temporaries of waves with a trap handler, even if they were not set up. They count if the hardware
+//! always sets them up (`always` of a target's `[save_area.ttmps]`), the wave is no graphics wave, and not all of them
+//! are 0. They hold neither queues nor dispatches.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,25 +12,25 @@ use crate::arch::save_area::Launch;
 use crate::capture::{Capture, MemoryMap, WorkGroup};
 use crate::import::text::{Kept, launch, missing, ttmp};
 
-/// Work-groups as waves are met.
+/// Work-groups in the order of their first waves.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     positions: Vec<[u32; 3]>,
     by_key: HashMap<(usize, Option<u32>, [u32; 3], u32), usize>,
-    /// Waves that were in a place of a dispatch: others there are of another dispatch.
+    /// Number of waves at a place of a dispatch: each further one is of another dispatch.
     claims: HashMap<(usize, Launch), u32>,
     /// Waves of a GPU whose target lacks `[save_area.ttmps]`.
     untold: usize,
-    /// Waves without trap temporaries that it takes, by which those are.
+    /// Number of waves without required trap temporaries, by the missing ones.
     missing: BTreeMap<Vec<u8>, usize>,
-    /// Waves with unconfirmed trap temporaries, with trap temporaries that are all 0, of graphics.
+    /// Numbers of waves for the other reasons: unconfirmed trap temporaries, all of them 0, graphics waves.
     unsure: usize,
     empty: usize,
     graphics: usize,
 }
 
 impl Groups {
-    /// The index of a wave's work-group and its place there; `None`: umr does not show it.
+    /// The index of a wave's work-group and its place there; `None`: umr does not show them.
     pub(super) fn place(
         &mut self,
         raw: &UmrWave,
@@ -85,7 +85,7 @@ impl Groups {
         capture.workgroups.extend(groups);
     }
 
-    /// Why waves have no work-group; `None`: all have one.
+    /// The reason that waves have no work-group; `None`: all have one.
     pub(super) fn why(&self) -> Option<String> {
         let missing = self.missing.iter().map(|(missing, count)| {
             let names: Vec<String> = missing.iter().map(|number| format!("ttmp{number}")).collect();

@@ -1,7 +1,7 @@
 //! umr's answer to the command `waves` of its JSON server: every list `"waves": [...]` of a text, wave by wave.
 //!
-//! Text around a list is skipped: the server's own envelope, shaders before it, a shell's prompt, the fence of a posted answer.
-//! A list that breaks off keeps its whole waves. Older versions of umr write SGPRs above 2^31 as negative numbers.
+//! Text around a list is skipped: the server's envelope, shaders, a shell's prompt, the fence of a posted answer. A
+//! truncated list keeps its complete waves. Older versions of umr write SGPRs above 2^31 as negative numbers.
 
 use memchr::{memchr, memchr_iter, memmem};
 use serde::de::{IgnoredAny, MapAccess};
@@ -14,12 +14,12 @@ use crate::import::problem::Problems;
 use crate::import::text::{Kept, MAX_WAVES};
 use crate::units::WaveSize;
 
-/// Maximum number of registers of a wave; it has 23.
+/// Maximum number of a wave's registers; it has 23.
 pub(super) const MAX_REGISTERS: usize = 256;
 
 const MARK: &[u8] = b"\"waves\"";
 
-/// Keys of a wave, one of which comes first.
+/// Keys of a wave; one of them is the first.
 const KEYS: &[&[u8]] = &[
     b"se",
     b"sh",
@@ -37,7 +37,7 @@ const KEYS: &[&[u8]] = &[
     b"shader",
 ];
 
-/// Where the next list of waves begins at or behind a place: behind its bracket.
+/// Offset after the opening bracket of the next list of waves, from `from` on.
 pub(in crate::import) fn next_list(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
     memmem::find_iter(rest, MARK).find_map(|at| {
@@ -49,7 +49,7 @@ pub(in crate::import) fn next_list(text: &[u8], from: usize) -> Option<usize> {
     })
 }
 
-/// Whether a list is umr's, by the text behind its bracket: other programs have waves, too. A list that breaks off may be umr's.
+/// Whether a list is umr's, by the text after its bracket: other programs also have waves. A truncated one may be.
 fn is_list(text: &[u8]) -> bool {
     let Some((first, wave)) = text.trim_ascii_start().split_first() else { return true };
     let key = wave.trim_ascii_start();
@@ -91,7 +91,7 @@ pub(super) fn read(
 struct Reader<'r, 't> {
     file: &'r str,
     text: &'r [u8],
-    /// A place in the text and its line.
+    /// An offset in the text and its line.
     lines: (usize, usize),
     read: Read,
     families: &'r mut Families<'t>,
@@ -99,7 +99,7 @@ struct Reader<'r, 't> {
 }
 
 impl Reader<'_, '_> {
-    /// Reads a list from behind its bracket, and returns the offset behind it.
+    /// Reads a list from the offset after its bracket; returns the offset after the list.
     fn list(&mut self, start: usize) -> usize {
         let mut at = start;
         for index in 0.. {
@@ -137,7 +137,7 @@ impl Reader<'_, '_> {
         at
     }
 
-    /// The line of a place, from 1; places come in order.
+    /// The line of an offset, from 1; offsets must be ascending.
     fn line(&mut self, at: usize) -> usize {
         let (from, line) = self.lines;
         let between = self.text.get(from..at).unwrap_or_default();
@@ -166,14 +166,14 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A 32-bit number, also one that was written as negative; `None`: it is none.
+/// A 32-bit number, also from a negative one; `None`: another value.
 fn word(number: Number) -> Option<u32> {
     let number = number?;
     let whole = number.fract() == 0.0 && (f64::from(i32::MIN)..=f64::from(u32::MAX)).contains(&number);
     whole.then_some(number as i64 as u32)
 }
 
-/// A wave's words, and how many of its values are none.
+/// A wave's words, and the number of values that are none.
 fn one(line: usize, wave: &Wave) -> (UmrWave, usize) {
     let part = |name: &str, number: Number| match number.filter(|number| number.fract() == 0.0) {
         Some(number) => format!("{name}{number:.0}"),
@@ -286,7 +286,7 @@ impl Shape for Registers {
     }
 }
 
-/// A register: its fields, and all of it as `raw`.
+/// A register: its fields, and the whole register as `raw`.
 #[derive(Debug, Default)]
 struct Register {
     raw: Number,

@@ -1,5 +1,5 @@
-//! JSON that is taken as far as it goes: a value of another type than was expected is absent, and lists end where a wave
-//! can have no more. Nothing but broken JSON is an error, so that one odd value costs itself.
+//! Lenient JSON: a value of an unexpected type is absent, and lists end at the maximum of a wave. Only malformed JSON
+//! is an error, so that one odd value costs only itself.
 
 use std::fmt;
 
@@ -77,7 +77,7 @@ impl<'de, T: Shape> Visitor<'de> for Taker<T> {
     }
 }
 
-/// A number; `None`: it is none.
+/// A number; `None`: another value.
 pub(super) type Number = Option<f64>;
 
 impl Shape for Number {
@@ -107,7 +107,7 @@ impl<T: Shape, const MOST: usize> Shape for List<T, MOST> {
     }
 }
 
-/// How many elements a list has.
+/// Number of elements of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Length(pub(super) usize);
 

@@ -1,20 +1,20 @@
-//! The grammar of umr's lines, apart from rows of words ([`super::rows`]). Nothing here depends on the line before.
+//! The grammar of umr's lines, except rows of words ([`super::rows`]). Parsing is stateless.
 
 use memchr::{memmem, memrchr};
 
 use crate::clean::clean;
 use crate::import::text::{Cursor, find, hex, prefix};
 
-/// Maximum number of columns of the oldest flavour; it has 19.
+/// Maximum number of columns in the oldest version; it has 19.
 pub(super) const MAX_COLUMNS: usize = 64;
 
-/// The kind of the lines behind a heading.
+/// The kind of the lines after a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Nothing,
     /// `Main Registers:`: whole registers.
     Main,
-    /// `Wave_Status[...]:` and its like: fields of one register.
+    /// `Wave_Status[...]:` or similar: fields of one register.
     Fields,
     Sgprs,
     Ttmps,
@@ -24,11 +24,11 @@ pub(super) enum Section {
 /// The beginning of a part of a wave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Heading {
-    /// `SGPRS:` and its like.
+    /// `SGPRS:` or similar.
     Section(Section),
     /// `TBA/TMA:`
     TrapBases,
-    /// `HW_ID[28500000]:`, a register whose fields follow.
+    /// `HW_ID[28500000]:`, a register with its fields in the next lines.
     Register(String, u32),
 }
 
@@ -56,7 +56,7 @@ pub(super) fn heading(text: &[u8]) -> Option<Heading> {
     Some(Heading::Section(section))
 }
 
-/// `name: value | name: value |`: an entry without a bar behind it is cut off, or none.
+/// `name: value | name: value |`: an entry without a closing bar is truncated, or none.
 pub(super) fn entries(row: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let whole = row.get(..memrchr(b'|', row).unwrap_or(0)).unwrap_or_default();
     whole.split(|byte| *byte == b'|').filter_map(|entry| {
@@ -85,10 +85,10 @@ pub(super) fn code_word(text: &[u8]) -> Option<(u64, u64, u32)> {
     (digits == 8 && address % 4 == 0).then_some((vmid, address, word as u32))
 }
 
-/// Columns with the place of the wave.
+/// Number of columns for the place of the wave.
 pub(super) const PLACES: usize = 5;
 
-/// The headings of the oldest flavour, in small letters.
+/// The headings of the oldest version, in lower case.
 fn columns(text: &[u8]) -> Option<Vec<String>> {
     if !text.starts_with(b"SE ") {
         return None;
@@ -114,12 +114,12 @@ pub(super) fn slot_in(line: &[u8]) -> Option<(&[u8], String, bool)> {
     Some((shown(before)?, name, has_wgp))
 }
 
-/// A prefix of each line, if a text can be one; blanks are none.
+/// The prefix of each line, if a text can be one; blanks are no prefix.
 fn shown(before: &[u8]) -> Option<&[u8]> {
     prefix::is_prefix(before).then_some(if before.trim_ascii().is_empty() { &[] } else { before })
 }
 
-/// The slot that a text names and nothing else: `se0.sh0.cu2.simd0.wave0`.
+/// The slot in a text without other contents: `se0.sh0.cu2.simd0.wave0`.
 fn slot(text: &[u8]) -> Option<(String, bool)> {
     let text = text.trim_ascii_end();
     let mut cursor = Cursor::new(text);
@@ -137,7 +137,7 @@ fn slot(text: &[u8]) -> Option<(String, bool)> {
     (end && sa == wgp).then(|| (String::from_utf8_lossy(text).into_owned(), wgp == 1))
 }
 
-/// A register's name in the form that all flavours share: lower case, without the prefix and infix of some.
+/// The name of a register that all versions share: lower case, without the prefix and infix of some.
 pub(super) fn short(name: &[u8]) -> String {
     let name = clean(String::from_utf8_lossy(name)).to_ascii_lowercase();
     let name = name.strip_prefix("ixsq_wave_").or_else(|| name.strip_prefix("wave_")).unwrap_or(&name);

@@ -1,8 +1,7 @@
-//! umr's output on waves: its text in three flavours, its JSON, and the folders that RADV writes when a GPU hangs
-//! (docs/captures.md, "umr").
+//! umr's output on waves: its text in three versions, its JSON, and RADV's hang folders (docs/captures.md, "umr").
 //!
-//! [`mod@line`] and [`rows`] are the grammar of its text. [`text`] and [`json`] read waves in umr's terms, [`zipped`] a folder in a
-//! zip; [`family`] finds their GPU; [`wave`] turns them into registers; [`build`] makes the capture.
+//! [`mod@line`] and [`rows`] are the grammar of its text. [`text`] and [`json`] read waves in umr's terms, [`zipped`] a
+//! folder in a zip. [`family`] finds their GPU; [`wave`] converts them to registers; [`build`] makes the capture.
 
 mod build;
 mod family;
@@ -30,8 +29,8 @@ pub(super) use radv::{is_folder as is_radv_folder, open as open_radv, without_wa
 pub(super) use text::{IDLE, begins_wave};
 pub(super) use zipped::open as open_zip;
 
-/// The most bytes of a text that are searched for JSON answers: they are in memory as a whole. The largest GPU's waves take
-/// some 200 MB.
+/// Maximum bytes of a text in the search for JSON answers, which needs all of them in memory. The largest GPU's waves
+/// take about 200 MB.
 pub(super) const MAX_JSON: u64 = 256 << 20;
 
 /// Reads umr's text; `folder`: the folder of its file.
@@ -57,7 +56,7 @@ pub(super) fn open(
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// Reads umr's answers to the command `waves`, wherever they stand in a text; `size`: its bytes, where they are known.
+/// Reads umr's answers to the command `waves` at any place of a text; `size`: its bytes, if known.
 ///
 /// # Errors
 /// The text cannot be read, or the processor that the user names is not known.

@@ -1,4 +1,4 @@
-//! The folder that RADV writes when a GPU hangs (`RADV_DEBUG=hang`): umr's text beside what the driver knows of the GPU.
+//! The folder that RADV writes on a GPU hang (`RADV_DEBUG=hang`): umr's text and the driver's facts about the GPU.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -14,30 +14,30 @@ use crate::import::problem::{ImportError, Problems};
 use crate::import::text::{Kept, Lines, excerpt, find, processors_in};
 use crate::import::{Opened, Options};
 
-/// umr's text; it makes a folder one of these.
+/// umr's text, which identifies such a folder.
 pub(in crate::import) const WAVES: &str = "umr_waves.log";
 
 /// The driver's file about the GPU.
 const GPU: &str = "gpu_info.log";
 
-/// Files that name the GPU, most exact first.
+/// Files that name the GPU, most specific first.
 const NAMING: &[&str] = &[GPU, "pipeline.log", "app_info.log"];
 
-/// The driver's report on the fault, if there was one.
+/// The driver's report on the fault, if any.
 const FAULT: &str = "vm_fault.log";
 
 /// Files that RADV writes into each such folder, with or without umr.
 const OTHERS: &[&str] =
     &["gpu_info.log", "app_info.log", "trace.log", "registers.log", "umr_ring.log", "bo_ranges.log"];
 
-/// The most bytes of those that are looked at; what is looked for stands at their beginning.
+/// Maximum bytes read of those files; the relevant text is at their start.
 pub(super) const MOST: u64 = 1 << 20;
 
-/// The most bytes of a GPU's name.
+/// Maximum bytes of a GPU's name.
 const MAX_NAME: usize = 64;
 
-/// Mesa's names of GPUs (`name = ` in gpu_info.log), those that it had before among them. GPUs before gfx9 and those whose
-/// processor LLVM does not list are none.
+/// Mesa's names of GPUs (`name = ` in gpu_info.log), including earlier ones. GPUs before gfx9, and those whose
+/// processor LLVM does not list, are left out.
 const NAMES: &[(&str, &str)] = &[
     ("VEGA10", "gfx900"),
     ("RAVEN", "gfx902"),
@@ -80,7 +80,7 @@ const NAMES: &[(&str, &str)] = &[
     ("GFX1037", "gfx1036"),
 ];
 
-/// Whether a folder is one that RADV wrote.
+/// Whether RADV wrote a folder.
 pub(in crate::import) fn is_folder(path: &Path) -> bool {
     Beneath::new(path).is_ok_and(|folder| folder.size(Path::new(WAVES)).is_ok())
 }
@@ -98,10 +98,10 @@ fn without(found: &str) -> String {
     )
 }
 
-/// The description of a zip with a file of that path; `None`: the file is none of RADV's.
+/// The description of a zip with a file of that path; `None`: the file is not RADV's.
 pub(super) fn others_than_waves(path: &str) -> Option<String> {
     let name = path.rsplit('/').next()?;
-    // Other programs write an app_info.log, too.
+    // Other programs also write an app_info.log.
     OTHERS
         .iter()
         .filter(|name| **name != "app_info.log")
@@ -109,7 +109,7 @@ pub(super) fn others_than_waves(path: &str) -> Option<String> {
         .map(|found| without(found))
 }
 
-/// Opens such a folder.
+/// Opens a hang folder.
 pub(in crate::import) fn open(
     path: &Path,
     targets: &Targets,
@@ -136,14 +136,14 @@ pub(in crate::import) fn open(
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     pub(super) processor: Option<Processor>,
-    /// Which file names a GPU that is not known, and how: `gpu_info.log names NAVI99`.
+    /// The file and its name of an unknown GPU: `gpu_info.log names NAVI99`.
     pub(super) unknown: Option<String>,
-    /// The line on the memory that could not be accessed.
+    /// The line on the inaccessible memory.
     fault: Option<String>,
 }
 
 impl Beside {
-    /// The files of a folder.
+    /// Reads the files of a folder.
     pub(super) fn of(path: &Path) -> Self {
         let folder = Beneath::new(path);
         Self::read(|name| {
@@ -155,12 +155,12 @@ impl Beside {
         })
     }
 
-    /// The facts in files; `file` returns the beginning of one, at most [`MOST`] bytes.
+    /// The facts in files; `file` returns the start of one, at most [`MOST`] bytes.
     pub(super) fn read(mut file: impl FnMut(&str) -> Option<Vec<u8>>) -> Self {
         let mut unknown = None;
         let mut named = |name: &&str| match named(Lines::new(file(name)?.as_slice()))? {
             Named::Known(processor) => Some(processor),
-            // Other files have names of other things.
+            // In other files the name may refer to something else.
             Named::Unknown(gpu) if *name == GPU => {
                 unknown = Some(format!("{name} names {gpu}"));
                 None
@@ -183,7 +183,7 @@ impl Beside {
     }
 }
 
-/// How a file names the GPU.
+/// A file's name for the GPU.
 enum Named {
     Known(Processor),
     Unknown(String),
@@ -198,7 +198,7 @@ fn named(mut lines: Lines<impl BufRead>) -> Option<Named> {
         let text = line.text.trim_ascii();
         let Some(value) = text.strip_prefix(b"name = ") else { continue };
         let value = value.strip_prefix(b"CHIP_").unwrap_or(value).to_ascii_uppercase();
-        // Those that have no other name are called after their processor.
+        // GPUs without another name have that of their processor.
         let small = String::from_utf8_lossy(&value).to_ascii_lowercase();
         let known = NAMES.iter().find(|(name, _)| name.as_bytes() == value).map(|(_, processor)| *processor);
         if let Some(found) = known.or(Some(small.as_str())).and_then(Processor::named) {
@@ -214,7 +214,7 @@ fn named(mut lines: Lines<impl BufRead>) -> Option<Named> {
     unknown.map(Named::Unknown)
 }
 
-/// The line on the memory that could not be accessed.
+/// The line on the inaccessible memory.
 fn fault(mut lines: Lines<impl BufRead>) -> Option<String> {
     while let Ok(Some(line)) = lines.next() {
         if find(line.text, "0x").is_some() && find(line.text, "age").is_some() {

@@ -7,10 +7,10 @@ use super::wave::{MAX_SGPRS, MAX_VGPRS, Row, TTMPS, UmrWave};
 use crate::import::problem::Problems;
 use crate::import::text::{Cursor, Line, find, skip_spaces};
 
-/// Maximum number of words of a row: a VGPR's lanes.
+/// Maximum number of words of a row: the lanes of a VGPR.
 const MAX_WORDS: usize = 64;
 
-/// Whether a line has the shape of a row, readable or not. Messages of the kernel stand between rows, and begin with `[`, too.
+/// Whether a line has the shape of a row, readable or not. Kernel messages between rows also begin with `[`.
 pub(super) fn is_row(text: &[u8]) -> bool {
     let Some(text) = text.strip_prefix(b"[") else { return false };
     let Some(end) = memchr(b']', text) else { return memchr(b'{', text).is_some() || is_range(text) };
@@ -29,7 +29,7 @@ struct FaultRange {
     first: u64,
     /// Whether it is a range of registers.
     is_range: bool,
-    /// Of a range, where the text has it.
+    /// Last register of a range, if the text has it.
     last: Option<u64>,
 }
 
@@ -48,7 +48,7 @@ fn place(cursor: &mut Cursor<'_>) -> Option<FaultRange> {
     Some(FaultRange { first, is_range, last })
 }
 
-/// The words of a row, and whether they are all of it: the first other text is reported.
+/// The words of a row, and whether they are complete: reports the first other text.
 fn words(cursor: &mut Cursor<'_>, problems: &mut Problems, line: usize) -> (Vec<u32>, bool) {
     let mut words = Vec::new();
     loop {
@@ -70,7 +70,7 @@ fn words(cursor: &mut Cursor<'_>, problems: &mut Problems, line: usize) -> (Vec<
     }
 }
 
-/// Takes a row's words into the wave; `false`: it cannot be read.
+/// Adds a row's words to the wave; `false`: the row is unreadable.
 pub(super) fn take(
     wave: &mut Option<UmrWave>,
     problems: &mut Problems,
@@ -91,7 +91,7 @@ pub(super) fn take(
     true
 }
 
-/// Whether such a register exists; if not it is ignored, which is reported.
+/// Whether such a register exists; otherwise it is ignored and reported.
 fn exists(problems: &mut Problems, line: usize, first: u64, end: u64, most: u64) -> bool {
     if end > most {
         let what = format_args!("register {first} is ignored");

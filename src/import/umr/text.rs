@@ -1,5 +1,5 @@
-//! umr's text. One reader takes its three flavours, since the beginning of a line determines its kind: columns under a heading,
-//! `Main Registers:` with names in lower case, and the same with the hardware's names.
+//! umr's text. One reader handles its three versions, since the start of a line determines its kind: columns under a
+//! heading, `Main Registers:` with names in lower case, and the same with the hardware's names.
 
 use std::io::BufRead;
 
@@ -22,7 +22,7 @@ pub(in crate::import) const IDLE: &str = "No active waves!";
 /// RADV's line before umr's text.
 const RADV: &[u8] = b"UMR GFX waves:";
 
-/// Reads all of a text, or as far as the operating system gives it.
+/// Reads a text up to its end or the first read error.
 pub(super) fn read(
     source: impl BufRead,
     kept: Kept,
@@ -55,7 +55,7 @@ pub(super) fn read(
     reader.finish()
 }
 
-/// Whether umr begins a wave, or a list of waves, with a line.
+/// Whether a line begins umr's wave, or a list of its waves.
 pub(in crate::import) fn begins_wave(line: &[u8]) -> bool {
     line::slot_in(line).is_some() || line::columns_in(line).is_some()
 }
@@ -67,7 +67,7 @@ struct Reader<'p, 't> {
     problems: &'p mut Problems,
     /// The prefix of each line.
     prefix: Vec<u8>,
-    /// Of the oldest flavour.
+    /// Columns of the oldest version.
     columns: Vec<String>,
     wave: Option<UmrWave>,
     section: Section,
@@ -190,7 +190,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The trap handler's base addresses: GPUs before gfx9 have them.
+    /// Reads the heading of the trap handler's base addresses, which only GPUs before gfx9 have.
     fn trap_bases(&mut self, section: Section) {
         if let Some(wave) = &mut self.wave {
             wave.before_gfx9 = true;
@@ -225,7 +225,7 @@ impl Reader<'_, '_> {
         for (name, value) in line::entries(row) {
             if fields {
                 match line::short(name).as_str() {
-                    // Decimal in one flavour and hex in the other: 0 or 1 in both.
+                    // Decimal in one version and hex in another: 0 or 1 in both.
                     "wave64" => match value.last() {
                         Some(b'1') => wave.size = Some(WaveSize::W64),
                         Some(b'0') => wave.size = Some(WaveSize::W32),

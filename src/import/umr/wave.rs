@@ -1,4 +1,4 @@
-//! A wave as umr shows it: status registers by the hardware's names, SGPRs by slot, VGPRs by row.
+//! A wave in umr's output: status registers by the hardware's names, SGPRs by slot, VGPRs by row.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::import::problem::Problems;
 use crate::import::text::{Kept, Value};
 use crate::units::WaveSize;
 
-/// The value of umr's kernel interface for a word that it cannot read.
+/// The value of umr's kernel interface for an unreadable word.
 const UNREADABLE: u32 = 0xbebe_beef;
 
-/// Slots that umr reads as SGPRs; the last of them are trap temporaries.
+/// Number of slots that umr reads as SGPRs; the last of them are trap temporaries.
 pub(super) const MAX_SGPRS: u64 = 128;
 
-/// The most rows of VGPRs: twice what the largest GPU has.
+/// Maximum number of VGPR rows: twice the largest GPU's.
 pub(super) const MAX_VGPRS: u64 = 1024;
 
-/// Trap temporaries.
+/// Number of trap temporaries.
 pub(super) const TTMPS: u64 = 16;
 
 /// Waves and code words of one dump.
@@ -27,46 +27,46 @@ pub(super) const TTMPS: u64 = 16;
 pub(super) struct Read {
     pub(super) kept: Kept,
     pub(super) waves: Vec<UmrWave>,
-    /// Words of shaders: by VMID and address.
+    /// Words of shaders, by VMID and address.
     pub(super) code: BTreeMap<(u64, u64), u32>,
-    /// umr reported that there were no waves.
+    /// Whether umr reported that there were no waves.
     pub(super) idle: bool,
-    /// The text is one that RADV wrote.
+    /// Whether RADV wrote the text.
     pub(super) radv: bool,
-    /// The first line that is neither a wave's nor a heading, where there are no waves: why umr printed none.
+    /// If there are no waves: the first line that belongs to no wave and is no heading, umr's reason.
     pub(super) first: Option<String>,
     pub(super) too_many: bool,
 }
 
-/// One wave while it is read.
+/// One wave during reading.
 #[derive(Debug, Default)]
 pub(super) struct UmrWave {
     pub(super) line: usize,
     /// `se0.sa0.wgp1.simd0.wave2`
     pub(super) slot: String,
-    /// Whether the slot is named as gfx10 and later have it.
+    /// Whether the slot has the name form of gfx10 and later.
     pub(super) has_wgp: bool,
-    /// Status registers in small letters, without `ixSQ_WAVE_`.
+    /// Status registers in lower case, without `ixSQ_WAVE_`.
     pub(super) words: BTreeMap<String, u32>,
     pub(super) sgprs: BTreeMap<u64, u32>,
     pub(super) ttmps: BTreeMap<u64, u32>,
-    /// Of rows whose words do not fit their range: they count where no other row has the slot.
+    /// Words of rows that do not fit their range: used if no other row has the slot.
     pub(super) doubtful_sgprs: BTreeMap<u64, u32>,
-    /// As `doubtful_sgprs`.
+    /// Like `doubtful_sgprs`.
     pub(super) doubtful_ttmps: BTreeMap<u64, u32>,
-    /// The wave size by a field or a list of threads.
+    /// The wave size from a field or a list of threads.
     pub(super) size: Option<WaveSize>,
-    /// Fields that only GPUs before gfx9 have.
+    /// Whether it has fields of GPUs before gfx9 only.
     pub(super) before_gfx9: bool,
-    /// The processor that names of registers have: `gfx1201.regCOMPUTE_PGM_RSRC1`.
+    /// The processor in names of registers: `gfx1201.regCOMPUTE_PGM_RSRC1`.
     pub(super) named: Option<Processor>,
-    /// Its program's registers are those of a graphics stage: its trap temporaries hold no work-group.
+    /// Whether its program's registers are those of a graphics stage: its trap temporaries hold no work-group.
     pub(super) graphics: bool,
-    /// The generation by its words, or by those of a wave before it.
+    /// The generation by its words, or by those of an earlier wave.
     pub(super) generation: Option<Generation>,
-    /// A trap temporary that is not 0 was readable: somebody has set them up.
+    /// Whether a readable trap temporary is nonzero, and thus set up.
     pub(super) has_ttmps: bool,
-    /// VGPRs, by row, 64 lanes each.
+    /// VGPRs by row, 64 lanes each.
     pub(super) vgprs: Vec<Row>,
     pub(super) values: Vec<Value>,
 }
@@ -76,18 +76,18 @@ pub(super) struct UmrWave {
 pub(super) struct Row {
     pub(super) number: u64,
     pub(super) lanes: Vec<u32>,
-    /// Lanes that the text gives.
+    /// Mask of the given lanes.
     pub(super) known: u64,
     pub(super) line: usize,
 }
 
 impl UmrWave {
-    /// A status register by its short name, if it was readable.
+    /// A status register by its short name, if readable.
     pub(super) fn word(&self, name: &str) -> Option<u32> {
         self.words.get(name).copied().filter(|word| *word != UNREADABLE)
     }
 
-    /// Two of them as one number.
+    /// Two status registers, if both are readable.
     fn pair(&self, low: &str, high: &str) -> Option<(u32, u32)> {
         Some((self.word(low)?, self.word(high)?))
     }
@@ -97,7 +97,7 @@ impl UmrWave {
         Some(self.word(&bit.register)? >> (bit.bit & 31) & 1 == 1)
     }
 
-    /// The wave size: as printed, else by the bit for it, else by lanes that only wave64 has.
+    /// The wave size: as printed, else by its bit, else by lanes that only wave64 has.
     fn wave_size(&self, target: &Target, problems: &mut Problems) -> WaveSize {
         if let [only] = target.wave_sizes.as_slice() {
             return *only;
@@ -118,7 +118,7 @@ impl UmrWave {
         size
     }
 
-    /// Allocated SGPRs, where they are counted and the trap handler's own are not among them.
+    /// Number of allocated SGPRs, if the target counts them and the trap handler's own are excluded.
     pub(super) fn sgpr_count(&self, target: &Target) -> Option<u16> {
         let words = target.wave_words.as_ref()?;
         let sgprs = words.sgprs.as_ref()?;
@@ -131,7 +131,7 @@ impl UmrWave {
         u16::try_from(count).ok().filter(|count| *count <= target.sgpr_count)
     }
 
-    /// Turns what was read into values of registers.
+    /// Converts the contents to register values.
     pub(super) fn finish(&mut self, families: &mut Families<'_>, kept: &mut Kept, problems: &mut Problems) {
         for (sure, doubtful) in
             [(&mut self.sgprs, &mut self.doubtful_sgprs), (&mut self.ttmps, &mut self.doubtful_ttmps)]
@@ -149,7 +149,7 @@ impl UmrWave {
         }
         let exec = [self.word("exec_lo"), self.word("exec_hi")];
         self.scalar(kept, "exec", exec.get(..if size == WaveSize::W32 { 1 } else { 2 }).unwrap_or_default());
-        // Whole words of any GPU; the target determines those that the wave has.
+        // Complete words of any GPU; the target determines those of the wave.
         let system =
             kind.registers().iter().filter(|one| matches!(one.class, RegClass::General | RegClass::System));
         for register in system.filter(|register| register.dwords == 1) {
@@ -160,7 +160,7 @@ impl UmrWave {
         self.has_ttmps = ttmps.values().any(|word| !matches!(*word, 0 | UNREADABLE));
         for (number, word) in ttmps {
             let name = format!("ttmp{number}");
-            // The others are the trap handler's own: no target shows them.
+            // The others belong to the trap handler: no target shows them.
             if kind.named(&name).is_some() {
                 self.scalar(kept, &name, &[Some(word)]);
             }
@@ -176,7 +176,7 @@ impl UmrWave {
         self.values.shrink_to_fit();
     }
 
-    /// SGPRs and what lies in the last of them.
+    /// SGPRs, and the registers in the last of them.
     fn scalars(&mut self, kept: &mut Kept, kind: &Arc<WaveArch>) {
         let slots = std::mem::take(&mut self.sgprs);
         for (slot, word) in &slots {

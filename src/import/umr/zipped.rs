@@ -1,4 +1,4 @@
-//! Hang folders of RADV as people attach them: in a zip, whose entries are unpacked while they are read.
+//! Hang folders of RADV in a zip, whose entries are unpacked during reading.
 
 use std::io::{BufReader, Read, Seek};
 
@@ -14,16 +14,16 @@ use crate::import::problem::{ImportError, Problems};
 use crate::import::text::Kept;
 use crate::import::{Opened, Options};
 
-/// The most entries of a zip in which a hang folder is looked for; RADV writes some twenty files, and one for each shader.
+/// Maximum number of entries in the search for a hang folder; RADV writes about twenty files, and one for each shader.
 pub(super) const MAX_ENTRIES: usize = 65_536;
 
-/// The most bytes of umr's text that are unpacked: as many as of its JSON.
+/// Maximum bytes of unpacked umr text: the same as for its JSON.
 pub(super) const MAX_UNPACKED: u64 = MAX_JSON;
 
-/// Opens a hang folder in a zip; `None`: there is none in it.
+/// Opens a hang folder in a zip; `None`: the zip has none.
 ///
 /// # Errors
-/// There is one, and umr's text in it cannot be unpacked; or there are several.
+/// umr's text cannot be unpacked, or there are several folders.
 pub(in crate::import) fn open(
     name: &str,
     source: impl Read + Seek,
@@ -40,7 +40,7 @@ pub(super) fn open_within(
     options: &Options,
     most: u64,
 ) -> Result<Option<Opened>, ImportError> {
-    // As for dumps: a zip begins where its file begins.
+    // As for dumps: a zip begins at the start of its file.
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let Ok(mut zip) = ZipArchive::with_config(config, source) else { return Ok(None) };
     let refuse = |found: String| ImportError::NotADump { file: name.to_owned(), found };
@@ -79,7 +79,7 @@ pub(super) fn open_within(
     Ok(Some(Opened { capture, problems: problems.finish() }))
 }
 
-/// The folder of umr's text in the zip; `None`: there is none.
+/// The folder of umr's text in the zip; `None`: the zip has none.
 fn folder<R: Read + Seek>(name: &str, zip: &ZipArchive<R>) -> Result<Option<String>, ImportError> {
     let refuse = |found| Err(ImportError::NotADump { file: name.to_owned(), found });
     let names = || zip.file_names_raw().take(MAX_ENTRIES).filter_map(|name| std::str::from_utf8(name).ok());

@@ -1,4 +1,4 @@
-//! The wrappings that other programs put around a log's text, from the outside in: the encoding ([`decoded`]), Docker's JSON and
+//! Wrappings of a log's text by other programs, from outside to inside: the encoding ([`decoded`]), Docker's JSON and
 //! terminal controls of a line ([`line()`]), and a prefix of each line ([`prefix`]): quote signs, ranks, hosts, clocks.
 
 pub(in crate::import) mod prefix;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 pub(in crate::import) use utf16::{Order, Utf16};
 
-/// A text as UTF-8. `order`: of UTF-16; `None`: the source is in UTF-8.
+/// A text as UTF-8. `order`: byte order of UTF-16; `None`: the source is in UTF-8.
 pub(in crate::import) fn decoded<'r>(source: impl Read + 'r, order: Option<Order>) -> Box<dyn Read + 'r> {
     match order {
         Some(order) => Box::new(Utf16::new(source, order)),
@@ -20,7 +20,7 @@ pub(in crate::import) fn decoded<'r>(source: impl Read + 'r, order: Option<Order
     }
 }
 
-/// A line as the terminal of the program that wrote it shows it in the end, without its line feed.
+/// A line as the writing program's terminal finally shows it, without its line feed.
 pub(in crate::import) fn line(raw: &[u8]) -> Cow<'_, [u8]> {
     match of_container(raw) {
         Some(inner) => Cow::Owned(shown(&inner).into_owned()),
@@ -45,7 +45,7 @@ fn of_container(line: &[u8]) -> Option<Vec<u8>> {
         .map(|entry| entry.log.into())
 }
 
-/// A line without terminal controls, without its end, and without text that a carriage return overwrites (progress bars).
+/// A line without terminal controls, its end, and text that a carriage return overwrites (progress bars).
 fn shown(line: &[u8]) -> Cow<'_, [u8]> {
     fn last(line: &[u8]) -> &[u8] {
         let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
@@ -72,20 +72,20 @@ fn without_controls(line: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The offset behind an escape sequence whose second byte is at `at`.
+/// Offset after an escape sequence whose second byte is at `at`.
 fn after_control(line: &[u8], at: usize) -> usize {
     let rest = line.get(at + 1..).unwrap_or_default();
     let end = match line.get(at) {
         Some(b'[') => rest.iter().position(|byte| (0x40..=0x7e).contains(byte)),
         Some(b']' | b'P' | b'X' | b'^' | b'_') => {
             let end = rest.iter().position(|byte| matches!(byte, 0x07 | 0x1b));
-            // ESC \ ends it, too.
+            // ESC \ also ends it.
             end.map(|end| if rest.get(end) == Some(&0x1b) { end + 1 } else { end })
         }
         Some(0x20..=0x2f) => rest.iter().position(|byte| (0x30..=0x7e).contains(byte)),
         Some(_) => return at + 1,
         None => return at,
     };
-    // A sequence without an end takes the rest of the line.
+    // An unterminated sequence takes the rest of the line.
     end.map_or(line.len(), |end| at + 1 + end + 1)
 }

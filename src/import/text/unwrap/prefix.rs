@@ -1,29 +1,29 @@
 //! Prefixes: the text that another program puts before each line of a log.
 //!
-//! A clock differs from line to line, and may be longer or shorter; a rank, a process or a node does not. [`Keyed`] removes
-//! clocks by their shape and keeps all other digits: the rest is the prefix's key, which distinguishes interleaved programs.
-//! [`end`] accepts other numbers, too: counters of lines.
+//! A clock differs from line to line, also in length; a rank, a process or a node does not. [`Keyed`] removes clocks by
+//! their shape and keeps all other digits: the rest is the prefix's key, which distinguishes interleaved programs.
+//! [`end`] accepts other different numbers too, such as line counters.
 
-/// Maximum length of a prefix in bytes; a longer text is a program's line that was not ended.
+/// Maximum length of a prefix in bytes; a longer text is a program's unterminated line.
 pub(in crate::import) const MAX_PREFIX: usize = 160;
 
 /// Maximum number of blanks that align a clock.
 const MAX_BLANKS: usize = 32;
 
-/// Placeholder of a clock in a key; no text has it.
+/// Placeholder of a clock in a key; no text contains it.
 const CLOCK: u8 = 0;
 
 /// A line's beginning without its clocks.
 #[derive(Debug, Default)]
 pub(in crate::import) struct Keyed {
-    /// Bytes, each clock one of them.
+    /// The key's bytes; each clock is one of them.
     pub(in crate::import) key: Vec<u8>,
-    /// For each length of `key`, where in the line that ends; one more than there are bytes.
+    /// For each length of `key`, the corresponding offset in the line; one more than `key` has bytes.
     ends: Vec<usize>,
 }
 
 impl Keyed {
-    /// Takes clocks out of the first bytes of a line; `most`: how many go into the key.
+    /// Reads the start of a line without clocks; `most`: maximum length of the key.
     pub(in crate::import) fn read(&mut self, line: &[u8], most: usize) {
         self.key.clear();
         self.ends.clear();
@@ -39,7 +39,7 @@ impl Keyed {
         }
     }
 
-    /// Where in the line so much of the key ends.
+    /// Offset in the line of that length of the key.
     pub(in crate::import) fn end(&self, length: usize) -> Option<usize> {
         self.ends.get(length).copied()
     }
@@ -52,7 +52,7 @@ pub(in crate::import) fn is_prefix(text: &[u8]) -> bool {
     text.len() <= MAX_PREFIX && apart && (sign || text.iter().any(u8::is_ascii_digit))
 }
 
-/// The length of a line's beginning that repeats a prefix; clocks and other numbers may differ. `None`: it begins otherwise.
+/// Length of a line's start that repeats a prefix; clocks and other numbers may differ. `None`: it does not repeat it.
 pub(in crate::import) fn end(prefix: &[u8], line: &[u8]) -> Option<usize> {
     let (mut at, mut end) = (0, 0);
     while at < prefix.len() {
@@ -68,22 +68,22 @@ pub(in crate::import) fn end(prefix: &[u8], line: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// The length of a number at the beginning of a text, with the blanks before it.
+/// Length of a number at the start of a text, with leading blanks.
 fn number(text: &[u8]) -> Option<usize> {
     let blanks = text.len() - text.trim_ascii_start().len();
     let digits = digits(text, blanks);
     (digits > 0).then_some(blanks + digits)
 }
 
-/// The length of the clock at a place of a line that no word includes.
+/// Length of the clock at an offset of a line, outside of words.
 fn clock_at(line: &[u8], at: usize) -> Option<usize> {
     let is_inside =
         at.checked_sub(1).and_then(|before| line.get(before)).is_some_and(u8::is_ascii_alphanumeric);
     if is_inside { None } else { clock(line.get(at..)?) }
 }
 
-/// The length of the clock at the beginning of a text, with the blanks that align it: date and time of day in the usual forms,
-/// a dated month, seconds with a fraction.
+/// Length of the clock at the start of a text, with the blanks that align it: date and time of day in the usual forms,
+/// a date with a month's name, seconds with a fraction.
 fn clock(text: &[u8]) -> Option<usize> {
     let blanks = text.iter().take(MAX_BLANKS).take_while(|byte| **byte == b' ').count();
     let rest = text.get(blanks..)?;
@@ -99,12 +99,12 @@ fn digits(text: &[u8], at: usize) -> usize {
     text.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Whether a word ends there.
+/// Whether a word ends at an offset.
 fn ends(text: &[u8], at: usize) -> bool {
     !text.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }
 
-/// `2026-11-20`, `2026/11/20`, with a time of day behind `T`, a blank, or without.
+/// `2026-11-20`, `2026/11/20`, with a time of day after `T` or a blank, or without.
 fn date(text: &[u8]) -> Option<usize> {
     let mark = *text.get(4).filter(|mark| matches!(mark, b'-' | b'/'))?;
     let shape =
@@ -138,7 +138,7 @@ fn time(text: &[u8]) -> Option<usize> {
     ends(text, at).then_some(at)
 }
 
-/// `999.5`, `10.0s`: but `10.0.0.1` is an address.
+/// `999.5`, `10.0s`; `10.0.0.1` is an address.
 fn seconds(text: &[u8]) -> Option<usize> {
     let whole = digits(text, 0);
     let fraction = digits(text, whole + 1);

@@ -1,11 +1,11 @@
-//! Text in UTF-16, as `>` of Windows PowerShell writes it: decoded to UTF-8 a block at a time.
+//! Text in UTF-16, as Windows PowerShell's `>` writes it: decoded to UTF-8 by blocks.
 
 use std::io::{self, Read};
 
 /// Bytes of a block.
 const BLOCK: usize = 64 << 10;
 
-/// Which byte of a unit comes first.
+/// Byte order of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::import) enum Order {
     Little,
@@ -13,10 +13,10 @@ pub(in crate::import) enum Order {
 }
 
 impl Order {
-    /// The order by a file's first bytes (Unicode, 23.8, "Byte Order Mark"); `None`: it is not marked as UTF-16.
+    /// The order by a file's first bytes (Unicode, 23.8, "Byte Order Mark"); `None`: no UTF-16 mark.
     pub(in crate::import) fn of(start: &[u8]) -> Option<Self> {
         match start {
-            // That of UTF-32.
+            // The mark of UTF-32.
             [0xff, 0xfe, 0, 0, ..] => None,
             [0xff, 0xfe, ..] => Some(Self::Little),
             [0xfe, 0xff, ..] => Some(Self::Big),
@@ -30,21 +30,21 @@ impl Order {
 pub(in crate::import) struct Utf16<R> {
     source: R,
     order: Order,
-    /// Bytes that are not decoded yet: part of a unit or of a pair.
+    /// Undecoded bytes: part of a unit or of a pair.
     raw: Vec<u8>,
     text: String,
-    /// How much of `text` was given.
+    /// Number of returned bytes of `text`.
     given: usize,
     is_begun: bool,
 }
 
 impl<R: Read> Utf16<R> {
-    /// Reads a source from its beginning.
+    /// Creates a decoder for a source at its start.
     pub(in crate::import) fn new(source: R, order: Order) -> Self {
         Self { source, order, raw: Vec::new(), text: String::new(), given: 0, is_begun: false }
     }
 
-    /// Decodes another block; `false`: there is none.
+    /// Decodes another block; `false`: at the end.
     fn fill(&mut self) -> io::Result<bool> {
         let is_end = self.source.by_ref().take(BLOCK as u64).read_to_end(&mut self.raw)? == 0;
         if is_end && self.raw.is_empty() {
