@@ -49,7 +49,7 @@ impl OpenFile {
     /// Uses a file that was opened after its lookup with that stamp.
     ///
     /// # Errors
-    /// It is another file now, or has changed.
+    /// The file was replaced or has changed.
     pub(super) fn found(name: &str, file: File, stamp: Stamp, changes: &Changes) -> io::Result<Self> {
         let opened = Self { name: name.to_owned(), file, stamp, changes: changes.clone() };
         opened.unchanged()?;
@@ -81,7 +81,7 @@ impl OpenFile {
     /// A persistent view of a part of such a store.
     ///
     /// # Errors
-    /// As [`Self::read_range`]; `UnexpectedEof` where the part leaves the store.
+    /// Like [`Self::read_range`]; `UnexpectedEof` if the part exceeds the store.
     pub(super) fn view_range(&self, start: u64, size: u64, offset: u64, length: u64) -> io::Result<Bytes> {
         let inside = offset.checked_add(length).is_some_and(|end| end <= size);
         let at = start.checked_add(offset).filter(|_| inside).ok_or(io::ErrorKind::UnexpectedEof)?;

@@ -4,8 +4,8 @@
 //! two waves with the same place in it belong to two dispatches.
 
 //!
-//! Trap temporaries hold launch facts only if they were set up; for other waves AMD's library returns 0. A work-group, place and
-//! packet of 0 are absent unless another fact confirms them ([`Launches`]).
+//! Trap temporaries hold launch facts only if they were set up; AMD's library returns 0 for other waves. A work-group,
+//! place and packet of 0 are absent unless another fact confirms them ([`Launches`]).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 //!
 //! A header has a prefix ([`super::line_prefix`]: the part that its report repeats). A line with the same prefix, apart
 //! from clocks ([`Keyed`]), belongs to that header's wave: this separates ranks whose output is interleaved. A line
-//! that differs in other digits, such as a line number, belongs to the header whose prefix resembles it most, if there
-//! is only one. Any other line belongs to the header without a prefix, or to the only header.
+//! that differs in other digits, such as a line number, belongs to the only header whose prefix resembles it most. Any
+//! other line belongs to the header without a prefix, or to the only header.
 
 use std::collections::{BTreeMap, HashMap};
 

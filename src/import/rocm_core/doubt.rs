@@ -369,8 +369,7 @@ fn has_capacity(kernel: &DescriptorFacts, counts: &Counts) -> bool {
 
 /// The contradiction between a record and its kernel's descriptor, if both allocate equal bytes of VGPRs.
 ///
-/// The iteration over blocks confirms the sum of all registers, but neither the wave size nor the offset of
-/// accumulation VGPRs.
+/// The blocks confirm the sum of all registers, but neither the wave size nor the start of accumulation VGPRs.
 fn contradiction(kernel: &DescriptorFacts, counts: &Counts) -> Option<Doubt> {
     if kernel.wave_size != counts.size.lanes() {
         return Some(Doubt::WaveSize);

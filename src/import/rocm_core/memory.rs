@@ -12,8 +12,8 @@ const MAX_COPIED: u64 = 1 << 30;
 
 /// Captured memory by address.
 ///
-/// As a [`Backing`] its offsets are addresses. A range that may straddle segments (a wave's registers, a code object in
-/// the process's memory) is an extent of it, and reads go through the segments.
+/// As a [`Backing`] its offsets are addresses. An extent of it may straddle segments (a wave's registers, a code object
+/// in the process's memory).
 #[derive(Clone, Debug)]
 pub(in crate::import) struct CoreMemory {
     name: Arc<str>,

@@ -1,8 +1,8 @@
 //! Work-groups of umr's waves, by their trap temporaries.
 //!
-//! umr prints trap temporaries of waves with a trap handler, even if they were not set up. They count if the hardware
-//! always sets them up (`always` of a target's `[save_area.ttmps]`), the wave is no graphics wave, and not all of them
-//! are 0. They hold neither queues nor dispatches.
+//! umr prints trap temporaries of waves with a trap handler, even if they were not set up. They count under three
+//! conditions: the hardware always sets them up (`always` of a target's `[save_area.ttmps]`), the wave is no graphics
+//! wave, not all are 0. They hold neither queues nor dispatches.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -187,11 +187,11 @@ pub fn is_free(to: &Path) -> Result<(), WriteError> {
     }
 }
 
-/// Writes `plan` of `capture` to a new folder, or a new zip where the name ends in `.zip`. It appears under its name when it
-/// is whole: what was begun and failed is taken away.
+/// Writes `plan` of `capture` to a new folder, or to a new zip if the name ends in `.zip`. The target appears under its
+/// name when it is complete; a failed write is removed.
 ///
-/// `progress` gets the length of every run of bytes that is written. `changed`: a file that has changed since it was
-/// opened, asked for at the end.
+/// `progress` receives the length of each written run of bytes. `changed` returns a file that has changed since it was
+/// opened; it is called at the end.
 ///
 /// # Errors
 /// [`WriteError`]; unreadable bytes are left out and listed in [`Written::losses`].

@@ -1,8 +1,8 @@
 //! Registers of the dump: images in shared layouts, and each wave's own blocks.
 //!
-//! A register that a wave has twice (for example in its image and in a block of its own) is written once, with the
-//! value that applies: a variant of the layout omits it. Bytes are copied without interpretation. A partly captured
-//! register is an entry of its own with a mask, and no part of a layout.
+//! A register with two sources (for example an image and a wave's own block) is written once, with the value that
+//! applies: a variant of the layout omits it. Bytes are copied without interpretation. A partly captured register is an
+//! entry of its own with a mask, and no part of a layout.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
