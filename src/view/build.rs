@@ -16,10 +16,10 @@ use crate::debuginfo::{DebugInfo, UnitId};
 use crate::session::{Dump, Inspect, StackEnd};
 use crate::units::{Address, DieOffset};
 
-/// How much of a code object's DWARF a view has.
+/// The extent of a code object's DWARF in a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
-    /// Functions on stacks with everything in them; others of their units by name, line and type.
+    /// Functions on stacks with all their contents; other functions of their units by name, line and type.
     #[default]
     Stacks,
     /// The units of functions on stacks.
@@ -37,24 +37,24 @@ pub struct View {
     on_stacks: OnStacks,
     extent: Extent,
     sources: Arc<SourcePlaces>,
-    /// Indexes of the source map's prefixes that files have.
+    /// Indexes of the source map's prefixes with files.
     mapped: BTreeSet<usize>,
-    /// How many times it has grown.
+    /// The number of earlier extensions.
     grown: usize,
-    /// All names that its objects have or had.
+    /// All present and former names of its objects.
     names: HashSet<String>,
 }
 
-/// The parts of a session's present stacks that a view lacked.
+/// Additions to a view for a session's present stacks.
 #[derive(Debug)]
 pub struct Growth {
-    /// The view with them. Earlier contents keep their addresses.
+    /// The view with the additions. Earlier contents keep their addresses.
     pub view: View,
-    /// Its objects that the one before has not, under names of their own.
+    /// The objects that the earlier view lacks, with names of their own.
     pub added: Vec<Arc<ViewObject>>,
-    /// Functions of units that the view had before, of whose variables it had none.
+    /// Functions of the earlier view's units whose variables it lacks.
     pub in_old_units: Vec<String>,
-    /// Whether there would be more added objects than there is capacity for: the view is the one before then.
+    /// Whether the added objects exceed the capacity; the view is then the earlier one.
     pub is_full: bool,
 }
 
@@ -63,26 +63,26 @@ pub struct Growth {
 pub struct ViewObject {
     /// Its index in the capture's list.
     pub index: usize,
-    /// A file name for it: that of the code object, without folders.
+    /// Its file name: that of the code object, without folders.
     pub name: String,
-    /// Its contents before the view grew.
+    /// Its original name, before the view grew.
     first_name: String,
     /// Load address: run-time address = this + ELF address.
     pub address: Address,
     /// The file.
     pub file: ViewFile,
     debug_bytes: u64,
-    /// The same for gdb, as its program. gdb gives all frames without a caller one id, and finds one for another. It ends a
-    /// stack of the program at the entry point, whose frames need no such id.
+    /// The file as gdb's program. gdb gives all frames without a caller one id, and confuses them. It ends a stack of
+    /// the program at the entry point, whose frames need no such id.
     pub program: ViewFile,
     functions: HashMap<DieOffset, Layout>,
     globals: Layout,
     units: Vec<UnitId>,
-    /// Return addresses that give the reason why there is no caller.
+    /// Return addresses that encode the reason of a missing caller.
     ends: HashMap<&'static str, u64>,
 }
 
-/// Why stacks end, as `StackEnd::name` has it.
+/// Reasons of the end of a stack, as in `StackEnd::name`.
 const ENDS: [&str; 9] = [
     "outermost",
     "pc-not-captured",
@@ -94,17 +94,17 @@ const ENDS: [&str; 9] = [
     "too-deep",
     "bad-caller-pc",
 ];
-/// The section with the way to callers.
+/// The section with the rules for callers.
 const FRAMES: &str = ".debug_frame";
-/// Bytes of a function that stands for such an end.
+/// Bytes of a function that encodes such a reason.
 const END_SIZE: u64 = 16;
 const PAGE: u64 = 0x1000;
-/// Symbols that a view of functions on stacks has at the most; where there are more, it has those that other code
-/// objects see, and functions by their debug information.
+/// Maximum symbols in a view of functions on stacks. Beyond it the view has only symbols that other code objects see,
+/// and functions by their debug information.
 const MAX_SYMBOLS: usize = 1 << 16;
 
 impl View {
-    /// Builds the views of all code objects that can be read; what cannot be is a [problem](Self::problems).
+    /// Builds the views of all readable code objects; each failure is a [problem](Self::problems).
     #[must_use]
     pub fn new(dump: &Dump, session: &dyn Inspect, extent: Extent) -> Self {
         Self::with_sources(dump, session, extent, Arc::default())
@@ -141,14 +141,14 @@ impl View {
         Self { first, objects, problems, on_stacks, extent, sources, mapped, grown: 0, names }
     }
 
-    /// The view with the functions that a session's stacks hold and those of before did not; `None` where there are none.
-    /// `capacity`: how many objects may be added.
+    /// The view with the functions that only the session's present stacks have; `None` without such functions.
+    /// `capacity`: the maximum of added objects.
     #[must_use]
     pub fn grown(&self, dump: &Dump, session: &dyn Inspect, capacity: usize) -> Option<Growth> {
         let mut on_stacks = self.on_stacks.clone();
         let new = on_stacks.add(OnStacks::of(session));
         let grown = self.grown + 1;
-        // Whether each object lacks units, or functions of units that it has, or nothing.
+        // Whether each object lacks units, functions of present units, or nothing.
         let (mut lacking, mut in_old_units): (Vec<Option<bool>>, _) = (Vec::new(), Vec::new());
         for old in &self.objects {
             let functions = new.get(&old.index).filter(|_| self.extent != Extent::All);
@@ -166,7 +166,7 @@ impl View {
         }
         let (first, problems, extent) = (self.first, self.problems.clone(), self.extent);
         let mut mapped = self.mapped.clone();
-        // Before anything is built: this is asked at every stop.
+        // Before any construction: this check runs at every stop.
         if lacking.iter().filter(|lacking| **lacking == Some(true)).count() > capacity {
             let (objects, on_stacks) = (self.objects.clone(), self.on_stacks.clone());
             let names = self.names.clone();
@@ -210,7 +210,7 @@ impl View {
         &self.objects
     }
 
-    /// The view of the code object that the wave to look at first is in, else the first one.
+    /// The view of the code object of the wave in focus, else the first one.
     #[must_use]
     pub fn main(&self) -> Option<&ViewObject> {
         self.objects.get(self.first?).map(Arc::as_ref)
@@ -222,7 +222,7 @@ impl View {
         &self.problems
     }
 
-    /// A message for each prefix of the source map without a file in the views.
+    /// A message for each prefix of the source map that no file in the views has.
     #[must_use]
     pub fn unmapped_sources(&self) -> Vec<String> {
         self.sources.unmapped(&self.mapped)
@@ -242,7 +242,7 @@ impl ViewObject {
         Self { index, name, first_name, address, file, program, debug_bytes, functions, globals, units, ends }
     }
 
-    /// The variables of a function, if it is on a stack.
+    /// The variables of a function on a stack.
     pub(super) fn function(&self, die: DieOffset) -> Option<&Layout> {
         self.functions.get(&die)
     }
@@ -251,27 +251,27 @@ impl ViewObject {
         &self.globals
     }
 
-    /// The return address, at run time, that gives the reason why there is no caller.
+    /// The run-time return address that encodes the reason of a missing caller.
     pub(super) fn end(&self, end: &StackEnd) -> Option<u64> {
         let at = self.ends.get(end.name())?;
-        // Within the function, for those who look up what is before a return address.
+        // Within the function, for lookups before a return address.
         Some(self.address.0.wrapping_add(*at).wrapping_add(END_SIZE / 2))
     }
 
-    /// Bytes that a debugger reads of the file when it loads it: debug information and symbols.
+    /// Bytes of debug information and symbols, which a debugger reads when it loads the file.
     #[must_use]
     pub fn debug_bytes(&self) -> u64 {
         self.debug_bytes
     }
 
-    /// How many variables it gives windows.
+    /// The number of variables with windows.
     #[must_use]
     pub fn variables(&self) -> usize {
         self.globals.len() + self.functions.values().map(Layout::len).sum::<usize>()
     }
 }
 
-/// The symbol name for a function without a name, from words.
+/// A symbol name for an unnamed function, composed of words.
 fn name_of(debug: &DebugInfo, die: DieOffset) -> String {
     let function = debug.function(die).ok();
     let name = function.and_then(|function| function.subprogram.qualified_name.clone());
@@ -301,7 +301,7 @@ fn view(
         Ok(debug) if !functions.is_empty() || extent == Extent::All => {
             dwarf::rewrite(&debug, functions, extent, before, sources)
         }
-        // Without debug information there are symbols still.
+        // Symbols do not need debug information.
         Ok(_) | Err(_) => Rewritten::default(),
     };
     mapped.extend(&rewritten.mapped);
@@ -338,13 +338,13 @@ fn view(
     (view, rewritten.problems)
 }
 
-/// Puts a number before names that several have, and another where that is a name too.
+/// Adds a number to names that several objects have; the result is unique.
 fn distinguish(objects: &mut [Arc<ViewObject>]) -> HashSet<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for object in objects.iter() {
         *seen.entry(object.name.clone()).or_default() += 1;
     }
-    // Beside the views in LLDB's folder, and in that of `lanescope view`.
+    // Other files in LLDB's folder, and in that of `lanescope view`.
     for other in [elf::STUB, SOURCES] {
         *seen.entry(other.to_owned()).or_default() += 1;
     }
@@ -364,17 +364,17 @@ fn distinguish(objects: &mut [Arc<ViewObject>]) -> HashSet<String> {
     taken
 }
 
-/// A name that none has yet.
+/// A variant of a name outside of `taken`.
 pub(super) fn free(name: String, taken: &HashSet<String>) -> String {
     if !taken.contains(&name) {
         return name;
     }
-    // One of so many is free.
+    // One of these variants is free.
     let mut more = (2..=taken.len() + 2).map(|number| format!("{name}-{number}"));
     more.find(|other| !taken.contains(other)).unwrap_or(name)
 }
 
-/// Functions past the image that stand for the ends of stacks: `no_unwind_information`. None where the image ends with the
+/// Functions after the image that encode the ends of stacks: `no_unwind_information`. Empty if the image ends with the
 /// address space.
 fn extras(object: &CodeObject) -> Vec<Extra> {
     let end = elf::loaded(object).map(|segment| segment.addresses.end).max().unwrap_or(0);
@@ -386,17 +386,17 @@ fn extras(object: &CodeObject) -> Vec<Extra> {
     each.collect()
 }
 
-/// Where bytes can follow an image. In the rest of its last page nothing else can be loaded.
+/// The first address for bytes after an image. No other object shares the image's last page.
 fn after(end: u64, bytes: u64) -> Option<u64> {
     let start = end.checked_next_multiple_of(END_SIZE)?;
     let last = start.checked_add(bytes - 1)?;
     let fits = start / PAGE == last / PAGE && !start.is_multiple_of(PAGE);
     let start = if fits { start } else { end.checked_next_multiple_of(PAGE)? };
-    // Ends are compared with addresses after them.
+    // Comparisons use addresses after the end.
     start.checked_add(bytes).map(|_| start)
 }
 
-/// All code of the object, parted among its functions.
+/// All code of the object, divided among its functions.
 fn code(
     object: &CodeObject,
     symbols: &[Symbol],
@@ -430,7 +430,7 @@ fn code(
     text.flat_map(|segment| frames::cover(segment.addresses.clone(), &functions)).collect()
 }
 
-/// The last part of a path or URI, without what could mean something to a shell or a debugger.
+/// The last part of a path or URI, without characters that are special for a shell or a debugger.
 pub fn file_name(name: &str) -> String {
     let last = Uri::file_name(name);
     let plain =

@@ -1,7 +1,7 @@
-//! The ELF file of a view: what an x86-64 debugger needs to see of a code object, at the code object's addresses.
+//! The ELF file of a view: an x86-64 form of a code object, at the code object's addresses.
 //!
-//! gABI chapters 4 and 5, 64-bit little-endian. Nothing that would make a debugger look for more: no build id, no debug
-//! link, no dynamic section.
+//! gABI chapters 4 and 5, 64-bit little-endian. The file lacks all references to other files: build id, debug link,
+//! dynamic section.
 
 use std::ops::Range;
 
@@ -17,34 +17,34 @@ use crate::units::Address;
 
 const PAGE: u64 = 0x1000;
 
-/// Sections of the code object that a view shows; linkers make a dozen.
+/// Maximum sections from the code object; linkers make a dozen.
 const MAX_SECTIONS: usize = 4096;
-/// Segments of the code object that a view has; linkers make six.
+/// Maximum loaded segments from the code object; linkers make six.
 pub(super) const MAX_SEGMENTS: usize = 256;
-/// Maximum bytes of segments that a view takes from the file, as a multiple of the file: segments of linkers share a
-/// page at the most. Bytes beyond are read from the target.
+/// Maximum bytes of segments in a view, as a multiple of the file: linkers' segments share at most a page. Debuggers
+/// read bytes beyond it from the target.
 pub(super) const MAX_COPIES: u64 = 2;
 
-/// The byte that stands for each byte of a GPU's code where a debugger would disassemble it as x86-64: `?`.
+/// The byte in place of each byte of GPU code where a debugger would disassemble x86-64: `?`.
 ///
-/// Stock debuggers print it as `(bad)` or `<unknown>`: as an opcode it is AAS, which 64-bit mode does not have (Intel SDM volume 2,
+/// Stock debuggers print it as `(bad)` or `<unknown>`: the opcode is AAS, which 64-bit mode lacks (Intel SDM volume 2,
 /// appendix A.3, table A-2).
 pub const HIDDEN_CODE: u8 = 0x3f;
 
 /// The file name of the `stub`.
 pub const STUB: &str = "lanescope";
 
-/// A section that no memory holds.
+/// A section outside of memory.
 pub(super) struct Debug {
-    /// `.debug_info`.
+    /// `.debug_info`, for example.
     pub(super) name: &'static str,
     /// Its contents.
     pub(super) bytes: Vec<u8>,
 }
 
-/// A function that is not the code object's.
+/// A function outside of the code object.
 pub(super) struct Extra {
-    /// Its symbol.
+    /// Its symbol name.
     pub(super) name: String,
     /// ELF addresses.
     pub(super) range: Range<u64>,
@@ -54,11 +54,11 @@ pub(super) struct Extra {
 pub(super) struct Added<'a> {
     /// Its symbols.
     pub(super) symbols: &'a [Symbol],
-    /// Functions next to one another, outside of the code object's image.
+    /// Adjoining functions, outside of the code object's image.
     pub(super) extras: &'a [Extra],
     /// Sections for debuggers.
     pub(super) debug: Vec<Debug>,
-    /// ELF address of the function that gdb takes for the outermost.
+    /// ELF address of gdb's outermost function.
     pub(super) entry: Option<u64>,
     /// Load address of the image.
     pub(super) load: Address,
@@ -71,12 +71,12 @@ struct Section {
 }
 
 impl Section {
-    /// A section that is not loaded.
+    /// A section outside of memory.
     fn new(name: &str, header: SectionHeader) -> Self {
         Self { name: name.to_owned(), header }
     }
 
-    /// A section that is loaded at an address.
+    /// A section in memory at an address.
     fn loaded(self, flags: SectionFlags, address: u64) -> Self {
         let header = SectionHeader { sh_flags: flags.into(), sh_addr: address.into(), ..self.header };
         Self { header, ..self }
@@ -98,7 +98,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// The header; the physical address is that at run time: gdb's `compare-sections` reads there.
+    /// The header; its physical address is the run-time one, which gdb's `compare-sections` reads.
     fn header(&self, load: Address) -> ProgramHeader {
         ProgramHeader {
             p_type: PT_LOAD.into(),
@@ -113,26 +113,26 @@ impl Segment {
     }
 }
 
-/// The loaded segments that a view has.
+/// The loaded segments of a view.
 pub(super) fn loaded(object: &CodeObject) -> impl Iterator<Item = &crate::codeobject::Segment> {
     object.segments().iter().filter(|segment| segment.is_loaded()).take(MAX_SEGMENTS)
 }
 
-/// Builds the file, and returns the offset of one of its sections for debuggers.
+/// Builds the file; returns it with the offset of one of its sections for debuggers.
 pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (ViewFile, u64) {
     let mut found = 0;
     let Added { symbols, extras, debug, entry, load } = added;
     let loaded: Vec<_> = loaded(object).collect();
     let mut capacity = object.bytes().len() as u64 * MAX_COPIES;
     let headers = size_of::<FileHeader>() + size_of::<ProgramHeader>() * (loaded.len() + 1);
-    // The headers are written in the end, into the capacity left for them.
+    // The headers are written last, to the space reserved here.
     let mut parts = ViewFile::default();
     parts.append(Bytes::from(vec![0; headers]), 1);
     let mut segments = Vec::new();
     let mut sections = vec![Section::new("", write::null_section())];
     for segment in loaded {
         let start = segment.addresses.start;
-        // Parts that the file lacks are left out, and read from the target.
+        // Debuggers read parts that the file lacks from the target.
         let bytes = object.bytes_at(ElfAddress(start), segment.file_size).unwrap_or_else(Bytes::empty);
         let left = capacity.checked_sub(bytes.len() as u64);
         let bytes = if left.is_some() { bytes } else { Bytes::empty() };
@@ -184,7 +184,7 @@ pub fn stub() -> ViewFile {
     finish(parts, Vec::new(), vec![Section::new("", write::null_section())], None)
 }
 
-/// Adds the table of sections, and fills in the headers.
+/// Appends the table of sections, and writes the headers.
 fn finish(
     mut parts: ViewFile,
     segments: Vec<ProgramHeader>,
@@ -206,7 +206,7 @@ fn finish(
     parts
 }
 
-/// The first offset from `at` on that lies in a page as the address does.
+/// The first offset from `at` on with the page offset of the address.
 fn congruent(at: u64, address: u64) -> u64 {
     let within = address % PAGE;
     let base = at.saturating_sub(within).next_multiple_of(PAGE);
@@ -220,14 +220,14 @@ fn pad(file: &mut ViewFile, offset: u64) {
     }
 }
 
-/// Beginnings of names of sections that a view does not take over, loaded or not.
+/// Name prefixes of sections to omit, loaded or not.
 ///
-/// Notes would lead a debugger to a build id, and AMD's frames to callers that the view's own table knows better. Debuggers
-/// find what else they read by such names, whatever the flags: tables beside the view's own, other files, scripts to run.
+/// Notes would lead a debugger to a build id, and AMD's frames to callers other than those of the view's own table.
+/// Debuggers find more by such names, whatever the flags: other tables, other files, scripts to run.
 const MISLEADING: [&str; 8] =
     [".note", ".eh_frame", ".debug", ".zdebug", ".gdb_index", ".gnu_debug", ".stab", ".lanescope"];
 
-/// A section of the code object that is loaded, in its segment's place in the file.
+/// A loaded section of the code object, at its segment's position in the file.
 fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<Section> {
     let misleads = MISLEADING.iter().any(|name| section.name.starts_with(name));
     let kind = SectionType(section.section_type);
@@ -246,7 +246,7 @@ fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<
     Some(Section::new(&section.name, header).loaded(flags, section.address))
 }
 
-/// A segment as one section, where the code object has no section headers.
+/// A segment as one section, for a code object without section headers.
 fn whole(segment: &Segment) -> Section {
     let (name, flags) = match segment.flags.contains(PF_X) {
         true => (".text", SHF_ALLOC | SHF_EXECINSTR),
@@ -313,7 +313,7 @@ fn strings(name: &str, strings: Strings, file: &mut ViewFile) -> Section {
     Section::new(name, write::section_header(SHT_STRTAB, file.append(Bytes::from(bytes), 1), size))
 }
 
-/// The names of sections and their headers; where the headers begin.
+/// Appends the names of sections and their headers; returns the offset of the headers.
 fn section_table(sections: &mut Vec<Section>, file: &mut ViewFile) -> u64 {
     const NAMES: &str = ".shstrtab";
     let mut names = Strings::new();

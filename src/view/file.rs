@@ -1,4 +1,4 @@
-//! A file made of parts: those of the code object stay where they are mapped, and bytes in place of code take no memory.
+//! Files composed of parts: the code object's parts stay memory-mapped, and the bytes that replace code take no memory.
 
 use std::io::{self, Write};
 
@@ -7,9 +7,9 @@ use crate::codeobject::Bytes;
 /// A run of bytes in a view's file.
 #[derive(Clone, Debug)]
 enum Part {
-    /// These.
+    /// Given bytes.
     Bytes(Bytes),
-    /// One byte, so many times.
+    /// One byte, repeated.
     Repeated(u8, u64),
 }
 
@@ -25,19 +25,19 @@ impl Part {
 /// A view's file.
 #[derive(Clone, Debug, Default)]
 pub struct ViewFile {
-    /// Where each part begins, ascending, with the part; what lies between two is zero.
+    /// Parts with their offsets, ascending; gaps are zero.
     parts: Vec<(u64, Part)>,
     size: u64,
 }
 
 impl ViewFile {
-    /// Appends a part at the next boundary; where it begins.
+    /// Appends a part at the next aligned offset; returns the offset.
     pub(super) fn append(&mut self, part: Bytes, alignment: u64) -> u64 {
         self.size = self.size.next_multiple_of(alignment.max(1));
         self.push(Part::Bytes(part))
     }
 
-    /// Appends one byte so many times.
+    /// Appends one byte, repeated.
     pub(super) fn repeat(&mut self, byte: u8, times: u64) {
         self.push(Part::Repeated(byte, times));
     }
@@ -49,7 +49,7 @@ impl ViewFile {
         at
     }
 
-    /// Puts another part of the same length, or a shorter one, in the place of the first.
+    /// Replaces the first part by one of at most its length.
     pub(super) fn replace_first(&mut self, part: Bytes) {
         if let Some((_, first)) = self.parts.first_mut()
             && part.len() as u64 <= first.len()
@@ -58,7 +58,7 @@ impl ViewFile {
         }
     }
 
-    /// The same with a part of the same length in the place of the one that begins at an offset.
+    /// The file with a part of the same length in place of the one at an offset.
     pub(super) fn with_part(&self, offset: u64, part: Bytes) -> Self {
         let mut file = self.clone();
         if let Some((_, old)) =
@@ -69,7 +69,7 @@ impl ViewFile {
         file
     }
 
-    /// Bytes of the file.
+    /// Length in bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.size
@@ -81,7 +81,7 @@ impl ViewFile {
         self.size == 0
     }
 
-    /// Reads from an offset on; how many bytes: fewer than asked for at the end, 0 past it.
+    /// Reads from an offset on. Returns the number of bytes: fewer than requested at the end, 0 past it.
     #[must_use]
     pub fn read(&self, offset: u64, into: &mut [u8]) -> usize {
         let count = self.size.saturating_sub(offset).min(into.len() as u64) as usize;
@@ -106,7 +106,7 @@ impl ViewFile {
         count
     }
 
-    /// Writes all of it.
+    /// Writes the whole file.
     ///
     /// # Errors
     /// The writer's error.

@@ -1,5 +1,5 @@
-//! `.debug_frame` of a view. Every function's frame begins at `rsp` and ends a stride above it; its last eight bytes
-//! are the return address. Kernels have no caller.
+//! `.debug_frame` of a view. Each function's frame begins at `rsp` and ends a stride above it; its last eight bytes are
+//! the return address. Kernels have no caller.
 //!
 //! DWARF 5 section 6.4 and 7.24; register numbers of the x86-64 psABI.
 
@@ -21,8 +21,8 @@ pub(super) struct Code {
     pub(super) is_outermost: bool,
 }
 
-/// The section. The code must not overlap; debuggers expect one entry for an address. Code that begins at `entry` has
-/// a caller in any case, which does not change the section's length.
+/// The section. The code must not overlap; debuggers expect one entry for an address. Code at `entry` always has a
+/// caller, which keeps the section's length.
 pub(super) fn debug_frame(code: &[Code], entry: Option<u64>) -> Vec<u8> {
     let mut cie = vec![0xff; 4];
     // Version 1, no augmentation, code alignment 1, data alignment -8.
@@ -66,9 +66,8 @@ fn uleb(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Divides an executable range among functions, in the order of their addresses. Code outside of functions gets a
-/// caller too, because a debugger guesses for an address without an entry. Neighbours with callers form one entry:
-/// their frames have equal rules.
+/// Divides an executable range among functions, by address. Code outside of functions gets a caller too, because a
+/// debugger guesses without an entry. Adjoining ranges with callers form one entry: their rules are equal.
 pub(super) fn cover(text: Range<u64>, functions: &[Code]) -> Vec<Code> {
     let mut sorted: Vec<&Code> = functions.iter().filter(|code| !code.range.is_empty()).collect();
     sorted.sort_by_key(|code| (code.range.start, std::cmp::Reverse(code.range.end)));

@@ -23,7 +23,7 @@ use crate::units::DieOffset;
 pub const STRIDE: u32 = 1 << 24;
 /// The maximum of frames that a token can name: of the wave's stack, and the same number of the lane's own.
 pub const MAX_FRAMES: usize = 128;
-/// Set in the frame number of a token for the lane's own stack.
+/// The bit of a token's frame number for the lane's own stack.
 pub(super) const OWN_STACK: u32 = 0x80;
 /// The offset of the return address.
 pub(super) const RETURN_ADDRESS: u32 = STRIDE - 8;
@@ -43,10 +43,10 @@ pub(super) const POINTER: u32 = 8;
 /// The spill slot's size for a variable whose size only an object determines.
 const UNSIZED: u32 = 4096;
 
-/// The sort of a variable for a reader of pointers.
+/// The conversion that a variable's pointers need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// The bytes need no conversion.
+    /// No conversion.
     Plain,
     /// A pointer or reference of 4 bytes, which has 8 bytes for the client.
     SmallPointer,
@@ -122,7 +122,7 @@ impl Reading {
 /// The variables of a function, or those outside of functions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// The variables of each view, later ones behind earlier ones.
+    /// The variables of each view, later ones after earlier ones.
     blocks: Vec<Block>,
 }
 
@@ -184,7 +184,7 @@ impl Planner {
             (Sort::Plain, None) => UNSIZED,
             (Sort::SmallPointer | Sort::Pointer, _) => POINTER,
         };
-        // An object too large for composition is read from memory, or not at all.
+        // An object too large for composition is only readable in memory.
         let size = size.min(crate::session::print::MAX_COMPOSED_BYTES as u32);
         let bytes = self.bytes.checked_add(rounded(size.max(1)))?;
         let count = u32::try_from(self.slots.len()).ok()?.checked_add(1)?;

@@ -56,8 +56,7 @@ impl ViewFileError {
 }
 
 impl Views {
-    /// Views for a dump's clients. The stacks of the session's waves determine their contents. This builds nothing
-    /// yet.
+    /// Views for a dump's clients, not built yet. The stacks of the session's waves determine their contents.
     #[must_use]
     pub fn new(dump: Arc<Dump>, session: Session, extent: Extent) -> Self {
         Self {
@@ -75,14 +74,14 @@ impl Views {
         }
     }
 
-    /// The same for debuggers that find source files by `map`. `is_local`: they run on this machine, and get the
-    /// capture's files from a folder of this process.
+    /// The same for debuggers that find source files by `map`. `is_local`: they run on this machine, and find the
+    /// capture's files in a folder of this process.
     #[must_use]
     pub fn with_sources(self, map: SourceMap, is_local: bool) -> Self {
         Self { map, is_local, ..self }
     }
 
-    /// Locations of source files. Writes those of the capture.
+    /// Locations of source files. Writes the capture's files.
     fn source_places(&self) -> SourcePlaces {
         let capture = self.dump.capture();
         let folder = self.sources.get_or_init(|| {
@@ -133,7 +132,7 @@ impl Views {
             let path = folder.join(format!("{number}.{}", object.name));
             match write(&path, |out| object.file.write_to(out)) {
                 Ok(()) => return Ok(path),
-                // A code object has that name; their number is finite.
+                // A code object has that name; the number of code objects is finite.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(ViewFileError::object(object, &error)),
             }
@@ -160,7 +159,7 @@ impl Views {
         filled.clone().map(|()| folder)
     }
 
-    /// Removes the folders although the views are in use: the process is about to end.
+    /// Removes the folders although the views are in use, before the process ends.
     pub fn remove_files(&self) {
         let views = self.folder.get().and_then(|folder| folder.as_ref().ok());
         for folder in views.into_iter().chain(self.sources.get().into_iter().flatten()) {

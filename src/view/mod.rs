@@ -1,9 +1,8 @@
 //! Views: code objects in a form that a stock debugger loads.
 //!
-//! *You give* a session over a dump.
-//! *You get* for each code object an x86-64 ELF file with its sections, symbols, lines and types. Every variable is in a
-//! *window*: memory from a token in `rsp` on that the capture does not have; [`read`] answers a client's reads of it.
-//! *Not for* packets: the server sends a view to a client.
+//! Input: a session over a dump. Output: for each code object an x86-64 ELF file with its sections, symbols, lines and
+//! types. Every variable is in a *window*: memory outside of the capture, from a token in `rsp` on; [`read`] serves a
+//! client's reads of it. The server sends views to clients.
 //!
 //! ```text
 //! dwarf/    .debug_info and its kin rewritten: locations to windows, AMDGPU's types to x86's
@@ -17,10 +16,10 @@
 //! tagged    pointers: the program's form to the client's, and back
 //! ```
 //!
-//! A debugger adds the offset from a location (the slot of the variable's pointer) to the frame's `rsp` (a token that
-//! names wave, lane and frame). There it reads eight bytes: the address of the variable. That is the real, tagged
-//! address of a variable in memory. For other variables it is the spill slot in the same window, where the server
-//! composes the variable's bytes.
+//! A debugger adds a location's offset (the slot of the variable's pointer) to the frame's `rsp` (a token that names
+//! wave, lane and frame). At that address it reads eight bytes: the variable's address. For a variable in memory this
+//! is the real, tagged address. For others it is the spill slot in the same window, for which the server composes the
+//! variable's bytes.
 
 mod build;
 mod dwarf;

@@ -1,4 +1,4 @@
-//! Code objects for a gdb with amdgcn: the captured files, without parts that make that gdb fail.
+//! Code objects for a gdb with amdgcn: the captured files, without parts on which that gdb fails.
 //!
 //! Measured with GNU gdb 16.3: it aborts in call frame information of clang 22, and takes a file of an unknown
 //! processor for another architecture. Its reader rejects code object version 2 (bfd/elf64-amdgcn.c). The served
@@ -44,7 +44,7 @@ pub(super) fn all(dump: &Dump, session: &dyn Waves) -> Vec<Option<Arc<ViewObject
     objects.collect()
 }
 
-/// `EF_AMDGPU_MACH` that gdb knows for an object of the served processor; an object of another one keeps its own.
+/// The `EF_AMDGPU_MACH` known to gdb for an object of the served processor; other objects keep their own.
 fn machine(object: &CodeObject, target: &Target) -> u8 {
     let own = object.processor().map_or(object.header().mach(), |processor| processor.mach);
     // Objects of gfx940 have a withdrawn number.
@@ -53,7 +53,7 @@ fn machine(object: &CodeObject, target: &Target) -> u8 {
     known.map_or(own, |known| known.mach)
 }
 
-/// The file of a code object for that `EF_AMDGPU_MACH`; `None` if its section headers are unreadable.
+/// The file of a code object with that `EF_AMDGPU_MACH`; `None` if its section headers are unreadable.
 pub(super) fn file(object: &CodeObject, machine: u8) -> Option<ViewFile> {
     let (bytes, sections) = (object.bytes(), object.sections());
     if !object.problems().is_empty() || sections.len() > MAX_SECTIONS {

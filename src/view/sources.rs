@@ -27,7 +27,7 @@ pub struct SourcePlaces {
 /// A new location of a source file, in place of its path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SourcePlace {
-    /// At this absolute path, by the prefix of that index.
+    /// At this absolute path, by the prefix with that index.
     At(usize, String),
     /// In the folder of [`SourcePlaces::folder`], under this relative path.
     Held(String),
@@ -42,8 +42,8 @@ impl SourcePlaces {
         Self { map, ..Self::default() }
     }
 
-    /// Maps paths to the capture's source files in a folder that [`Self::write`] fills. Also returns a problem for each
-    /// file that is left out.
+    /// Maps paths to the capture's source files in a folder, which [`Self::write`] fills later. Also returns a problem
+    /// for each omitted file.
     #[must_use]
     pub fn planned(map: SourceMap, capture: &Capture, folder: &Path) -> (Self, Vec<String>) {
         let (mut held, mut problems) = (HashMap::new(), Vec::new());
@@ -83,8 +83,8 @@ impl SourcePlaces {
         problems
     }
 
-    /// Writes the capture's source files into an empty folder, and maps paths to them. Files that cannot be written
-    /// are left out.
+    /// Writes the capture's source files into an empty folder, and maps paths to them. Omits files that cannot be
+    /// written.
     #[must_use]
     pub fn written(map: SourceMap, capture: &Capture, folder: &Path) -> Self {
         let (mut places, problems) = Self::planned(map, capture, folder);

@@ -1,5 +1,5 @@
-//! Pointers in the program's form and in the client's form, which adds the wave and the lane of the memory; for LDS
-//! those that stand for the work-group.
+//! Pointers in the program's form and in the client's form, which adds the wave and the lane of the memory; LDS has
+//! those of its work-group's representative.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 pub(super) const PART_OF_POINTER: &str = "a part of a pointer cannot be written; write the whole pointer";
 
-/// The wave and the lane that a pointer is read by; of a pointer in LDS the wave that stands for the work-group.
+/// The wave and lane for the read of a pointer; for a pointer in LDS the representative of the work-group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holder {
     pub(super) wave: WaveId,
-    /// `None`: the pointer is in LDS, where each lane of the work-group reads it as its own.
+    /// `None`: the pointer is in LDS, shared by all lanes of the work-group.
     pub(super) lane: Option<LaneId>,
 }
 
@@ -32,11 +32,11 @@ impl Holder {
 }
 
 /// The target of a pointer in private memory, LDS or another space of a wave, and its address in the client's form.
-/// `None` for a pointer to global memory, to nothing, from LDS to private memory, or to memory without such an address;
-/// the client then reads the number unchanged.
+/// `None` for a pointer to global memory, a null pointer, one from LDS to private memory, or a target without such an
+/// address. The client then reads the number unchanged.
 ///
-/// If other members of a union share the bytes, the number decides whether the pointer is the active member: it is if
-/// it leads to memory.
+/// If other members of a union share the bytes, the number decides: the pointer is the active member if it leads to
+/// memory.
 pub(super) fn target(
     session: &dyn Inspect,
     holder: Holder,
@@ -86,8 +86,8 @@ pub(super) fn stored(
     if new == shown || is_whole && (!pointer.is_shared || names_object(session, new)) {
         return hardware(session, holder, pointer, new).map(Some);
     }
-    // A bit-field: the write returns the bytes of an earlier read. Lane and low bits of the wave stay, and the bits
-    // above them change.
+    // A bit-field write returns the bytes of an earlier read. Lane and low bits of the wave stay, and the bits above
+    // them change.
     let [.., lane, wave, above, tag] = (shown ^ new).to_le_bytes();
     // A whole write below 2^32 is a number: of some waves the address has zeros in these bytes, too.
     let is_number = is_whole && new >> 32 == 0;
@@ -98,12 +98,12 @@ pub(super) fn stored(
     Ok(None)
 }
 
-/// The pointer in the program's form for an address that a client writes. Other numbers may belong to another member
-/// of a union.
+/// The pointer in the program's form for an address that a client writes. Other numbers may belong to another member of
+/// a union.
 ///
 /// # Errors
-/// The address names an object outside of the pointer's reach: memory of another wave, lane or work-group, a variable
-/// outside of memory, a space that the pointer has no number for.
+/// The address names an object that the pointer cannot reach: memory of another wave, lane or work-group, a variable
+/// outside of memory, a space without a pointer form.
 pub(super) fn hardware(
     session: &dyn Inspect,
     holder: Holder,
@@ -153,7 +153,7 @@ pub(super) fn hardware(
     number.ok_or_else(|| refused("the pointer has no number for that address space"))
 }
 
-/// Rejects bytes with an object's address in the client's form at a place without a known pointer. `first`: the
+/// Rejects bytes with an object's address in the client's form, at a place without a known pointer. `first`: the
 /// address of the bytes, for their alignment.
 ///
 /// # Errors

@@ -1,12 +1,12 @@
-//! Pointers in private memory and LDS, in objects whose addresses a client has.
+//! Pointers in private memory and LDS, within objects whose addresses a client has.
 //!
-//! A pointer of the program has the same number in every wave and lane: an address in an aperture. A client reads it
-//! as the address of `&object`, which names wave and lane; for LDS those that stand for the work-group. The types of
-//! variables, and of their pointers' targets, locate pointers; no number counts as a pointer because of its value. Bytes
-//! without a known type stay unchanged.
+//! A pointer of the program is the same number in every wave and lane: an address in an aperture. A client reads it as
+//! the address of `&object`, with wave and lane; LDS has those of its work-group's representative. The types of
+//! variables, and of their pointers' targets, locate pointers; a number alone never makes a pointer. Bytes without a
+//! known type stay unchanged.
 //!
-//! LLDB caches lines of memory, thus the pointers of a line must be known before the line is sent. The first pointer
-//! that a client requests of a stack brings all variables of the stack, and each pointer brings its target.
+//! LLDB caches lines of memory, thus the pointers of a line must be known before the server sends it. The first pointer
+//! of a stack that a client requests adds all variables of the stack, and each pointer adds its target.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,7 +24,7 @@ const MAX_KNOWN: usize = 1 << 16;
 const MAX_PASSES: usize = 16;
 /// The maximum of pointers to follow for one object: its own, and those in their targets.
 const MAX_FOLLOWED: usize = 1 << 12;
-/// Bytes of a pointer with an address in the client's form; smaller ones are numbers to a client, except in
+/// Bytes of a pointer with an address in the client's form. Smaller pointers are numbers for a client, except in
 /// variables.
 pub(super) const POINTER: u64 = 8;
 
@@ -44,7 +44,7 @@ pub(super) struct Typed {
     pub(super) is_shared: bool,
 }
 
-/// The owner of memory: LDS belongs to the work-group's first served wave, like in its address.
+/// The owner of memory: LDS belongs to the work-group's first served wave, as in its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Owner {
     space: AddressSpace,
@@ -87,12 +87,12 @@ struct Known {
     owners: HashMap<Owner, Cells>,
     /// Pointers and variables of all owners.
     count: usize,
-    /// Stacks whose variables are recorded for that generation of the session.
+    /// Stacks with recorded variables, for one generation of the session.
     stacks: HashSet<(WaveId, LaneId, bool)>,
     generation: u64,
 }
 
-/// A pointer whose target is still to be recorded: its place, its holder and its type.
+/// A pointer without a recorded target: its place, its holder and its type.
 type Found = (MemoryAddress, Cell);
 
 impl TypedMemory {
@@ -156,8 +156,8 @@ impl TypedMemory {
     /// The bytes to write at a place for a client's bytes: with pointers in the program's form.
     ///
     /// # Errors
-    /// A pointer that only another wave or lane has; a part of a pointer; the address of an object at a place without
-    /// a known type.
+    /// Only another wave or lane has the pointer; the bytes are a part of a pointer; an object's address is at a place
+    /// without a known type.
     pub fn written(
         &self,
         session: &dyn Inspect,

@@ -1,4 +1,4 @@
-//! Reads and writes in windows: a token names wave, lane and frame, and an offset the part of the frame.
+//! Reads and writes in windows. A token names wave, lane and frame; an offset selects the part of the frame.
 
 use std::sync::Arc;
 
@@ -43,9 +43,8 @@ pub fn stack_pointer(
     Ok(address::window(wave, named, if own { OWN_STACK * STRIDE } else { 0 }))
 }
 
-/// Reads from a window; returns the number of bytes. A read ends at the end of its part (a variable's spill slot or
-/// all pointers), or at the end of the known bytes. `wave`: the client's current wave; `typed`: the client's known
-/// types of memory.
+/// Reads from a window; returns the number of bytes. A read ends at the end of its part (a variable's spill slot or all
+/// pointers), or of the known bytes. `wave`: the client's current wave; `typed`: the client's known types of memory.
 ///
 /// # Errors
 /// The address is in no window, names no wave, lane, frame or variable, or its contents are unknown: a text with the
@@ -69,15 +68,15 @@ pub fn read(
         }
     }
     let (used, end) = frame.used(offset, reading).ok_or_else(|| frame.nothing(offset))?;
-    // Each pointer queries its variable: one answer is a line of pointers, and a client reads further ones in another
-    // request.
+    // Each pointer needs a query of its variable: one answer is a line of pointers, and a client reads further ones in
+    // another request.
     let end = match used {
         Use::Pointer { .. } => end.min(offset.saturating_add(layout::LINE)),
         _ => end,
     };
     let count = count.min(end - offset) as usize;
     let into = into.get_mut(..count).unwrap_or_default();
-    // LLDB's expressions take the missing rest of a line for zeros.
+    // LLDB's expressions read the missing rest of a line as zeros.
     let is_line =
         reading == Reading::Lines && offset.is_multiple_of(layout::LINE) && count >= layout::LINE as usize;
     let mut done = 0;
@@ -97,8 +96,7 @@ pub fn read(
     Ok(done)
 }
 
-/// Whether a debugger reads x86-64's position of the return address, for code that has a view: it has not loaded the
-/// view.
+/// Whether a read at x86-64's position of the return address shows that the debugger has not loaded the code's view.
 #[must_use]
 pub fn is_read_without(view: &View, session: &dyn Inspect, at: u64, wave: WaveId) -> bool {
     let Ok((window, 0)) = window(session, at, wave) else { return false };
@@ -201,7 +199,7 @@ impl<'a> Frame<'a> {
                 continue;
             }
             let mut current = [0; typed::POINTER as usize];
-            // An unknown pointer is written as a whole.
+            // An unknown pointer must be written as a whole.
             let known = self.bytes(slot, start, &mut current).unwrap_or(0);
             let number = if known == current.len() { u64::from_le_bytes(current) } else { 0 };
             let shown =
@@ -219,7 +217,7 @@ impl<'a> Frame<'a> {
         Ok((self.asked(slot), u64::from(at), written))
     }
 
-    /// The wave and the lane by which the variables' pointers are read.
+    /// The wave and lane for the reads of the variables' pointers.
     fn holder(&self) -> Holder {
         Holder { wave: self.window.wave, lane: Some(self.window.lane) }
     }
@@ -390,8 +388,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The client form of a variable that is a pointer, if it differs: because the client assumes a larger pointer,
-    /// or because the pointer leads to memory of the wave.
+    /// The client form of a variable that is a pointer, if it differs: the client assumes a larger pointer, or the
+    /// pointer leads to memory of the wave.
     fn shown_target(&self, slot: Slot) -> Result<Option<u64>, ReadError> {
         if slot.sort == Sort::Plain {
             return Ok(None);

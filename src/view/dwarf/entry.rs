@@ -1,8 +1,8 @@
 //! Conversion DIE by DIE: kept, changed and removed ones.
 //!
-//! Pitfalls of stock debuggers, each measured: gdb runs its own x86 analysis unless `DW_AT_producer` is GCC; after a
-//! pointer of 4 bytes gdb assumes that size for all pointers to the type; LLDB prints nothing of OpenCL; address
-//! classes are not x86's; call site parameters use registers that x86 lacks.
+//! Measured limits of stock debuggers: gdb runs its own x86 analysis unless `DW_AT_producer` is GCC; after a pointer of
+//! 4 bytes gdb assumes that size for all pointers to the type; LLDB prints nothing of OpenCL; address classes are not
+//! x86's; call site parameters use registers that x86 lacks.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ const CPP: constants::DwLang = constants::DW_LANG_C_plus_plus_14;
 const LLVM_HIP: u16 = 0x8100;
 /// `DW_LANG_HIP`, as registered.
 const HIP: u16 = 0x30;
-/// Attributes from here on are vendors'.
+/// The first vendor attribute.
 const VENDORS: u16 = 0x2000;
 
 /// Attributes that locate code.
@@ -248,7 +248,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         Ok(())
     }
 
-    /// Whether an attribute means the same to a stock debugger.
+    /// Whether an attribute has the same meaning for a stock debugger.
     fn is_kept(&self, name: DwAt) -> bool {
         let is_draft = || self.unit.facts.is_draft() && draft::numbers().attribute_named(name.0).is_some();
         match name {
@@ -329,7 +329,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                     let replaced = self.pointed(entry, attribute);
                     replaced.or_else(|| self.converted(entry, attribute))
                 }
-                // gdb takes it for the name, but clang's linkage name of an OpenCL kernel is not in the source.
+                // gdb prints it as the name, but clang's linkage name of an OpenCL kernel is not in the source.
                 constants::DW_AT_linkage_name | constants::DW_AT_MIPS_linkage_name
                     if !is_mangled(entry.read_unit, attribute) =>
                 {
@@ -433,7 +433,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         }
     }
 
-    /// The code of a function.
+    /// Converts the code of a function.
     fn function(&mut self, id: UnitEntryId, entry: &ConvertUnitEntry<'_, Slice<'r>>) {
         self.code(entry);
         // Without a frame base gdb finds no frame for a variable of a function, whatever its location.
@@ -476,9 +476,9 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
     }
 }
 
-/// Whether a DIE without a location is a variable that the compiler has removed. Of an external one gdb takes the address
-/// from a symbol of that name, and reports `Missing ELF symbol` where there is none. An empty location is "optimized
-/// out" (DWARF 5 section 2.6.1.1.4).
+/// Whether a DIE without a location is a variable that the compiler has removed. gdb takes the address of an external
+/// one from its symbol, and reports `Missing ELF symbol` without one. An empty location is "optimized out" (DWARF 5
+/// section 2.6.1.1.4).
 fn is_optimized_out(entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
     entry.tag() == constants::DW_TAG_variable
         && !entry.has_attr(constants::DW_AT_declaration)
@@ -515,7 +515,7 @@ pub(super) fn as_it_is<'r>(
     to.convert_attribute_value(unit, attribute, &constant).ok()
 }
 
-/// A language that stock debuggers know, in place of an unknown one.
+/// A language that stock debuggers know, for an unknown one.
 fn client_language(language: constants::DwLang) -> constants::DwLang {
     match language {
         constants::DW_LANG_OpenCL => constants::DW_LANG_C99,

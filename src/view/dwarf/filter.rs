@@ -21,7 +21,7 @@ pub(super) struct Filter<'a, 'r> {
     pub(super) section: FilterUnitSection<'a, Slice<'r>>,
     /// Functions with name, line and type only.
     pub(super) outlines: HashMap<DieOffset, Outline>,
-    /// Types that the units have by signature.
+    /// Types of the units by signature.
     pub(super) declarations: HashMap<UnitId, Declarations>,
     /// Units with an unreadable part, and the reasons.
     pub(super) failed: HashMap<UnitId, String>,
@@ -103,7 +103,7 @@ pub(super) fn filter<'a, 'r>(
     Ok(Filter { section, outlines, declarations, failed })
 }
 
-/// Requires a DIE of the unit if the view has it by itself; returns the scope of its children.
+/// Requires a DIE that the view has by itself; returns the scope of its children.
 fn chosen<'r>(
     unit: &Unit<'_>,
     others: &Others<'r>,

@@ -1,5 +1,5 @@
-//! References to DIEs that the view lacks after all: DIEs that a stock debugger would misread, and DIEs after an
-//! unreadable position. One such reference keeps gimli from writing the whole.
+//! References to DIEs that the view lacks: those that a stock debugger would misread, and those after an unreadable
+//! position. One such reference keeps gimli from writing the whole.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Units that refer to DIEs of others (`DW_FORM_ref_addr`, DWARF 5 section 7.5.5): a link of bitcode makes them,
-//! where one unit has an inlined call's abstract instance and the types that units share.
+//! Units that refer to DIEs of others (`DW_FORM_ref_addr`, DWARF 5 section 7.5.5). They come from links of bitcode,
+//! where one unit has an inlined call's abstract instance and the shared types.
 //!
 //! Such units are converted together, each once. gimli follows references in a `.debug_info` with the units at their
 //! original offsets. Empty units fill the gaps between them: a unit without references to it costs nothing, and a

@@ -21,7 +21,7 @@ pub(super) struct Lines {
     pub(super) left_out: usize,
     /// Whether it ends early, at the limit of rows.
     pub(super) is_cut: bool,
-    /// New attributes of the unit if its source files have other locations.
+    /// New attributes of the unit, if its source files have other locations.
     pub(super) unit: RenamedUnit,
 }
 
@@ -66,9 +66,9 @@ impl Target<'_, '_> {
                 (program, files, RenamedUnit::default())
             }
         };
-        // LLDB compares the sum even with a file that it has not found, and warns.
+        // LLDB compares the sum even with a missing file, and warns.
         program.file_has_md5 = false;
-        // Source text is not a name: it cannot be cleaned, and no stock debugger reads it.
+        // Source text cannot be cleaned like a name, and no stock debugger reads it.
         program.file_has_source = false;
         Lines { program, files, left_out, is_cut: false, unit }
     }

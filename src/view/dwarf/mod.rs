@@ -57,7 +57,7 @@ pub(super) struct Rewritten {
     pub(super) units: Vec<UnitId>,
     /// Parts that could not be rewritten, as text.
     pub(super) problems: Vec<String>,
-    /// Indexes of the source map's prefixes that files have.
+    /// Indexes of the source map's prefixes with files.
     pub(super) mapped: BTreeSet<usize>,
 }
 
@@ -78,7 +78,7 @@ struct Plans {
     code: Vec<(DieOffset, Range<u64>)>,
     problems: BTreeSet<String>,
     sources: Arc<SourcePlaces>,
-    /// Indexes of the source map's prefixes that files have.
+    /// Indexes of the source map's prefixes with files.
     mapped: BTreeSet<usize>,
     /// DIEs copied from type units.
     copied: usize,
@@ -96,8 +96,8 @@ struct Plans {
     texts: Texts,
 }
 
-/// The view's capacity of list entries: one per byte of their sections, of which an entry takes at least three. Many
-/// DIEs can name one list, and a small file could otherwise make a large view.
+/// The view's capacity of list entries: one per byte of their sections, of which an entry takes at least three. Without
+/// it a small file could make a large view, because many DIEs can refer to one list.
 #[derive(Clone, Copy, Debug)]
 struct Capacity(usize);
 
@@ -112,7 +112,7 @@ const MAX_DIES: usize = 1 << 22;
 const MAX_ROWS: usize = 1 << 21;
 
 impl Capacity {
-    /// The capacity for sections of that many bytes.
+    /// The capacity for sections of `bytes` bytes.
     fn of(bytes: usize) -> Self {
         Self(bytes.min(MAX_LIST_ENTRIES))
     }

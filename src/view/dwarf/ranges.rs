@@ -1,4 +1,4 @@
-//! Nesting of code: a block outside of its parent's code misleads debuggers, which complain.
+//! Nesting of code: debuggers misread and report a block outside of its parent's code.
 
 use std::ops::Range;
 
@@ -20,9 +20,9 @@ pub(super) struct Places {
     around: Vec<(isize, Ranges)>,
     /// The remaining capacity of ranges to read: DIEs may share a list.
     capacity: usize,
-    /// DIEs with more ranges than that.
+    /// The number of DIEs with more ranges than that.
     pub(super) unread: usize,
-    /// DIEs outside of their parent's code.
+    /// The number of DIEs outside of their parent's code.
     pub(super) left_out: usize,
 }
 
@@ -100,7 +100,7 @@ fn ranges_within(entry: &ConvertUnitEntry<'_, Slice<'_>>, capacity: &mut usize) 
     has_room.then(|| joined(all))
 }
 
-/// Whether a DIE's code passes the last address: gimli's own `die_ranges` adds without a check, and so do debuggers.
+/// Whether a DIE's code passes the last address; gimli's `die_ranges` and debuggers add without a check.
 pub(super) fn passes_the_end(entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
     // A list has end addresses, which never pass it.
     visit(entry, |_| false).is_none()

@@ -1,9 +1,9 @@
-//! Types by signature: the contents of type units (DWARF 5 section 3.1.4, and `.debug_types` of DWARF 4 section
-//! 3.1.3) are copied into each unit that refers to them; a view has no type units.
+//! Types by signature. The contents of type units (DWARF 5 section 3.1.4, and `.debug_types` of DWARF 4 section 3.1.3)
+//! are copied into each unit that refers to them; a view has no type units.
 //!
-//! A unit refers to such a type by `DW_FORM_ref_sig8`, or has a declaration with `DW_AT_signature`, which the copy
-//! completes in its place. Only referenced types are copied, each DIE once for a unit. A list holds the DIEs still to
-//! copy: types that refer to one another need no recursion.
+//! A unit refers to such a type by `DW_FORM_ref_sig8`, or by a declaration with `DW_AT_signature`, which the copy
+//! completes. Only referenced types are copied, each DIE once for a unit. A list holds the remaining DIEs: types that
+//! refer to one another need no recursion.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,8 +17,8 @@ use crate::bounds::MAX_DEPTH;
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
 
-/// The maximum of DIEs copied into one view: more than the units on stacks of a library refer to, and a bound on the
-/// growth of a small file.
+/// Maximum DIEs copied into one view, a bound on the growth of a small file. Units on stacks of a library refer to
+/// fewer.
 pub(super) const MAX_COPIED_DIES: usize = 1 << 20;
 
 /// The type units from the view of one unit.
@@ -31,10 +31,10 @@ pub(super) struct Signed<'d> {
     units: HashMap<UnitId, Option<Rc<TypeUnit<'d>>>>,
     /// The copies of DIEs.
     copies: HashMap<DieOffset, UnitEntryId>,
-    /// The copies that the view already has, beyond a reservation.
+    /// The copies with contents, as opposed to reservations.
     there: HashSet<UnitEntryId>,
     waiting: Vec<Waiting<'d>>,
-    /// The unit whose DIEs are under copy.
+    /// The unit under copy.
     copied_from: Option<Rc<TypeUnit<'d>>>,
 }
 
@@ -61,7 +61,7 @@ struct TypeDie {
     tag: DwTag,
     /// Its parent's index in the list; the root has none.
     parent: Option<usize>,
-    /// The index of the first DIE that is not below it.
+    /// The index of the first DIE after its descendants.
     end: usize,
     /// The index of the outermost enclosing DIE that is copied as a whole: a child of the unit, of a namespace or of
     /// a type in another type unit, or the type of the signature.
@@ -106,7 +106,7 @@ impl<'d> Signed<'d> {
         self.declarations.by_place.get(&at).copied()
     }
 
-    /// Records that the view has a DIE.
+    /// Records that the view has the contents of a DIE.
     pub(super) fn is_there(&mut self, id: UnitEntryId) {
         self.there.insert(id);
     }
@@ -209,7 +209,7 @@ impl<'d> TypeUnit<'d> {
     }
 }
 
-/// The signature of the type that a declaration stands for.
+/// The signature of a declaration's type.
 pub(super) fn signature_of(entry: &gimli::DebuggingInformationEntry<Slice<'_>>) -> Option<u64> {
     match entry.attr_value(constants::DW_AT_signature) {
         Some(gimli::AttributeValue::DebugTypesRef(signature)) => Some(signature.0),
@@ -218,7 +218,7 @@ pub(super) fn signature_of(entry: &gimli::DebuggingInformationEntry<Slice<'_>>) 
 }
 
 impl<'d> Conversion<'_, '_, '_, 'd> {
-    /// The copy of the type with a signature, or the declaration that becomes it.
+    /// The copy of the type with a signature, or the declaration that becomes the copy.
     pub(super) fn signed_type(&mut self, signature: u64) -> Option<UnitEntryId> {
         let die = self.signed.type_die(signature)?;
         if let Some(known) = self.signed.copies.get(&die) {
@@ -247,7 +247,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         self.signed.copies.get(&die).copied()
     }
 
-    /// Gives a DIE and its descendants their ids, and adds it to the list.
+    /// Reserves ids for a DIE and its descendants, and adds the DIE to the list.
     fn reserve(
         &mut self,
         unit: Rc<TypeUnit<'d>>,
@@ -284,7 +284,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
                         self.copy(&next, parent)?;
                         progress = true;
                     }
-                    // Its parent waits too.
+                    // Its parent is not copied yet.
                     None => postponed.push(next),
                 }
             }
@@ -292,7 +292,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
             if postponed.is_empty() {
                 break;
             }
-            // In an endless cycle of nested types one of them has to be in the unit.
+            // In a cycle of nested types one of them becomes a child of the unit.
             if !progress && let Some(one) = postponed.pop() {
                 self.signed.waiting.push(one);
             } else {

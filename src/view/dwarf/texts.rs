@@ -1,7 +1,7 @@
 //! Long names and other text of a view's DIEs: DWARF 5 section 7.5.5, class string.
 //!
-//! Any number of DIEs may refer to one text, or to parts of it, and gimli copies each part. So a long text is copied once for each
-//! position where it begins, and all long texts of a view are bounded together.
+//! Any number of DIEs may refer to one text, or to parts of it, and gimli copies each part. A long text is therefore
+//! copied once for each of its starts, and all long texts of a view are bounded together.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use gimli::{Section as _, UnitRef};
 use super::Slice;
 use crate::clean::clean;
 
-/// Bytes of a text that counts for nothing, and that is left of one beyond the bound.
+/// Maximum bytes of a text that does not count, and bytes kept of a text beyond the bound.
 const SHORT: usize = 64;
-/// Bytes of long texts in any view, beyond those of the sections.
+/// Bytes of long texts that every view may have, in addition to those of the sections.
 const MIN_TEXT: usize = 1 << 20;
 
 /// The long texts of a view.
 pub(super) struct Texts {
     /// By the address of the first byte.
     by_start: HashMap<usize, StringId>,
-    /// Bytes that may still be read.
+    /// Remaining bytes to read.
     left: usize,
-    /// Number of attributes with a cut text.
+    /// The number of attributes with a cut text.
     pub(super) cut: usize,
 }
 
@@ -33,7 +33,7 @@ impl Texts {
         Self { by_start: HashMap::new(), left: bytes.saturating_add(MIN_TEXT), cut: 0 }
     }
 
-    /// The text of an attribute, if it is a long one of a section that DIEs may share; beyond the bound its first bytes and `...`.
+    /// The text of an attribute, if it is long and DIEs may share it; beyond the bound its first bytes and `...`.
     pub(super) fn long<'r>(
         &mut self,
         to: &mut ConvertUnit<'_, Slice<'r>>,

@@ -14,14 +14,14 @@ use crate::debuginfo::{TypeId, TypeKind};
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
 
-/// Stand-ins for pointers of 4 bytes within other types: structures with the offset and the name of the pointer. gdb
-/// assumes the size of one pointer for all pointers to a type. It would cut an address assigned to a number to its
-/// low 4 bytes, which lack space and lane; it also compares such a number with addresses. Debuggers refuse both for a
+/// Replacements of pointers of 4 bytes within other types: structures with the offset and the name of the pointer. gdb
+/// assumes one pointer size for all pointers to a type. It would cut an address assigned to a number to its low 4
+/// bytes, which lack space and lane; it also compares such a number with addresses. Debuggers refuse both for a
 /// structure.
 #[derive(Default)]
 pub(super) struct SmallPointers(HashMap<DieOffset, UnitEntryId>);
 
-/// The member of a stand-in, and its type.
+/// The member of a replacement, and its type.
 const OFFSET: &[u8] = b"offset";
 
 pub(super) fn is_pointer(tag: DwTag) -> bool {
@@ -34,7 +34,7 @@ pub(super) fn is_pointer(tag: DwTag) -> bool {
 }
 
 impl<'r> Conversion<'_, '_, '_, 'r> {
-    /// The stand-in for an attribute's type, if that is a pointer of 4 bytes.
+    /// The replacement for an attribute's type, if that is a pointer of 4 bytes.
     pub(super) fn pointed(
         &mut self,
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
@@ -48,7 +48,8 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             gimli::AttributeValue::DebugTypesRef(signature) => TypeRef::Signed(signature.0),
             _ => return None,
         };
-        // Names and qualifiers of such a pointer lead a variable to it, whose size is that of other pointers.
+        // Types of variables refer to such a pointer by names and qualifiers; the variables have the size of other
+        // pointers.
         let is_name = matches!(
             entry.tag(),
             constants::DW_TAG_typedef
