@@ -1,7 +1,7 @@
-//! gdbstub behind the front: its state machine, which gets one packet at a time through a connection in memory.
+//! gdbstub behind the front: its state machine, with one packet at a time through a connection in memory.
 //!
-//! gdbstub answers breakpoints, `target.xml`, the memory map, libraries, host info and `monitor`. It sees no packet
-//! that makes it end the session. A failure costs an error reply and a new machine.
+//! gdbstub answers breakpoints, `target.xml`, the memory map, libraries, host info and `monitor`. It gets no packet
+//! that would end the session. A failure costs an error reply and a new machine.
 
 use std::convert::Infallible;
 
@@ -42,16 +42,16 @@ impl Connection for Sink {
 
 type Machine = GdbStubStateMachine<'static, State, Sink>;
 
-/// The reason that gdbstub has no answer.
+/// The reason that gdbstub does not answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BackendError {
-    /// It cannot be set up.
+    /// Its setup fails.
     #[error(transparent)]
     Build(#[from] GdbStubBuilderError),
     /// It fails at the packet.
     #[error(transparent)]
     Packet(#[from] GdbStubError<Infallible, Infallible>),
-    /// It takes the captured state for a running one.
+    /// It treats the captured state as a running one.
     #[error("left the stopped state")]
     NotStopped,
 }
@@ -71,8 +71,8 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// Passes a packet to gdbstub, with the packet's thread selected if it names one. Returns the bytes of the answer:
-    /// packets, with acknowledgements between them.
+    /// Passes a packet to gdbstub, after selection of the packet's thread if it names one. Returns the bytes of the
+    /// answer: packets, with acknowledgements between them.
     ///
     /// # Errors
     /// gdbstub fails; the next packet gets a new machine.

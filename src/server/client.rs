@@ -60,7 +60,7 @@ impl Client {
         }
     }
 
-    /// The same for a client at the other end of a pipe, which gdb reads one byte at a time.
+    /// The same for a client behind a pipe, which gdb reads one byte at a time.
     #[must_use]
     pub fn through_pipe(mut self) -> Self {
         self.state.is_piped = true;
@@ -78,8 +78,8 @@ impl Client {
         self.framer.push(bytes);
     }
 
-    /// Appends the answer to the first packet or acknowledgement that has no answer yet; `None` if none waits. One
-    /// call writes one answer, so that the caller can send it before the next one is computed.
+    /// Appends the answer to the first unanswered packet or acknowledgement; `None` without one. One call writes one
+    /// answer, so that the caller can send it before the next computation.
     pub fn answer(&mut self, out: &mut Vec<u8>) -> Option<Flow> {
         let Self { framer, outbox, backend, state, has_sent_a_packet } = self;
         match framer.next()? {
@@ -99,8 +99,8 @@ impl Client {
                 outbox.accept(out);
                 complain(outbox, out);
             }
-            // Nothing runs, so nothing can be interrupted. The client would take an extra stop for the answer to its
-            // next packet.
+            // Nothing runs: an interrupt has no effect. The client would read an extra stop as the answer to its next
+            // packet.
             Event::Interrupt => {}
             Event::Ack => outbox.acked(),
             Event::Nack => outbox.nacked(out),
@@ -108,7 +108,7 @@ impl Client {
         Some(Flow::Continue)
     }
 
-    /// The client has closed the connection. A stock gdb that gets amdgcn does so when it reads the first stop.
+    /// Records that the client has closed the connection. A stock gdb with amdgcn does so at the first stop.
     pub(super) fn left(&self) {
         if self.state.is_at_first_stop && self.state.facade() == Facade::AmdgcnGdb {
             log::warn!(
@@ -117,7 +117,7 @@ impl Client {
         }
     }
 
-    /// Takes bytes of the client and appends all answers. For small inputs: nothing bounds `out`.
+    /// Takes bytes of the client and appends all answers. For small inputs: `out` is unbounded.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Flow {
         self.take(bytes);
         while let Some(flow) = self.answer(out) {
@@ -146,7 +146,7 @@ fn answer(
 ) -> Flow {
     log::trace!("<- {}", body.escape_ascii());
     let before = out.len();
-    // The last guard: a panic in our code costs one packet, not the session.
+    // The last guard: a panic costs one packet, not the session.
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let mut reply = Reply::new(out, outbox);
         let flow = dispatch(state, backend, body, &mut reply);
@@ -188,7 +188,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
         }
     };
     state.has_removed_breakpoint = route.name == "z";
-    // An answer from a file that changed after it was opened may be wrong: it is not sent.
+    // The file changed after it was opened: the answer may be wrong, and is not sent.
     let answered = match state.session.changed_file().filter(|_| route.needs_files) {
         Some(name) => {
             let words = format!("{name} changed while it was open; start lanescope again");
@@ -235,12 +235,12 @@ fn forward(
 fn refuse(state: &State, route: &Route, fault: &PacketError, reply: &mut Reply<'_>) {
     reply.take_back();
     let lldb = state.facade().is_lldb();
-    // `m` and `x` answer with data, and gdb reads `E.` there as bad data whatever gdb offered.
+    // `m` and `x` answer with data: gdb reads `E.` there as bad data, whatever it offered.
     let offered = state.features.error_message && !matches!(route.name, "m" | "x");
     if lldb && state.features.error_strings {
         reply.text("E").hex(&[fault.code]).text(";").hex(fault.words.as_bytes());
     } else if !lldb && (route.words || offered) {
-        // These four characters belong to the framing, and an error has no escaping.
+        // These four characters belong to the framing, and errors have no escaping.
         reply.text("E.").text(&fault.words.replace(['#', '$', '}', '*'], "?"));
     } else {
         reply.text("E").hex(&[fault.code]);

@@ -1,11 +1,11 @@
-//! The reason of a missing answer: a number for every client, and words for clients that show them.
+//! Errors of packets: a number for every client, and text for clients that print it.
 
 use std::borrow::Cow;
 
 use crate::clean::clean_lines;
 use crate::session::{ChangeError, DisassemblyError, EvaluateError, ReadError};
 
-/// A refusal: `Enn`, and its words for a client that takes them.
+/// An error reply: `Enn`, and text for clients that accept it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]
 pub(super) struct PacketError {
@@ -15,7 +15,7 @@ pub(super) struct PacketError {
     pub(super) words: Cow<'static, str>,
 }
 
-/// EPERM: a write has nothing to change.
+/// EPERM: the target of a write cannot change.
 pub(super) const READ_ONLY: u8 = 1;
 /// ESRCH.
 pub(super) const NO_WAVE: u8 = 3;
@@ -31,13 +31,13 @@ pub(super) const NOT_THERE: u8 = 14;
 pub(super) const MALFORMED: u8 = 22;
 
 impl PacketError {
-    /// A refusal with that number and those words.
+    /// An error with a number and text.
     pub(super) fn new(code: u8, words: impl Into<Cow<'static, str>>) -> Self {
-        // The words may contain text of the client.
+        // The text may quote the client.
         Self { code, words: clean_lines(words) }
     }
 
-    /// A packet that does not follow its grammar.
+    /// The error of a packet that violates its grammar.
     pub(super) fn malformed(words: &'static str) -> Self {
         Self::new(MALFORMED, words)
     }

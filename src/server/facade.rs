@@ -1,8 +1,8 @@
 //! The facades: an x86-64 process for debuggers that know no AMDGPU, a GPU for those that do.
 //!
-//! Stock gdb and lldb reject a target description of an unknown architecture, and then show nothing at all. Both
-//! accept registers of any name and width on top of x86-64. Their facade therefore uses that: `rip` is the wave's PC,
-//! every other x86 register is unavailable, and the wave's registers follow by AMD's names.
+//! Stock gdb and lldb reject a target description of an unknown architecture, and then print nothing. Both accept
+//! registers of any name and width in addition to those of x86-64. In their facade `rip` is therefore the wave's PC,
+//! every other x86 register is unavailable, and the wave's registers follow under AMD's names.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Facade {
         matches!(self, Self::AmdgcnGdb | Self::AmdgcnLldb)
     }
 
-    /// The note about a processor for the user of such a client, as text.
+    /// The note about a processor for the user of such a client.
     #[must_use]
     pub fn note(self, target: &Target) -> Option<String> {
         let name = &target.name;
@@ -68,8 +68,8 @@ impl Facade {
 
     /// The evidence that a packet gives of its client.
     ///
-    /// Both clients begin with `qSupported` or `QStartNoAckMode`. LLDB names four architectures in the former and
-    /// goes on with packets that gdb lacks; gdb offers `qRelocInsn`.
+    /// Both clients begin with `qSupported` or `QStartNoAckMode`. LLDB names four architectures in `qSupported` and
+    /// continues with packets that gdb lacks; gdb offers `qRelocInsn`.
     pub(super) fn betrayed_by(name: &str, body: &[u8]) -> Option<Self> {
         let says = |text: &[u8]| body.windows(text.len()).any(|window| window == text);
         match name {

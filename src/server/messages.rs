@@ -1,4 +1,4 @@
-//! Texts for a debugger's user alone; `report` renders all others.
+//! Texts only for users of a debugger; `report` renders all others.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::notation::plural;
 use crate::report::Style;
 use crate::session::{LaneState, UNCONFIRMED, WaveInfo};
 
-/// The greeting, for a client that can show text on attaching.
+/// The greeting, for a client that can print text at attach.
 pub(super) fn greeting(state: &State) -> String {
     let (session, threads) = (state.session.as_ref(), &state.threads);
     let kind = session.kind();
@@ -78,7 +78,7 @@ pub(super) fn state_of(info: &WaveInfo, item: Item, mark: Option<&str>) -> Strin
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// The mark of an inactive lane in focus, `lane 17: inactive`, of a thread that is a wave: its variables may differ
+/// The mark of an inactive lane in focus, `lane 17: inactive`, for a thread that is a wave: its variables may differ
 /// from the source's meaning. `None`: the lane is active, or its state is unknown.
 pub(super) fn lane_mark(state: &State, thread: Thread, info: &WaveInfo) -> Option<String> {
     let (wave, exec) = (thread.wave, info.exec?);
@@ -98,7 +98,7 @@ pub(super) fn lane_mark(state: &State, thread: Thread, info: &WaveInfo) -> Optio
     (does != LaneState::Active).then(|| format!("lane {lane}: {}", does.words()))
 }
 
-/// The name of a thread for a client whose list shows nothing else of it, with [`lane_mark`].
+/// The name of a thread with [`lane_mark`], for a client whose list prints only names.
 pub(super) fn marked_name(state: &State, thread: Thread, info: &WaveInfo) -> String {
     let name = name(info, thread, state.threads.item(thread));
     lane_mark(state, thread, info).map_or(name.clone(), |mark| format!("{name} [{mark}]"))

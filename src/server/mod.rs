@@ -9,10 +9,11 @@
 //! numbering   the client's own numbers of threads; monitor_lanes: the lanes of `monitor` that the client does not show
 //! ```
 //!
-//! **A captured state is never lost to a packet.** Every packet gets an answer or, if the protocol has nothing
-//! else, the empty one; an error in gdbstub costs an error reply and a new machine.
+//! **A packet never loses a captured state.** Every packet gets an answer or, without one in the protocol, the empty
+//! reply. An error in gdbstub costs an error reply and a new machine.
 //!
-//! **Nothing is made up.** A register with a missing part is `xx`; a read of memory ends where the capture ends.
+//! **Replies never invent values.** A register with a missing part is `xx`; a read of memory ends where the capture
+//! ends.
 //!
 //! docs/protocol.md lists every packet and the component that answers it.
 
@@ -38,7 +39,7 @@ pub use facade::Facade;
 pub use threads::{MAX_LANES, Thread, Threads, ThreadsAs, ThreadsError};
 pub use transport::{Endpoint, Listen, ServeOptions, serve};
 
-/// Every packet that gets more than the empty reply, in the order of the router's table, with the component that
+/// Every packet with a reply other than the empty one, in the order of the router's table, with the component that
 /// answers it: `own`, `gdbstub`, or `gdbstub, reviewed`.
 pub fn packet_table() -> impl Iterator<Item = (&'static str, &'static str)> {
     front::router::table()

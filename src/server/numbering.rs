@@ -1,8 +1,8 @@
-//! The client's own numbers of threads, and whether the server knows the client's selected thread.
+//! The client's own numbers of threads, and the server's knowledge of the client's selected thread.
 //!
-//! Thread ids of the protocol are fixed; both debuggers count by themselves. gdb counts the list of threads from 1.
-//! LLDB numbers a thread when it first reads of it: first the one of the stop at attach, then the others in the order
-//! of the list. Texts and typed commands use the client's numbers; packets use the protocol's.
+//! Thread ids of the protocol are fixed; both debuggers have their own numbers. gdb numbers the list of threads from 1.
+//! LLDB numbers a thread at its first appearance: first the stopped one at attach, then the others in the order of the
+//! list. Texts and typed commands use the client's numbers; packets use the protocol's.
 
 use super::error::{NO_WAVE, PacketError};
 use super::state::State;
@@ -67,9 +67,9 @@ impl State {
 
 /// The client's way to count threads.
 enum Counts {
-    /// gdb: by their places in the list.
+    /// gdb: the position in the list.
     AsListed,
-    /// LLDB: the same, except that the thread at this place is the first.
+    /// LLDB: the same, except that the thread at this position is first.
     StoppedFirst(usize),
     /// Another client: by the ids of the protocol.
     ById,

@@ -11,7 +11,7 @@ use crate::session::Waves;
 pub(super) enum Source {
     /// A register of the wave.
     Wave(RegId),
-    /// The token of the frame's window, which x86 calls its stack pointer.
+    /// The token of the frame's window, in x86's stack pointer.
     StackPointer,
     /// The lane in focus.
     Lane,
@@ -44,8 +44,8 @@ pub(super) struct RegisterMap {
     slots: Vec<Slot>,
     /// The index in `slots` of each number.
     by_number: Vec<Option<u32>>,
-    /// The number of `slots` in the `g` packet. `p` reads the rest: a full `g` of 130 KiB for each thread made
-    /// `info threads` 70 times slower.
+    /// The number of `slots` in the `g` packet; `p` reads the others. A full `g` of 130 KiB for each thread made `info
+    /// threads` 70 times slower.
     short: usize,
     /// The packet number of the PC.
     pub(super) pc: Option<usize>,
@@ -79,9 +79,9 @@ pub(super) const LLDB_STACK_POINTER: &str = "token";
 pub(super) const LANE: &str = "lane";
 /// Its bytes.
 const LANE_BYTES: usize = 4;
-/// Its bytes for LLDB, whose expressions have no integer of that size and reject `$lane`: the variables of the
-/// previous lane would stay after `p $lane = 5`. Reads without an expression, `p $lane` and `register read lane`, and
-/// `register write lane 5` need no type.
+/// Its bytes for LLDB, whose expressions have no integer of that size and reject `$lane`. With 4 bytes the variables of
+/// the previous lane would stay after `p $lane = 5`. Reads without an expression, `p $lane` and `register read lane`,
+/// and `register write lane 5` need no type.
 const LLDB_LANE_BYTES: usize = 3;
 
 impl RegisterMap {
@@ -133,8 +133,8 @@ impl RegisterMap {
             Facade::AmdgcnGdb => {
                 for run in kind.dbgapi() {
                     for index in 0..run.count {
-                        // This client reads sizes from its own library: a number without a register must have the
-                        // same width.
+                        // This client reads sizes from its own library: a number without a register must have the same
+                        // width.
                         let source = match run.register {
                             Some(RegId(first)) => Source::Wave(RegId(first.saturating_add(index))),
                             None => Source::Absent { name: "", gdb_type: "" },
@@ -159,7 +159,7 @@ impl RegisterMap {
         Self { kind, slots, by_number, short, pc }
     }
 
-    /// Every number that has a register, in order.
+    /// Every number with a register, in order.
     pub(super) fn slots(&self) -> &[Slot] {
         &self.slots
     }

@@ -25,7 +25,7 @@ use crate::view::{self, TypedMemory, View, ViewObject, Views};
 /// Features that a client switched on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Features {
-    /// gdb 16 and later: `E.words` is understood everywhere but in `m`.
+    /// gdb 16 and later: it understands `E.words` everywhere except in `m`.
     pub(super) error_message: bool,
     /// lldb: `Enn;words in hex`.
     pub(super) error_strings: bool,
@@ -64,12 +64,12 @@ impl RefusedWrite {
     }
 }
 
-/// A stop in the form for a client.
+/// A stop for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
     /// The thread that stopped.
     pub(super) thread: Thread,
-    /// Whether it is the answer to a request to resume.
+    /// Whether it answers a request to resume.
     pub(super) refused: bool,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct State {
     pub(super) selection: Selection,
     /// Waves whose focus the client has moved.
     pub(super) moved: HashSet<WaveId>,
-    /// Waves whose lane of `monitor` is not the one in focus, which the client shows.
+    /// Waves whose lane of `monitor` is not the lane in focus, which the client prints.
     monitor_lanes: MonitorLanes,
     /// Whether the user named the selected thread in a command, `monitor thread N`.
     pub(super) is_chosen: bool,
@@ -113,7 +113,7 @@ pub(super) struct State {
     pub(super) short_line: Option<(u64, u64)>,
     /// The client's reads of memory through its view.
     pub(super) typed: TypedMemory,
-    /// The reason of the last refused write of memory, which neither debugger prints.
+    /// The reason of the last rejected write of memory, which neither debugger prints.
     pub(super) refused: RefusedWrite,
     /// The client's open files of views.
     pub(super) handles: Handles,
@@ -123,11 +123,11 @@ pub(super) struct State {
     pub(super) code: CodeReads,
     /// Whether LLDB has read a list of files with only the stub.
     pub(super) stub_was_listed: bool,
-    /// Pending notices: they come with the next text that the client shows.
+    /// Pending notices for the next text that the client prints.
     notes: String,
     /// The state of views that gdb lost.
     pub(super) missing: MissingViews,
-    /// The first thread of LLDB's list that has a stop reason there: it keeps those of threads that did not run.
+    /// The first thread of LLDB's list with a stop reason there: LLDB keeps the reasons of threads that did not run.
     pub(super) first_with_reason: Option<Thread>,
     /// Whether the client's last request removed a breakpoint, as LLDB does before it steps off it.
     pub(super) has_removed_breakpoint: bool,
@@ -142,7 +142,7 @@ pub(super) struct State {
     facade: Facade,
     /// Whether the user chose the facade.
     forced: bool,
-    /// Whether the client is gdb beyond doubt.
+    /// Whether the client is certainly gdb.
     gdb: bool,
     registers: OnceCell<Arc<RegisterMap>>,
 }
@@ -197,7 +197,7 @@ impl State {
             next_thread: 0,
             is_piped: false,
             greeted: false,
-            // A client without evidence is taken for gdb: its description is the stricter one.
+            // Without evidence the facade is gdb's: its description is the stricter one.
             facade: facade.unwrap_or(Facade::Gdb),
             forced: facade.is_some(),
             gdb: facade.is_some_and(|facade| !facade.is_lldb()),
@@ -210,8 +210,8 @@ impl State {
         self.facade
     }
 
-    /// Checks a packet for evidence of the client. The user's choice holds, except for a client that names itself in
-    /// `qSupported` and does not use the chosen dialect: it could show nothing.
+    /// Checks a packet for evidence of the client. The user's choice holds, except for a client that identifies itself
+    /// in `qSupported` and does not use the chosen dialect: it could print nothing.
     pub(super) fn recognise(&mut self, name: &str, body: &[u8]) {
         let Some(facade) = Facade::betrayed_by(name, body) else { return };
         if self.forced {
@@ -236,7 +236,7 @@ impl State {
         }
     }
 
-    /// Adds a notice to the next text that the client shows.
+    /// Adds a notice to the next text that the client prints.
     pub(super) fn note(&mut self, words: &str) {
         if !self.notes.contains(words) {
             self.notes.push_str(words);
@@ -277,7 +277,7 @@ impl State {
         self.gdb
     }
 
-    /// The view at the client's start; `None` if it loads code objects by itself, or gets none.
+    /// The view at the client's start; `None` if it loads code objects itself, or gets none.
     pub(super) fn first_view(&self) -> Option<&View> {
         let views = self.views.as_deref().filter(|_| !self.facade.is_amdgcn())?;
         Some(views.get())
@@ -306,19 +306,19 @@ impl State {
         notices
     }
 
-    /// Whether addresses for this client name the lane: LLDB keeps memory by address, whatever lane is in focus, and
-    /// a thread that is a lane is never another one.
+    /// Whether addresses for this client name the lane. LLDB keeps memory by address for any lane in focus, and a
+    /// thread that is a lane is never another one.
     fn names_lanes(&self, thread: Thread) -> bool {
         self.facade.is_lldb() || thread.lane.is_some()
     }
 
-    /// The lane of `monitor` and of our own packets: a thread's own, or the one that the user chose last.
+    /// The lane of `monitor` and of our own packets: a thread's own, or the user's last choice.
     pub(super) fn lane(&self, thread: Thread) -> LaneId {
         let chosen = self.monitor_lanes.lane(thread.wave);
         thread.lane.or(chosen).unwrap_or_else(|| self.session.focus(thread.wave))
     }
 
-    /// The lane that the client shows of a thread: its own, or the one in focus.
+    /// The lane that the client prints of a thread: its own, or the one in focus.
     pub(super) fn shown_lane(&self, thread: Thread) -> LaneId {
         thread.lane.unwrap_or_else(|| self.session.focus(thread.wave))
     }
@@ -331,8 +331,8 @@ impl State {
         view::stack_pointer(&*self.session, thread.wave, self.shown_lane(thread), self.names_lanes(thread))
     }
 
-    /// The client's PC: that of the thread's lane, if it has a stack of its own. For a wave's thread without a view
-    /// the client sees the wave's stack.
+    /// The client's PC: that of the thread's lane, if it has a stack of its own. For a wave's thread without a view the
+    /// client sees the wave's stack.
     pub(super) fn own_pc(&self, thread: Thread) -> Result<Option<Pc>, ReadError> {
         if thread.lane.is_none() && self.view().is_none() {
             return Ok(None);
@@ -365,8 +365,8 @@ impl State {
         thread.lane.map_or(Ok(()), |lane| self.session.set_focus(thread.wave, lane))
     }
 
-    /// Chooses the lane of a wave that is one thread; `is_shown`: the client shows it at once, else it is the lane of
-    /// `monitor` until the client drops what it keeps.
+    /// Chooses the lane of a wave that is one thread. `is_shown`: the client prints it at once; otherwise it is the
+    /// lane of `monitor` until the client drops its cached values.
     ///
     /// # Errors
     /// The lane does not exist, or is another thread.
@@ -400,7 +400,7 @@ impl State {
         }
     }
 
-    /// The client shows that lane of the wave from here on.
+    /// Sets the focus of the wave to the lane that the client prints from here on.
     fn focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), PacketError> {
         self.session.set_focus(wave, lane)?;
         self.monitor_lanes.follow(wave);
@@ -409,20 +409,20 @@ impl State {
         Ok(())
     }
 
-    /// The client has written the register of the lane in focus, or (`is_pc`) the PC.
+    /// Records the client's write of the register of the lane in focus, or (`is_pc`) of the PC.
     pub(super) fn was_written(&mut self, thread: Thread, is_pc: bool) {
         self.monitor_lanes.was_written(thread.wave, is_pc);
     }
 
-    /// The client reads the PC: LLDB has dropped its cached values of the wave, and shows the lane of `monitor` from
+    /// Handles a read of the PC: LLDB has dropped its cached values of the wave, and prints the lane of `monitor` from
     /// here on.
     pub(super) fn pc_is_read(&mut self, thread: Thread) -> Result<(), PacketError> {
         let lane = self.facade.is_lldb().then(|| self.monitor_lanes.pc_is_read(thread.wave)).flatten();
         lane.map_or(Ok(()), |lane| self.focus(thread.wave, lane))
     }
 
-    /// A stop goes to the client, which shows the lanes of `monitor` from here on. Returns the waves for which it
-    /// showed another lane.
+    /// Handles a stop, after which the client prints the lanes of `monitor`. Returns the waves for which it printed
+    /// another lane.
     pub(super) fn show_chosen_lanes(&mut self) -> Result<Vec<WaveId>, PacketError> {
         let lanes: Vec<_> = self.monitor_lanes.stop().collect();
         for (wave, lane) in &lanes {
@@ -458,7 +458,7 @@ impl State {
 
     /// The number of a thread.
     pub(super) fn number(&self, thread: Thread) -> u64 {
-        // Every thread is from the table; 0 would be any thread.
+        // Every thread is in the table; 0 would be any thread.
         self.threads.find(thread).unwrap_or(0)
     }
 

@@ -1,8 +1,8 @@
 //! gdbstub's view of a client: its `Target` over the session.
 //!
-//! A passthrough architecture, because the registers of a wave depend on the dump: gdbstub only carries bytes. Reads
-//! and writes bypass it (see [`super::front::router`]): it has no words for a refusal. Their methods exist because
-//! the traits require them.
+//! A passthrough architecture for bytes, because the registers of a wave depend on the dump. Reads and writes bypass
+//! gdbstub (see [`super::front::router`]), whose errors have no text. Their methods exist because the traits require
+//! them.
 
 use std::convert::Infallible;
 
@@ -229,9 +229,9 @@ impl ThreadExtraInfo for State {
     }
 }
 
-/// A breakpoint in a state that never runs is never hit. It is accepted nevertheless: after a refusal gdb would give
-/// up on `continue` and `finish` with "Cannot access memory", before the server can report that nothing runs. The
-/// same holds for watchpoints, where gdb would report too few hardware registers.
+/// A breakpoint in a state that never runs is never hit, and accepted nevertheless. After an error gdb would end
+/// `continue` and `finish` with "Cannot access memory", before the server can report that nothing runs. The same holds
+/// for watchpoints, where gdb would report too few hardware registers.
 impl Breakpoints for State {
     fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
         Some(self)

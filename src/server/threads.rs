@@ -6,9 +6,9 @@
 //! | `lanes` | a lane, of every wave |
 //! | `focus` | a lane of the wave that faulted; any other wave as a whole |
 //!
-//! A lane is a thread if it is active, or if it is inactive and `DW_AT_LLVM_lane_pc` has its PC: then it has a stack
-//! to show. A lane is no thread without a work-item, if it never entered the function, or if it is inactive at an
-//! unknown place. A wave without any such lane, or without a captured EXEC, stays one thread: it is not lost.
+//! A lane is a thread if it is active, or if it is inactive and `DW_AT_LLVM_lane_pc` has its PC, which gives it a
+//! stack. A lane is not a thread without a work-item, if it never entered the function, or if it is inactive at an
+//! unknown PC. A wave without any such lane, or without a captured EXEC, stays one thread.
 
 use crate::session::{LaneInfo, LaneState, PcSource, Waves};
 use crate::units::{LaneId, WaveId};
@@ -40,7 +40,7 @@ impl ThreadsAs {
 pub struct Thread {
     /// The wave.
     pub wave: WaveId,
-    /// The lane, if the thread is one; `None`: the wave, with whichever lane is in focus.
+    /// The lane, if the thread is one; `None`: the wave, with any lane in focus.
     pub lane: Option<LaneId>,
 }
 
@@ -95,7 +95,7 @@ pub struct Threads {
     all: Vec<Thread>,
     /// The state of each thread that is a lane; empty if all are waves.
     items: Vec<Item>,
-    /// Whether numbers count threads, and not the dump's waves.
+    /// Whether numbers count threads, not the dump's waves.
     counted: bool,
     first: Thread,
 }
@@ -118,7 +118,7 @@ impl Threads {
             let mut lanes = if expanded { session.lanes(*wave).unwrap_or_default() } else { Vec::new() };
             lanes.retain(is_thread);
             count += lanes.len().max(1);
-            // The excess is counted, for the message, and not stored.
+            // The excess is only counted, for the message.
             if count > most {
                 continue;
             }
@@ -200,7 +200,7 @@ impl Threads {
         self.index(wave).map(|_| wave)
     }
 
-    /// The number of a thread; `None` if it is none.
+    /// The number of a thread; `None` if it is not in the list.
     #[must_use]
     pub fn find(&self, thread: Thread) -> Option<u64> {
         let index = self.index(thread)?;
@@ -214,7 +214,7 @@ impl Threads {
         Some((number(start).filter(|_| start < end)?, number(end.checked_sub(1)?)?))
     }
 
-    /// Whether numbers count threads: some waves are shown as lanes.
+    /// Whether numbers count threads: some waves are listed as lanes.
     pub(super) fn are_counted(&self) -> bool {
         self.counted
     }
@@ -225,7 +225,7 @@ impl Threads {
         index.and_then(|index| self.items.get(index)).copied().unwrap_or_default()
     }
 
-    /// The place of a thread in [`Self::all`].
+    /// The index of a thread in [`Self::all`].
     pub(super) fn index(&self, thread: Thread) -> Option<usize> {
         self.all.binary_search(&thread).ok()
     }
@@ -236,7 +236,7 @@ impl Threads {
         each.into_iter().find(|thread| self.index(*thread).is_some())
     }
 
-    /// The positions of a wave's threads in the list.
+    /// The indexes of a wave's threads in the list.
     pub(super) fn range(&self, wave: WaveId) -> (usize, usize) {
         let start = self.all.partition_point(|thread| thread.wave < wave);
         let end = self.all.partition_point(|thread| thread.wave <= wave);

@@ -1,12 +1,12 @@
 //! Sources of clients: TCP, a unix socket, or standard input and output.
 //!
-//! One thread for each client, because a session answers by reading files and a slow client must not hold up another.
-//! The listening thread waits on sockets and signals together, so that SIGINT, SIGTERM, SIGHUP and SIGQUIT end the server
-//! cleanly: no new clients, the open connections shut down, the unix socket and the folder of views removed. It waits
-//! for the clients' threads for [`GRACE`] at most.
+//! Each client has a thread, because a session answers by reading files and a slow client must not delay another. The
+//! listening thread waits for sockets and signals together: SIGINT, SIGTERM, SIGHUP and SIGQUIT end the server cleanly.
+//! It then accepts no clients, shuts down the open connections, and removes the unix socket and the folder of views. It
+//! waits for the clients' threads for [`GRACE`] at most.
 //!
-//! Cost of one client: a thread, a descriptor, and the memory that `talk` bounds. If the system refuses a resource
-//! (threads, descriptors), only the new client is lost.
+//! Cost of one client: a thread, a descriptor, and the memory within the bounds of `connection`. If the system refuses
+//! a resource (threads, descriptors), only the new client is lost.
 
 mod clients;
 mod complaint;
@@ -32,16 +32,15 @@ use crate::session::{Inspect, Interrupt};
 use crate::signals::Signals;
 use crate::view::Views;
 
-/// Time that the server waits for its clients' threads at its end. A thread that still works then ends with the
-/// process.
+/// Maximum wait for the clients' threads at the end of the server. Later ones end with the process.
 const GRACE: Duration = Duration::from_secs(1);
-/// Pause of accepting after the system refused a client for a reason that lasts.
+/// Pause of accepting after a lasting error of the system.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Options of the server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// The endpoint. With [`Listen::Stdio`] the server has one client and listens to nothing else.
+    /// The endpoints. With [`Listen::Stdio`] the server has one client and no other endpoint.
     pub listen: Vec<Listen>,
     /// The clients' facade; `None`: inferred from each handshake.
     pub client: Option<Facade>,
@@ -53,7 +52,7 @@ pub struct ServeOptions {
     pub once: bool,
     /// Maximum number of clients at a time; each has a thread and a session.
     pub most_clients: usize,
-    /// Maximum time of a connection without a packet. A client that sent one may be silent for ever.
+    /// Maximum time of a connection without a packet. After a packet a client may be silent for ever.
     pub silence: Duration,
 }
 
@@ -78,8 +77,8 @@ type MakeSession = dyn Fn(Interrupt) -> Box<dyn Inspect> + Send + Sync;
 /// Serves until SIGINT, SIGTERM, SIGHUP or SIGQUIT, or with `once` until the first client is done.
 ///
 /// Each client's thread calls `make_session`; the [`Interrupt`] is set when the client is gone or the server ends.
-/// `ready` receives the addresses for clients. Threads of clients that still work one second after the end go on, and
-/// end at the next check of their interrupt.
+/// `ready` receives the addresses for clients. Threads that still work one second after the end continue until the next
+/// check of their interrupt.
 ///
 /// # Errors
 /// An endpoint cannot be opened, or the system's wait fails.
@@ -146,7 +145,7 @@ impl Server {
     fn run(&mut self) -> io::Result<()> {
         loop {
             let woken = self.wait()?;
-            // A Ctrl-C that is meant for the debugger at the other end of the pipe reaches the whole group of processes.
+            // A Ctrl-C for the debugger at the other end of the pipe reaches the whole process group.
             if woken.signal && (self.signals.terminated() || !self.is_stdio) {
                 return Ok(());
             }
@@ -196,13 +195,13 @@ impl Server {
         fds.push(PollFd::new(self.clients.wake(), PollFlags::POLLIN));
         fds.extend(listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)));
         let first_client = fds.len();
-        // No event is requested: `poll` reports a connection that is closed in both directions all the same.
+        // Without requested events `poll` still reports a connection that is closed in both directions.
         fds.extend(self.clients.watched().map(|(_, fd)| PollFd::new(fd, PollFlags::empty())));
         let signal = fds.len();
         fds.extend(self.signals.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         let deadline = self.paused.into_iter().chain(self.clients.deadline()).min();
         let timeout = deadline.map_or(PollTimeout::NONE, |deadline| {
-            // A millisecond more: a wait that ends too early would repeat.
+            // One millisecond more: a wait that ends too early would repeat.
             let left = deadline.saturating_duration_since(now).as_millis().saturating_add(1);
             PollTimeout::from(u16::try_from(left).unwrap_or(u16::MAX))
         });

@@ -1,9 +1,9 @@
 //! Additions of what-if changes to a client's view. A changed PC may lie in a function that no stack held; the
 //! client's first files have no variables of it.
 //!
-//! Measured: gdb 13 and lldb 22 read the list of libraries anew on a stop reply with `library`, and accept a library at
-//! the addresses of another. gdb looks a PC up in the files in their order and takes the first file with a unit there.
-//! It therefore finds a unit that only the further file has, and misses a function of a unit that the first file has.
+//! Measured: gdb 13 and lldb 22 read the list of libraries again at a stop reply with `library`. They accept a library
+//! at another's addresses. For a PC, gdb takes the first file with a unit there. It therefore finds a unit that only
+//! the further file has, and misses a function of a unit that the first file has.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl ViewUpdate {
         self.view.as_deref()
     }
 
-    /// A copy to keep while the session changes.
+    /// A copy that stays unchanged while the session changes.
     pub(super) fn shared(&self) -> Option<Arc<View>> {
         self.view.clone()
     }
@@ -46,16 +46,16 @@ impl ViewUpdate {
         &self.added
     }
 
-    /// The pending notice of the user.
+    /// The pending notice for the user.
     pub(super) fn words(&mut self) -> String {
         std::mem::take(&mut self.words)
     }
 }
 
-/// Checks whether the client's changes brought functions onto stacks that its view lacks; returns whether the client
-/// has to load files.
+/// Checks whether the client's changes added functions to stacks that its view lacks; returns whether the client must
+/// load files.
 pub(super) fn grow(state: &mut State) -> bool {
-    // The view has the stacks of the capture; only this client's changes lead elsewhere.
+    // The view has the stacks of the capture; only this client's changes can add others.
     let is_changed = state.session.changes(0).is_ok_and(|changes| changes.left_out > 0);
     let Some(views) = state.views.clone().filter(|_| is_changed) else { return false };
     let capacity = MAX_ADDED.saturating_sub(state.grown.added.len());

@@ -2,8 +2,8 @@
 
 /// Size of a block in bytes; a block without a byte to escape is copied whole.
 ///
-/// Escaping byte by byte costs more than all the rest of an `x` reply. A test over a whole block is a few vector
-/// instructions, and most blocks of real data pass it.
+/// Escaping by bytes costs more than the rest of an `x` reply. A test of a whole block takes a few vector instructions,
+/// and most blocks of real data pass it.
 const BLOCK: usize = 16;
 
 /// Appends binary data with a reply's escaping.

@@ -1,9 +1,9 @@
 //! Packet framing: `$body#cc`, acknowledgements, the interrupt byte, and junk between them.
 //!
-//! For any stream, memory stays bounded and the next well-formed packet is found. A `$` within a body means that the
-//! end of the packet before it was lost (data always escapes it). A body beyond [`MAX_BODY`] is dropped as it arrives.
+//! For any stream, memory is bounded and the next well-formed packet is found. A `$` within a body means that the end
+//! of the previous packet was lost (data always escapes it). A body beyond [`MAX_BODY`] is dropped on arrival.
 
-/// The longest accepted body: the `PacketSize` of the handshake, and capacity for a `#cc` that clients do not count.
+/// Maximum length of a body: the `PacketSize` of the handshake, and space for a `#cc`, which clients do not count.
 pub(crate) const MAX_BODY: usize = super::super::PACKET_SIZE + 16;
 
 /// An item of the stream.
@@ -13,7 +13,7 @@ pub(crate) enum Event<'a> {
     Packet(&'a [u8]),
     /// A packet whose checksum is wrong or not hex.
     BadChecksum,
-    /// A packet beyond [`MAX_BODY`]; its bytes are gone.
+    /// A packet beyond [`MAX_BODY`], dropped.
     TooLong,
     /// The interrupt byte, 0x03, outside of a packet.
     Interrupt,
@@ -27,11 +27,11 @@ pub(crate) enum Event<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Framer {
     input: Vec<u8>,
-    /// Number of bytes that are already handed out.
+    /// The number of bytes already returned.
     at: usize,
-    /// Bytes of the open packet's body that are known to hold neither `#` nor `$`.
+    /// The number of bytes of the open packet's body without `#` and `$`.
     scanned: usize,
-    /// Whether the open packet's body is being dropped.
+    /// Whether the open packet's body exceeds the maximum.
     dropping: bool,
 }
 
@@ -45,7 +45,7 @@ impl Framer {
         self.input.extend_from_slice(bytes);
     }
 
-    /// The next event, if all of it has arrived.
+    /// The next complete event.
     pub(crate) fn next(&mut self) -> Option<Event<'_>> {
         loop {
             let rest = self.input.get(self.at..)?;
@@ -72,7 +72,7 @@ impl Framer {
                 self.open(end + 1);
                 continue;
             }
-            // Two digits follow the `#`, or the packet is not complete yet.
+            // Without two digits after the `#` the packet is incomplete.
             let digits = body.get(end + 1..end + 3)?;
             let sent = hex_byte(digits);
             let too_long = self.dropping;
@@ -90,14 +90,14 @@ impl Framer {
         }
     }
 
-    /// Skips that many bytes; no packet is open afterwards.
+    /// Skips bytes; no packet is open afterwards.
     fn open(&mut self, bytes: usize) {
         self.at += bytes;
         self.scanned = 0;
         self.dropping = false;
     }
 
-    /// Records how far the open body reaches without an end; drops the body if it is too long.
+    /// Records the length of the open body without an end; drops a body that is too long.
     fn wait(&mut self, length: usize) {
         self.scanned = length;
         if length > MAX_BODY {

@@ -1,4 +1,4 @@
-//! The sending side: acknowledgements, and packets to send again on a NAK.
+//! The sending side: acknowledgements, and copies of packets for a NAK.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// A packet of the client arrived: the client has every earlier reply.
+    /// Handles an intact packet of the client, which implies that it has every earlier reply.
     pub(crate) fn accept(&mut self, out: &mut Vec<u8>) {
         self.pending.clear();
         if !self.no_acks {
@@ -20,7 +20,7 @@ impl Outbox {
         }
     }
 
-    /// A packet of the client was damaged. True if the client is asked for it again, false if it needs an answer.
+    /// Handles a damaged packet. Returns true if this requests a repetition, false if the packet needs an answer.
     pub(crate) fn refuse(&mut self, out: &mut Vec<u8>) -> bool {
         if !self.no_acks {
             out.push(b'-');
@@ -28,19 +28,19 @@ impl Outbox {
         !self.no_acks
     }
 
-    /// Whether sent packets have to be kept.
+    /// Whether sent packets must be kept.
     pub(crate) fn keeps(&self) -> bool {
         !self.no_acks
     }
 
-    /// A packet was sent.
+    /// Keeps a sent packet.
     pub(crate) fn sent(&mut self, packet: &[u8]) {
         if !self.no_acks {
             self.pending.push_back(packet.to_vec());
         }
     }
 
-    /// Forgets the packets since the client's last one: they are withdrawn before they are sent.
+    /// Drops the packets since the client's last one, before they are sent.
     pub(crate) fn take_back(&mut self) {
         self.pending.clear();
     }
@@ -58,7 +58,7 @@ impl Outbox {
         }
     }
 
-    /// Ends acknowledgements; the client may still ask for the `OK` to this packet again.
+    /// Ends acknowledgements; the client may still request the `OK` to this packet again.
     pub(crate) fn stop_acks(&mut self) {
         self.no_acks = true;
     }

@@ -5,7 +5,7 @@ use super::frame::checksum;
 use super::outbox::Outbox;
 use crate::clean::clean_lines;
 
-/// Maximum bytes of text in one `O` packet; they fit every client's buffer.
+/// Maximum bytes of text in one `O` packet, within every client's buffer.
 pub(crate) const TEXT_BYTES: usize = 1024;
 
 /// The reply to one packet. A reply without bytes is the empty one: "not supported".
@@ -22,7 +22,7 @@ pub(crate) struct Reply<'a> {
     sum: u8,
 }
 
-/// Bytes that become digits at once: the digits are summed and copied while the nearest cache holds them.
+/// Bytes to convert to digits at once: sum and copy then hit the nearest cache.
 const HEX_BYTES: usize = 2048;
 
 impl<'a> Reply<'a> {
@@ -33,7 +33,7 @@ impl<'a> Reply<'a> {
         Self { out, outbox, first: start, start, summed: start + 1, sum: 0 }
     }
 
-    /// Ends the reply: checksum, and a copy for a client that asks again.
+    /// Ends the reply: adds the checksum, and keeps a copy for a NAK.
     pub(crate) fn finish(mut self) {
         self.end_packet();
     }
@@ -72,7 +72,7 @@ impl<'a> Reply<'a> {
         self.clear();
     }
 
-    /// Appends text, which must hold none of `#`, `$`, `}` and `*`.
+    /// Appends text, which must lack `#`, `$`, `}` and `*`.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         self.bytes(text.as_bytes())
     }
@@ -112,7 +112,7 @@ impl<'a> Reply<'a> {
         self
     }
 
-    /// Appends that many unknown bytes.
+    /// Appends unknown bytes as `xx`.
     pub(crate) fn unknown(&mut self, bytes: usize) -> &mut Self {
         let length = self.out.len() + bytes * 2;
         self.out.resize(length, b'x');
@@ -146,7 +146,7 @@ impl<'a> Reply<'a> {
         self
     }
 
-    /// Takes over complete packets, all but the last as packets before the reply.
+    /// Appends complete packets; all but the last precede the reply.
     pub(crate) fn packet(&mut self, body: &[u8], last: bool) {
         self.clear();
         self.bytes(body);

@@ -1,7 +1,7 @@
 //! The routes of packets: one table with every packet of the server.
 //!
-//! A packet is found by its exact name, never by a prefix: gdbstub takes `qCRC` for `qC`. A packet outside of the
-//! table gets the empty reply, which every client reads as "not supported".
+//! The table is searched by exact names: gdbstub's search by prefix confuses `qCRC` with `qC`. A packet outside of the
+//! table gets the empty reply, "not supported" for every client.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ pub(crate) struct Request<'a> {
 
 /// Answers a packet.
 pub(crate) type Handler = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Handled;
-/// The state of the connection after an answer, or the reason of its absence.
+/// The state of the connection after an answer, or an error.
 pub(crate) type Handled = Result<Flow, PacketError>;
 /// Reviews gdbstub's answer.
 pub(crate) type Review = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<(), PacketError>;
@@ -57,7 +57,7 @@ pub(crate) struct Route {
     /// Whether the answer may depend on files that are read on demand: captured bytes, code objects and their debug
     /// information.
     pub(crate) needs_files: bool,
-    /// Whether gdb shows `E.words` in reply to it even if gdb did not offer that (measured with 13.1).
+    /// Whether gdb prints `E.words` in reply to it even without the feature in its offer (measured with 13.1).
     pub(crate) words: bool,
 }
 
@@ -81,12 +81,12 @@ const fn worded(route: Route) -> Route {
     Route { words: true, ..route }
 }
 
-/// A packet whose answer depends on the connection and on the lists of waves and registers alone.
+/// A packet whose answer depends only on the connection and on the lists of waves and registers.
 const fn plain(route: Route) -> Route {
     Route { needs_files: false, ..route }
 }
 
-/// Every packet that gets more than the empty reply: the most frequent packets first, those of the table of questions
+/// Every packet with a reply other than the empty one: the most frequent packets first, those of the table of questions
 /// last.
 pub(crate) static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     let route = |name, answer| Route { name, answer, needs_files: true, words: false };
@@ -184,7 +184,7 @@ pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// Names with a number after them and no separator.
+/// Packets with a number directly after their name.
 const NUMBERED: [&str; 2] = ["qThreadStopInfo", "qRegisterInfo"];
 
 /// The name of a packet and the text after it.

@@ -1,13 +1,13 @@
-//! The bytes of a GPU's code for debuggers that would disassemble them as x86-64. Each byte in a packet is true, or refused;
-//! lldb's file of the view has other bytes (docs/clients.md).
+//! Code bytes for debuggers that would disassemble them as x86-64. A packet has true bytes or an error; lldb's file of
+//! the view has other bytes (docs/clients.md).
 //!
-//! gdb reads code for its disassembler through a cache of lines: 64 bytes, on a boundary of 64. After a refused line
-//! it requests at once the few bytes that it needs next. All other reads (`x/8xb $pc`, `p`, `dump`) bypass that
-//! cache. The server therefore refuses a line of code, and in the next packet a read of an instruction's size in that
-//! line. A client that requests instructions by `qlanescope.Disassemble` prints those: it reads the bytes.
+//! gdb's disassembler reads code through a cache of lines: 64 bytes, on a boundary of 64. After an error for a line it
+//! requests only the few bytes that it needs next. All other reads (`x/8xb $pc`, `p`, `dump`) bypass that cache. The
+//! server therefore rejects a line of code, and in the next packet a read of an instruction's size in that line. A
+//! client that requests instructions by `qlanescope.Disassemble` prints those and gets the bytes.
 //!
-//! gdb also reads the beginning of a function without call frame information, to analyse its prologue; `step` and
-//! `bt` fail if it cannot. It requests 18 bytes there, and then one, each time after the line.
+//! gdb also reads the beginning of a function without call frame information, to analyse its prologue; without it
+//! `step` and `bt` fail. It requests 18 bytes there, and then one, each time after the line.
 //!
 //! LLDB 22 reads code for its disassembler and for `memory read` in the same way, so it gets no code.
 
@@ -25,7 +25,7 @@ use crate::units::WaveId;
 
 /// gdb's line of code, in bytes.
 const LINE: u64 = 64;
-/// Bytes of the largest number: a read of this size is no line.
+/// Bytes of the largest number: a read of at most this size is not a line.
 const SCALAR: u64 = 8;
 /// Maximum bytes that gdb reads for one instruction of x86-64 after a refused line.
 const INSTRUCTION: u64 = 16;
@@ -37,32 +37,32 @@ const PAGE: u64 = 4096;
 /// A client's pattern of code reads.
 #[derive(Debug, Default)]
 pub(crate) struct CodeReads {
-    /// The line that the current packet is refused.
+    /// The line rejected in the current packet.
     refused: Option<u64>,
-    /// The line that the packet before it was refused.
+    /// The line rejected in the previous packet.
     before: Option<u64>,
     /// The function whose prologue gdb reads in the current packet.
     prologue: Option<u64>,
-    /// The function whose prologue it read in the packet before.
+    /// The function whose prologue it read in the previous packet.
     prologue_before: Option<u64>,
     /// Whether the client requests instructions.
     pub(super) asks_for_instructions: bool,
-    /// The pages around PCs outside of all code objects, with the session's generation that they are of.
+    /// The pages around PCs outside of all code objects, for one generation of the session.
     pages: RefCell<Option<(u64, Arc<BTreeSet<u64>>)>>,
 }
 
 impl CodeReads {
-    /// A packet begins.
+    /// Begins a packet.
     pub(crate) fn next_packet(&mut self) {
         self.before = self.refused.take();
         self.prologue_before = self.prologue.take();
     }
 }
 
-/// The number of bytes, of those read from an address on, that the client gets.
+/// The number of bytes for the client, of those read from an address on.
 ///
 /// # Errors
-/// No bytes: they are code, and the client would disassemble them.
+/// There are none: they are code, and the client would disassemble them.
 pub(super) fn reported(
     state: &mut State,
     address: u64,
@@ -103,7 +103,7 @@ pub(super) fn is_code(state: &State, place: MemoryAddress) -> bool {
     place.space == address::GLOBAL && run(state, place.address.0).is_code
 }
 
-/// Whether gdb reads for its disassembler: a line of its code cache, or the read that follows a refused line.
+/// Whether gdb reads for its disassembler: a line of its code cache, or the read after a rejected line.
 fn is_for_disassembler(state: &mut State, address: u64, length: u64) -> bool {
     let line = address - address % LINE;
     let end = address.saturating_add(length);
@@ -131,7 +131,7 @@ fn is_for_disassembler(state: &mut State, address: u64, length: u64) -> bool {
     length <= INSTRUCTION && end <= line.saturating_add(LINE)
 }
 
-/// A run of addresses that are code, or are not.
+/// A range of addresses that all are, or all are not, code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     /// Whether they are code.

@@ -1,7 +1,7 @@
-//! XML and JSON that clients read in pieces: built once, sliced for every request.
+//! XML and JSON documents, built once and sent in pieces.
 //!
-//! gdb reads in steps of 4 KiB whatever the packet size is, and reads the thread list again at each `info threads`;
-//! at ten thousand waves that is 750 requests for one document.
+//! gdb reads in steps of 4 KiB for any packet size, and repeats the thread list at each `info threads`; ten thousand
+//! waves take 750 requests for one document.
 
 use std::cell::OnceCell;
 use std::io;
@@ -26,11 +26,11 @@ pub(crate) struct Documents {
     pub(crate) libraries: OnceCell<Arc<[u8]>>,
     /// The list of threads.
     pub(crate) threads: OnceCell<Arc<[u8]>>,
-    /// The last of our own objects that was read from its beginning, under its object and annex.
+    /// The last of our own objects that a client began to read, with its object name and annex.
     pub(crate) own: Option<(String, Arc<[u8]>)>,
 }
 
-/// A value as JSON of at most that many bytes; `None` if it is longer.
+/// A value as JSON; `None` if it exceeds `most` bytes.
 pub(crate) fn json(value: &impl Serialize, most: usize) -> Option<Vec<u8>> {
     let mut bounded = Bounded { bytes: Vec::new(), most };
     serde_json::to_writer(&mut bounded, value).ok()?;

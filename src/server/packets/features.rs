@@ -13,7 +13,7 @@ const OWN: &[&str] = &["QStartNoAckMode+", "qXfer:threads:read+", "binary-upload
 /// The further features for LLDB.
 const LLDB: &[&str] = &["QThreadSuffixSupported+", "QListThreadsInStopReply+", "address-spaces+"];
 
-/// Takes the client's offers, and replaces gdbstub's list by ours.
+/// Records the client's offers, and replaces gdbstub's list by ours.
 pub(crate) fn extend(
     state: &mut State,
     request: Request<'_>,
@@ -44,7 +44,7 @@ pub(crate) fn extend(
     Ok(())
 }
 
-/// Whether a feature of gdbstub's list is ours too.
+/// Whether the reply keeps a feature of gdbstub's list.
 ///
 /// Not `multiprocess`: the session has one process, and without it gdb numbers waves `4` instead of `1.4`. Not the
 /// libraries for a client that cannot load them: see [`super::libraries`].

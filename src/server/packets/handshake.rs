@@ -17,8 +17,8 @@ pub(crate) fn stop_acks(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>
 
 /// `qTStatus`: the session has no trace.
 ///
-/// gdb sends this while it attaches, and prints text that precedes the answer. No other packet shows the user of an
-/// unmodified gdb a greeting.
+/// gdb sends this at attach, and prints text before the answer. No other packet can greet the user of an unmodified
+/// gdb.
 pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     if !state.greeted && !state.facade().is_lldb() {
         state.greeted = true;
@@ -31,8 +31,8 @@ pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) ->
     Ok(Flow::Continue)
 }
 
-/// The warning about the cost of a pipe. gdb 13 checks whether the program at its other end wrote an error, with a
-/// system call for each byte that it reads: a megabyte takes 0.2 s to 2 s, and over a socket some milliseconds.
+/// The warning about the cost of a pipe. gdb 13 checks for errors of the program at its other end, with a system call
+/// for each byte that it reads: a megabyte takes 0.2 s to 2 s, and over a socket some milliseconds.
 fn slow_pipe(state: &State) -> Option<String> {
     let view = state.first_view().filter(|_| state.is_piped)?;
     let bytes = view.objects().iter().map(|object| object.debug_bytes()).fold(0, u64::saturating_add);

@@ -1,13 +1,13 @@
 //! Loaded code objects, for debuggers that can load one: an AMDGPU ELF if the client knows AMDGPU, else its view.
 //!
-//! Stock gdb gets the main view as the program (`qXfer:exec-file`, `qOffsets`) and the others as libraries, all read
-//! through `vFile`. If gdb keeps another program, the main view is a library too. Stock lldb never requests files of
-//! a remote: it gets names of files in a folder of this machine.
+//! Stock gdb gets the main view as the program (`qXfer:exec-file`, `qOffsets`) and the others as libraries; it reads
+//! all through `vFile`. If gdb keeps another program, the main view is a library too. Stock lldb never requests files
+//! of a remote: it gets names of files in a folder of this machine.
 //!
-//! lldb 22 keeps the files of an earlier connection. It drops those that a list does not name, except for its
-//! program, which is its first file if it was started without one. It loads the new files before it drops the old
-//! ones, and forgets the addresses that both have. The first file of each list is therefore a stub without contents,
-//! and the first list of a connection has only this stub. lldb 22 reads the list twice when it connects.
+//! lldb 22 keeps the files of an earlier connection. It drops files outside of the list, except for its program: its
+//! first file, if it started without a program. It loads the new files before it drops the old ones, and forgets the
+//! addresses of both. The first file of each list is therefore a stub without contents, and the first list of a
+//! connection has only this stub. lldb 22 reads the list twice when it connects.
 
 use std::io;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const STACK_LINE: u64 = 64;
 /// Bytes of a return address of x86-64.
 const RETURN_ADDRESS: u64 = 8;
 
-/// Whether a client can do anything with gdb's list.
+/// Whether a client can use gdb's list.
 pub(crate) fn wanted(state: &State) -> bool {
     match state.facade() {
         Facade::AmdgcnGdb => true,
@@ -56,20 +56,20 @@ pub(crate) struct MissingViews {
 }
 
 impl MissingViews {
-    /// gdb opens the main view as its program: `file target:/lanescope/NAME` if it dropped the view before.
+    /// gdb opens the main view as its program: `file target:/lanescope/NAME`, if it dropped the view before.
     pub(super) fn program_is_open(&mut self) {
         self.has_program_again = self.main_is_library;
     }
 
-    /// gdb requests the program's offset, which it does with `run` and `attach`, and not with `file`.
+    /// gdb requests the program's offset: by `run` and `attach`, not by `file`.
     fn program_moves(&mut self) {
         self.main_is_library &= !self.has_program_again;
     }
 }
 
-/// gdb reads memory. Without the view of a PC's code it looks for x86-64's `ret` at the PC (1 byte), then reads the stack: a
-/// line of its cache, which is refused, and the return address in it. The code then has lost its view: the next stop makes
-/// gdb read the list again. A user's read of either (`p *(char(*)[64])$sp`, `x/gx $sp`) lacks the others.
+/// gdb reads memory. Without the view of a PC's code it looks for x86-64's `ret` at the PC (1 byte), then reads the
+/// stack: a line of its cache, which is rejected, and the return address in it. The view is then lost: the next stop
+/// makes gdb read the list again. A user's read of either (`p *(char(*)[64])$sp`, `x/gx $sp`) lacks the others.
 pub(super) fn note_read(state: &mut State, address: u64, length: u64) {
     let [code, line] = state.missing.reads;
     state.missing.reads = [line, (address, length)];
@@ -133,8 +133,7 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
     })
 }
 
-/// Code objects for a gdb with amdgcn: files that `vFile` serves, and plain names that the user's `solib-search-path`
-/// may have.
+/// Code objects for a gdb with amdgcn: files that `vFile` serves, and plain names for the user's `solib-search-path`.
 fn natives(state: &State) -> Vec<(String, Address)> {
     let objects = state.session.code_objects().into_iter().enumerate();
     let named = objects.map(|(index, object)| match state.natives().get(index) {
@@ -182,18 +181,18 @@ pub(crate) fn program(state: &State) -> Option<String> {
     Some(format!("{OF_TARGET}{FOLDER}{}", state.first_view()?.main()?.name))
 }
 
-/// The main view, if gdb took it as its program. A gdb with a program of its own closes the view before it requests
-/// offsets and libraries, or never opens it; the main view is then a library.
+/// The main view, if gdb took it as its program. A gdb with its own program closes the view before it requests offsets
+/// and libraries, or never opens it; the main view is then a library.
 fn main_as_program(state: &State) -> Option<&ViewObject> {
     state.first_view()?.main().filter(|_| vfile::has_program(state))
 }
 
-/// The offset for a program that is no view of this dump: no capture has addresses with this tag.
+/// The offset for a program other than this dump's view: no capture has addresses with this tag.
 const AWAY: Address = Address(0x71 << 56);
 
-/// `qOffsets`: the load offset of the program. Another program gets an offset out of the way: the view of an earlier
-/// dump lies at the code objects' addresses, and gdb searches its program first. LLDB would move whichever file it
-/// has first, and takes addresses from its list of libraries.
+/// `qOffsets`: the load offset of the program. Another program gets an unused offset: the view of an earlier dump has
+/// the code objects' addresses, and gdb searches its program first. LLDB would apply it to its first file, and takes
+/// addresses from its list of libraries.
 pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let has_main = state.first_view().is_some_and(|view| view.main().is_some());
     let address = match state.facade() {
@@ -211,8 +210,8 @@ pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) 
     Ok(Flow::Continue)
 }
 
-/// The load address of the one code object that holds the PCs of all waves with a known one. A gdb with amdgcn requests
-/// the position of its user's program without a name; with waves in several code objects the program is unknown.
+/// The load address of the one code object with the known PCs of all waves. A gdb with amdgcn requests the position of
+/// its user's program without a name; with waves in several code objects the program is unknown.
 fn only_address(state: &State) -> Option<Address> {
     let mut only = None;
     for wave in state.waves.iter() {

@@ -23,7 +23,7 @@ pub(crate) fn list_threads(state: &mut State, _: Request<'_>, reply: &mut Reply<
     Ok(Flow::Continue)
 }
 
-/// `QEnableErrorStrings`: errors carry their words from here on.
+/// `QEnableErrorStrings`: errors have text from here on.
 pub(crate) fn error_strings(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     state.features.error_strings = true;
     reply.text("OK");
@@ -40,7 +40,7 @@ pub(crate) fn echo(_: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -
 pub(crate) fn memory_region(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let address = parse::number(request.args).ok_or(PacketError::malformed("not an address"))?;
     let region = region(state, address);
-    // LLDB takes the address 2^64-1 for the end of all regions: the last byte belongs to none.
+    // LLDB reads the address 2^64-1 as the end of all regions: the last byte belongs to none.
     let end = region.last.saturating_add(1);
     let size = end.saturating_sub(region.start).max(1);
     reply.text("start:").number(region.start).text(";size:").number(size).text(";permissions:");

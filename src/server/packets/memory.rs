@@ -1,9 +1,8 @@
 //! `m`, `x`, `M` and `X`: memory of every address space.
 //!
-//! A packet names the space in two ways: a tag in the address (see [`crate::session::address`]), which every client
-//! can use, and LLDB's `;address_space:N;thread:ID;`. Both lead to one place and one read. A read across the end of
-//! captured memory is short, and never padded: an invented zero is worse than no byte. A write is a change of this
-//! client's session, and atomic.
+//! A packet names the space in two ways: by a tag in the address (see [`crate::session::address`]), for every client,
+//! or by LLDB's `;address_space:N;thread:ID;`. Both lead to one place and one read. A read across the end of captured
+//! memory is short, without padding. A write is a change of this client's session, and atomic.
 
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ use crate::view::{self, Reading, View, Views};
 pub(crate) fn read_hex(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let read = read(state, request.args)?;
     if read == 0 {
-        // A reply without digits would mean that the packet is unknown.
+        // A reply without digits would mean an unknown packet.
         return Err(PacketError::new(NOT_THERE, "nothing was captured there"));
     }
     reply.hex(state.buffer.get(..read).unwrap_or_default());
@@ -36,15 +35,15 @@ pub(crate) fn read_hex(state: &mut State, request: Request<'_>, reply: &mut Repl
 
 /// `x ADDRESS,LENGTH`, same suffixes; `b` and the bytes.
 ///
-/// The `b` fulfils `binary-upload+`. An LLDB without that feature sends `x0,0` and expects `OK`; it gets `b`, and
-/// stays with `m`.
+/// The `b` announces `binary-upload+`. An LLDB without that feature sends `x0,0` and expects `OK`; it gets `b`, and
+/// continues with `m`.
 pub(crate) fn read_binary(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     if matches!(parse::range(parse::split(request.args, b';').0), Some((_, 0))) {
         reply.text("b");
         return Ok(Flow::Continue);
     }
     let read = read(state, request.args)?;
-    // An answer without bytes ends LLDB's line, and LLDB caches it as it is.
+    // An answer without bytes ends LLDB's line, and LLDB caches it as such.
     reply.text("b").escaped(state.buffer.get(..read).unwrap_or_default());
     Ok(Flow::Continue)
 }
@@ -114,13 +113,13 @@ fn write_bytes(state: &mut State, address: u64, pairs: &[u8], bytes: &[u8]) -> R
     Ok(())
 }
 
-/// Whether a write is the first one of gdb's preparation of a call: one INT3 of x86-64 below the stack.
+/// Whether a write is the first of gdb's preparation of a call: one INT3 of x86-64 below the stack.
 ///
-/// gdb shows no words of a refused write. It does show those of a refused register, and goes on with the registers of
+/// gdb prints no text of a rejected write. It prints that of a rejected register, and continues with the registers of
 /// the arguments.
 fn begins_call(state: &State, address: u64, bytes: &[u8]) -> Result<bool, PacketError> {
     const INT3: [u8; 1] = [0xcc];
-    /// More than the red zone of 128 bytes (System V ABI for AMD64, 3.2.2), which gdb leaves alone.
+    /// More than the red zone of 128 bytes (System V ABI for AMD64, 3.2.2), which gdb skips.
     const BELOW: u64 = 256;
     if state.facade() != Facade::Gdb || bytes != INT3 {
         return Ok(false);
@@ -171,9 +170,9 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, PacketError> {
 
 /// Whether LLDB requests a line of its cache.
 ///
-/// lldb 22 requests the rest of a short line at once. An error there fails the read that needed the line, and the
-/// next read of the line succeeds with the bytes so far. At the end of memory the answer therefore has no bytes and
-/// is no error. If memory is known to go on, and was not captured, it stays an error.
+/// lldb 22 requests the rest of a short line at once. An error there fails the read that needed the line, and the next
+/// read of the line succeeds with the bytes so far. At the end of memory the answer therefore has no bytes and is not
+/// an error. It is an error if memory continues outside of the capture.
 fn is_line(address: u64, length: u64) -> bool {
     const LINE: u64 = 512;
     length == LINE && address.is_multiple_of(LINE)
@@ -220,8 +219,8 @@ fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, PacketError
 
 /// The meaning of an address for a client with a selected thread.
 ///
-/// LLDB caches memory by address, whatever is selected. An address in an aperture is a different place for each wave
-/// and lane, and LLDB would show one's bytes for the other's. It gets none if the view has pointers that name both.
+/// LLDB caches memory by address. An address in an aperture is a different place for each wave and lane: LLDB would
+/// print one's bytes for another. LLDB gets no such memory if the view has pointers with wave and lane.
 pub(super) fn place_at(state: &State, address: u64, thread: Thread) -> Result<MemoryAddress, ReadError> {
     let place = state.session.place(of_lane(address, thread), thread.wave)?;
     let is_plain = matches!(decode(address), Token::Plain(_));
@@ -238,8 +237,8 @@ pub(super) fn place_at(state: &State, address: u64, thread: Thread) -> Result<Me
     })
 }
 
-/// The same address, with the thread's lane in place of "the focused lane" of the thread's wave: a thread that is a
-/// lane has no other.
+/// The same address, with the thread's lane in place of "the focused lane" of its wave: a thread that is a lane has no
+/// other.
 fn of_lane(address: u64, thread: Thread) -> u64 {
     let Thread { wave, lane: Some(lane) } = thread else { return address };
     let own = |named: Option<WaveId>| named.is_none_or(|named| named == wave);
@@ -255,7 +254,7 @@ fn of_lane(address: u64, thread: Thread) -> u64 {
     explicit.unwrap_or(address)
 }
 
-/// The place of an address in a space, for a client with a selected thread; the session judges whether it exists.
+/// The place of an address in a space, for a client with a selected thread; the session checks its existence.
 fn in_space(state: &State, space: AddressSpace, address: u64, thread: Thread) -> MemoryAddress {
     let scope = state.session.kind().target.space(space).map(|space| space.scope);
     let lane = match scope {

@@ -1,9 +1,9 @@
 //! `qXfer:memory-map`: the addresses that gdb may read.
 //!
-//! gdb reads the map once, and then fails reads outside of it without a packet. The map must therefore never be
-//! narrower than the memory of any wave at any focus. It lists the plain addresses as they are, and the 32-bit spaces
-//! whole, one range for each tag. Images of code objects are listed whole: their missing bytes can still be written.
-//! All of it is `ram`, since a client's changes can be anywhere.
+//! gdb reads the map once, and then rejects reads outside of it without a packet. The map must therefore include the
+//! memory of every wave at any focus. It lists the plain addresses unchanged, and the 32-bit spaces whole, one range
+//! for each tag. Images of code objects are listed whole: clients can write their missing bytes. All of it is `ram`,
+//! since a client's changes can be anywhere.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const PLAIN_END: u64 = 0x0100_0000_0000_0000;
 const PLAIN_HIGH: u64 = 0xff00_0000_0000_0000;
 /// The bytes of address space that one tag covers.
 const TAG_BYTES: u64 = 1 << 56;
-/// Maximum number of plain regions in the list; a dump with more pieces gives one region for all.
+/// Maximum plain regions in the list; a dump with more has one region for all.
 const MAX_REGIONS: usize = 4096;
 
 /// The map, by gdb's DTD.

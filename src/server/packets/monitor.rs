@@ -1,9 +1,10 @@
 //! `qRcmd`: the user's commands, `monitor ...` in gdb and `process plugin packet monitor ...` in LLDB.
 //!
-//! A command about one wave acts on the thread of `monitor thread N COMMAND`, else on the selected thread as far as
-//! the server knows it ([`State::selected`]), and its answer begins with the name of that wave. Neither debugger
-//! reports its selected thread. If the server cannot know it, a command that changes a wave's values has to name one.
-//! A row of the table of questions is a command; [`COMMANDS`] has the others. All text goes out in `O` packets and the reply is `OK`: LLDB prints a reply with text as bare hex digits.
+//! A command about one wave acts on the thread of `monitor thread N COMMAND`, else on the selected thread if known
+//! ([`State::selected`]). Its answer begins with the wave's name. Neither debugger reports its selected thread; if it
+//! is unknown, a command that changes a wave's values must name one. A row of the table of questions is a command;
+//! [`COMMANDS`] has the others. All text is in `O` packets with the reply `OK`: LLDB prints a reply with text as bare
+//! hex digits.
 
 mod error;
 mod notices;
@@ -25,7 +26,7 @@ struct Command {
     arguments: &'static str,
     does: &'static str,
     about: About,
-    /// Maximum number of further words; [`ANY`]: the command judges each of them.
+    /// Maximum number of further words; [`ANY`]: the command checks each of them.
     most: usize,
     run: fn(&mut State, Thread, &[&str]) -> Result<String, CommandError>,
 }
@@ -36,7 +37,7 @@ const ANY: usize = usize::MAX;
 /// The subject of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
-    /// The whole dump: the thread makes no difference.
+    /// The whole dump, for any thread.
     Dump,
     /// A wave: the command itself names the wave of its answer.
     Own,
@@ -128,7 +129,7 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     folded(&clean_lines(answer))
 }
 
-/// The answer in lines of a debugger's console, which breaks longer ones within words; instructions stay as they are.
+/// The answer in lines of a debugger's console, which breaks longer ones within words; instructions stay unchanged.
 fn folded(answer: &str) -> String {
     let fold = |line: &str| match is_instruction(line) {
         true => line.to_owned(),
@@ -140,7 +141,7 @@ fn folded(answer: &str) -> String {
 /// Runs a command about the thread that the user named before it, or about the selected one.
 fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<String, CommandError> {
     let (name, rest) = words.split_first().unwrap_or((&"help", &[]));
-    // A letter may follow the name at once, as in gdb: print/x PATH.
+    // A letter may directly follow the name, as in gdb: print/x PATH.
     let (name, letter) = name.find('/').map_or((*name, None), |at| {
         let (name, letter) = name.split_at(at);
         (name, Some(letter))
@@ -223,7 +224,7 @@ fn ask(
         })
 }
 
-/// The longest run of memory that one command prints.
+/// Maximum bytes of memory that one command prints.
 const MAX_BYTES: u64 = 4096;
 
 /// A command of the user.
@@ -240,7 +241,7 @@ fn rows() -> impl Iterator<Item = (&'static str, Row)> {
     questions.chain(COMMANDS.iter().map(|command| (command.name, Row::Command(command))))
 }
 
-/// The command of that name, or of the one name with that prefix.
+/// The command with a name, or with the one name that has the prefix.
 fn find(name: &str) -> Result<Row, CommandError> {
     // gdb's short name.
     let name = if name == "bt" { "backtrace" } else { name };
@@ -259,7 +260,7 @@ fn find(name: &str) -> Result<Row, CommandError> {
     }
 }
 
-/// Words with a capital and a full stop; a name at their beginning is unchanged.
+/// Words with an initial capital and a full stop; an initial name is unchanged.
 fn sentence(words: &str) -> String {
     let name = words
         .split(' ')

@@ -1,4 +1,4 @@
-//! The one process, which is the captured state: it exists from the beginning and cannot end.
+//! The only process: the captured state, which exists from the beginning and cannot end.
 //!
 //! gdb manual, "Packets": with `target extended-remote` (`!`) the connection stays after `kill` and `detach`, and `run` and
 //! `attach` bring the process back. Other clients close the connection themselves.
@@ -21,10 +21,9 @@ pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -
     Ok(Flow::Continue)
 }
 
-/// `vRun;FILE;ARGUMENTS`: the captured state, whatever program is named. gdb resumes at once, and reads that nothing
-/// runs.
+/// `vRun;FILE;ARGUMENTS`: the captured state, for any program name. gdb resumes at once, and reads that nothing runs.
 pub(crate) fn run(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
-    // gdb sends `vKill` before it starts the process of an inferior anew. Another inferior of gdb would take the threads
+    // gdb sends `vKill` before it restarts the process of an inferior. Another inferior of gdb would take the threads
     // of the first one.
     if state.is_gdb() && !state.is_gone {
         state.note(
@@ -36,7 +35,7 @@ pub(crate) fn run(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>
     stop::first(state, request, reply)
 }
 
-/// `vAttach;PID`: the captured state. gdb 13 does not show the reason of a refusal.
+/// `vAttach;PID`: the captured state. gdb 13 does not print the reason of a rejection.
 pub(crate) fn attach(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     match parse::number(request.args) {
         Some(PID) => run(state, request, reply),
@@ -48,7 +47,7 @@ pub(crate) fn attach(state: &mut State, request: Request<'_>, reply: &mut Reply<
     }
 }
 
-/// `k`: the connection ends. gdb expects no reply; LLDB takes anything but an exit for a mistake.
+/// `k`: the connection ends. gdb expects no reply; LLDB reports any reply except an exit as an error.
 pub(crate) fn kill(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     if !request.args.is_empty() {
         return Err(PacketError::malformed("`k` takes no arguments"));
@@ -79,7 +78,7 @@ pub(crate) fn detach(state: &mut State, request: Request<'_>, reply: &mut Reply<
     Ok(leave(state))
 }
 
-/// The client has no process any more. The connection ends unless the client keeps it.
+/// Removes the client's process. The connection ends unless the client keeps it.
 fn leave(state: &mut State) -> Flow {
     state.is_gone = true;
     if state.is_extended { Flow::Continue } else { Flow::Close }

@@ -18,7 +18,7 @@ use crate::report::groups::number_list;
 use crate::session::Member;
 use crate::units::WaveId;
 
-/// Maximum bytes of memory in an answer: each is two digits, and the rest of the answer takes some capacity too.
+/// Maximum bytes of memory in an answer: each takes two digits, and the rest of the answer some capacity too.
 const MAX_BYTES: u64 = MAX_READ as u64 - 1024;
 
 impl Numbering for State {
@@ -47,7 +47,7 @@ impl Numbering for State {
     }
 
     fn wave(&self, member: &Member) -> u64 {
-        // If threads are lanes, a wave has no number except the one in its lanes' names.
+        // If threads are lanes, a wave's only number is the one in its lanes' names.
         match self.threads.are_counted() {
             true => u64::from(member.id),
             false => self.shown(Thread::wave(member.wave)),
@@ -98,7 +98,7 @@ pub(crate) fn packet(
     state.code.asks_for_instructions |= question.packet == Some("qlanescope.Disassemble");
     let answer = paired(state, question, request.args).and_then(|(thread, arguments)| {
         match json(state, question, thread, arguments) {
-            // The place of the error is data of its own.
+            // The position of the error is a separate value.
             Err(error @ (QuestionError::Path { .. } | QuestionError::Expression { .. })) => {
                 Ok(Body::Json(error.json()))
             }

@@ -1,10 +1,10 @@
 //! `p`, `g`, `P`, `G`: registers of a thread by the facade's numbers.
 //!
-//! They are the wave's, whichever of its lanes the thread is. Exceptions are the PC of a lane with a stack of its
-//! own, the token in `rsp`, and `lane`.
+//! They are the wave's, for any of its lanes. Exceptions are the PC of a lane with a stack of its own, the token in
+//! `rsp`, and `lane`.
 //!
-//! `g` is short: only the registers that a list of threads needs. Clients fetch the rest one by one when they show
-//! it. A write is a change of this client's session and never of the capture.
+//! `g` is short: only the registers that a list of threads needs. Clients request the others one by one on demand. A
+//! write is a change of this client's session, never of the capture.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(crate) fn read_short(state: &mut State, request: Request<'_>, reply: &mut Re
     Ok(Flow::Continue)
 }
 
-/// `P NUMBER=VALUE[;thread:ID;]`. The reply is never empty: gdb takes that for success.
+/// `P NUMBER=VALUE[;thread:ID;]`. The reply is never empty, which gdb would read as success.
 pub(crate) fn write_one(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let (register, pairs) = parse::split(request.args, b';');
     let (number, value) = parse::split(register, b'=');
@@ -99,7 +99,7 @@ fn store(state: &mut State, thread: Thread, writes: &[(RegId, &[u8])]) -> Result
 
 /// `G VALUES[;thread:ID;]`: the contents of `g`, or its beginning up to some register.
 ///
-/// A client sends zeros for a register that it knows as unavailable: those are no value.
+/// A client sends zeros for a register that it knows as unavailable: they are ignored.
 pub(crate) fn write_short(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let (values, pairs) = parse::split(request.args, b';');
     let values = Some(values).filter(|values| !values.is_empty()).and_then(parse::bytes);
@@ -117,7 +117,7 @@ pub(crate) fn write_short(state: &mut State, request: Request<'_>, reply: &mut R
         };
         rest = after;
         let Source::Wave(id) = slot.source else { continue };
-        // A lane with a PC of its own shows that PC, not the wave's.
+        // A lane with its own PC has that PC, not the wave's.
         if Some(slot.number) == map.pc && state.own_pc(thread)?.is_some() {
             continue;
         }
@@ -137,7 +137,7 @@ pub(crate) fn write_short(state: &mut State, request: Request<'_>, reply: &mut R
     Ok(Flow::Continue)
 }
 
-/// Chooses the lane that is the value of the register of the lane in focus.
+/// Sets the focus to the lane that a client writes to the register.
 fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), PacketError> {
     let lanes = state.session.kind().wave_size.lanes();
     let lane = match value.split_first() {
@@ -171,7 +171,7 @@ fn fits(slot: &Slot, value: &[u8]) -> Result<(), PacketError> {
     Err(PacketError::new(MALFORMED, words))
 }
 
-/// Refuses a PC that is the client's address of an object. Other registers of 8 bytes are masks of lanes, and numbers.
+/// Rejects a PC that is the client's address of an object. Other registers of 8 bytes are masks of lanes, and numbers.
 fn is_pc_of_program(state: &State, slot: &Slot, value: &[u8]) -> Result<(), PacketError> {
     let Ok(value) = <[u8; 8]>::try_from(value) else { return Ok(()) };
     let value = u64::from_le_bytes(value);
@@ -182,8 +182,8 @@ fn is_pc_of_program(state: &State, slot: &Slot, value: &[u8]) -> Result<(), Pack
     Err(PacketError::new(MALFORMED, words))
 }
 
-/// Refuses a vector that gdb has not read: to set one lane it sends the whole vector, with zeros for missing lanes
-/// and for captured ones.
+/// Rejects a vector that gdb has not read: to set one lane it sends the whole vector, with zeros for missing lanes and
+/// for captured ones.
 fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), PacketError> {
     let Source::Wave(id) = slot.source else { return Ok(()) };
     let kind = state.session.kind();
@@ -198,10 +198,10 @@ fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), PacketError> 
     Err(PacketError::new(READ_ONLY, words))
 }
 
-/// Writes a register, or nothing of it if any part is unknown. Clients know no half registers: gdb gives up on a
-/// value that has digits and `x`.
+/// Writes a register as unavailable if any part of it is unknown. Clients cannot represent half registers: gdb rejects
+/// a value with digits and `x`.
 ///
-/// gdb takes `xx` for "not known". LLDB reads it as the byte 0xcc and shows that: it gets an error instead.
+/// gdb reads `xx` as "not known". LLDB reads it as the byte 0xcc and prints that: it gets an error instead.
 pub(super) fn write(
     state: &State,
     thread: Thread,

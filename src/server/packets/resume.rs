@@ -1,9 +1,9 @@
 //! `c`, `s`, `vCont` and kin: nothing runs, and the reply must report that without a hang of the client.
 //!
-//! Measured: gdb hangs on an empty reply, and its `step` resumes for ever when the same stop is reported again. The
-//! end of a recording (`replaylog:end`) ends `step`. With a breakpoint at the PC, however, gdb 13 first steps off it,
-//! never learns that this step is over, and hangs at the next command. A stop for no signal (`T00`) ends everything,
-//! like a signal from elsewhere. LLDB ends the session on an error, so it gets the stop again. Both show the words.
+//! Measured: gdb hangs on an empty reply, and its `step` resumes for ever when the same stop is reported again. The end
+//! of a recording (`replaylog:end`) ends `step`. With a breakpoint at the PC, however, gdb 13 first steps off it, never
+//! detects the end of this step, and hangs later. A stop for no signal (`T00`) ends everything, like an external
+//! signal. LLDB ends the session on an error, so it gets the stop again. Both print the text.
 
 use super::super::Flow;
 use super::super::front::parse;
@@ -17,13 +17,13 @@ use super::stop;
 use crate::session::RegisterChange;
 use crate::units::WaveId;
 
-/// Maximum number of changed dwords that are searched for a PC.
+/// Maximum number of changed dwords to search for a PC.
 const MAX_CHANGES: usize = 4096;
 
 /// The text for the user.
 const WORDS: &str = "This is a captured state: nothing can run.\n";
 
-/// `vCont?`: without all four gdb refuses to resume with a message of its own, and hangs.
+/// `vCont?`: without all four actions gdb refuses to resume with a message of its own, and hangs.
 pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     reply.text("vCont;c;C;s;S");
     Ok(Flow::Continue)
@@ -31,8 +31,8 @@ pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> H
 
 /// Every request to resume, forward or backward.
 ///
-/// The stop names the thread that was to step or to run alone, else the selected one. gdb stays there, and LLDB steps
-/// again and again until that very thread has stopped.
+/// The stop names the thread of the request (stepped, or run alone), else the selected one. gdb stays there, and LLDB
+/// repeats the step until that thread has stopped.
 pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     state.has_process()?;
     let lldb = state.facade().is_lldb();
@@ -68,10 +68,10 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
     Ok(Flow::Continue)
 }
 
-/// The thread that LLDB selects after it steps one off a breakpoint, before `continue`: the first one of its list that
-/// has a stop reason. It keeps the reasons of threads that do not run. `None`: any other stop.
+/// The thread that LLDB selects after it steps one off a breakpoint, before `continue`: the first one of its list with
+/// a stop reason. It keeps the reasons of threads that do not run. `None`: any other stop.
 ///
-/// A `thread step-inst` at a breakpoint sends the same packets, and lldb then goes back to the thread that stepped.
+/// A `thread step-inst` at a breakpoint sends the same packets, after which lldb returns to the stepped thread.
 fn selected_by_lldb(state: &mut State, actions: &[u8], thread: Thread) -> Option<Thread> {
     let kept = state.first_with_reason.filter(|_| !all_run(actions));
     let first = kept.into_iter().chain([thread]).min_by_key(|thread| state.shown(*thread));
@@ -104,7 +104,7 @@ fn changed_pc(state: &State, thread: Thread) -> &'static str {
     }
 }
 
-/// The notice that the variables of the lane in focus may differ from the source's meaning. LLDB shows it in the
+/// The notice that the variables of the lane in focus may differ from the source's meaning. LLDB prints it in the
 /// reason of the stop.
 fn inactive_lane(state: &State, thread: Thread) -> String {
     let info = state.session.wave(thread.wave).ok().filter(|_| !state.facade().is_lldb());
@@ -114,8 +114,8 @@ fn inactive_lane(state: &State, thread: Thread) -> String {
     })
 }
 
-/// The thread that the actions of `vCont` step, `s:3;c`, or let run alone: `c:3`, by which LLDB steps over a line
-/// with a breakpoint at its end.
+/// The thread that the actions of `vCont` step, `s:3;c`, or run alone: `c:3`, by which LLDB steps over a line with a
+/// breakpoint at its end.
 fn singled_out(actions: &[u8]) -> Option<u64> {
     let each = || actions.split(|byte| *byte == b';').map(|action| parse::split(action, b':'));
     let first = |kinds: &[u8]| {
@@ -130,7 +130,7 @@ fn singled_out(actions: &[u8]) -> Option<u64> {
     first(b"sSr").or_else(|| first(b"cC").filter(|_| !all_run(actions)))
 }
 
-/// Whether an action is for all threads that no other action names.
+/// Whether an action is for all threads without one of their own.
 fn all_run(actions: &[u8]) -> bool {
     actions.split(|byte| *byte == b';').any(|action| !action.contains(&b':'))
 }

@@ -1,8 +1,8 @@
 //! `?` and its kin: the reasons of the waves' stops.
 //!
-//! A stop names the faulting wave (its first active lane, if lanes are threads), with the signal of its stop reason
-//! in gdb's numbering. For LLDB it has the cause in words as well; gdb has no place for words in a stop reply and
-//! shows them in its list of threads.
+//! A stop names the faulting wave (its first active lane, if lanes are threads), with the signal of its stop reason in
+//! gdb's numbering. For LLDB it also has the cause as text; gdb's stop replies have no such field, and its list of
+//! threads has the text.
 
 use serde_json::{Value, json};
 
@@ -51,8 +51,8 @@ pub(crate) fn of_thread(state: &mut State, request: Request<'_>, reply: &mut Rep
 
 /// LLDB's `jThreadsInfo`: the stopped thread, and the others if they are few.
 ///
-/// LLDB takes the names of all threads from this packet alone, but it looks each of them up in the list from the
-/// front: the time grows with the square of their number.
+/// LLDB reads the names of all threads from this packet alone, but it searches the list from the front for each: the
+/// time grows with the square of their number.
 pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Handled {
     let mut threads = vec![thread_json(state, state.stop.thread)?];
     let all = state.threads.all();
@@ -104,12 +104,12 @@ struct Reason {
 }
 
 /// The reason of a thread's stop. Only the thread of the last reported stop has one: with more, LLDB prints every
-/// thread on attaching.
+/// thread at attach.
 ///
-/// LLDB goes on stepping over a line until the thread has a stop reason other than the step. After a request to
-/// resume the reply therefore always has one, and its words state that nothing can run.
+/// LLDB continues to step over a line until the thread has a stop reason other than the step. The reply to a resume
+/// request therefore always has one, with the text that nothing can run.
 ///
-/// The words have no state of the lane in focus, which the thread's name has: LLDB keeps the reason of a thread while
+/// The text omits the state of the lane in focus, which the thread's name has: LLDB keeps the reason of a thread while
 /// another one steps.
 fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
     if thread != state.stop.thread {
@@ -131,14 +131,14 @@ fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
     (info.signal != 0).then_some(Reason { signal: info.signal, words: cause })
 }
 
-/// The stop carries the PC, so that no client requests it.
+/// The stop includes the PC, which saves clients a request.
 fn expedite_pc(state: &State, thread: Thread, info: &WaveInfo, reply: &mut Reply<'_>) {
     if let (Some(number), Some(pc)) = (state.registers().pc, client_pc(state, thread, info)) {
         reply.number(number as u64).text(":").hex(&pc.0.to_le_bytes()).text(";");
     }
 }
 
-/// The PC that a client sees.
+/// The client's PC.
 fn client_pc(state: &State, thread: Thread, info: &WaveInfo) -> Option<Pc> {
     state.own_pc(thread).ok().flatten().or(info.pc)
 }

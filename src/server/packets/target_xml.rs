@@ -22,14 +22,14 @@ use crate::view;
 
 type Xml = Writer<Vec<u8>>;
 
-/// The feature by which gdb takes a description for x86-64.
+/// The feature by which gdb recognizes an x86-64 description.
 const X86_FEATURE: &str = "org.gnu.gdb.i386.core";
 
 /// The classes in the order of their features, with the clients' group of each.
 /// The description for the client's facade.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
-    // Writing to memory cannot fail; after a failure half a description would be worse than none.
+    // Writing to memory cannot fail. After a failure, no description is better than half of one.
     match write(&mut xml, state.facade(), state.registers()) {
         Ok(()) => xml.into_inner().into(),
         Err(error) => {
@@ -82,7 +82,7 @@ fn write(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
     Ok(())
 }
 
-/// gdb's core: all of it, or gdb rejects the description.
+/// gdb's core, complete: gdb rejects a description without a part of it.
 fn x86_feature(xml: &mut Xml, map: &RegisterMap) -> io::Result<()> {
     let core = xml.create_element("feature").with_attribute(("name", X86_FEATURE));
     core.write_inner_content(|xml| {
@@ -198,7 +198,7 @@ fn feature(xml: &mut Xml, facade: Facade, map: &RegisterMap, class: RegClass, gr
     Ok(())
 }
 
-/// A vector, so that `$v0[3]` is lane 3. gdb's formats give the views: `p/d $v0[3]` as i32, `p/f $v0[3]` as f32.
+/// A vector, so that `$v0[3]` is lane 3. gdb's formats provide the views: `p/d $v0[3]` as i32, `p/f $v0[3]` as f32.
 ///
 /// A union of three vectors would name the views, but gdb does not subscript a union.
 fn lanes_type(xml: &mut Xml, lanes: u16) -> io::Result<()> {
@@ -237,8 +237,8 @@ fn flags_type(xml: &mut Xml, map: &RegisterMap, register: &Register) -> io::Resu
 
 /// The element of a register.
 ///
-/// A vector has the encoding `uint` for LLDB 22. It would take `vector` for an array of bytes, in which `$v3[17]` is
-/// byte 17. With `uint` the register has no type: LLDB prints the lanes in the given format, and rejects the subscript.
+/// A vector has the encoding `uint` for LLDB 22, which reads `vector` as an array of bytes: `$v3[17]` would be byte 17.
+/// With `uint` the register has no type: LLDB prints the lanes in the given format, and rejects the subscript.
 fn write_register(
     xml: &mut Xml,
     facade: Facade,

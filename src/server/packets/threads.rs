@@ -16,8 +16,8 @@ pub(crate) fn select(state: &mut State, request: Request<'_>, reply: &mut Reply<
         return Err(PacketError::malformed("H needs an operation"));
     };
     match (operation, parse::thread(thread)) {
-        // "Any thread" is the selected one. "All threads" makes no sense here, and gdbserver reads it as any. `Hc`
-        // has no effect: nothing resumes.
+        // "Any thread" is the selected one. gdbserver reads "all threads" as any, and so does this server. `Hc` has no
+        // effect: nothing resumes.
         (b'g', Some(parse::Thread::Any | parse::Thread::All)) | (b'c', Some(_)) => {}
         (b'g', Some(parse::Thread::Id(id))) => state.look_at(state.thread_of(id)?)?,
         _ => return Err(PacketError::malformed("not Hg or Hc with a thread id")),

@@ -1,7 +1,7 @@
 //! Our own packets: `qlanescope.NAME[:key:value;...]`, with answers in JSON. docs/protocol.md is their manual.
 //!
 //! The manual's rule for vendors: a name that no other packet begins with, announced in `qSupported`. Each packet is
-//! safe at any time. An error is JSON as well, `{"error": WORDS}`, so that a program reads one language.
+//! safe at any time. An error is also JSON, `{"error": WORDS}`, so that a program parses one format.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ pub(super) fn value<'a>(args: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     parse::pairs(args).find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
-/// Sends an answer, or the reason of its absence, in one packet.
+/// Sends an answer, or its error, in one packet.
 pub(super) fn send(answer: Result<impl Serialize, PacketError>, reply: &mut Reply<'_>) -> Handled {
     let text = match answer {
         Ok(answer) => documents::json(&answer, PACKET_SIZE),

@@ -1,5 +1,5 @@
-//! `vFile`: the files of views and, for a gdb with amdgcn, of code objects; read-only. No name of a client ever
-//! reaches the file system.
+//! `vFile`: the files of views and, for a gdb with amdgcn, of code objects; read-only. A client's name never reaches
+//! the file system.
 //!
 //! gdb manual, "File-I/O" (host I/O packets): numbers are hexadecimal, errors `F-1,ERRNO` by the protocol's own numbers.
 
@@ -14,7 +14,7 @@ use crate::view::{View, ViewFile, ViewObject};
 
 /// The folder of the views' names.
 pub(crate) const FOLDER: &str = "/lanescope/";
-/// Prefix of a file's name in gdb's lists: with it gdb requests the file from the server, whatever its `sysroot` is.
+/// Prefix of a file's name in gdb's lists: with it gdb requests the file from the server, for any `sysroot`.
 pub(crate) const OF_TARGET: &str = "target:";
 /// Prefix of the name of a main view that is a library.
 pub(crate) const LIBRARY: &str = "lib/";
@@ -32,11 +32,11 @@ const WRITING: u64 = 1 | 2 | 0x200 | 0x400;
 /// `S_IFREG` and read permission.
 const MODE: u32 = 0o100_444;
 
-/// A client's open files: views by their place in the list, handles by their index.
+/// A client's open files: views by their index in the list, handles by their index.
 #[derive(Debug, Default)]
 pub(crate) struct Handles(Vec<Option<Opened>>);
 
-/// A view's place in the list, and whether it is open as the program.
+/// A view's index in the list, and whether it is open as the program.
 #[derive(Clone, Copy, Debug)]
 struct Opened {
     place: usize,
@@ -68,7 +68,7 @@ fn perform(
     let mut numbers = parameters.split(|byte| *byte == b',').map(parse::number);
     let mut number = || numbers.next().flatten().ok_or(INVALID);
     Some(match operation {
-        // All processes see the same files here.
+        // All processes see the same files.
         b"setfs" => {
             reply.text("F0");
             Ok(())
@@ -164,7 +164,7 @@ fn stat(file: &ViewFile) -> Vec<u8> {
     const BLOCK: u64 = 4096;
     // The file has the newest possible time: gdb warns if the source text is newer.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as u32);
-    // gdb takes files with the same name, inode, size and time for one file. The inode is the server's process id,
+    // gdb treats files with the same name, inode, size and time as one file. The inode is the server's process id,
     // because a server has one dump.
     let inode = std::process::id();
     let mut out = Vec::with_capacity(64);

@@ -48,8 +48,8 @@ pub(crate) fn libraries_svr4(state: &mut State, request: Request<'_>, reply: &mu
     Ok(Flow::Continue)
 }
 
-/// One of our own objects. It is built when it is read from its beginning and kept until another one is read, so that
-/// all its pieces are of one state.
+/// One of our own objects. Its beginning builds it, and it is kept until another one is read: all its pieces are of one
+/// state.
 pub(super) fn own(
     state: &mut State,
     request: Request<'_>,

@@ -1,4 +1,4 @@
-//! The connected clients: identity, resources, and the release of their places.
+//! The connected clients: identity, resources, and release.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use super::endpoint::Stream;
 use super::{MakeSession, connection};
 use crate::session::Interrupt;
 
-/// Time that a client without a packet keeps its place when all places are taken: a debugger sends one at once.
+/// Minimum time of a client without a packet before another may replace it: a debugger sends one at once.
 const YOUNG: Duration = Duration::from_secs(1);
 
 /// A client's connection, shared by its thread and the listening thread.
@@ -24,7 +24,7 @@ pub(super) struct Connection {
     pub(super) stream: Stream,
     /// Ends the session's work.
     pub(super) interrupt: Interrupt,
-    /// Whether a packet came.
+    /// Whether a packet arrived.
     pub(super) has_sent_a_packet: AtomicBool,
     is_done: AtomicBool,
 }
@@ -50,10 +50,10 @@ impl Connected {
     }
 }
 
-/// The reason of a rejected client.
+/// The reason that a client was rejected.
 #[derive(Debug)]
 pub(super) enum ConnectError {
-    /// All places are taken.
+    /// The maximum of clients is connected.
     Full,
     /// The system cannot start a thread.
     NoThread(io::Error),
@@ -82,7 +82,7 @@ pub(super) struct Clients {
     most: usize,
     silence: Duration,
     next: u64,
-    /// Wake-up channel: a thread whose client is done writes to it, and the listening thread waits at the other end.
+    /// Wake-up channel: the thread of a finished client writes to it, and the listening thread waits at the other end.
     bell: Arc<UnixStream>,
     wake: UnixStream,
 }
@@ -113,24 +113,24 @@ impl Clients {
         self.places.is_empty()
     }
 
-    /// Readable when a client is done.
+    /// Readable when a client is finished.
     pub(super) fn wake(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
 
-    /// The connections that may turn out to be closed, by number.
+    /// The connections to watch for closure, by number.
     pub(super) fn watched(&self) -> impl Iterator<Item = (u64, BorrowedFd<'_>)> {
         let open = self.places.iter().filter(|place| !place.is_gone);
         open.map(|place| (place.connection.number, place.connection.stream.outgoing()))
     }
 
-    /// When the next client exceeds its silence.
+    /// The time when the next client exceeds its silence.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let silent = self.places.iter().filter(|place| place.is_silent() && !place.is_gone);
         silent.filter_map(|place| place.since.checked_add(self.silence)).min()
     }
 
-    /// Ends connections that are closed or silent for too long, and forgets the finished ones; returns whether one of
+    /// Ends connections that are closed or silent for too long, and removes the finished ones; returns whether one of
     /// these had sent a packet.
     pub(super) fn sweep(&mut self, gone: &[u64]) -> bool {
         connection::drain(&self.wake);
@@ -153,8 +153,8 @@ impl Clients {
         spoke
     }
 
-    /// Serves a client in a thread of its own. When all places are taken, the longest connected client without a
-    /// packet loses its place.
+    /// Serves a client in its own thread. At the maximum of clients, it replaces the longest connected client without a
+    /// packet.
     pub(super) fn admit(&mut self, stream: Stream) -> Result<(), ConnectError> {
         if self.places.len() >= self.most && !self.end_a_silent_client() {
             connection::turn_away(&stream, &ConnectError::Full.to_string());
@@ -207,7 +207,7 @@ impl Clients {
         true
     }
 
-    /// Ends all connections, and waits for their threads for at most that time.
+    /// Ends all connections, and waits for their threads for at most `grace`.
     pub(super) fn end(&mut self, grace: Duration) {
         let start = Instant::now();
         self.places.iter().for_each(|place| place.connection.end());

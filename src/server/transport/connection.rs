@@ -1,8 +1,8 @@
-//! The loop of one connection: read the available bytes, answer them packet by packet, write in few pieces.
+//! The loop of one connection: it reads the available bytes, answers them packet by packet, and writes in few pieces.
 //!
 //! Bounds: a thread holds one read of [`READ_BYTES`], one unfinished packet, and [`MAX_WAITING`] bytes of answers and
-//! one answer more. While the client reads nothing the thread waits in a write, so that it reads and computes nothing
-//! more. Between two answers it checks whether the client is gone or the server ends.
+//! one answer more. While the client reads nothing, the thread waits in a write and computes nothing. Between two
+//! answers it checks whether the client is gone or the server ends.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -15,16 +15,16 @@ use super::super::front::reply::Reply;
 use super::clients::Connection;
 use super::endpoint::Stream;
 
-/// Bytes read at a time: more than any request that a debugger sends, so that one request is one read.
+/// Bytes per read: more than any request of a debugger, so that one request is one read.
 const READ_BYTES: usize = 1 << 16;
-/// Bytes of answers that may wait while the next answer is made.
+/// Maximum bytes of waiting answers during the computation of the next one.
 const MAX_WAITING: usize = 1 << 16;
-/// Maximum time that an answer waits while the next answers are computed. A write also detects that a client is gone.
+/// Maximum time that an answer waits during the computation of the next ones. A write also detects a lost client.
 const MAX_DELAY: Duration = Duration::from_millis(10);
 /// Size of the reply buffer that is kept between two replies.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Serves a client until it is done or gone, or the server ends.
+/// Serves a client until it is finished or gone, or the server ends.
 pub(super) fn serve(connection: &Connection, mut client: Client) -> io::Result<()> {
     let (mut input, mut output) = (&connection.stream, &connection.stream);
     let mut read = vec![0; READ_BYTES];
@@ -64,7 +64,7 @@ pub(super) fn serve(connection: &Connection, mut client: Client) -> io::Result<(
     }
 }
 
-/// Rejects a client, with words that gdb shows.
+/// Rejects a client, with text that gdb prints.
 pub(super) fn turn_away(stream: &Stream, words: &str) {
     let mut bytes = Vec::new();
     let mut outbox = Outbox::default();
@@ -80,7 +80,7 @@ pub(super) fn turn_away(stream: &Stream, words: &str) {
 
 /// Wakes the listening thread.
 pub(super) fn ring(mut bell: &UnixStream) {
-    // A full pipe has enough wake-ups in it.
+    // A full pipe already contains enough wake-ups.
     if let Err(error) = bell.write_all(&[1])
         && error.kind() != io::ErrorKind::WouldBlock
     {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub enum Listen {
     /// A TCP address; port 0 takes a free port.
     Tcp(SocketAddr),
-    /// A unix socket at a path that does not exist yet, or whose server is gone.
+    /// A unix socket at a path that is free, or whose server is gone.
     Unix(PathBuf),
     /// Standard input and output: `target remote | lanescope serve --stdio DUMP`.
     Stdio,
@@ -60,7 +60,7 @@ impl Endpoint {
         }
     }
 
-    /// This protocol has no passwords.
+    /// Warns about a public address: this protocol has no passwords.
     pub(super) fn warn_if_exposed(&self) {
         if let Self::Tcp(address) = self
             && !is_loopback(address)
@@ -70,7 +70,7 @@ impl Endpoint {
     }
 }
 
-/// Whether only this machine reaches an address. `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291, 2.5.5.2).
+/// Whether an address is reachable only from this machine. `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291, 2.5.5.2).
 fn is_loopback(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
@@ -127,13 +127,13 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 pub(super) enum Accepted {
     /// A client.
     Client(Stream),
-    /// The waiting client is gone.
+    /// The waiting client disappeared.
     Nobody,
-    /// The system refuses, and the client still waits.
+    /// The system's error; the client still waits.
     Refused(io::Error),
 }
 
-/// A descriptor in reserve: without any, the server could not even reject a client.
+/// A reserved descriptor: without any, the server could not even reject a client.
 #[derive(Debug)]
 pub(super) struct Spare(Option<File>);
 
@@ -224,7 +224,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
                 UnixStream::connect(path),
                 Err(refused) if refused.kind() == io::ErrorKind::ConnectionRefused
             );
-            // Connecting to a file that is no socket is refused, too: such a file belongs to the user.
+            // A connection to a file other than a socket also fails: such a file belongs to the user.
             let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
             if !is_socket {
                 let words = format!("{} exists and is not a socket", path.display());
@@ -269,7 +269,7 @@ impl Stream {
         }
     }
 
-    /// The stream of answers: an error there means that the client is gone. The end of its input does not.
+    /// The stream of answers. An error there means that the client is gone, unlike the end of its input.
     pub(super) fn outgoing(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(stream) => stream.as_fd(),

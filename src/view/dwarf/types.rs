@@ -48,8 +48,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             gimli::AttributeValue::DebugTypesRef(signature) => TypeRef::Signed(signature.0),
             _ => return None,
         };
-        // Types of variables refer to such a pointer by names and qualifiers; the variables have the size of other
-        // pointers.
+        // Variables refer to such a pointer by names and qualifiers, and have the size of other pointers.
         let is_name = matches!(
             entry.tag(),
             constants::DW_TAG_typedef

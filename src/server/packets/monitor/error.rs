@@ -1,4 +1,4 @@
-//! The reasons that a command of the user has no answer, as sentences.
+//! The reasons that a user's command has no answer, as sentences.
 
 use super::sentence;
 use super::words::{attempt, reason};
@@ -20,7 +20,7 @@ pub(in crate::server::packets) enum CommandError {
     /// A name of a parameter without its value.
     #[error("`{word}` needs a value: {shown}.{}", attempt(example))]
     NoValue { word: String, shown: &'static str, example: &'static str },
-    /// A word that no parameter takes.
+    /// A word fits no parameter.
     #[error("`{word}` is no argument of `{name}`.{}", attempt(example))]
     Unfit { word: String, name: &'static str, example: &'static str },
     /// No command has the name; with all names.

@@ -8,7 +8,7 @@ pub(super) const MAX_PROBLEMS: usize = 64;
 
 pub(super) fn notices(state: &State) -> String {
     let (mut lines, problems) = (state.notices(), state.session.problems());
-    // The dump's problems are listed here one by one, and not in a sentence.
+    // This function lists the dump's problems one by one, without the summary.
     let summary = problem_notice(&problems);
     lines.retain(|line| Some(line) != summary.as_ref());
     lines.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| format!("problem: {problem}")));

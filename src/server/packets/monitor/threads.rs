@@ -17,7 +17,7 @@ pub(super) fn choose(state: &mut State, thread: Thread, arguments: &[&str]) -> R
     let Some((place, _)) = place_and_command(arguments) else { return heading(state, thread) };
     let thread = thread_at(state, thread, &place)?;
     if state.is_gdb() {
-        // LLDB's registers and frames are those of its selected thread, and LLDB keeps them.
+        // LLDB keeps the registers and frames of its own selected thread.
         return Err(CommandError::ChosenByGdb(state.shown(thread)));
     }
     state.select(thread)?;
@@ -63,7 +63,7 @@ pub(super) fn which_wave(state: &State, command: &'static str) -> CommandError {
     CommandError::NoWave { client, command, list, more }
 }
 
-/// The line with the thread of an answer, and with the lane if the client shows another one.
+/// The line with the thread of an answer, and with the lane if the client prints another one.
 pub(super) fn heading(state: &State, thread: Thread) -> Result<String, CommandError> {
     let info = state.session.wave(thread.wave)?;
     let name = messages::name(&info, thread, state.threads.item(thread));
@@ -76,7 +76,7 @@ pub(super) fn heading(state: &State, thread: Thread) -> Result<String, CommandEr
     Ok(format!("Thread {}: {name}, {}.{mark}\n", state.shown(thread), info.cause))
 }
 
-/// `monitor lane [N]`: the lane of the thread, or of a work-item in whichever wave holds it.
+/// `monitor lane [N]`: the lane of the thread, or of a work-item in any wave.
 pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, CommandError> {
     let (there, answer) = match choose_lane(state, thread, arguments) {
         Ok((there, hint)) => (there, lane_in_focus(state, there)? + &hint),
@@ -85,7 +85,7 @@ pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Res
     Ok(heading(state, there)? + &answer)
 }
 
-/// Chooses the user's lane, and returns its thread with what to type to see it in the client.
+/// Chooses the user's lane; returns its thread and the command that shows it in the client.
 fn choose_lane(
     state: &mut State,
     thread: Thread,
@@ -112,7 +112,7 @@ fn choose_lane(
 fn how_to_see(state: &State, from: Thread, there: Thread) -> String {
     let (client, number, lane) = (state.client(), state.shown(there), state.lane(there));
     let is_lldb = state.facade().is_lldb();
-    // The client writes the register of its selected thread. lldb never reports which one that is.
+    // The client writes the register of its selected thread, which lldb never reports.
     let is_selected = match state.threads.all() {
         [_] => true,
         _ => !is_lldb && from == there && state.selected() == there && state.knows_selected(),

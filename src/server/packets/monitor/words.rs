@@ -66,7 +66,7 @@ type Taken<'q, 'w, 'a> = (&'q Parameter, Value, &'w [&'a str]);
 
 /// A parameter by its name, as `frame 1` or `--frame 1`, or a letter after a slash; with the words after it.
 ///
-/// Before the rest of a line, which may begin with a variable of that name, the value has to fit.
+/// Before the rest of a line, which may begin with a variable of that name, the value must fit.
 fn named<'q, 'w, 'a>(
     question: &'q Question,
     has_rest: bool,
@@ -105,7 +105,7 @@ fn named<'q, 'w, 'a>(
     }
 }
 
-/// The first parameter without a name that the word fits.
+/// The first unnamed parameter that the word fits.
 fn bare<'q>(question: &'q Question, arguments: &Arguments, word: &str) -> Option<(&'q Parameter, Value)> {
     let is_free = |parameter: &&Parameter| {
         let again = parameter.takes == Takes::Names || !arguments.has(parameter.name);
@@ -116,7 +116,7 @@ fn bare<'q>(question: &'q Question, arguments: &Arguments, word: &str) -> Option
         .find_map(|parameter| parameter.typed(word).ok().map(|value| (parameter, value)))
 }
 
-/// The error for a word that fits no parameter that is left.
+/// The error for a word that fits no remaining parameter.
 fn unfit(question: &Question, arguments: &Arguments, word: &str) -> CommandError {
     let mut bare = parameters(question).filter(|parameter| parameter.words == Words::Bare);
     let is_excluded = |parameter: &&Parameter| {
