@@ -97,9 +97,12 @@ impl Server {
         let pid = self.child.id();
         let before = ticks(pid);
         self.client.write_all(&[b"+", framed(body).as_slice()].concat()).unwrap();
-        sleep(Duration::from_secs(1));
-        let busy = ticks(pid) - before;
-        assert!(busy > 20, "the command takes {busy} ticks in a second");
+        // A busy machine gives the server a small share of a second.
+        let is_busy = (0..300).any(|_| {
+            sleep(Duration::from_millis(100));
+            ticks(pid) - before > 20
+        });
+        assert!(is_busy, "the command takes {} ticks", ticks(pid) - before);
         drop(self.client);
         sleep(Duration::from_secs(1));
         let left = ticks(pid);
