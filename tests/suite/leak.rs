@@ -7,7 +7,6 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use lanescope::server::{Client, ClientOptions};
 use lanescope::session::Session;
@@ -15,6 +14,7 @@ use serde_json::Value;
 
 use crate::clean::send;
 use crate::cores::core;
+use crate::dwarf::{newest, ran};
 use crate::fixtures::{copy_dump, fixtures, open};
 
 const SECRET: &str = "root:x:0:0:s3cret";
@@ -24,7 +24,7 @@ const SAMPLE: &str = "gfx90a-unified";
 /// Files at paths of one length: none, a text, an empty file, a folder, a pipe, a code object of another GPU, a
 /// program; and the files of single tests.
 const KINDS: [&str; 9] = ["none", "text", "null", "dirs", "fifo", "code", "host", "same", "hide"];
-const COMMANDS: [&str; 4] = ["info", "export", "waves", "backtrace"];
+const COMMANDS: [&str; 6] = ["info", "export", "waves", "backtrace", "objects", "dwarf"];
 
 /// A folder with files that a capture may name, and a folder for captures.
 struct Machine {
@@ -64,14 +64,12 @@ impl Machine {
     }
 }
 
-/// Output of a command, with standard error. A pipe without a writer must not block it.
+/// Output of a command, with standard error. A pipe without a writer must not block it: timeout(1) then exits with 124.
 fn printed(arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
-    command.args(arguments).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let started = Instant::now();
-    let output = child.wait_with_output().unwrap();
-    assert!(started.elapsed() < Duration::from_secs(60), "{arguments:?}");
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(env!("CARGO_BIN_EXE_lanescope")).args(arguments);
+    let output = command.env_remove("DEBUGINFOD_URLS").stdin(Stdio::null()).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0..=2)), "{arguments:?}: {}", output.status);
     let text = [output.stdout, output.stderr].concat();
     String::from_utf8_lossy(&text).into_owned()
 }
@@ -91,9 +89,9 @@ fn monitor(capture: &Path) -> String {
     let session = Session::new(Arc::clone(&open(capture)), None).unwrap();
     let mut client = Client::new(Box::new(session), ClientOptions::default());
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let answers = ["notices", "objects"]
-        .map(|command| send(&mut client, format!("qRcmd,{}", hex(command)).as_bytes()).concat());
-    answers.concat()
+    let commands = ["notices", "objects"].map(|command| format!("qRcmd,{}", hex(command)));
+    let packets = commands.into_iter().chain(["qlanescope.CodeObjects".to_owned()]);
+    packets.map(|packet| send(&mut client, packet.as_bytes()).concat()).collect()
 }
 
 /// All output about a capture, with one placeholder for its names.
@@ -103,14 +101,19 @@ fn all_printed(capture: &Path, names: &str, options: &[&str], slim: &Path) -> St
     for command in COMMANDS {
         text += &printed(&[&[command, capture], options].concat());
     }
-    if slim.exists() {
-        fs::remove_dir_all(slim).unwrap();
+    text += &printed(&[&["diff", capture, capture], options].concat());
+    let view = slim.with_extension("view");
+    for folder in [slim, &view] {
+        let _ = fs::remove_dir_all(folder);
     }
+    text += &printed(&[&["view", capture, "-o", view.to_str().unwrap()], options].concat());
     text += &printed(&[&["slim", capture, "--all-waves", "-o", slim.to_str().unwrap()], options].concat());
     if options.is_empty() {
         text += &monitor(Path::new(capture));
     }
-    for file in fs::read_dir(slim).into_iter().flatten().map(|file| file.unwrap().path()) {
+    let written = [slim, &view].map(|folder| fs::read_dir(folder).into_iter().flatten());
+    let written: BTreeSet<PathBuf> = written.into_iter().flatten().map(|file| file.unwrap().path()).collect();
+    for file in written {
         if file.is_file() {
             text += &String::from_utf8_lossy(&fs::read(file).unwrap());
         }
@@ -286,4 +289,139 @@ fn a_log_learns_nothing_of_links_beside_it() {
         all_printed(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
     });
     is_alike(texts.collect());
+}
+
+/// A code object that names files for parts of its debug information: strings of `.gnu_debugaltlink` for the first
+/// unit's name, units of `DW_AT_dwo_name` (DWARF 5) and of `DW_AT_GNU_dwo_name`. NAMED is the path.
+const LINKS: &str = r#"
+.text
+.globl f
+f: .rept 16
+s_nop 0
+.endr
+s_endpgm
+.Lend:
+.size f, .Lend-f
+.section .debug_abbrev,"",@progbits
+.macro form name, form
+  .uleb128 \name
+  .uleb128 \form
+.endm
+.byte 1, 0x11, 0 // DW_TAG_compile_unit: DW_AT_name by DW_FORM_GNU_strp_alt
+form 0x03, 0x1f21
+form 0x11, 0x01
+form 0x12, 0x06
+.byte 0, 0
+.byte 2, 0x4a, 0 // DW_TAG_skeleton_unit: DW_AT_dwo_name, DW_AT_comp_dir
+form 0x76, 0x08
+form 0x1b, 0x08
+form 0x11, 0x01
+form 0x12, 0x06
+.byte 0, 0
+.byte 3, 0x11, 0 // DW_TAG_compile_unit: DW_AT_GNU_dwo_name, DW_AT_GNU_dwo_id
+form 0x2130, 0x08
+form 0x2131, 0x07
+form 0x11, 0x01
+form 0x12, 0x06
+.byte 0, 0, 0
+.section .debug_info,"",@progbits
+.long 2f - 1f
+1: .short 5
+.byte 1, 8 // DW_UT_compile
+.long .debug_abbrev
+.byte 1
+.long 0
+.quad f
+.long 24
+2: .long 2f - 1f
+1: .short 5
+.byte 4, 8 // DW_UT_skeleton
+.long .debug_abbrev
+.quad 0x5ec2e7
+.byte 2
+.asciz "NAMED"
+.asciz "/"
+.quad f + 24
+.long 24
+2: .long 2f - 1f
+1: .short 4
+.long .debug_abbrev
+.byte 8, 3
+.asciz "NAMED"
+.quad 0x5ec2e7
+.quad f + 48
+.long 20
+2:
+.section .gnu_debugaltlink,"",@progbits
+.asciz "NAMED"
+.rept 20
+.byte 0x5e
+.endr
+"#;
+
+/// The file that [`LINKS`] needs: its build id, its strings and the unit of its DWO id.
+const LINKED: &str = r#"
+.section .note.gnu.build-id,"a",@note
+.long 4, 20, 3
+.asciz "GNU"
+.rept 20
+.byte 0x5e
+.endr
+.section .debug_str,"MS",@progbits,1
+.asciz "root:x:0:0:s3cret"
+.section .debug_abbrev.dwo,"e",@progbits
+.byte 1, 0x11, 0, 0x03, 0x08, 0, 0, 0
+.section .debug_info.dwo,"e",@progbits
+.long 2f - 1f
+1: .short 5
+.byte 5, 8 // DW_UT_split_compile
+.long 0
+.quad 0x5ec2e7
+.byte 1
+.asciz "root:x:0:0:s3cret"
+2:
+"#;
+
+fn assembled(source: &str, to: &Path, options: &[&str]) {
+    let path = to.with_extension("s");
+    fs::write(&path, source).unwrap();
+    let mut assembler = Command::new(newest("llvm-mc"));
+    ran(assembler.args(options).arg("-filetype=obj").arg("-o").arg(to).arg(path));
+}
+
+#[test]
+fn a_code_object_learns_nothing_of_the_files_that_it_names() {
+    let machine = Machine::new();
+    assembled(LINKED, &machine.outside("same"), &["-triple=x86_64-linux-gnu"]);
+    let strings = fs::read(machine.outside("same")).unwrap();
+    assert!(strings.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()));
+    let capture = machine.inside("dump");
+    fs::create_dir(&capture).unwrap();
+    let manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\
+        [[code_object]]\nfile = \"code.hsaco\"\naddress = \"0x7f0000100000\"\n";
+    let object = capture.join("code.hsaco");
+    for options in [&[][..], &["--local-files", "yes"]] {
+        let targets = machine.others().into_iter().chain([machine.outside("same")]);
+        let texts = targets.map(|path| {
+            let (path, unlinked) = (path.to_str().unwrap(), machine.outside("hide"));
+            let source = LINKS.replace("NAMED", path);
+            assembled(&source, &unlinked, &["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a"]);
+            let mut linker = Command::new(newest("ld.lld"));
+            ran(linker.arg("-shared").arg("-o").arg(&object).arg(&unlinked));
+            // A wave in each unit.
+            let listing = ran(Command::new(newest("llvm-nm")).arg(&object));
+            let start = listing.lines().find_map(|line| line.strip_suffix(" T f")).unwrap();
+            let start = 0x7f00_0010_0000 + u64::from_str_radix(start, 16).unwrap();
+            let wave = |(id, at): (u64, u64)| {
+                let pc = start + at;
+                format!("[[wave]]\nid = {id}\nagent = 1\n[wave.registers]\npc = \"{pc:#x}\"\nexec = \"1\"\n")
+            };
+            let waves: String = [(1, 4), (2, 28), (3, 52)].map(wave).concat();
+            fs::write(capture.join("manifest.toml"), manifest.to_owned() + &waves).unwrap();
+            let text = all_printed(&capture, path, options, &machine.inside("slim"));
+            let text = text + &printed(&["code-object", object.to_str().unwrap()]);
+            text.replace(path, "NAMED")
+        });
+        assert!(is_alike(texts.collect()).contains("NAMED"));
+    }
 }

@@ -276,3 +276,36 @@ fn a_view_has_so_many_dies_of_type_units_and_no_more() {
     let said = "types of type units are left out: there are more than a view can hold";
     assert!(too_many.problems.iter().any(|problem| problem.contains(said)), "{:?}", too_many.problems);
 }
+
+/// docs/security.md, "Nesting". The offset follows from the bytes: a header of 24, the root of 2, `outer` of 8, and 511
+/// nested types of 4 bytes, at the levels 2 to 512.
+#[test]
+fn a_copied_type_unit_loses_no_level_without_a_report() {
+    let of = |name: &str, nested: u32| {
+        let info = format!(
+            "type_unit 0xa1
+             struct 'outer', 4
+             .rept {nested}
+             .uleb128 4
+             .asciz 'n'
+             .byte 4
+             .endr
+             .rept {nested}
+             .byte 0
+             .endr
+             .byte 0, 0
+             2:
+             compile_unit
+             variable 'v', 0xa1
+             .byte 0
+             2:"
+        );
+        let viewed = Viewed::new(name, &info);
+        assert_eq!(viewed.type_of("v"), some("outer"));
+        viewed.problems.clone()
+    };
+    assert_eq!(of("level", 511), Vec::<String>::new());
+    let problems = of("deep", 600);
+    let said = "unit unit: DIE 0x81e lies deeper than 512 levels";
+    assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
+}

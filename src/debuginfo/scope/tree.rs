@@ -376,6 +376,10 @@ impl<'a> Tree<'a> {
                     Some(AbstractKind::Import)
                 }
                 gimli::DW_TAG_lexical_block if depth < MAX_DEPTH as isize => Some(AbstractKind::Block),
+                gimli::DW_TAG_lexical_block => {
+                    self.too_deep(die);
+                    None
+                }
                 _ => None,
             };
             match kind {

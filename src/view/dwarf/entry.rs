@@ -153,11 +153,11 @@ pub(super) fn convert<'r>(
         }
     }
     conversion.copy_types()?;
-    let Conversion { to, plans, .. } = conversion;
+    let Conversion { to, plans, signed, .. } = conversion;
     if ranges::hold(to, root, plans.code.get(first..).unwrap_or_default()) {
         problem(plans, "its code is not all within its ranges".to_owned());
     }
-    if let Some(die) = too_deep {
+    for die in [too_deep, signed.too_deep()].into_iter().flatten() {
         problem(
             plans,
             format!("DIE {die} lies deeper than {MAX_DEPTH} levels; all DIEs as deep are left out"),

@@ -51,8 +51,10 @@ struct TypeUnit<'d> {
     start: DieOffset,
     /// The index of the type with the signature, among the DIEs.
     signed: usize,
-    /// All DIEs, in the file's order.
+    /// All DIEs of up to [`MAX_DEPTH`] levels, in the file's order.
     dies: Vec<TypeDie>,
+    /// The first DIE that lies deeper.
+    too_deep: Option<DieOffset>,
 }
 
 /// A DIE of a type unit.
@@ -111,6 +113,11 @@ impl<'d> Signed<'d> {
         self.there.insert(id);
     }
 
+    /// The first DIE of the type units that lies deeper than [`MAX_DEPTH`] levels.
+    pub(super) fn too_deep(&self) -> Option<DieOffset> {
+        self.units.values().flatten().filter_map(|unit| unit.too_deep).min()
+    }
+
     /// Whether the conversion currently copies DIEs of a type unit.
     pub(super) fn is_copying(&self) -> bool {
         self.copied_from.is_some()
@@ -154,6 +161,7 @@ impl<'d> TypeUnit<'d> {
         let signed = debug.type_of_unit(id)?;
         let mut dies: Vec<TypeDie> = Vec::new();
         let mut around: Vec<(isize, usize)> = Vec::new();
+        let mut too_deep = None;
         let mut entries = unit.entries_raw(None).ok()?;
         let mut entry = gimli::DebuggingInformationEntry::null();
         while !entries.is_empty() {
@@ -161,6 +169,8 @@ impl<'d> TypeUnit<'d> {
                 continue;
             }
             if entry.depth() > MAX_DEPTH as isize {
+                let die = || DieOffset(start.0.saturating_add(entry.offset().0 as u64));
+                too_deep.get_or_insert_with(die);
                 continue;
             }
             while around.pop_if(|(depth, _)| *depth >= entry.depth()).is_some() {}
@@ -196,7 +206,7 @@ impl<'d> TypeUnit<'d> {
                 die.top = top;
             }
         }
-        Some(Self { unit, start, signed, dies })
+        Some(Self { unit, start, signed, dies, too_deep })
     }
 
     fn die(&self, at: UnitOffset) -> DieOffset {

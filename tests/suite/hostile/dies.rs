@@ -120,6 +120,39 @@ fn nested_inlined_calls() {
     }
 }
 
+/// Nested blocks in an abstract instance, each with a variable, and one call of it.
+#[test]
+fn nested_blocks_of_an_abstract_function() {
+    for depth in [10_000, 300_000] {
+        let mut dies = Dies::new();
+        dies.declare(5, BLOCK, true, &[]);
+        dies.declare(6, SUBPROGRAM, true, &[NAME, INLINE]);
+        dies.declare(7, INLINED, false, &[ORIGIN, LOW, HIGH]);
+        let int = dies.int();
+        let abstract_one = dies.die(6, &[b"g\0", &[1]]);
+        dies.variable("outermost", int);
+        for _ in 0..depth {
+            dies.die(5, &[]);
+        }
+        dies.variable("innermost", int);
+        dies.close(depth + 1);
+        dies.function();
+        dies.variable("v", int);
+        dies.die(7, &[&abstract_one.to_le_bytes(), &place()]);
+        dies.close(2);
+        let object = dies.object();
+        a_client_lives(&object);
+        let hostile = Hostile::with_code(&object);
+        let said = if depth > 10_000 { hostile.each(&SOME) } else { hostile.every() };
+        said.prints("info DUMP", TOO_DEEP).prints("code-object", TOO_DEEP).prints("view", TOO_DEEP);
+        said.prints("backtrace", "#0  g ");
+        match depth {
+            10_000 => said.prints("locals DUMP", "outermost").prints("locals DUMP", TOO_DEEP),
+            _ => said.prints("locals", "more than 262144 DIEs"),
+        };
+    }
+}
+
 /// Adjacent calls of a function of many variables, all omitted in the calls: each has all of them.
 #[test]
 fn inlined_calls_of_a_large_function() {

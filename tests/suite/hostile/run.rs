@@ -1,5 +1,6 @@
 //! Commands over hostile files, each in a process with limited memory and time.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ const MEMORY: u32 = 1 << 20;
 /// Seconds of processor time.
 const TIME: u32 = 10;
 
-/// All commands that open a dump, every question among them. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
-const OVER_DUMPS: [&str; 26] = [
+/// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
+const OVER_DUMPS: [&str; 28] = [
     "info DUMP",
     "info --json DUMP",
     "waves DUMP",
@@ -41,6 +42,8 @@ const OVER_DUMPS: [&str; 26] = [
     "slim DUMP -o OUT",
     "view DUMP -o OUT",
     "view --view all DUMP -o OUT",
+    "dwarf DUMP",
+    "dwarf --json DUMP",
 ];
 
 /// All commands that open a code object.
@@ -255,10 +258,27 @@ fn a_process_past_its_bounds_is_ended() {
     assert!(sh("while :; do :; done").signal().is_some());
 }
 
+/// The commands of `lanescope --help`: those that open a dump or a code object, and three that open neither here.
+/// `serve` has tests with a client of its own.
 #[test]
-fn every_question_is_asked() {
-    let asked = |name: &str| OVER_DUMPS.iter().any(|command| command.split(' ').next() == Some(name));
+fn every_command_is_run() {
+    let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("--help").output().unwrap();
+    let help = utf8(output.stdout);
+    let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let rows = rows.take_while(|line| !line.is_empty());
+    // Names have two spaces before them, and the text of a name has more.
+    let rows = rows.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+    let listed: BTreeSet<&str> = rows.map(first_word).collect();
+    let (dumps, code) = (OVER_DUMPS.map(first_word), OVER_CODE.map(first_word));
+    let run = dumps.into_iter().chain(code).chain(["serve", "targets", "help"]);
+    assert_eq!(listed, run.collect::<BTreeSet<&str>>());
+    let only_code: BTreeSet<&str> = code.into_iter().filter(|name| !dumps.contains(name)).collect();
+    assert_eq!(only_code, BTreeSet::from(["code-object"]), "a command over dumps is not in OVER_DUMPS");
     for question in lanescope::questions::QUESTIONS {
-        assert!(asked(question.name), "OVER_DUMPS lacks the question {}", question.name);
+        assert!(dumps.contains(&question.name), "OVER_DUMPS lacks the question {}", question.name);
     }
+}
+
+fn first_word(line: &str) -> &str {
+    line.split(' ').next().unwrap_or_default()
 }
