@@ -14,12 +14,11 @@ use std::path::{Component, Path};
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstatat};
 
+use crate::bounds::MAX_NAME_PARTS;
 use crate::mapping::Stamp;
 
 /// Maximum number of symbolic links in a name, the limit of Linux (path_resolution(7)).
 const MAX_LINKS: usize = 40;
-/// Maximum number of parts of a name; each is an open folder during the lookup.
-const MAX_PARTS: usize = 256;
 
 /// An open folder.
 #[derive(Debug)]
@@ -156,7 +155,7 @@ fn push(rest: &mut Vec<OsString>, name: &Path) -> Result<(), BeneathError> {
             Component::CurDir => {}
             Component::RootDir | Component::Prefix(_) => return Err(BeneathError::Outside),
         }
-        if rest.len() > MAX_PARTS {
+        if rest.len() > MAX_NAME_PARTS {
             return Err(BeneathError::Endless);
         }
     }

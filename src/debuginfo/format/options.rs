@@ -52,7 +52,7 @@ impl Options<'_> {
         Self {
             max_elements: GDB_ELEMENTS,
             repeats: None,
-            max_depth: 20,
+            max_depth: crate::bounds::MAX_VALUE_DEPTH,
             max_values: 1 << 16,
             space_name: &|_| None,
             symbol_name: &|_| None,

@@ -6,6 +6,7 @@ use super::number::{MAX_SCALAR_BITS, Part};
 use super::text::character;
 use super::value::{Value, ValueError};
 use super::{enumerator, fixed, float};
+use crate::bounds::MAX_MEMBER_DEPTH;
 use crate::debuginfo::DebugInfoError;
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::{Base, Member, Type, TypeId, TypeKind};
@@ -13,8 +14,6 @@ use crate::units::AddressSpace;
 
 /// Bytes of a virtual table entry: AMDGPU has 64-bit code addresses.
 const POINTER_BYTES: u64 = 8;
-/// Maximum depth of base classes in the search for a member.
-const MAX_BASES: usize = 32;
 
 impl ValueBuilder<'_> {
     /// The value of a type with one notation: number, character, pointer or enumerator.
@@ -195,7 +194,7 @@ impl ValueBuilder<'_> {
         }
         let Some(mut bit) = offset.checked_mul(8) else { return Ok(offset.to_string()) };
         let mut next = class;
-        for _ in 0..MAX_BASES {
+        for _ in 0..MAX_MEMBER_DEPTH {
             let class = next.map(|class| self.stripped(class)).transpose()?.flatten();
             let Some(class) = class else { break };
             let TypeKind::Record(record) = &class.kind else { break };

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::bounds::MAX_IMPORTS;
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::Result;
 use crate::debuginfo::facts::UnitId;
 use crate::debuginfo::unit::die::Reading;
 use crate::units::DieOffset;
-
-/// Maximum depth of imports through imports.
-const MAX_IMPORTS: usize = 8;
 
 /// A name, or the names of a namespace, visible outside of their own scope.
 #[derive(Clone, Debug, PartialEq, Eq)]

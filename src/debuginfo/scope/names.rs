@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use crate::bounds::MAX_TEMPLATE_DEPTH;
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::TypeId;
 use crate::debuginfo::types::children::{children, children_while};
@@ -138,8 +139,6 @@ impl<'a> Reading<'a> {
 }
 /// Maximum cached names of scopes; a full cache drops all.
 const MAX_CACHED_SCOPES: usize = 1 << 14;
-/// Maximum depth of nested template arguments; deeper ones are omitted.
-const MAX_NESTED: usize = 12;
 /// Maximum arguments in one name: depth alone does not bound their number.
 const MAX_ARGUMENTS: usize = 256;
 
@@ -155,7 +154,7 @@ struct Nested;
 impl Nested {
     fn enter() -> Option<Self> {
         let (depth, left) = NESTED.get();
-        if depth >= MAX_NESTED {
+        if depth >= MAX_TEMPLATE_DEPTH {
             return None;
         }
         NESTED.set((depth + 1, if depth == 0 { MAX_ARGUMENTS } else { left }));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::bounds::MAX_SYMBOL_DEPTH;
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::types::TypeId;
 use crate::debuginfo::types::base::given_space;
@@ -92,8 +93,6 @@ impl Subprogram {
 /// Maximum bytes of a symbol to demangle: the demangler's work may grow much faster than its input.
 const MAX_SYMBOL: usize = 4096;
 
-/// Maximum nesting of a symbol's parts: the demangler takes some 2 KiB of stack for each.
-const MAX_NESTED: u32 = 96;
 /// Maximum bytes of a demangled name. Symbols refer to their parts (Itanium C++ ABI 5.1.8), which may double the text.
 const MAX_NAME: usize = 1 << 16;
 
@@ -116,8 +115,8 @@ pub fn demangle(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") || symbol.len() > MAX_SYMBOL {
         return None;
     }
-    let nested = cpp_demangle::ParseOptions::default().recursion_limit(MAX_NESTED);
-    let options = cpp_demangle::DemangleOptions::new().recursion_limit(MAX_NESTED);
+    let nested = cpp_demangle::ParseOptions::default().recursion_limit(MAX_SYMBOL_DEPTH);
+    let options = cpp_demangle::DemangleOptions::new().recursion_limit(MAX_SYMBOL_DEPTH);
     let mut demangled = Bounded(String::new());
     let parsed = cpp_demangle::Symbol::new_with_options(symbol, &nested).ok()?;
     parsed.structured_demangle(&mut demangled, &options).ok()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gimli::DwTag;
 
-use crate::bounds::MAX_TYPE_CHAIN;
+use crate::bounds::{MAX_TYPE_CHAIN, MAX_TYPE_READS};
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::types::array::{array, size_of_array};
@@ -28,9 +28,6 @@ const DW_TAG_LLVM_PTRAUTH_TYPE: DwTag = DwTag(0x4300);
 /// Maximum cached types; a full cache drops all.
 const MAX_CACHED_TYPES: usize = 65536;
 
-/// Maximum depth of reads of types within reads: sizes of bit fields' types, template arguments.
-const MAX_NESTED: usize = 32;
-
 thread_local! {
     static NESTED: Cell<usize> = const { Cell::new(0) };
 }
@@ -41,7 +38,7 @@ struct Nested;
 impl Nested {
     fn enter() -> Option<Self> {
         let depth = NESTED.get();
-        (depth < MAX_NESTED).then(|| {
+        (depth < MAX_TYPE_READS).then(|| {
             NESTED.set(depth + 1);
             Self
         })
@@ -70,7 +67,7 @@ impl DebugInfo {
             return Err(DebugInfoError::TooDeep {
                 die: id.0,
                 what: "types read for types",
-                limit: MAX_NESTED,
+                limit: MAX_TYPE_READS,
             });
         };
         let found = Arc::new(read(self.reading(&dwarf), id)?);

@@ -2,6 +2,7 @@
 
 use gimli::Reader as _;
 
+use crate::bounds::MAX_VARIANT_DEPTH;
 use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::error::{DebugInfoError, Result};
@@ -12,9 +13,6 @@ use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::location::LocationAttribute;
 use crate::debuginfo::unit::sections::AttributeValue;
 use crate::debuginfo::unit::sections::unsigned;
-
-/// Maximum nesting of variants in variants; no source nests deeper.
-const MAX_VARIANT_DEPTH: usize = 16;
 
 pub(in crate::debuginfo) fn record<'a>(
     reading: Reading<'a>,

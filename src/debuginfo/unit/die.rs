@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use gimli::DwAt;
 
+use crate::bounds::MAX_ORIGINS;
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::attribute::AttributeName;
 use crate::debuginfo::diagnostics::Diagnostics;
@@ -22,9 +23,6 @@ use crate::debuginfo::unit::units::Units;
 use crate::debuginfo::unit::view::UnitView;
 use crate::dwarf::draft;
 use crate::units::DieOffset;
-
-/// Maximum length of a chain; compilers write an instance, its origin and its declaration.
-const MAX_ORIGINS: usize = 8;
 
 /// The inputs of one question: the borrowed sections and the units.
 #[derive(Clone, Copy, Debug)]

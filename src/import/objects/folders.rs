@@ -8,10 +8,9 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::bounds::MAX_FOLDER_DEPTH;
 use crate::elf::{EM_AMDGPU, ET_CORE, read};
 
-/// Maximum depth of folders.
-pub(super) const MAX_DEPTH: usize = 32;
 /// Maximum number of entries in all folders together.
 pub(super) const MAX_ENTRIES: usize = 200_000;
 /// Bytes that identify a file: an ELF header's first 20, a bundle's magic.
@@ -77,7 +76,7 @@ pub(super) fn walk_up_to(root: &Path, most: usize) -> FolderSearch {
             }
             let path = entry.path();
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && depth < MAX_DEPTH => folders.push((path, depth + 1)),
+                Ok(kind) if kind.is_dir() && depth < MAX_FOLDER_DEPTH => folders.push((path, depth + 1)),
                 Ok(kind) if kind.is_file() || kind.is_symlink() => match kind_of(&path) {
                     Some(FileUse::Code) => code.push(path),
                     Some(FileUse::Holder) => holders.push(path),

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::super::client::{Client, ClientOptions};
 use super::endpoint::Stream;
 use super::{MakeSession, connection};
+use crate::bounds::CLIENT_STACK;
 use crate::session::Interrupt;
 
 /// Minimum time of a client without a packet before another may replace it: a debugger sends one at once.
@@ -170,7 +171,8 @@ impl Clients {
         self.next += 1;
         let (served, bell) = (Arc::clone(&connection), Arc::clone(&self.bell));
         let (make_session, options) = (Arc::clone(&self.make_session), self.options.clone());
-        let thread = thread::Builder::new().name(format!("client {}", connection.number));
+        let thread =
+            thread::Builder::new().name(format!("client {}", connection.number)).stack_size(CLIENT_STACK);
         let serve = move || {
             let departure = Departure { connection: served, bell };
             let connection = &*departure.connection;

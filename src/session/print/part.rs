@@ -9,13 +9,12 @@ use super::names::{Named, words};
 use super::object::{Answer, Object, error, moved, narrowed};
 use super::pointer::Pointer;
 use super::typed::{Shape, Ty};
+use crate::bounds::MAX_MEMBER_DEPTH;
 use crate::debuginfo::{DynamicAttribute, DynamicSource, Member, Type, TypeKind};
 use crate::dwarf::{Location, Storage};
 use crate::session::values::LaneObject;
 use crate::units::{BitSize, LaneSet};
 
-/// Maximum depth of the search for a member in unnamed members and base classes.
-pub(super) const MAX_MEMBER_DEPTH: usize = 32;
 /// Maximum number of members visited for one name.
 pub(super) const MAX_MEMBERS: usize = 1 << 16;
 

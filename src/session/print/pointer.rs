@@ -4,14 +4,12 @@ use super::eval::PathEvaluator;
 use super::names::words;
 use super::object::{Answer, Object, error, memory, narrowed};
 use super::typed::{Shape, Ty};
+use crate::bounds::MAX_REFERENCES;
 use crate::dwarf::{Context, Entry, Evaluator, Focus, ImplicitPointer, Location, Offset, Program, Storage};
 use crate::session::reading::address::{GENERIC, GLOBAL};
 use crate::session::values::failed;
 use crate::session::{MemoryAddress, ValueState};
 use crate::units::{Address, AddressSpace, BitSize, LaneSet};
-
-/// Maximum length of a chain of references.
-const MAX_REFERENCES: usize = 8;
 
 /// An address with the type of its target.
 #[derive(Clone, Debug)]

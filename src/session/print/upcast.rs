@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::eval::PathEvaluator;
 use super::names::words;
 use super::object::{Answer, error};
-use super::part::{MAX_MEMBER_DEPTH, MAX_MEMBERS};
+use super::part::MAX_MEMBERS;
 use super::pointer::Pointer;
 use super::typed::{Shape, Ty};
+use crate::bounds::MAX_MEMBER_DEPTH;
 use crate::debuginfo::{Member, Type, TypeKind};
 
 /// Maximum number of followed paths from a class to a base of it: one, and others that prove ambiguity.

@@ -6,6 +6,7 @@
 use super::eval::Scene;
 use super::names::{Placed, words};
 use super::object::{Answer, error};
+use crate::bounds::MAX_ENCLOSING;
 use crate::debuginfo::{Function, LocationAttribute, VariableAt};
 use crate::dwarf::{
     self, Attribute, CallFrame as _, CapturedLane, ContextError, Evaluator, Focus, Location, Storage,
@@ -16,9 +17,6 @@ use crate::session::stack::unwind::Unwinder;
 use crate::session::values::failed;
 use crate::session::variables::{Frame, dialect, reading};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
-
-/// Maximum number of enclosing functions.
-const MAX_AROUND: usize = 16;
 
 /// The reason that the frame of an enclosing function is unknown.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +75,7 @@ impl Scene<'_, '_> {
         while walk.step() {}
         let mut inner = self.found.frame.context.level.number();
         let mut context = self.context(&walk, inner)?;
-        for _ in 0..MAX_AROUND {
+        for _ in 0..MAX_ENCLOSING {
             let Ok(at) = &context.function else { return Ok(None) };
             let Some(around) = at.function.enclosing else { return Ok(None) };
             let around = self.debug().function(around).map_err(words)?;
@@ -91,13 +89,13 @@ impl Scene<'_, '_> {
             let placed = self.seen_from_here(context, found)?;
             return Ok(Some(UpLevel { placed, function: called, level: inner }));
         }
-        error(format!("more than {MAX_AROUND} functions are around one another"))
+        error(format!("more than {MAX_ENCLOSING} functions are around one another"))
     }
 
     /// Whether an enclosing function has a variable of that name; otherwise its frame is not needed.
     fn is_around(&self, own: &Function, name: &str) -> Answer<bool> {
         let mut next = own.enclosing;
-        for _ in 0..MAX_AROUND {
+        for _ in 0..MAX_ENCLOSING {
             let Some(around) = next else { return Ok(false) };
             let around = self.debug().function(around).map_err(words)?;
             let mut all = around.scopes.iter().flat_map(|scope| &scope.variables);

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use crate::bounds::MAX_OBJECT_DEPTH;
 use crate::debuginfo::Location as Described;
 use crate::debuginfo::{
     DebugInfo, DynamicAttribute, DynamicError, DynamicSource, LocationAttribute, NumberError, Object,
@@ -19,9 +20,6 @@ use crate::session::MemoryAddress;
 use crate::session::reading::address::{GENERIC, GLOBAL};
 use crate::session::stack::frame::FrameContext;
 use crate::units::{Address, BitSize, LaneId, LaneSet};
-
-/// Maximum depth of variables whose length depends on another variable: no source nests deeper.
-const MAX_DEPTH: usize = 8;
 
 /// An object in one lane of a frame.
 #[derive(Debug)]
@@ -194,8 +192,8 @@ impl Object for LaneObject<'_> {
 
     fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, DynamicError> {
         self.asked.set(true);
-        if self.depth >= MAX_DEPTH {
-            return Err(DynamicError::TooDeep(MAX_DEPTH));
+        if self.depth >= MAX_OBJECT_DEPTH {
+            return Err(DynamicError::TooDeep(MAX_OBJECT_DEPTH));
         }
         let DynamicSource::Location(location) = &attribute.source else {
             return Err(DynamicError::NotAPlace(attribute.attribute));

@@ -3,14 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::bounds::MAX_POINTER_DEPTH;
 use crate::debuginfo::{DebugInfo, Number, RecordKind, TypeId, TypeKind};
 use crate::units::AddressSpace;
 
 /// Maximum number of pointers found in one object.
 const MAX_POINTERS: usize = 4096;
-
-/// Maximum depth of records in records in arrays: no source nests deeper.
-const MAX_DEPTH: usize = 32;
 
 /// Maximum number of members and elements visited for one type.
 const MAX_PARTS: usize = 1 << 16;
@@ -98,7 +96,7 @@ struct Layout<'a> {
 impl Layout<'_> {
     fn take(&mut self, id: TypeId, offset: u64, depth: usize) {
         self.parts += 1;
-        if depth > MAX_DEPTH || self.parts > MAX_PARTS || self.found.len() >= MAX_POINTERS {
+        if depth > MAX_POINTER_DEPTH || self.parts > MAX_PARTS || self.found.len() >= MAX_POINTERS {
             self.is_whole = false;
             return;
         }

@@ -10,11 +10,9 @@ use super::Slice;
 use super::context::{Unit, Units};
 use super::group::Others;
 use super::signed::{Declarations, signature_of};
+use crate::bounds::MAX_ORIGINS;
 use crate::debuginfo::UnitId;
 use crate::units::DieOffset;
-
-/// The maximum length of a chain from an instance to its last origin: debug information has at most three.
-const MAX_ORIGINS: usize = 8;
 
 /// The DIEs to convert.
 pub(super) struct Filter<'a, 'r> {

@@ -302,3 +302,22 @@ fn clients_that_read_slowly() {
     );
     served.end();
 }
+
+/// Small stacks of new threads by the environment: a client's thread has its own size.
+#[test]
+fn the_environment_does_not_shrink_a_clients_stack() {
+    let folder = dump(1);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let command = command.args(["serve", "--port", "0"]).arg(folder.path()).env("RUST_MIN_STACK", "16384");
+    let served = Served::spawn(command);
+    let mut client = served.connect();
+    let path: String = format!("print {}1{}", "(".repeat(60), ")".repeat(60));
+    let hex: String = path.bytes().map(|byte| format!("{byte:02x}")).collect();
+    client.write_all(packet(&format!("qRcmd,{hex}")).as_bytes()).unwrap();
+    // Output and end of the command, or an error: any answer.
+    let mut answer = [0; 3];
+    client.read_exact(&mut answer).unwrap();
+    assert!(answer.starts_with(b"+$"), "{answer:?}");
+    assert_eq!(ask(&mut served.connect(), "qC").unwrap(), "QC1");
+    served.end();
+}

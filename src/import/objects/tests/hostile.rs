@@ -6,9 +6,10 @@ use std::time::Instant;
 use super::super::compare::{Verdict, compare};
 use super::super::discover::{MAX_PAGES, MAX_PAGES_IN_ALL, PAGE, discover};
 use super::super::find::find;
-use super::super::folders::{MAX_DEPTH, walk, walk_up_to};
+use super::super::folders::{walk, walk_up_to};
 use super::super::{Hints, LinkMap, Memory};
 use super::{Made, fixture, image, path};
+use crate::bounds::MAX_FOLDER_DEPTH;
 use crate::codeobject::Bytes;
 use crate::import::problem::Problems;
 use crate::import::{Options, Supplied};
@@ -182,13 +183,13 @@ fn damaged_files_of_a_folder_do_no_harm() {
 fn deep_folders_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let mut path = folder.path().to_owned();
-    for depth in 0..MAX_DEPTH + 3 {
+    for depth in 0..MAX_FOLDER_DEPTH + 3 {
         let name = format!("{depth}");
         path.push(name);
         std::fs::create_dir(&path).unwrap();
         std::fs::copy(super::path("saxpy-gfx90a-O0.hsaco"), path.join("code.hsaco")).unwrap();
     }
-    assert_eq!(walk(folder.path()).files.len(), MAX_DEPTH);
+    assert_eq!(walk(folder.path()).files.len(), MAX_FOLDER_DEPTH);
     assert!(walk(&folder.path().join("none")).problems[0].contains("No such file"));
     let few = walk_up_to(folder.path(), 7);
     assert!(few.files.len() < 7 && few.problems[0].contains("more than 7 files and folders"), "{few:?}");

@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::arch::{RegId, RegisterValue, WaveArch, ends_with_call};
+use crate::bounds::MAX_FRAMES;
 use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
@@ -19,10 +20,6 @@ use crate::session::stack::unwind::rules::{Found, Rules, RulesError};
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{ReadError, Reader};
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
-
-/// Maximum number of physical frames of one stack. Kernels nest far less. A rule of the outermost frame that needs each
-/// inner one still fits a thread's stack.
-pub(in crate::session) const MAX_FRAMES: usize = 128;
 
 /// Maximum number of rules with an expression or in memory that one question evaluates; each register of a frame is
 /// read once.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::bounds::MAX_FRAMES;
 use crate::capture::CodeObject;
 use crate::codeobject;
 use crate::dwarf::{Class, Frame, Machine as _, RegisterBytes};
-use crate::session::stack::unwind::unwinder::{MAX_FRAMES, Unwinder};
+use crate::session::stack::unwind::unwinder::Unwinder;
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::tests::Maker;
 use crate::session::{Dump, Reader, Session, Stack, Stacks as _};
