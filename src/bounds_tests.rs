@@ -44,7 +44,7 @@ fn the_page_has_the_depths() {
     .map(|levels| levels.to_string());
     let expected: [(&str, &str); 24] = [
         ("DIEs: functions, types, globals, namespaces of a unit", &depth),
-        ("scopes and inlined calls of a function", &depth),
+        ("scopes and inlined calls of a function, blocks of an abstract one", &depth),
         ("DIEs of a view (gimli's writer is recursive), of copied type units", &depth),
         ("MessagePack and YAML of metadata", &metadata),
         ("paths (`print`, `monitor print`)", &paths),
