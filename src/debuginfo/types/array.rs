@@ -5,7 +5,7 @@ use crate::debuginfo::DebugInfo;
 use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::types::asked::Asked;
 use crate::debuginfo::types::children::children;
-use crate::debuginfo::types::dynamic::{DynamicAttribute, DynamicError};
+use crate::debuginfo::types::dynamic::{DynamicAttribute, DynamicError, Object};
 use crate::debuginfo::types::{Dimension, Extent, Number, Type, TypeId, TypeKind, between};
 use crate::debuginfo::unit::die::{Die, Reading};
 use crate::debuginfo::unit::sections::AttributeValue;
@@ -63,6 +63,37 @@ pub(in crate::debuginfo) fn array(
     };
     let is_vector = die.flag(gimli::DW_AT_GNU_vector);
     Ok(TypeKind::Array { element, dimensions, is_vector, stride: stride(reading, die)?, rank })
+}
+
+impl Type {
+    /// The type of one object: its arrays have constants in place of numbers that the object determines. A length
+    /// that the object does not give is unknown.
+    ///
+    /// # Errors
+    /// The object does not give the rank, a first index or a stride.
+    pub(crate) fn for_object(&self, object: &dyn Object) -> Result<Self, DynamicError> {
+        let TypeKind::Array { element, dimensions, is_vector, stride, rank } = &self.kind else {
+            return Ok(self.clone());
+        };
+        let asked = Asked { object: Some(object), at: 0 };
+        let bits = |stride: &Option<Number>| -> Result<Option<Number>, DynamicError> {
+            stride.as_ref().map(|stride| stride_bits(stride, asked).map(Number::Constant)).transpose()
+        };
+        let constant = |dimension: &Dimension| -> Result<Dimension, DynamicError> {
+            let count = count_for(dimension, asked).ok().flatten();
+            let count = count.map(|count| Number::Constant(i64::try_from(count).unwrap_or(i64::MAX)));
+            Ok(Dimension {
+                lower: Number::Constant(asked.number(&dimension.lower)?),
+                extent: count.map_or(Extent::Unknown, Extent::Count),
+                stride: bits(&dimension.stride)?,
+            })
+        };
+        let dimensions = dimensions_for(dimensions, rank.as_ref(), asked)?;
+        let dimensions = dimensions.iter().map(constant).collect::<Result<_, DynamicError>>()?;
+        let (element, is_vector, stride, rank) = (*element, *is_vector, bits(stride)?, None);
+        let kind = TypeKind::Array { element, dimensions, is_vector, stride, rank };
+        Ok(Self { kind, ..self.clone() })
+    }
 }
 
 fn dimension(reading: Reading<'_>, die: &Die<'_>, is_generic: bool) -> Result<Dimension> {

@@ -8,7 +8,7 @@ use super::eval::{PathEvaluator, Scene};
 use super::names::{Named, words};
 use super::object::{Answer, Object, error, moved, narrowed};
 use super::pointer::Pointer;
-use super::typed::{Shape, Ty};
+use super::typed::{Shape, Ty, shape_of};
 use crate::bounds::MAX_MEMBER_DEPTH;
 use crate::debuginfo::{DynamicAttribute, DynamicSource, Member, Type, TypeKind};
 use crate::dwarf::{Location, Storage};
@@ -20,8 +20,9 @@ pub(super) const MAX_MEMBERS: usize = 1 << 16;
 
 impl PathEvaluator<'_, '_, '_> {
     pub(super) fn element(&self, object: &Object, index: i128) -> Answer<Object> {
+        let shape = self.own_shape(object)?;
         let object = &self.data_of(object)?;
-        match self.shape(object)? {
+        match shape {
             Shape::Array { element, lower, count, stride } => {
                 self.check_bounds(object, index, lower, count)?;
                 let index = index - i128::from(lower);
@@ -57,6 +58,22 @@ impl PathEvaluator<'_, '_, '_> {
                 let ty = self.type_name(&object.ty);
                 error(format!("`[]` needs an array or a pointer; `{ty}` is {}", other.words()))
             }
+        }
+    }
+
+    /// The shape of an object, with the numbers that the object determines: bounds and strides in a descriptor.
+    fn own_shape(&self, object: &Object) -> Answer<Shape> {
+        let shape = self.shape(object)?;
+        let (Shape::Other | Shape::Array { count: None, .. }, Ty::Die(id)) = (&shape, &object.ty) else {
+            return Ok(shape);
+        };
+        let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
+        let Some(found) = debug.stripped(*id).map_err(words)? else { return Ok(shape) };
+        let asked = LaneObject::new(context, debug, self.lane, Cow::Borrowed(&object.location));
+        self.note(LaneSet::one(self.lane));
+        match found.for_object(&asked) {
+            Ok(own) => Ok(shape_of(&Arc::new(own))),
+            Err(why) => error(why.to_string()),
         }
     }
 

@@ -223,7 +223,7 @@ impl Ty {
     }
 }
 
-fn shape_of(found: &Arc<Type>) -> Shape {
+pub(super) fn shape_of(found: &Arc<Type>) -> Shape {
     match &found.kind {
         TypeKind::Pointer { to, address_space, .. } => Shape::Pointer { to: of(*to), space: *address_space },
         TypeKind::Reference { to, address_space, .. } => {

@@ -150,6 +150,11 @@ struct Places {
 }
 
 fn places(path: &Path) -> Places {
+    places_with(path, &[], &[])
+}
+
+/// [`places`] with these dwords in all lanes of private memory, by address, and with these bytes of global memory.
+fn places_with(path: &Path, dwords: &[(u32, u32)], global: &[(u64, &[u8])]) -> Places {
     let bytes = std::fs::read(path).unwrap();
     let object = CodeObject::parse(bytes.clone()).unwrap();
     let processor = Processor::of_mach(object.header().mach()).unwrap().name;
@@ -161,10 +166,15 @@ fn places(path: &Path) -> Places {
     maker.code_object(&bytes, LOADED);
     let lines = lines(path);
     let entries: BTreeSet<u64> = object.kernels().filter_map(|kernel| Some(kernel.entry?.0)).collect();
-    let memory: Vec<u8> = (0..PRIVATE / 4)
-        .flat_map(|row| (0..lanes).flat_map(move |lane| (row * 4 * 256 + lane).to_le_bytes()))
-        .collect();
+    let dword = |address: u32, lane: u32| {
+        let own = dwords.iter().find(|(own, _)| *own == address);
+        own.map_or(address * 256 + lane, |(_, dword)| *dword)
+    };
+    let rows = (0..PRIVATE).step_by(4);
+    let memory: Vec<u8> =
+        rows.flat_map(|row| (0..lanes).flat_map(move |lane| dword(row, lane).to_le_bytes())).collect();
     let memory = maker.map(&[(0, &memory)]);
+    maker.capture.global = maker.map(global);
     let mut each = Vec::new();
     let mut starts: Vec<u64> = lines.keys().copied().collect();
     let begins = |symbol: &Symbol| symbol.size > 0 && !symbol.name.ends_with(".cold");
@@ -373,6 +383,36 @@ fn an_index_of_a_fortran_array_is_within_its_bounds() {
     ] {
         let ValueState::Error(why) = print(path) else { panic!("{path}: {:?}", print(path)) };
         assert!(why.contains(&format!("its indexes are {bounds}")), "{path}: {why}");
+    }
+}
+
+/// The bounds of an assumed-shape argument are in the caller's descriptor (`CFI_cdesc_t` of Fortran 2018, in flang's
+/// layout): the address of the data, at 0x18 the lower bound, at 0x20 the extent, at 0x28 the stride in bytes. Fortran
+/// counts the indexes of such an argument from 1.
+#[test]
+fn an_index_of_an_assumed_shape_argument_is_within_its_bounds() {
+    const DESCRIPTOR: u64 = 0x7f20_0000_1000;
+    const DATA: u64 = 0x7f20_0000_2000;
+    let descriptor = [DATA, 4, 0, 1, 4, 8].map(u64::to_le_bytes).concat();
+    let data = [11u32, 0, 22, 0, 33, 0, 44, 0, 55, 0].map(u32::to_le_bytes).concat();
+    // By llvm-dwarfdump the address of o's descriptor is at byte 280 of the frame.
+    let pointer = [(ENTRY + 280, DESCRIPTOR as u32), (ENTRY + 284, (DESCRIPTOR >> 32) as u32)];
+    let path = fixture("compilers/procedures-gfx90a-O0.hsaco");
+    let Places { dump, each, .. } =
+        places_with(&path, &pointer, &[(DESCRIPTOR, &descriptor), (DATA - 8, &[0xee; 8]), (DATA, &data)]);
+    let session = Session::new(dump, None).unwrap();
+    let wave = WaveId(each.len() as u32 / 2);
+    let print = |path: &str| {
+        let query = Query { path: path.to_owned(), letter: None };
+        let printed = session.print(wave, LaneSet::one(LaneId(3)), 0, &query).unwrap();
+        printed.lanes.into_iter().next().unwrap().value.state
+    };
+    for (path, value) in [("o[1]", "11"), ("o[2]", "22"), ("o[4]", "44"), ("o", "{11, 22, 33, 44}")] {
+        assert_eq!(print(path), ValueState::Value(value.into()), "{path}");
+    }
+    for path in ["o[0]", "o[5]", "o[-1]", "&o[0]"] {
+        let ValueState::Error(why) = print(path) else { panic!("{path}: {:?}", print(path)) };
+        assert!(why.contains("its indexes are 1 to 4"), "{path}: {why}");
     }
 }
 
