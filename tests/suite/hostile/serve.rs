@@ -91,12 +91,12 @@ impl Server {
         printed
     }
 
-    /// Sends a long command and disconnects: the server is idle soon after.
+    /// Sends a long command a hundred times and disconnects in the midst: the server is idle soon after.
     pub(super) fn leave_during(mut self, command: &str) {
         let body = format!("qRcmd,{}", hex(command));
         let pid = self.child.id();
         let before = ticks(pid);
-        self.client.write_all(&[b"+", framed(body).as_slice()].concat()).unwrap();
+        self.client.write_all(&[b"+".to_vec(), framed(body).repeat(100)].concat()).unwrap();
         // A busy machine gives the server a small share of a second.
         let is_busy = (0..300).any(|_| {
             sleep(Duration::from_millis(100));

@@ -270,7 +270,7 @@ fn a_read_over_many_windows() {
 /// A client that disconnects while the server evaluates thousands of variables for it.
 #[test]
 fn work_ends_when_its_client_leaves() {
-    let hostile = Hostile::with_code(&between(50_000, &[0x37, 0x9f]).object());
+    let hostile = Hostile::with_code(&between(6_000, &LOOP).object());
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(&hostile, folder.path());
     // Each part is read once.
