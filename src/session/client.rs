@@ -431,7 +431,11 @@ impl Stacks for Session {
             return Ok(*known);
         }
         let found = crate::session::stack::activations::has_own_stack(&self.reader, wave, lane)?;
-        stacks.known.insert((wave, lane), found);
+        // Another question has another budget.
+        let is_spent = self.reader.budget().left() == 0 || self.reader.rereads().is_spent();
+        if !is_spent {
+            stacks.known.insert((wave, lane), found);
+        }
         Ok(found)
     }
 

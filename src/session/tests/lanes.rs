@@ -73,6 +73,26 @@ fn mixed_kinds_serve_the_faulted_one() {
     assert!(error.contains("no gfx90a waves"), "{error}");
 }
 
+/// The answer of a question whose budget is spent may depend on the budget: the next question computes it again.
+#[test]
+fn a_spent_budget_leaves_no_answer_about_own_stacks_behind() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/regions-gfx90a");
+    let opened = import::open(&path, &Targets::builtin(), &import::Options::default()).unwrap();
+    let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None).unwrap();
+    let (wave, budget) = (session.first_wave(), session.reader().budget());
+    // Work on a wave that is not the last one adds to the budget: whether the answer was computed is visible.
+    let spent_at = |last: WaveId| {
+        session.reader().next_wave(last);
+        budget.take(budget.left(), 0).unwrap();
+        session.has_own_stack(wave, LaneId(0)).unwrap();
+        budget.left()
+    };
+    let other = WaveId(u32::MAX);
+    assert_eq!(spent_at(wave), 0);
+    assert_ne!(spent_at(other), 0, "computed again, within the budget");
+    assert_eq!(spent_at(other), 0, "kept");
+}
+
 /// Whether a lane has a stack of its own is kept between questions, but not past a write.
 #[test]
 fn a_written_pc_leaves_no_lane_a_stack_of_its_own() {
