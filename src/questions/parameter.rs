@@ -74,7 +74,7 @@ pub enum Words {
     Named,
     /// The value after a slash: `/x`.
     Slash,
-    /// The rest of the line; a positional argument of the command line.
+    /// The rest of the line, which is needed; a positional argument of the command line.
     Rest,
 }
 

@@ -85,7 +85,7 @@ fn explain<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         |style| explanation::text(&explained, style),
         || explanation::json(focus.wave, frame, &query.path, &explained),
     )?;
-    Ok(answer.without_value_if(explained.is_empty()))
+    Ok(answer.without_value_if(explained.iter().all(|one| !one.is_known)))
 }
 
 fn query(asked: &Asked<'_>) -> Query {

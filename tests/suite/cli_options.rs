@@ -142,9 +142,10 @@ fn no_value_is_a_status_of_its_own() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
     let of = |words: &[&str]| run(&[words, &["--wave", "1"]].concat());
     for form in [&[][..], &["--json"]] {
-        let none: [&[&str]; 3] = [
+        let none: [&[&str]; 4] = [
             &["memory", dump, "--at", "0x10"],
             &["explain", dump, "1+1"],
+            &["explain", dump, "no_such_name"],
             &["disassemble", dump, "-a", "0x10"],
         ];
         for words in none {

@@ -4,13 +4,16 @@ use super::super::state::State;
 use super::super::threads::Thread;
 use super::monitor::{CommandError, words};
 use super::questions;
-use crate::questions::{ArgumentError, Form, PRINT, QuestionError};
+use crate::questions::{ArgumentError, Form, PRINT, Question, QuestionError};
 use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
 use crate::session::{ChangeError, Reset};
 
 /// Maximum number of listed dwords of registers, and of listed runs of memory.
 const MAX_LISTED: usize = 64;
+
+/// The words of `monitor set`: the path has the value after it.
+const SET: Question = Question { name: "set", example: "set lane all $v0 = 0", ..PRINT };
 
 /// `monitor changes`
 pub(super) fn list(state: &mut State, _: Thread, _: &[&str]) -> Result<String, CommandError> {
@@ -38,17 +41,19 @@ pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Resu
     let wave = thread.wave;
     let usage =
         "The target or the value is missing. Try `monitor set x = 5` or `monitor set lane all $v0 = 0`.";
-    if arguments.is_empty() {
-        return Err(CommandError::Usage(usage));
-    }
-    let arguments = words::arguments(&PRINT, arguments)?;
+    let arguments = match words::arguments(&SET, arguments) {
+        Err(CommandError::Argument { error: QuestionError::Argument(ArgumentError::Needed(_)), .. }) => {
+            return Err(CommandError::Usage(usage));
+        }
+        arguments => arguments?,
+    };
     let text = arguments.text("path").unwrap_or_default().to_owned();
     let Some((path, value)) = halves(&text).filter(|_| !arguments.has("format")) else {
         return Err(CommandError::Usage(usage));
     };
-    let asked = questions::asked(state, &PRINT, thread, arguments, Form::Text(Style::Plain), 0);
+    let asked = questions::asked(state, &SET, thread, arguments, Form::Text(Style::Plain), 0);
     let frame = asked.frame();
-    let lanes = asked.lanes(frame).map_err(|error| words::wrong(&PRINT, error))?;
+    let lanes = asked.lanes(frame).map_err(|error| words::wrong(&SET, error))?;
     let set = state.session.assign(wave, lanes, frame, path, value);
     state.forget_list();
     set.map_err(|why| match why {

@@ -11,8 +11,8 @@ use super::super::threads::Thread;
 use super::vendor::{only, send};
 use super::xfer;
 use crate::questions::{
-    Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, Question, QuestionError, Subject,
-    Takes, Value,
+    ArgumentError, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, Question, QuestionError,
+    Subject, Takes, Value,
 };
 use crate::report::groups::number_list;
 use crate::session::Member;
@@ -149,7 +149,7 @@ fn paired(state: &State, question: &Question, args: &[u8]) -> Result<(Thread, Ar
         }
     }
     let thread = state.named_in(args)?.unwrap_or(state.selected());
-    Ok((thread, arguments.complete(keys(question)).map_err(QuestionError::from)?))
+    Ok((thread, complete(question, arguments)?))
 }
 
 /// The thread and the arguments of an annex; a part may be empty.
@@ -181,8 +181,20 @@ fn annexed(
     if parts.any(|part| !part.is_empty()) {
         return Err(xfer::no_such_annex());
     }
-    let arguments = arguments.complete(keys(question)).map_err(QuestionError::from)?;
-    Ok((named.unwrap_or(state.selected()), arguments))
+    Ok((named.unwrap_or(state.selected()), complete(question, arguments)?))
+}
+
+/// Checks that no argument excludes another one and that none is missing; a missing text is needed in hex.
+fn complete(question: &Question, arguments: Arguments) -> Result<Arguments, PacketError> {
+    arguments.complete(keys(question)).map_err(|error| {
+        let mut needed = keys(question).filter(|parameter| parameter.is_needed);
+        match error {
+            ArgumentError::Needed(words) if needed.any(|parameter| parameter.takes == Takes::Text) => {
+                PacketError::new(MALFORMED, format!("{words}, in hex"))
+            }
+            error => QuestionError::from(error).into(),
+        }
+    })
 }
 
 /// Adds an argument in the notation of packets: numbers, texts and bytes in hex.

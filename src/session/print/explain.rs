@@ -22,6 +22,8 @@ pub struct Explanation {
     pub says: String,
     /// The steps of the expression, for each set of lanes with the same control flow.
     pub lanes: Vec<Explained>,
+    /// Whether the name has a location, a value or another meaning; else `says` is the reason.
+    pub is_known: bool,
 }
 
 /// Explains the variables that a path names.
@@ -67,13 +69,14 @@ fn collect<'p>(path: &'p Path, names: &mut Vec<&'p str>) {
 
 impl Scene<'_, '_> {
     fn explanation(&self, name: &str) -> Explanation {
-        let says = match &*self.named(name) {
+        let named = self.named(name);
+        let says = match &*named {
             Ok(Named::Variable(placed)) => return self.variable(placed),
             Ok(Named::Member) => match &*self.named("this") {
                 Ok(Named::Variable(this)) => {
                     let this = self.variable(this);
                     let says = format!("a member of `*this`; `this`: {}", this.says);
-                    return Explanation { name: name.to_owned(), says, lanes: this.lanes };
+                    return Explanation { name: name.to_owned(), says, ..this };
                 }
                 _ => "a member of `*this`".to_owned(),
             },
@@ -82,28 +85,25 @@ impl Scene<'_, '_> {
             Ok(Named::Function(_)) => "a function".to_owned(),
             Err(why) => why.words().to_owned(),
         };
-        Explanation { name: name.to_owned(), says, lanes: Vec::new() }
+        Explanation { name: name.to_owned(), says, lanes: Vec::new(), is_known: named.is_ok() }
     }
 
     fn variable(&self, placed: &Placed) -> Explanation {
         let frame = &self.found.frame;
         let name = placed.name().to_owned();
-        let alone = |says: String| Explanation { name: name.clone(), says, lanes: Vec::new() };
+        let alone = |says: String, is_known: bool| {
+            let (name, lanes) = (name.clone(), Vec::new());
+            Explanation { name, says, lanes, is_known }
+        };
         let (head, bytes) = match &placed.said {
             debuginfo::Location::None | debuginfo::Location::NotAtPc | debuginfo::Location::Broken(_) => {
-                return alone(
-                    placed
-                        .groups()
-                        .iter()
-                        .find_map(|(_, at)| at.as_ref().err())
-                        .map_or_else(String::new, |why| why.words().to_owned()),
-                );
+                let why = placed.groups().iter().find_map(|(_, at)| at.as_ref().err());
+                return alone(why.map_or_else(String::new, |why| why.words().to_owned()), false);
             }
             debuginfo::Location::ConstValue(bytes) => {
                 let bytes = codeobject::hex(bytes);
-                return alone(format!(
-                    "DW_AT_const_value, its bytes are known since it was compiled: {bytes}"
-                ));
+                let says = format!("DW_AT_const_value, its bytes are known since it was compiled: {bytes}");
+                return alone(says, true);
             }
             debuginfo::Location::Expression(bytes) => ("DW_AT_location".to_owned(), bytes),
             debuginfo::Location::ListEntry { expression, range: Some(range) } => {
@@ -115,7 +115,7 @@ impl Scene<'_, '_> {
             }
         };
         if bytes.is_empty() {
-            return alone(format!("{head}, which is empty; {}", frame.emptied(&placed.variable)));
+            return alone(format!("{head}, which is empty; {}", frame.emptied(&placed.variable)), false);
         }
         let Readable { program, encoding, .. } =
             match self.readable(frame, self.found.function.unit(), &placed.variable, bytes) {
@@ -123,7 +123,8 @@ impl Scene<'_, '_> {
                 Err(error) => {
                     let lanes =
                         vec![Explained { lanes: self.lanes, lines: explain::error(&error, &frame.context) }];
-                    return Explanation { name, says: format!("{head}, which cannot be decoded"), lanes };
+                    let says = format!("{head}, which cannot be decoded");
+                    return Explanation { name, says, lanes, is_known: false };
                 }
             };
         let kind = frame.context.kind();
@@ -154,6 +155,6 @@ impl Scene<'_, '_> {
             Explained { lanes: part.lanes, lines }
         });
         let lanes = lanes.collect();
-        Explanation { name, says, lanes }
+        Explanation { name, says, lanes, is_known: true }
     }
 }

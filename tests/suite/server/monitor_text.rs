@@ -153,11 +153,67 @@ fn a_word_that_fits_no_argument_is_an_error_with_an_example() {
     is("eval lane 3", "An expression is needed. Try `monitor eval DW_OP_regx VGPR3`.");
     is("arguments x", "`x` is not a number: write 64 or 0x40. Try `monitor arguments 1`.");
     is("arguments 1 2", "Too many arguments: monitor arguments [ID|all].");
-    is("arguments all 1", "`dispatch` excludes `all`.");
+    is("arguments all 1", "`dispatch` excludes `all`. Try `monitor arguments 1`.");
     is("groups x", "Expected `function`, `line` or `pc`, not `x`. Try `monitor groups lanes function`.");
-    is("disassemble/x", "Expected `s`, not `x`.");
+    is("groups by x", "Expected `function`, `line` or `pc`, not `x`. Try `monitor groups lanes function`.");
+    is("groups by", "`by` needs a value: WHAT. Try `monitor groups lanes function`.");
+    is("groups lanes lanes", "`lanes` is given twice. Try `monitor groups lanes function`.");
+    is("locals frame x", "`x` is not a number: write 64 or 0x40. Try `monitor locals 3 frame 1`.");
+    is("disassemble/x", "Expected `s`, not `x`. Try `monitor disassemble 0x7f0000001000 count 8`.");
+    is(
+        "registers register",
+        "`register` needs a value: NAMES. Try `monitor registers v0,exec s0-s7 scalar`.",
+    );
     is("memory", "Space, address and length are needed. Try `monitor memory private_lane 0x10 16`.");
     is("reset x", "Expected `all`, `registers` or `memory`, not `x`.");
+}
+
+/// `set` reads its lanes and its frame like `print`; its errors have its own form.
+#[test]
+fn errors_of_set_recommend_set() {
+    let mut client = demo();
+    for line in ["set", "set lane 5", "set frame 0", "set lane 5 x", "set/x x = 5"] {
+        let text = reply(&mut client, &format!("thread 1 {line}"));
+        let missing =
+            "The target or the value is missing. Try `monitor set x = 5` or `monitor set lane all $v0 = 0`.";
+        assert_eq!(text, missing, "{line}");
+    }
+    for line in ["set lane 1 lane 2 x = 5", "set --frame", "set --frame x", "set --lane 9-3 x = 5"] {
+        let text = reply(&mut client, &format!("thread 1 {line}"));
+        assert!(text.ends_with(" Try `monitor set lane all $v0 = 0`."), "{line}: {text}");
+    }
+}
+
+/// A value may follow the name of its parameter, with dashes or without.
+#[test]
+fn every_parameter_of_typed_lines_has_a_name() {
+    let mut demo = demo();
+    for (bare, named) in [
+        ("registers v0,pc", "registers register v0,pc"),
+        ("registers v0 pc", "registers --register v0 register pc"),
+        ("locals 3", "locals lane 3"),
+        ("lane-pc 3", "lane-pc --lane 3"),
+        ("groups function", "groups by function"),
+        ("arguments all", "arguments --all"),
+        ("memory private_lane 0 16", "memory space private_lane address 0 length 16"),
+        ("disassemble $pc count 2", "disassemble address $pc --count 2"),
+    ] {
+        let text = typed(&mut demo, bare);
+        assert!(!text.contains("Try `") && text.lines().count() > 1, "{bare}: {text}");
+        assert_eq!(typed(&mut demo, named), text, "{named}");
+    }
+}
+
+/// Texts of packets are in hex, and the error of a missing one names that.
+#[test]
+fn a_missing_text_of_a_packet_is_needed_in_hex() {
+    let mut demo = demo();
+    for name in ["Print", "Explain"] {
+        let mut out = Vec::new();
+        let _ = demo.feed(&crate::server::framed(format!("qlanescope.{name}:thread:1;")), &mut out);
+        let out = String::from_utf8_lossy(&out);
+        assert!(out.contains("\"a path is needed, in hex\""), "{out}");
+    }
 }
 
 /// Every parameter of typed lines is in the usage once, in one notation.
@@ -182,6 +238,7 @@ fn the_usage_of_a_command_has_its_parameters() {
     assert!(
         help.contains("\narguments [ID|all]\n")
             && help.contains("\nprint[/LETTER] [lane LANES] [frame N] PATH\n")
+            && help.contains("\neval [value|size BYTES] [lane LANES] EXPRESSION\n")
     );
 }
 

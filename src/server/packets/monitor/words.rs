@@ -21,7 +21,8 @@ pub(super) fn usage(question: &Question) -> String {
         }
         let each = std::iter::once(parameter).chain(parameters(question).filter(excludes));
         let usage = each.filter_map(Parameter::usage).collect::<Vec<_>>().join("|");
-        text += &if parameter.is_needed { format!(" {usage}") } else { format!(" [{usage}]") };
+        let is_needed = parameter.is_needed || parameter.words == Words::Rest;
+        text += &if is_needed { format!(" {usage}") } else { format!(" [{usage}]") };
     }
     text
 }
@@ -84,12 +85,14 @@ fn named<'q, 'w, 'a>(
     let is_named = |parameter: &&Parameter| {
         parameter.name == name && !matches!(parameter.words, Words::Rest | Words::Slash)
     };
-    // `all` is the value of the parameter `all`.
-    let is_value = |parameter: &&Parameter| parameter.words == Words::Bare && parameter.typed(word).is_ok();
-    let named = parameters(question).find(is_named).filter(|parameter| !is_value(parameter));
-    let Some(parameter) = named else { return Ok(None) };
-    if parameter.takes == Takes::Flag {
-        return Ok(Some((parameter, Value::Set, after)));
+    let Some(parameter) = parameters(question).find(is_named) else { return Ok(None) };
+    match parameter.takes {
+        Takes::Flag => return Ok(Some((parameter, Value::Set, after))),
+        // `all` is the value of the parameter `all`.
+        Takes::Choice(names) if names.contains(&name) => {
+            return Ok(Some((parameter, Value::Text(name.to_owned()), after)));
+        }
+        _ => {}
     }
     let may_be_rest = has_rest && !is_option;
     match after {
@@ -97,7 +100,7 @@ fn named<'q, 'w, 'a>(
             Err(_) if may_be_rest => Ok(None),
             value => Ok(Some((parameter, value.map_err(wrong)?, left))),
         },
-        [] if may_be_rest || matches!(parameter.takes, Takes::Choice(_)) => Ok(None),
+        [] if may_be_rest => Ok(None),
         [] => {
             let (word, shown) = (word.to_owned(), parameter.shown);
             Err(CommandError::NoValue { word, shown, example: question.example })
@@ -124,20 +127,21 @@ fn unfit(question: &Question, arguments: &Arguments, word: &str) -> CommandError
         given.any(|given| given.name == parameter.name || given.excludes.contains(&parameter.name))
     };
     let next = bare.clone().find(|parameter| !is_excluded(parameter));
-    let example = question.example;
     if let Some(Err(error)) = next.map(|next| next.typed(word)) {
-        return CommandError::Argument { error: error.into(), example };
+        return wrong(question, error.into());
     }
     match bare.any(|parameter| parameter.typed(word).is_ok()) {
         true => CommandError::TooMany(usage(question)),
-        false => CommandError::Unfit { word: word.to_owned(), name: question.name, example },
+        false => {
+            CommandError::Unfit { word: word.to_owned(), name: question.name, example: question.example }
+        }
     }
 }
 
-/// The error of a question; that of a missing argument has the example.
+/// The error of a question; that of an argument has the example.
 pub(in super::super) fn wrong(question: &Question, error: QuestionError) -> CommandError {
     match error {
-        QuestionError::Argument(ArgumentError::Needed(_)) | QuestionError::NoExpression => {
+        QuestionError::Argument(_) | QuestionError::NoExpression => {
             CommandError::Argument { error, example: question.example }
         }
         error => error.into(),
