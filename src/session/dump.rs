@@ -271,6 +271,6 @@ pub(super) fn has_pc(capture: &Capture, wave: WaveId) -> bool {
 }
 
 /// A wave's PC, if it was captured as a whole.
-fn captured_pc(capture: &Capture, wave: &Wave) -> Option<u64> {
+pub(super) fn captured_pc(capture: &Capture, wave: &Wave) -> Option<u64> {
     capture.register(wave, wave.kind.named("pc")?.id).ok()?.scalar()
 }

@@ -10,8 +10,8 @@ use super::stack::StackEnd;
 use crate::codeobject::{CodeObjectError, ElfAddress};
 use crate::debuginfo::DebugInfoError;
 use crate::dwarf::{self, ContextError};
-use crate::session::objects::MAX_OVERLAP;
-use crate::session::stack::entry::BundleError;
+use crate::session::objects::entry::BundleError;
+use crate::session::objects::files::MAX_OVERLAP;
 use crate::units::Pc;
 
 /// The reason that a code object, or its debug information, is unavailable.

@@ -42,6 +42,7 @@ pub use dump::Dump;
 pub use error::{AttributeCause, CodePlace, Foreign, ObjectCause, ObjectError, PositionError, SourceError};
 pub use inspect::{Code, DumpFacts, Inspect, Stacks, Storage, Variables, Waves, WhatIf};
 pub use interrupt::Interrupt;
+pub use objects::entry::BundleError;
 pub use reach::{Bounds, Limit, MAX_OBJECT, Reach, reach};
 pub use reading::address;
 pub use reading::reader::Reader;
@@ -49,7 +50,6 @@ pub(crate) use reading::regions::lane_runs;
 pub use reading::touched::{PAGE, Touched};
 pub use stack::activations::{Activation, Activations};
 pub(crate) use stack::backtrace::backtrace as wave_stack;
-pub use stack::entry::BundleError;
 pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame, TextId};
 #[cfg(test)]
 pub(crate) use tests::mock::MockInspect;

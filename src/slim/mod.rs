@@ -27,7 +27,7 @@ pub use sources::{MAX_SOURCES, Sources};
 pub use spool::{MAX_REMAINS, SpoolError, SpoolStats, Spooled, StallBudget, spool, widen};
 
 use crate::arch::SWIZZLE_BYTES;
-use crate::capture::{self, Bytes, Capture};
+use crate::capture::{self, Bytes, Capture, Extent};
 use crate::codeobject::{CodeObject, Segment};
 use crate::elf::{FileHeader, LE, PT_DYNAMIC, ProgramHeader, read};
 use crate::import::write::{self, Account, Plan, PlannedObject, PlannedWave, WriteError};
@@ -146,7 +146,7 @@ pub fn slim(
         plan.global = capture::joined(nearby::code(&reader, &waves, &mut notes)?);
         reached.limits.clear();
     }
-    plan.code_objects = objects(dump, &waves, &used, options.global, &mut notes);
+    plan.code_objects = objects(dump, &waves, &used, options, &mut notes);
     plan.sources = sources::gather(dump, &used, &options.sources, &mut notes);
     let draft = Report::new(dump, options, &chosen, &plan, reached, notes);
     let expected = write::expected(capture, &plan);
@@ -225,7 +225,7 @@ fn objects(
     dump: &Dump,
     waves: &[WaveId],
     used: &[usize],
-    global: bool,
+    options: &Options,
     notes: &mut Vec<String>,
 ) -> Vec<PlannedObject> {
     let capture = dump.capture();
@@ -236,7 +236,7 @@ fn objects(
     listed
         .map(|(index, object)| {
             let (file, debug) = match used.contains(&index) {
-                true => file(dump, index, object, global, notes),
+                true => file(dump, index, object, options, notes),
                 false => (None, None),
             };
             PlannedObject { index, file, debug }
@@ -282,14 +282,20 @@ fn file(
     dump: &Dump,
     index: usize,
     object: &capture::CodeObject,
-    global: bool,
+    options: &Options,
     notes: &mut Vec<String>,
 ) -> (Option<Bytes>, Option<Bytes>) {
     let parsed: Arc<CodeObject> = match dump.code_object(index) {
         Ok(parsed) => parsed,
         Err(why) => {
             notes.push(why.to_string());
-            return (None, None);
+            // An image may hold data of the program.
+            let is_kept = options.whole && (options.global || !object.image);
+            let view = |extent: Option<Extent>| {
+                let bytes = dump.capture().view(extent.filter(|_| is_kept)?);
+                bytes.map_err(|error| notes.push(format!("{}: {error}", object.name))).ok()
+            };
+            return <[_; 2]>::into([object.extent, object.debug].map(view));
         }
     };
     let debug = dump.debug_info(index).ok();
@@ -299,7 +305,7 @@ fn file(
         if beside.is_some() {
             notes.push(format!("{}: its separate debug information is put beside its image", object.name));
         }
-        if global {
+        if options.global {
             return (Some(Arc::new(parsed.bytes().clone())), beside);
         }
         notes.push(format!("{}: writable data of its image in memory is left out", object.name));

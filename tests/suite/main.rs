@@ -25,6 +25,7 @@ mod processors;
 mod scopes;
 mod separate;
 mod server;
+mod shared_files;
 mod slim;
 mod slim_bounds;
 mod slim_ended;

@@ -25,7 +25,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, hash_map};
 use std::sync::Arc;
 
 pub(super) use candidate::local;
@@ -106,6 +106,8 @@ impl Found {
         by_address: BackingId,
         backings: &mut Vec<Arc<dyn Backing>>,
     ) -> Vec<capture::CodeObject> {
+        // Code objects of one file have one extent: equal extents share what is read of them.
+        let mut known: HashMap<(usize, usize), BackingId> = HashMap::new();
         let objects = self.code_objects.into_iter().map(|found| {
             let image = matches!(found.held, Some(Held::Image { .. }));
             let extent = found.held.and_then(|held| match held {
@@ -114,9 +116,15 @@ impl Found {
                 }
                 Held::File(bytes) => {
                     let length = bytes.len() as u64;
-                    let backing = BackingId(u32::try_from(backings.len()).ok()?);
-                    let name = found.origin.clone().unwrap_or_else(|| found.name.clone());
-                    backings.push(Arc::new(capture::MemoryBacking::new(name, bytes)));
+                    let backing = match known.entry((bytes.as_ptr() as usize, bytes.len())) {
+                        hash_map::Entry::Occupied(known) => *known.get(),
+                        hash_map::Entry::Vacant(place) => {
+                            let name = found.origin.clone().unwrap_or_else(|| found.name.clone());
+                            let backing = BackingId(u32::try_from(backings.len()).ok()?);
+                            backings.push(Arc::new(capture::MemoryBacking::new(name, bytes)));
+                            *place.insert(backing)
+                        }
+                    };
                     Some(Extent { backing, offset: 0, length })
                 }
             });

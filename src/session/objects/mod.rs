@@ -1,36 +1,34 @@
 //! The loaded code objects: lookup by address, their contents there, and their debug information.
 
+pub(super) mod entry;
+pub(super) mod files;
 pub(super) mod image_map;
 pub(super) mod source;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::answers::OverlapError;
+use super::dump::captured_pc;
 use super::error::{Foreign, ObjectCause, ObjectError};
 use super::{CodeObjectInfo, Reader};
-use crate::capture::{self, Capture, Extent, copy, distinct};
+use crate::capture::{Capture, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, UnpackMemory, hex};
 use crate::debuginfo::{DebugInfo, Functions};
 use crate::dwarf::{Budget, Dialect};
 use crate::mapping::Watch;
+use crate::session::objects::files::{HeldFile, ObjectFile};
 use crate::session::objects::image_map::ImageMap;
 use crate::session::objects::source::{Source, Sources};
 use crate::session::reading::regions::Interval;
-use crate::session::stack::entry;
 use crate::session::stack::frame_code::FrameCodes;
-use crate::session::stack::unwind::{FoundRules, RowCache, UnwindTable};
+use crate::session::stack::unwind::{FoundRules, RulesError};
 use crate::units::{Address, Pc};
 
 /// Maximum number of other waves' PCs answered by one read of a large function: an eighth of the cache's capacity.
 const MAX_AHEAD: usize = 1 << 10;
-
-/// Limit of the bytes of all files of a dump's code objects: this multiple of the distinct bytes, plus
-/// [`MORE_OVERLAP`]. A file that several code objects name in the same way counts once.
-pub(super) const MAX_OVERLAP: u64 = 4;
-const MORE_OVERLAP: u64 = 16 << 20;
 
 /// All code objects of a dump, each read on first use.
 #[derive(Debug)]
@@ -43,6 +41,8 @@ pub(super) struct Objects {
     images: Mutex<HashMap<(Set, Option<usize>), Images>>,
     folders: Folders,
     watches: Watches,
+    /// Whether the code objects that hold waves' PCs have their unpacked sections.
+    preferred: OnceLock<()>,
 }
 
 /// Code objects by the agents that see them.
@@ -87,56 +87,14 @@ pub(super) struct Loaded {
     watches: Watches,
     /// The user's dialect for its units.
     dialect: Option<Dialect>,
-    file: Arc<ObjectFile>,
+    file: Arc<HeldFile>,
+    object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
     unpack_memory: UnpackMemory,
     frame_codes: Arc<FrameCodes>,
     sources: Arc<Sources>,
     functions: Arc<Functions>,
     /// Whether a lookup by address or name found it: unused code objects do not affect answers.
     used: AtomicBool,
-}
-
-/// The file of code objects that differ in their addresses only: GPUs that run one program.
-#[derive(Debug)]
-struct ObjectFile {
-    /// Index of the first of them.
-    first: usize,
-    /// Whether this file, or an earlier one, exceeds the limit of overlapping bytes.
-    is_beyond: bool,
-    object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
-    debug: OnceLock<Result<Arc<DebugInfo>, ObjectError>>,
-    unwind: UnwindTable,
-}
-
-/// The file of each code object. `targets`: for each agent the first one of the same target.
-fn files(capture: &Capture, targets: &[usize]) -> Vec<Arc<ObjectFile>> {
-    let place = |extent: Extent| (extent.backing, extent.offset, extent.length);
-    let rows = Arc::<RowCache>::default();
-    let extents = |object: &capture::CodeObject| [object.extent, object.debug].into_iter().flatten();
-    let runs = distinct(capture.code_objects.iter().flat_map(extents).collect());
-    let bytes = runs.iter().fold(0u64, |sum, run| sum.saturating_add(run.length));
-    let mut left = bytes.saturating_mul(MAX_OVERLAP).saturating_add(MORE_OVERLAP);
-    let mut known = HashMap::new();
-    let each = capture.code_objects.iter().enumerate().map(|(index, object)| {
-        let capture::CodeObject { extent, uri, entry, build_id, agent, name, image, debug, forced, .. } =
-            object;
-        let target = agent.map(|agent| targets.get(agent).copied().unwrap_or(agent));
-        let key = (extent.map(place), debug.map(place), uri, entry, build_id, target, name, image, forced);
-        let file = known.entry(key).or_insert_with(|| {
-            let bytes = extents(object).fold(0u64, |sum, extent| sum.saturating_add(extent.length));
-            let rest = left.checked_sub(bytes);
-            left = rest.unwrap_or(left);
-            Arc::new(ObjectFile {
-                first: index,
-                is_beyond: rest.is_none(),
-                object: OnceLock::new(),
-                debug: OnceLock::new(),
-                unwind: UnwindTable::sharing(&rows, index),
-            })
-        });
-        Arc::clone(file)
-    });
-    each.collect()
 }
 
 impl Objects {
@@ -163,7 +121,7 @@ impl Objects {
             agents.map(|(index, agent)| *firsts.entry(Arc::as_ptr(&agent.target)).or_insert(index)).collect();
         let (sources, functions, frame_codes) = (Arc::default(), Arc::default(), Arc::default());
         let unpack_memory = UnpackMemory::default();
-        let files = files(capture, &targets);
+        let files = HeldFile::each(capture, &unpack_memory);
         let each = capture.code_objects.iter().zip(files).enumerate().map(|(index, (object, file))| Loaded {
             index,
             address: object.address,
@@ -172,6 +130,7 @@ impl Objects {
             watches: Arc::clone(&watches),
             dialect,
             file,
+            object: OnceLock::new(),
             unpack_memory: unpack_memory.clone(),
             frame_codes: Arc::clone(&frame_codes),
             sources: Arc::clone(&sources),
@@ -179,7 +138,7 @@ impl Objects {
             used: AtomicBool::new(false),
         });
         let images = Mutex::default();
-        Self { each: each.collect(), sets, targets, images, folders, watches }
+        Self { each: each.collect(), sets, targets, images, folders, watches, preferred: OnceLock::new() }
     }
 
     /// The sets that an agent sees; `None`: any agent.
@@ -196,6 +155,7 @@ impl Objects {
     /// The code objects, with the reasons for missing variables.
     pub(super) fn list(&self, capture: &Capture) -> Vec<CodeObjectInfo> {
         let overlaps = self.overlaps(capture);
+        self.prefer(capture, &self.each);
         let each = self.each.iter().zip(&capture.code_objects).map(|(loaded, object)| {
             let overlap = overlaps.get(&loaded.index).and_then(|other| capture.code_objects.get(*other));
             let overlap =
@@ -251,6 +211,7 @@ impl Objects {
     /// Problems of the code objects' debug information, each with the code object's name; [`Self::list`] reports
     /// missing debug information.
     pub(super) fn check(&self, capture: &Capture) -> Vec<String> {
+        self.prefer(capture, &self.each);
         let each = self.each.iter().filter_map(|loaded| {
             let checked = loaded.debug(capture).ok()?.check();
             let name = loaded.name(capture).unwrap_or_default();
@@ -269,7 +230,34 @@ impl Objects {
 
     /// The debug information of a code object.
     pub(super) fn debug(&self, capture: &Capture, index: usize) -> Result<Arc<DebugInfo>, ObjectError> {
-        self.get(index)?.debug(capture)
+        let loaded = self.get(index)?;
+        self.prefer(capture, [loaded]);
+        loaded.debug(capture)
+    }
+
+    /// Before one of these code objects takes memory to unpack its debug information, those that hold waves' PCs take
+    /// theirs, in the capture's order: the answers about waves do not depend on earlier questions.
+    fn prefer<'l>(&self, capture: &Capture, asked: impl IntoIterator<Item = &'l Loaded>) {
+        let is_packed = |loaded: &Loaded| {
+            loaded.parsed(capture).is_ok()
+                && loaded.file.known(loaded.index).is_some_and(|file| file.has_compressed())
+        };
+        if self.preferred.get().is_some() || !asked.into_iter().any(is_packed) {
+            return;
+        }
+        self.preferred.get_or_init(|| {
+            let places =
+                capture.waves.iter().filter_map(|wave| Some((wave.agent, captured_pc(capture, wave)?)));
+            let places: BTreeSet<(usize, u64)> = places.collect();
+            let found = places.into_iter().filter_map(|(agent, pc)| self.find(capture, pc, Some(agent)));
+            let found: BTreeSet<usize> = found.map(|loaded| loaded.index).collect();
+            for loaded in found.into_iter().filter_map(|index| self.each.get(index)) {
+                if is_packed(loaded) {
+                    // The result stays with the code object.
+                    let _ = loaded.debug(capture);
+                }
+            }
+        });
     }
 
     fn get(&self, index: usize) -> Result<&Loaded, ObjectError> {
@@ -279,9 +267,15 @@ impl Objects {
 
     /// The code object whose image holds a run-time address, among the agent's; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
+        let loaded = self.find(capture, address, agent)?;
+        self.prefer(capture, [loaded]);
+        loaded.mark();
+        Some(loaded)
+    }
+
+    fn find(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
         let sets = Self::seen(agent);
-        let first = sets.fold(usize::MAX, |first, set| self.first(capture, address, (set, agent), first));
-        self.each.get(first).inspect(|loaded| loaded.mark())
+        self.each.get(sets.fold(usize::MAX, |first, set| self.first(capture, address, (set, agent), first)))
     }
 
     /// Index of the first code object of a set that holds an address and runs on the agent, if it is below `before`;
@@ -437,7 +431,7 @@ impl Loaded {
 
     /// Index of the first code object of the same file, the key for data that depends on the file only.
     pub(super) fn file_index(&self) -> usize {
-        self.file.first
+        self.file.known(self.index).map_or(self.index, |file| file.first)
     }
 
     /// Marks it as used by an answer.
@@ -462,7 +456,7 @@ impl Loaded {
 
     /// The parsed file, or the reason for its absence: read once.
     pub(super) fn parsed(&self, capture: &Capture) -> &Result<Arc<CodeObject>, ObjectError> {
-        self.file.object.get_or_init(|| self.parse(capture).map_err(|cause| self.error(capture, cause)))
+        self.object.get_or_init(|| self.parse(capture).map_err(|cause| self.error(capture, cause)))
     }
 
     /// The error of this code object.
@@ -470,20 +464,13 @@ impl Loaded {
         ObjectError::new(self.name(capture).unwrap_or_default(), cause)
     }
 
+    fn file(&self, capture: &Capture) -> Result<&Arc<ObjectFile>, ObjectError> {
+        self.file.of(capture, self.index).map_err(|cause| self.error(capture, cause))
+    }
+
     fn parse(&self, capture: &Capture) -> Result<Arc<CodeObject>, ObjectCause> {
         let object = capture.code_objects.get(self.index).ok_or(ObjectCause::NoSuchObject)?;
-        let extent = object.extent.ok_or(ObjectCause::NoBytes)?;
-        if self.file.is_beyond {
-            return Err(ObjectCause::Overlaps);
-        }
-        let bytes = capture.view(extent).map_err(|error| ObjectCause::Io(error.to_string()))?;
-        let bytes = Bytes::new(bytes);
-        let memory = &self.unpack_memory;
-        let parsed = match object.image {
-            true => CodeObject::parse_image(bytes)?,
-            false => CodeObject::parse_within(entry::choose(capture, object, bytes, memory)?, memory)?,
-        };
-        self.watch(&parsed);
+        let parsed = self.file.of(capture, self.index)?.object(|parsed| self.watch(parsed))?;
         // Variables of another build have other places.
         if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
             && **expected != *found
@@ -492,7 +479,7 @@ impl Loaded {
         }
         match self.foreign(capture, &parsed).filter(|_| !object.forced) {
             Some(foreign) => Err(ObjectCause::Foreign(foreign)),
-            None => Ok(Arc::new(parsed)),
+            None => Ok(parsed),
         }
     }
 
@@ -528,8 +515,9 @@ impl Loaded {
     /// Its debug information, or the reason for its absence.
     pub(super) fn debug(&self, capture: &Capture) -> Result<Arc<DebugInfo>, ObjectError> {
         let object = self.object(capture)?;
-        let read = || self.read_debug(capture, object).map_err(|cause| self.error(capture, cause));
-        self.file.debug.get_or_init(read).clone()
+        let file = self.file(capture)?;
+        let read = || self.read_debug(capture, object);
+        file.debug.get_or_init(read).clone().map_err(|cause| self.error(capture, cause))
     }
 
     fn read_debug(&self, capture: &Capture, object: Arc<CodeObject>) -> Result<Arc<DebugInfo>, ObjectCause> {
@@ -589,7 +577,8 @@ impl Loaded {
         at: ElfAddress,
         budget: &Budget,
     ) -> FoundRules {
-        self.file.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect, budget)
+        let Some(file) = self.file.known(self.index) else { return Arc::new(Err(RulesError::NoTable(None))) };
+        file.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect, budget)
     }
 
     /// The frames of its functions.
@@ -599,7 +588,8 @@ impl Loaded {
 
     /// The source position of an address. The first read of a large function answers the PCs of all waves in it.
     pub(super) fn source(&self, reader: &Reader, at: ElfAddress) -> Arc<Source> {
-        if let Some(known) = self.sources.get(self.file.first, at) {
+        let file = self.file_index();
+        if let Some(known) = self.sources.get(file, at) {
             return known;
         }
         let (dump, rereads) = (reader.dump(), reader.rereads());
@@ -613,13 +603,11 @@ impl Loaded {
             let run_time = |at: ElfAddress| at.0.wrapping_add(self.address.0);
             let others = dump.wave_pcs(run_time(range.start)..run_time(range.end)).iter();
             let others = others.map(|pc| self.elf(*pc)).filter(|other| *other != at);
-            for other in
-                others.filter(|other| self.sources.get(self.file.first, *other).is_none()).take(MAX_AHEAD)
-            {
-                self.sources.keep(self.file.first, other, read(other));
+            for other in others.filter(|other| self.sources.get(file, *other).is_none()).take(MAX_AHEAD) {
+                self.sources.keep(file, other, read(other));
             }
         }
-        self.sources.keep(self.file.first, at, source)
+        self.sources.keep(file, at, source)
     }
 
     /// Its name.

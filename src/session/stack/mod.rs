@@ -2,7 +2,6 @@
 
 pub(super) mod activations;
 pub(super) mod backtrace;
-pub(super) mod entry;
 pub(super) mod frame;
 pub(super) mod frame_code;
 pub(super) mod unwind;

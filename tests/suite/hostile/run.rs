@@ -99,14 +99,25 @@ impl Hostile {
         hostile
     }
 
-    /// The same over one file; `named`: each with a name of its own.
-    pub(super) fn with_objects_of_one_file(object: &[u8], objects: u64, waves: u64, named: bool) -> Self {
-        let hostile = Self::with_objects_by(objects, waves, |index| match named {
-            true => format!("path = \"code.hsaco\"\nname = \"{index}\""),
-            false => "path = \"code.hsaco\"".to_owned(),
-        });
-        fs::write(hostile.path("code.hsaco"), object).unwrap();
+    /// The same over one file; `keys`: further keys of each code object.
+    pub(super) fn with_objects_of_one_file(
+        file: &[u8],
+        objects: u64,
+        waves: u64,
+        keys: impl Fn(u64) -> String,
+    ) -> Self {
+        let keys = |index| format!("file = \"code.hsaco\"\n{}", keys(index));
+        let hostile = Self::with_objects_by(objects, waves, keys);
+        fs::write(hostile.path("code.hsaco"), file).unwrap();
         hostile
+    }
+
+    /// Removes all waves but the last.
+    pub(super) fn keep_last_wave(&self) {
+        let manifest = fs::read_to_string(self.path("manifest.toml")).unwrap();
+        let (head, _) = manifest.split_once("[[wave]]").unwrap();
+        let (_, last) = manifest.rsplit_once("[[wave]]").unwrap();
+        fs::write(self.path("manifest.toml"), format!("{head}[[wave]]{last}")).unwrap();
     }
 
     fn with_objects_by(objects: u64, waves: u64, file: impl Fn(u64) -> String) -> Self {

@@ -1,6 +1,7 @@
 //! Sections that are small in the file, and metadata notes.
 
 use super::SOME;
+use super::dwarf::Dies;
 use super::elf::{Section, code_object, zeros};
 use super::run::Hostile;
 
@@ -28,6 +29,27 @@ fn sections_that_unpack_to_gigabytes() {
     let sections = DEBUG.map(|name| Section::compressed(name, &zlib, size));
     let said = Hostile::with_code(&code_object(sections.into())).each(&SOME);
     said.prints("code-object", "claims");
+}
+
+/// Five files of 190 MiB unpacked, more than the bound of a dump: the one that a wave runs is read, also by a question
+/// about all.
+#[test]
+fn files_that_waves_run_unpack_first() {
+    let (zlib, size) = zeros((190 << 20) / 258);
+    let mut dies = Dies::new();
+    let int = dies.int();
+    dies.function();
+    dies.variable("v", int);
+    dies.close(2);
+    let mut sections = dies.sections();
+    sections.push(Section::compressed(".debug_str", &zlib, size));
+    // A file unpacks to at most 64 times its size.
+    sections.push(Section::new(".pad", vec![0; 3 << 20]));
+    let hostile = Hostile::with_objects(&code_object(sections), 5, 1);
+    hostile.keep_last_wave();
+    let said = hostile.each(&["objects DUMP", "locals DUMP"]);
+    said.prints("locals", "v = 7").counts("objects DUMP", "all code objects", 1);
+    said.prints("objects", "code3.hsaco: ").lacks("code4.hsaco: ");
 }
 
 /// Consecutive compressed bundles (clang-offload-bundler, "Compression"): version 3, zlib, 64-bit sizes.

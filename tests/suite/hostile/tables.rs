@@ -170,11 +170,30 @@ fn code_objects_over_one_file() {
     dies.close(1);
     let object = dies.object();
     let commands = ["groups DUMP", "locals DUMP", "print DUMP v", "export DUMP"];
-    let said = Hostile::with_objects_of_one_file(&object, 40, 1, false).each(&commands);
-    said.prints("locals", "v = 7").prints("groups", FRAME).lacks("overlap in their files");
-    let said = Hostile::with_objects_of_one_file(&object, 40, 1, true).each(&commands);
-    said.prints("locals", "v = 7")
-        .prints("export", "code objects overlap in their files by more than 4 times");
+    let run = |file: &[u8], keys: &dyn Fn(u64) -> String| {
+        Hostile::with_objects_of_one_file(file, 40, 1, keys).each(&commands)
+    };
+    let overlap = "code objects overlap in their files by more than 4 times";
+    // One range, also under several names.
+    for keys in [|_| String::new(), |index| format!("name = \"{index}\"")] {
+        run(&object, &keys).prints("locals", "v = 7").prints("groups", FRAME).lacks(overlap);
+    }
+    // Ranges that differ in their lengths.
+    let padded = [&object[..], &[0; 4096]].concat();
+    let length = |index: u64| padded.len() as u64 - index;
+    let said = run(&padded, &|index| format!("length = {}", length(index)));
+    said.prints("locals", "v = 7").prints("export", overlap);
+    // The entries of a bundle, which differ in their lengths.
+    let mut bundle = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
+    bundle.extend(40u64.to_le_bytes());
+    for index in 0..40 {
+        [4096, length(index), 1].iter().for_each(|number| bundle.extend(number.to_le_bytes()));
+        bundle.push(b'e');
+    }
+    bundle.resize(4096, 0);
+    bundle.extend(&padded);
+    let said = run(&bundle, &|index| format!("entry = \"{index}\""));
+    said.prints("locals", "v = 7").prints("export", overlap);
 }
 
 /// Nested line tables: headers whose lengths all reach to the end of one program.

@@ -1,5 +1,7 @@
 //! Code objects: their files, and where they were loaded.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, Write as _};
 
 use serde_json::{Value, json};
@@ -8,7 +10,7 @@ use super::memory::data;
 use super::sink::Sink;
 use super::tables::table;
 use super::{Plan, Written, number};
-use crate::capture::Capture;
+use crate::capture::{Bytes, Capture};
 use crate::codeobject::{Uri, hex};
 
 /// Maximum number of characters of a file's name that come from the capture.
@@ -22,6 +24,8 @@ pub(super) fn write(
     written: &mut Written,
 ) -> io::Result<Vec<Value>> {
     let mut entries = Vec::new();
+    // Code objects of one file share its copy.
+    let mut known: HashMap<(usize, usize), String> = HashMap::new();
     for planned in &plan.code_objects {
         let Some(object) = capture.code_objects.get(planned.index) else { continue };
         let agent = object.agent.and_then(|agent| capture.agents.get(agent));
@@ -29,26 +33,32 @@ pub(super) fn write(
             ("address", Some(number(object.address.0))),
             ("name", Some(json!(object.name))),
             ("uri", object.uri.as_ref().map(|uri| json!(uri))),
+            ("entry", object.entry.as_ref().filter(|_| planned.file.is_some()).map(|entry| json!(entry))),
             ("origin", object.origin.as_ref().filter(|_| planned.file.is_some()).map(|origin| json!(origin))),
             ("build_id", object.build_id.as_deref().map(|id| json!(hex(id)))),
             ("image", (object.image && planned.file.is_some()).then(|| json!(true))),
             ("agent", agent.map(|agent| json!(agent.id))),
         ]);
-        if let Some(bytes) = &planned.file {
+        let mut store = |bytes: &Bytes, end: &str| {
             let bytes: &[u8] = (**bytes).as_ref();
-            let file = format!("code/{}-{}", planned.index, plain(&object.name));
-            sink.begin(&file, bytes.len() as u64)?;
-            sink.write_all(bytes)?;
-            written.code_objects += bytes.len() as u64;
-            entry.extend(data(&file, 0, bytes.len() as u64));
+            let length = bytes.len() as u64;
+            let file = match known.entry((bytes.as_ptr() as usize, bytes.len())) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let file = format!("code/{}-{}{end}", planned.index, plain(&object.name));
+                    sink.begin(&file, length)?;
+                    sink.write_all(bytes)?;
+                    written.code_objects += length;
+                    place.insert(file)
+                }
+            };
+            Ok::<_, io::Error>(data(file, 0, length))
+        };
+        if let Some(bytes) = &planned.file {
+            entry.extend(store(bytes, "")?);
         }
         if let Some(bytes) = &planned.debug {
-            let bytes: &[u8] = (**bytes).as_ref();
-            let file = format!("code/{}-{}.debug", planned.index, plain(&object.name));
-            sink.begin(&file, bytes.len() as u64)?;
-            sink.write_all(bytes)?;
-            written.code_objects += bytes.len() as u64;
-            entry.insert("debug".to_owned(), Value::Object(data(&file, 0, bytes.len() as u64)));
+            entry.insert("debug".to_owned(), Value::Object(store(bytes, ".debug")?));
         }
         entries.push(Value::Object(entry));
     }

@@ -5,6 +5,7 @@ mod debuginfod;
 mod find;
 mod hostile;
 mod link_map;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -13,5 +13,5 @@ pub(in crate::session) mod tests;
 mod unwinder;
 
 pub(in crate::session) use frame::PhysicalFrame;
-pub(in crate::session) use rules::{Found as FoundRules, RowCache, UnwindTable};
+pub(in crate::session) use rules::{Found as FoundRules, RowCache, RulesError, UnwindTable};
 pub(in crate::session) use unwinder::{Code, Physical, Unwinder};
