@@ -220,7 +220,7 @@ fn packets(capture: &Capture, waves: &[WaveId]) -> Vec<(u64, u64)> {
     rings.flat_map(|ring| ring.packets(MAX_PACKETS)).collect()
 }
 
-/// The code objects that the waves' agents see, with their files if an answer used them.
+/// The code objects that the waves' agents see, or all of a whole dump, with their files if an answer used them.
 fn objects(
     dump: &Dump,
     waves: &[WaveId],
@@ -232,7 +232,8 @@ fn objects(
     let agents: HashMap<usize, ()> =
         waves.iter().filter_map(|wave| Some((capture.wave(*wave)?.agent, ()))).collect();
     let listed = capture.code_objects.iter().enumerate();
-    let listed = listed.filter(|(_, object)| object.agent.is_none_or(|agent| agents.contains_key(&agent)));
+    let listed = listed
+        .filter(|(_, object)| options.whole || object.agent.is_none_or(|agent| agents.contains_key(&agent)));
     listed
         .map(|(index, object)| {
             let (file, debug) = match used.contains(&index) {
