@@ -9,7 +9,7 @@ fn equal_bytes_have_one_backing() {
     let file = Bytes::from(vec![7; 64]);
     let copy = Bytes::from(vec![7; 64]);
     let held = [file.clone(), file.clone(), file.slice(0..32).unwrap(), copy, file];
-    let object = |(index, bytes)| FoundObject {
+    let object = |(index, bytes): (u64, Bytes)| FoundObject {
         address: 0x1000 * index,
         held: Some(Held::File(bytes)),
         uri: Some(format!("file:///program#offset={index}")),
