@@ -107,13 +107,17 @@ fn wave(text: &mut String, pair: &WaveDifference, most: Most, style: Style) {
     let [a, b] = pair.ids;
     let which = if a == b { format!("wave {a}") } else { format!("wave {a} and wave {b}") };
     let function = pair.function.as_deref().unwrap_or("an unnamed function");
-    let doubt = match pair.unconfirmed {
-        [false, false] => "",
-        [true, false] => " (unconfirmed in the first dump)",
-        [false, true] => " (unconfirmed in the second dump)",
-        [true, true] => " (unconfirmed in both dumps)",
+    let _ = writeln!(text, "{}", style.heading(&format!("{which}, in {function}:")));
+    let doubts = match &pair.unconfirmed {
+        [Some(first), Some(second)] if first == second => vec![("both dumps", first)],
+        [first, second] => {
+            let each = [("the first dump", first), ("the second dump", second)];
+            each.into_iter().filter_map(|(dump, reason)| Some((dump, reason.as_ref()?))).collect()
+        }
     };
-    let _ = writeln!(text, "{}", style.heading(&format!("{which}{doubt}, in {function}:")));
+    for (dump, reason) in doubts {
+        let _ = writeln!(text, "  {}", style.alarm(&format!("unconfirmed in {dump}: {reason}")));
+    }
     if let Some(stop) = &pair.stop {
         let words = stop.each_ref().map(|stop| match stop {
             None => "not captured".to_owned(),

@@ -12,8 +12,8 @@ use crate::units::{LaneId, WaveId};
 pub(crate) struct WaveDifference {
     /// Their ids in the first and the second dump.
     pub ids: [u32; 2],
-    /// Whether each dump has doubts about the wave: its values may be wrong.
-    pub unconfirmed: [bool; 2],
+    /// The reasons of each dump for doubts about the wave: its values may be wrong.
+    pub unconfirmed: [Option<String>; 2],
     /// The function of its innermost frame in the first dump.
     pub function: Option<String>,
     /// The stop reasons, if they differ: names of them, `None` if they were not captured.
@@ -77,7 +77,7 @@ pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<(Option<WaveDiffe
     let infos = [both[0].0.wave(both[0].1)?, both[1].0.wave(both[1].1)?];
     let stops = infos.each_ref().map(|info| info.stop.clone());
     let stop = (stops[0] != stops[1]).then_some(stops);
-    let unconfirmed = infos.each_ref().map(|info| info.unconfirmed.is_some());
+    let unconfirmed = infos.each_ref().map(|info| info.unconfirmed.clone());
     let registers = registers(both)?;
     let (function, frames, left_out) = frames(both)?;
     let is_same = stop.is_none() && registers.is_empty() && frames.is_empty();

@@ -88,6 +88,12 @@ fn arguments<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     Ok(match asked.form {
         Form::Text(_) if found.is_empty() => format!("{} lists no dispatches\n", session.name()).into(),
         Form::Text(style) => found.iter().map(|one| text::arguments(one, style)).collect::<String>().into(),
-        Form::Json => found.iter().map(json::arguments).collect::<Value>().into(),
+        Form::Json => {
+            let each = found.iter().map(json::arguments);
+            let is_of_wave = asked.focus.is_some() && ARGUMENTS.is_about_wave(&asked.arguments);
+            let each: Result<Value, _> =
+                if is_of_wave { each.map(|one| asked.about(one)).collect() } else { Ok(each.collect()) };
+            each?.into()
+        }
     })
 }

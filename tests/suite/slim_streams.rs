@@ -125,6 +125,17 @@ fn a_core_with_damaged_control_stack_sizes_leaves_something() {
         })
         .collect();
     assert!(!areas.is_empty());
+    let sound = scratch.path("whole.core");
+    fs::write(&sound, &whole).unwrap();
+    // PC and registers of each wave.
+    let states = |path: &Path| {
+        let export = exported(path);
+        let waves = export["waves"].as_array().unwrap().iter();
+        waves.map(|wave| (wave["pc"].clone(), wave["registers"].clone())).collect::<Vec<_>>()
+    };
+    let expected = states(&sound);
+    assert!(expected.len() > 3);
+    assert!(expected.iter().all(|(pc, registers)| pc.is_u64() && registers.is_object()));
     for (index, size) in [0u32, 4, 0x7fff_ffff, 0xffff_fffc, 0xffff_ffff].into_iter().enumerate() {
         let mut bytes = whole.clone();
         for area in &areas {
@@ -137,6 +148,7 @@ fn a_core_with_damaged_control_stack_sizes_leaves_something() {
         let extension = file.extension().unwrap().to_str().unwrap();
         assert_eq!((status, extension), if status == Some(0) { (Some(0), "zip") } else { (Some(1), "core") });
         assert!(error.contains("queue "), "{size:#x}: {error}");
+        assert_eq!(states(file), expected, "{size:#x}: {error}");
     }
 }
 

@@ -275,7 +275,7 @@ pub(super) fn place(memory: &dyn Memory, candidate: &Candidate, hint: u64) -> Op
 }
 
 /// Sorted, disjoint union of ranges.
-pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+pub(in crate::import) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut merged: Vec<(u64, u64)> = Vec::new();
     for (start, end) in ranges {

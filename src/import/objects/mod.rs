@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 pub(super) use candidate::local;
 pub use debuginfod::Debuginfod;
+pub(super) use discover::union;
 pub(super) use find::{NOT_USED, find, find_listed};
 pub(super) use link_map::is_version;
 pub use link_map::{Entry, LinkMap, MAX_NAME, MAX_NAMES, MAX_NODES};

@@ -140,14 +140,14 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         Some(Seen { wave: wave.index, group: workgroup, launch: facts.launch, counts: block.counts, slot })
     }
 
-    /// Marks a wave whose PC is not that of an instruction.
+    /// Marks a wave whose PC is misaligned; other PCs are compared with all code at the end.
     fn check_pc(&mut self, wave: &SavedWave<'_>) {
         let Some(pc) = wave.facts.pc else { return };
         if pc % 4 != 0 {
             self.reader.doubts.add(wave.index, Doubt::Pc);
             count(&mut self.skipped.pc, (wave.id(), pc));
-        } else if self.reader.memory.segment(pc).is_none() {
-            self.reader.doubts.astray(wave.index, pc);
+        } else {
+            self.reader.doubts.pc(wave.index, pc);
         }
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::block::Counts;
 use super::build::{QueueBuilder, waves_of_group};
+use super::code::{Code, Ranges};
 use super::memory::CoreMemory;
 use super::queues::XccWaves;
 use super::skip_summary::{OutsideGrid, count};
@@ -35,7 +36,7 @@ pub(super) enum Doubt {
     Flags,
     /// Its work-group begins with a wave whose block is unconfirmed.
     WorkGroup,
-    /// Its PC is misaligned, or outside of captured memory.
+    /// Its PC is misaligned, outside of captured memory, or in memory that holds no code.
     Pc,
     /// The trap handler's words and the wave's status contradict each other.
     Stopped,
@@ -156,8 +157,10 @@ pub(super) struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
     found: Vec<(usize, Doubt)>,
-    /// PCs outside of captured memory, by wave.
-    astray: Vec<(usize, u64)>,
+    /// Aligned PCs, by wave.
+    pcs: Vec<(usize, u64)>,
+    /// Ranges that hold no code, first to last address.
+    data: Vec<(u64, u64)>,
     /// Bits of [`Unchecked`], by wave.
     unchecked: Vec<u8>,
 }
@@ -178,19 +181,29 @@ impl Doubts {
         }
     }
 
-    /// Adds a PC outside of captured memory: doubtful if code was captured, unless a code object contains it.
-    pub(super) fn astray(&mut self, wave: usize, pc: u64) {
-        self.astray.push((wave, pc));
+    /// Adds an aligned PC.
+    pub(super) fn pc(&mut self, wave: usize, pc: u64) {
+        self.pcs.push((wave, pc));
     }
 
-    /// Marks the waves of a capture. `is_code`: whether the code object of an address is known.
-    pub(super) fn mark(mut self, capture: &mut Capture, is_code: impl Fn(u64) -> bool) {
+    /// Adds ranges that hold no code, first to last address.
+    pub(super) fn data(&mut self, ranges: impl Iterator<Item = (u64, u64)>) {
+        self.data.extend(ranges);
+    }
+
+    /// Marks the waves of a capture. `objects`: the places of its code objects.
+    pub(super) fn mark(mut self, capture: &mut Capture, memory: &CoreMemory, objects: Ranges) {
+        let entries = capture.dispatches.iter().filter_map(|dispatch| Some(dispatch.entry?.0)).collect();
+        let code = Code::new(memory, &entries, &self.data, objects);
         // Without captured code every PC is outside, which proves nothing.
-        let has_code = capture.dispatches.iter().any(|dispatch| dispatch.entry.is_some());
-        if has_code || self.astray.len() < capture.waves.len() {
-            let astray = self.astray.iter().filter(|(_, pc)| !is_code(*pc));
-            self.found.extend(astray.map(|(wave, _)| (*wave, Doubt::Pc)));
-        }
+        let outside = self.pcs.iter().filter(|(_, pc)| memory.segment(*pc).is_none()).count();
+        let has_code = !entries.is_empty() || outside < capture.waves.len();
+        let is_astray = |pc| match memory.segment(pc) {
+            None => has_code,
+            Some(_) => code.is_data(pc),
+        };
+        let astray = self.pcs.iter().filter(|(_, pc)| is_astray(*pc) && !code.is_known(*pc));
+        self.found.extend(astray.map(|(wave, _)| (*wave, Doubt::Pc)));
         self.found.sort_unstable();
         self.found.dedup();
         for of in self.found.chunk_by(|(one, _), (other, _)| one == other) {

@@ -7,7 +7,8 @@ use std::mem::{offset_of, size_of};
 
 use crate::capture::Backing;
 use crate::elf::{
-    FileHeader, LE, Machine, PN_XNUM, PT_LOAD, PT_NOTE, PT_NULL, ProgramHeader, SectionHeader, read::record,
+    EM_AMDGPU, FileHeader, LE, Machine, PF_X, PN_XNUM, PT_LOAD, PT_NOTE, PT_NULL, ProgramHeader,
+    SHF_EXECINSTR, SectionHeader, read::record,
 };
 use crate::import::problem::{ImportError, Problems};
 use crate::notation::plural;
@@ -44,6 +45,15 @@ pub(super) struct Range {
     pub(super) address: u64,
     /// p_filesz.
     pub(super) size: u64,
+}
+
+impl Headers {
+    /// Whether a segment is executable by its flags.
+    pub(super) fn is_executable(&self, load: &Range) -> bool {
+        // ROCr converts the flags of sections to those of its program headers.
+        let execute = if self.machine == EM_AMDGPU { SHF_EXECINSTR.0 } else { u64::from(PF_X.0) };
+        u64::from(load.flags) & execute != 0
+    }
 }
 
 /// Reads the headers of a core.

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use super::code::Ranges;
 use crate::capture::{Backing, Bytes, Extent, MemoryMap, RangeRead, Segment};
 use crate::codeobject as code;
 use crate::import::objects::Memory;
@@ -21,18 +22,36 @@ pub(in crate::import) struct CoreMemory {
     files: Arc<[Arc<dyn Backing>]>,
     /// Whether it belongs to a GPU core without the host's.
     is_gpu_alone: bool,
+    /// Executable segments by their flags.
+    executable: Arc<Ranges>,
 }
 
 impl CoreMemory {
     /// The memory of a map whose extents lie in `files`, by their index.
     pub(in crate::import) fn new(name: &str, map: MemoryMap, files: Vec<Arc<dyn Backing>>) -> Self {
         let name = format!("memory of {name}");
-        Self { name: name.into(), map: Arc::new(map), files: files.into(), is_gpu_alone: false }
+        Self {
+            name: name.into(),
+            map: Arc::new(map),
+            files: files.into(),
+            is_gpu_alone: false,
+            executable: Arc::default(),
+        }
     }
 
     /// Sets whether the host's memory is in another core that was not given.
     pub(in crate::import) fn of_gpu_alone(self, is_gpu_alone: bool) -> Self {
         Self { is_gpu_alone, ..self }
+    }
+
+    /// Sets the executable segments.
+    pub(super) fn with_executable(self, executable: Ranges) -> Self {
+        Self { executable: Arc::new(executable), ..self }
+    }
+
+    /// Whether the flags of a segment at that address make it executable; some writers store no rights there.
+    pub(super) fn is_executable(&self, address: u64) -> bool {
+        self.executable.contains(address)
     }
 
     /// An expectation about memory that was not captured, with a hint at the host's core.

@@ -4,13 +4,14 @@
 //! save area of each XCC, by [`stride`] if the note lacks its size. [`reading`] reads it: [`area`] is its header,
 //! [`block`] its control stack; [`repair`] restores damaged ones, and [`private`] corrects the place of private memory.
 //! [`build`] makes work-groups and waves of the blocks, with the facts of [`wave`], [`dispatch`] and [`scratch`].
-//! [`doubt`] compares them, and [`skip_summary`] reports missing parts. Of memory only headers, control stacks,
+//! [`doubt`] compares them, [`code`] checks their PCs, and [`skip_summary`] reports missing parts. Of memory only headers, control stacks,
 //! packets, kernel descriptors and 200 bytes of each wave are read.
 
 mod agents;
 mod area;
 mod block;
 mod build;
+mod code;
 mod dispatch;
 mod doubt;
 mod headers;
@@ -35,6 +36,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use self::agents::Agents;
+use self::code::Ranges;
 use self::doubt::Doubts;
 use self::headers::Headers;
 use self::memory::CoreMemory;
@@ -105,9 +107,10 @@ pub(super) fn open(
         files.push((file, headers));
     }
     let is_gpu_alone = matches!(&*files, [(_, headers)] if headers.machine == elf::EM_AMDGPU);
+    let executable = segments::executable(&files);
     let map = segments::map(&files, &mut problems);
     let stores: Vec<Arc<dyn Backing>> = files.into_iter().map(|(file, _)| file).collect();
-    let memory = CoreMemory::new(&name, map, stores).of_gpu_alone(is_gpu_alone);
+    let memory = CoreMemory::new(&name, map, stores).of_gpu_alone(is_gpu_alone).with_executable(executable);
     let capture = Capture { name, provenance, changes: changes.clone(), ..Capture::default() };
     let capture = import(capture, &memory, state, targets, options, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
@@ -184,10 +187,13 @@ fn flags(held: &Held, memory: &CoreMemory) -> Option<u32> {
     }
 }
 
-/// First and last address of a code object's file: an image is not larger than its file, except for padding.
-fn file_range(object: &FoundObject) -> Option<(u64, u64)> {
-    let Some(Held::File(bytes)) = &object.held else { return None };
-    Some((object.address, object.address.checked_add(bytes.len() as u64)?))
+/// First and last address of a code object: an image is not larger than its file, except for padding.
+fn object_range(object: &FoundObject) -> Option<(u64, u64)> {
+    let (address, length) = match object.held.as_ref()? {
+        Held::File(bytes) => (object.address, bytes.len() as u64),
+        Held::Image { address, length } => (*address, *length),
+    };
+    Some((address, address.checked_add(length)?))
 }
 
 /// runtime_state of a runtime that debuggers can attach to.
@@ -248,8 +254,8 @@ fn import(
         .filter_map(|object| Some((object.address, flags(object.held.as_ref()?, memory)?)));
     agents::contradictions(flags, targets, options, &capture, problems);
     // A code object that the user placed may not be captured.
-    let files: Vec<(u64, u64)> = found.code_objects.iter().filter_map(file_range).collect();
-    doubts.mark(&mut capture, |pc| files.iter().any(|(first, last)| (*first..=*last).contains(&pc)));
+    let objects: Ranges = found.code_objects.iter().filter_map(object_range).collect();
+    doubts.mark(&mut capture, memory, objects);
     capture.code_objects = found.into_capture(by_address, &mut capture.backings);
     capture
 }

@@ -77,6 +77,8 @@ pub(super) struct XccWaves {
     pub(super) row32: Option<usize>,
     pub(super) row64: Option<usize>,
     pub(super) scratch: Result<Option<Scratch>, NoScratch>,
+    /// First address of the save area, and the address after its waves.
+    pub(super) area: (u64, u64),
     /// The waves' blocks, from the top of the area down.
     pub(super) blocks: Vec<Block>,
 }
@@ -88,6 +90,20 @@ struct Saved {
     queue: usize,
     ring: Ring,
     xccs: Vec<XccWaves>,
+}
+
+impl Saved {
+    /// The queue's ranges that hold no code, first to last address: ring, save areas and scratch memory.
+    fn data(&self) -> impl Iterator<Item = (u64, u64)> {
+        let Ring { address, size, .. } = self.ring;
+        let ring = size.checked_sub(1).map(|last| (address, address.saturating_add(last)));
+        let of_xcc = |xcc: &XccWaves| {
+            let (first, end) = xcc.area;
+            let scratch = xcc.scratch.as_ref().ok().and_then(|scratch| (*scratch)?.range());
+            [end.checked_sub(1).map(|last| (first, last)), scratch]
+        };
+        ring.into_iter().chain(self.xccs.iter().flat_map(of_xcc).flatten())
+    }
 }
 
 /// Save areas without waves, which may be correct: reported only if no queue has waves.
@@ -205,6 +221,7 @@ impl<'a> WaveReader<'a> {
         let blocks = saved.iter().flat_map(|queue| &queue.xccs).flat_map(|xcc| &xcc.blocks);
         let count = saved.iter().flat_map(|queue| &queue.xccs).map(|xcc| xcc.blocks.len()).sum();
         capture.waves.reserve(count);
+        self.doubts.data(saved.iter().flat_map(Saved::data));
         let memory = self.memory;
         ReadAhead::read(memory, count, blocks, |ahead| {
             for Saved { key, queue, ring, xccs } in saved {

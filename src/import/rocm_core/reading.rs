@@ -141,6 +141,7 @@ impl XccReader<'_, '_> {
             kept.truncate(left);
         }
         self.reader.waves_left -= kept.len();
+        xcc.area = (self.place.address, area.end);
         xcc.blocks = kept;
         Some(xcc)
     }
@@ -158,6 +159,7 @@ impl XccReader<'_, '_> {
             row64: self.reader.row(&target, reading, WaveSize::W64),
             target,
             scratch,
+            area: (self.place.address, self.place.address),
             blocks: Vec::new(),
         })
     }

@@ -105,10 +105,21 @@ impl Scratch {
         Ok(Some(Self { base: base.ok_or(NoScratch::Outside)?, wave_size, waves, engines, inferred: None }))
     }
 
+    /// Bytes of the XCC's part.
+    fn size(&self) -> u64 {
+        self.waves.saturating_mul(self.engines).saturating_mul(self.wave_size)
+    }
+
+    /// First and last address of the XCC's part; `None`: only the waves' registers place it.
+    pub(super) fn range(&self) -> Option<(u64, u64)> {
+        Some((self.base, self.base.saturating_add(self.size().checked_sub(1)?)))
+    }
+
     /// Whether an address is the start of a wave's part.
     pub(super) fn is_slot(&self, address: u64) -> bool {
-        let all = self.waves.saturating_mul(self.engines).saturating_mul(self.wave_size);
-        address.checked_sub(self.base).is_some_and(|offset| offset < all && offset % self.wave_size == 0)
+        address
+            .checked_sub(self.base)
+            .is_some_and(|offset| offset < self.size() && offset % self.wave_size == 0)
     }
 
     /// Whether an address is the start of the XCC's first slot.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::code::Ranges;
 use super::headers::{Headers, Range};
 use crate::capture::{Backing, BackingId, Extent, MemoryMap, Segment};
 use crate::import::problem::Problems;
@@ -102,6 +103,15 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
     }
     segments.sort_unstable_by_key(|segment| segment.address);
     MemoryMap::new(segments).0
+}
+
+/// Executable memory of those files by the segments' flags.
+pub(super) fn executable(files: &[(Arc<dyn Backing>, Headers)]) -> Ranges {
+    let of_file = |(_, headers): &(_, Headers)| {
+        let loads = headers.loads.iter().filter(|load| load.size > 0 && headers.is_executable(load));
+        loads.map(|load| (load.address, load.address.saturating_add(load.size - 1))).collect::<Vec<_>>()
+    };
+    files.iter().flat_map(of_file).collect()
 }
 
 /// Taken addresses: disjoint runs, first to last. Adjacent runs are joined, so that adding many is fast.

@@ -12,9 +12,7 @@ use super::headers::{self, Headers, Range};
 use super::scratch::LOCATION;
 use super::{note, padding};
 use crate::capture::MemoryBacking;
-use crate::elf::{
-    EM_AMDGPU, ET_CORE, ET_DYN, FileHeader, LE, PF_X, PN_XNUM, PT_LOAD, ProgramHeader, SHF_EXECINSTR, read,
-};
+use crate::elf::{EM_AMDGPU, ET_CORE, ET_DYN, FileHeader, LE, PN_XNUM, PT_LOAD, ProgramHeader, read};
 use crate::import::file::OpenFile;
 use crate::import::problem::Problems;
 use crate::mapping::Changes;
@@ -253,13 +251,11 @@ pub(crate) fn code(page: &[u8]) -> Option<u64> {
 
 /// The parts by the program headers alone, in the stream's order.
 fn segments(headers: &Headers) -> Vec<Segment> {
-    // ROCr converts the flags of sections to those of its program headers.
-    let execute = if headers.machine == EM_AMDGPU { SHF_EXECINSTR.0 } else { u64::from(PF_X.0) };
     let segment = |load: &headers::Range| Segment {
         offset: load.offset,
         address: load.address,
         size: load.size,
-        executable: u64::from(load.flags) & execute != 0,
+        executable: headers.is_executable(load),
     };
     let mut segments: Vec<Segment> = headers.loads.iter().map(segment).collect();
     segments.sort_by_key(|segment| segment.offset);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{SAMPLES, core, expected, export, part};
+use super::{Differences, SAMPLES, core, expected, export, part};
 
 /// A sample's bytes, and the offset of an address.
 pub(super) fn sample(name: &str) -> (Vec<u8>, impl Fn(u64) -> usize) {
@@ -133,6 +133,18 @@ fn an_unknown_gpu_is_the_reported_reason() {
     assert_eq!(ours["waves"], json!([]));
     assert_eq!(reported(&ours, "its queues are left out").len(), 1, "{}", ours["problems"]);
     assert!(reported(&ours, "no queue has a save area").is_empty(), "{}", ours["problems"]);
+    // With the user's processor all waves are read.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("core");
+    std::fs::write(&path, &bytes).unwrap();
+    let ours = export(&[path.to_str().unwrap(), "--processor", "gfx90a"]);
+    let theirs = expected("gfx90a-split");
+    assert_eq!(theirs["waves"].as_array().unwrap().len(), 6);
+    let mut differences = Differences::new("gfx770000 as gfx90a");
+    for (ours, theirs) in super::pairs(&ours["waves"], &theirs["waves"]) {
+        super::wave(ours, theirs, &mut differences);
+    }
+    differences.finish(100);
 }
 
 fn part_of(name: &str, host: bool) -> Vec<u8> {

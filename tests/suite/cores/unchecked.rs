@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::changed::{opened, reported, sample};
 use super::reasons::{put, run};
-use super::unconfirmed::{headers, record, word};
+use super::unconfirmed::{headers, is_wherever_the_wave_is, record, word};
 use super::{SAMPLES, expected};
 
 /// Parts of a wave by the words of its marks.
@@ -101,16 +101,11 @@ fn sound_samples_name_values_with_one_source() {
 #[test]
 fn unchecked_values_are_wherever_a_wave_is_asked_for() {
     let (bytes, _) = sample("gfx90a-unified");
-    let of = ["--wave", "1"];
-    for (command, arguments) in [("info", &[][..]), ("locals", &of), ("registers", &of), ("backtrace", &of)] {
-        for json in [false, true] {
-            let arguments = [arguments, if json { &["--json"][..] } else { &[] }].concat();
-            let (_, out, err) = run(&bytes, command, &arguments);
-            assert!(
-                out.contains("private memory (no register holds its address)"),
-                "{command}: {out}\n{err}"
-            );
-        }
+    let values = "private memory (no register holds its address)";
+    is_wherever_the_wave_is(&bytes, values);
+    for arguments in [&[][..], &["--json"]] {
+        let (_, out, err) = run(&bytes, "info", arguments);
+        assert!(out.contains(values), "{arguments:?}: {out}\n{err}");
     }
 }
 

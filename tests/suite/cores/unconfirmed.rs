@@ -1,17 +1,20 @@
 //! Single damaged words in the save areas of the samples: restored values, marks, and the output with the marks.
 
+use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use lanescope::arch::Targets;
 use lanescope::import;
+use lanescope::questions::{Arguments, QUESTIONS, Question};
 use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Dump, Session};
 
 use super::changed::{opened, reported, sample};
 use super::reasons::{pcs, put, run};
-use super::{SAMPLES, expected};
+use super::{SAMPLES, core, expected, export};
+use crate::slim::{Scratch, slim};
 
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
@@ -223,51 +226,77 @@ fn a_place_beyond_the_work_group_is_shown_and_marked() {
     );
 }
 
+/// Opens changed bytes as a gdb client.
+fn client(bytes: Vec<u8>) -> Client {
+    let opened = import::open_bytes("sample", bytes, &Targets::builtin()).unwrap();
+    let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None).unwrap();
+    Client::new(Box::new(session), ClientOptions { facade: Some(Facade::Gdb), views: None, threads: None })
+}
+
+fn ask(client: &mut Client, packet: &str) -> String {
+    String::from_utf8_lossy(&crate::view::ask(client, packet.as_bytes())).into_owned()
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Text of a monitor command, without its line breaks.
+fn monitor(client: &mut Client, command: &str) -> String {
+    let answer = ask(client, &format!("qRcmd,{}", hex(command)));
+    let packets = answer.split('$').filter_map(|packet| packet.split('#').next()?.strip_prefix('O'));
+    let digits: String = packets.filter(|hex| *hex != "K").collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    let bytes: Vec<u8> = digits.as_bytes().chunks(2).map(byte).collect();
+    String::from_utf8(bytes).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Asks each question of the table about wave 1, as text, as JSON and in `monitor`; all answers contain `words`.
+pub(super) fn is_wherever_the_wave_is(bytes: &[u8], words: &str) {
+    let mut served = client(bytes.to_vec());
+    let mut asked = Vec::new();
+    let questions = QUESTIONS.iter().filter(|question| question.is_about_wave(&Arguments::default()));
+    for Question { name, .. } in questions {
+        let (arguments, line): (&[&str], &str) = match *name {
+            "memory" => (&["--at", "private_lane#0", "--length", "4"], "memory private_lane 0 4"),
+            "eval" => (&["DW_OP_lit1; DW_OP_stack_value"], "eval DW_OP_lit1; DW_OP_stack_value"),
+            "print" => (&["$s0"], "print $s0"),
+            "explain" => (&["$s0"], "explain $s0"),
+            name => (&[], name),
+        };
+        for form in [&[][..], &["--json"]] {
+            let arguments = [&["--wave", "1"], arguments, form].concat();
+            let (_, out, err) = run(bytes, name, &arguments);
+            assert!(out.contains(words), "{name} {arguments:?}: {out}\n{err}");
+        }
+        let answer = monitor(&mut served, line);
+        assert!(answer.contains(words), "monitor {line}: {answer}");
+        asked.push(*name);
+    }
+    for name in ["arguments", "lanes", "registers", "memory", "locals", "backtrace", "print", "disassemble"] {
+        assert!(asked.contains(&name), "{asked:?}");
+    }
+    let answer = monitor(&mut served, "wave");
+    assert!(answer.contains(words), "monitor wave: {answer}");
+}
+
 /// The mark in all output about a wave: commands as text and JSON, monitor commands, names of threads, packets.
 #[test]
 fn the_mark_is_wherever_the_wave_is() {
     let (bytes, _) = with_one_slot();
-    let of = ["--wave", "1"];
-    for (command, arguments) in [
-        ("waves", &[][..]),
-        ("info", &[]),
-        ("registers", &of),
-        ("locals", &of),
-        ("backtrace", &of),
-        ("lanes", &of),
-        ("disassemble", &of),
-        ("memory", &["--wave", "1", "--at", "private_lane#0", "--length", "4"]),
-        ("print", &["--wave", "1", "$s0"]),
-        ("export", &[]),
-        ("groups", &[]),
-    ] {
-        for json in [false, true] {
-            let mut arguments = arguments.to_vec();
-            if json || command == "export" {
-                arguments.push("--json");
-            }
-            let (_, out, err) = run(&bytes, command, &arguments);
-            assert!(out.contains(SAME_SLOT), "{command} {arguments:?}: {out}\n{err}");
+    is_wherever_the_wave_is(&bytes, SAME_SLOT);
+    for command in ["waves", "info", "export", "groups"] {
+        for form in [&[][..], &["--json"]] {
+            let (_, out, err) = run(&bytes, command, if command == "export" { &["--json"] } else { form });
+            assert!(out.contains(SAME_SLOT), "{command} {form:?}: {out}\n{err}");
         }
     }
-    let opened = import::open_bytes("sample", bytes, &Targets::builtin()).unwrap();
-    let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None).unwrap();
-    let options = ClientOptions { facade: Some(Facade::Gdb), views: None, threads: None };
-    let mut client = Client::new(Box::new(session), options);
-    let mut ask = |packet: &str| {
-        String::from_utf8_lossy(&crate::view::ask(&mut client, packet.as_bytes())).into_owned()
-    };
-    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-    assert!(ask("qXfer:threads:read::0,ffff").contains("(unconfirmed)"));
-    assert!(ask("qThreadExtraInfo,1").contains(&hex("unconfirmed")));
-    for command in ["waves", "wave", "lanes", "locals", "backtrace", "notices", "disassemble"] {
-        let answer = ask(&format!("qRcmd,{}", hex(command)));
-        let text: String = answer
-            .split('$')
-            .filter_map(|packet| packet.split('#').next()?.strip_prefix('O'))
-            .filter(|hex| *hex != "K")
-            .collect();
-        assert!(text.contains(&hex("unconfirmed")), "monitor {command}: {answer}");
+    let mut client = client(bytes);
+    assert!(ask(&mut client, "qXfer:threads:read::0,ffff").contains("(unconfirmed)"));
+    assert!(ask(&mut client, "qThreadExtraInfo,1").contains(&hex("unconfirmed")));
+    for command in ["waves", "groups", "notices"] {
+        let answer = monitor(&mut client, command);
+        assert!(answer.contains("unconfirmed"), "monitor {command}: {answer}");
     }
     for packet in [
         "qlanescope.Waves",
@@ -275,6 +304,126 @@ fn the_mark_is_wherever_the_wave_is() {
         "qlanescope.Frames:thread:1;",
         "qlanescope.Locals:thread:1;",
     ] {
-        assert!(ask(packet).contains(SAME_SLOT), "{packet}");
+        assert!(ask(&mut client, packet).contains(SAME_SLOT), "{packet}");
+    }
+}
+
+/// A dump that `slim` writes has the marks of its core.
+#[test]
+fn a_slim_dump_keeps_the_marks() {
+    let (bytes, _) = with_one_slot();
+    let whole = opened(&bytes);
+    let scratch = Scratch::new("unconfirmed-slim");
+    let (core, dump) = (scratch.path("core"), scratch.path("dump.zip"));
+    std::fs::write(&core, &bytes).unwrap();
+    slim(&core, &dump, &["--all-waves"]);
+    let kept = export(&[dump.to_str().unwrap()]);
+    assert_eq!(marks(&kept), marks(&whole));
+    assert_eq!(marks(&kept).iter().filter(|mark| **mark == Some(SAME_SLOT)).count(), 2);
+    let unchecked = |export: &Value| {
+        let waves = export["waves"].as_array().unwrap().iter();
+        waves.map(|wave| wave["unchecked"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(unchecked(&kept), unchecked(&whole));
+}
+
+/// `diff` prints the reason of each dump.
+#[test]
+fn a_difference_of_an_unconfirmed_wave_has_the_reason() {
+    let name = "gfx90a-unified";
+    let damaged = with_pc(name, 2, 0x1234_5678_9000, |_| ());
+    let scratch = Scratch::new("unconfirmed-diff");
+    let changed = scratch.path("core");
+    std::fs::write(&changed, damaged).unwrap();
+    let whole = core(name);
+    let files = [whole.to_str().unwrap(), changed.to_str().unwrap()];
+    let diff = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.arg("diff").args(files).args(more).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let pair = ["--wave", "3:3"];
+    let text = diff(&pair);
+    assert!(text.contains(&format!("unconfirmed in the second dump: {NO_CODE}")), "{text}");
+    let json: Value = serde_json::from_str(&diff(&[&pair[..], &["--json"]].concat())).unwrap();
+    assert_eq!(json["pairs"][0]["unconfirmed"], json!([null, NO_CODE]), "{json}");
+}
+
+const NO_CODE: &str = "its PC is not the address of an instruction in captured memory";
+
+/// A sample with another PC of a wave, and other changes.
+fn with_pc(name: &str, wave: usize, pc: u64, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let (mut bytes, at) = sample(name);
+    let wave = &expected(name)["waves"][wave];
+    let block = wave["writer"]["block"].as_array().unwrap();
+    let (bottom, top) = (block[0].as_u64().unwrap(), block[1].as_u64().unwrap());
+    let old = wave["pc"].as_u64().unwrap().to_le_bytes();
+    let mut places = (bottom..top).step_by(4).map(at).filter(|at| bytes[*at..*at + 8] == old);
+    let place = places.next().unwrap();
+    assert_eq!(places.next(), None);
+    bytes[place..place + 8].copy_from_slice(&pc.to_le_bytes());
+    change(&mut bytes);
+    bytes
+}
+
+/// A PC outside of code: unmapped, in scratch memory, in a save area, in a ring, in a kernel's arguments.
+#[test]
+fn a_pc_outside_of_code_is_marked() {
+    for (name, wave) in [("gfx90a-split", 2), ("gfx1100", 2), ("gfx942-multi-xcc", 0)] {
+        let expected = expected(name);
+        let segment = |prefix: &str| {
+            let segments = expected["segments"].as_array().unwrap().iter();
+            let mut named = segments.filter(|one| one["name"].as_str().unwrap().starts_with(prefix));
+            named.next().map(|one| one["va"].as_u64().unwrap())
+        };
+        assert_eq!(segment("cwsr"), Some(0x7f30_0000_0000), "{name}");
+        let whole = opened(&sample(name).0);
+        // Writers without rights in p_flags: nothing is executable, or everything is.
+        for flags in [None, Some(3), Some(7)] {
+            for pc in
+                [0x1234_5678_9000, 0x7f40_0000_0040, 0x7f30_0000_0040, 0x7f20_0000_0040, 0x7f60_0000_0040u64]
+            {
+                let change = |bytes: &mut Vec<u8>| {
+                    let count = usize::from(u16::from_le_bytes([bytes[56], bytes[57]]));
+                    let headers = (0..count).map(|index| 64 + 56 * index);
+                    let loads: Vec<usize> = headers.filter(|at| word(bytes, *at) == 1).collect();
+                    for at in loads {
+                        let rights = flags.unwrap_or(word(bytes, at + 4));
+                        put(bytes, at + 4, rights);
+                    }
+                };
+                let ours = opened(&with_pc(name, wave, pc, change));
+                let place = format!("{name}, flags {flags:?}, PC {pc:#x}");
+                // Only rights distinguish other data from code.
+                let is_known = flags.is_none() || pc != 0x7f60_0000_0040;
+                let marks = marks(&ours);
+                for (index, mark) in marks.iter().enumerate() {
+                    let wanted = (index == wave && is_known).then_some(NO_CODE);
+                    assert_eq!(*mark, wanted, "{place}: {marks:?}");
+                }
+                assert_eq!(ours["waves"][wave]["pc"], json!(pc), "{place}");
+                assert_eq!(marks.len(), whole["waves"].as_array().unwrap().len(), "{place}");
+            }
+        }
+    }
+}
+
+/// A damaged size that makes a ring cover all memory marks no wave.
+#[test]
+fn a_ring_that_claims_the_code_marks_no_wave() {
+    for name in SAMPLES {
+        let (mut bytes, _) = sample(name);
+        let descriptor = bytes.windows(8).position(|window| window == b"AMDGPU\0\0").unwrap() + 8;
+        let length = word(&bytes, descriptor - 16) as usize;
+        let (count, entry) = (word(&bytes, descriptor + 32) as usize, word(&bytes, descriptor + 36) as usize);
+        // kfd_queue_snapshot_entry: ring_base_address at 8, ring_size at 48.
+        for queue in (0..count).map(|index| descriptor + length - (count - index) * entry) {
+            bytes[queue + 8..queue + 16].copy_from_slice(&0x7f0f_f000_0000u64.to_le_bytes());
+            put(&mut bytes, queue + 48, 0xffff_ffff);
+        }
+        let ours = opened(&bytes);
+        assert!(!ours["waves"].as_array().unwrap().is_empty(), "{name}");
+        let wrong = marks(&ours).into_iter().flatten().any(|mark| mark.contains(NO_CODE));
+        assert!(!wrong, "{name}: {:?}", marks(&ours));
     }
 }

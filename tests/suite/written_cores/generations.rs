@@ -21,6 +21,15 @@ fn check(plans: impl Iterator<Item = Plan>) {
         if wrong.all.is_empty() {
             compare::lanes(&opened, &model, &mut wrong);
         }
+        for wave in opened.export["waves"].as_array().unwrap() {
+            // Captured PCs of the model are those of code; the handler's, where a wave may be parked, is not captured.
+            let mark = wave["unconfirmed"].as_str().unwrap_or_default();
+            let is_captured = opened.export["memory"].as_array().unwrap().iter().any(|segment| {
+                let skip = wave["pc"].as_u64().and_then(|pc| pc.checked_sub(segment["address"].as_u64()?));
+                skip.is_some_and(|skip| skip < segment["size"].as_u64().unwrap())
+            });
+            assert!(!is_captured || !mark.contains("its PC is not"), "{}: {wave}", plan.name);
+        }
         checked += model.waves.len();
     }
     wrong.fail_if_any();

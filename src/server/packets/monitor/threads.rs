@@ -73,7 +73,9 @@ pub(super) fn heading(state: &State, thread: Thread) -> Result<String, CommandEr
     } else {
         format!(" {} still shows lane {shown}; this answer is about lane {lane}.", state.client())
     };
-    Ok(format!("Thread {}: {name}, {}.{mark}\n", state.shown(thread), info.cause))
+    let unchecked =
+        info.unchecked.map_or_else(String::new, |values| format!("Unchecked values: {values}.\n"));
+    Ok(format!("Thread {}: {name}, {}.{mark}\n{unchecked}", state.shown(thread), info.cause))
 }
 
 /// `monitor lane [N]`: the lane of the thread, or of a work-item in any wave.
