@@ -11,7 +11,7 @@
 //! 0 units, bounds, clean,      numbers with units | bounds on untrusted input | text that may be printed |
 //!   signals, elf, integers     termination signals | records of ELF files | little-endian integers in slices
 //! 1 dwarf, arch, disassembler  DWARF expressions and CFI | what a GPU is | LLVM's tools for instructions
-//! 2 capture, codeobject        what was seen | an AMDGPU ELF as bytes
+//! 2 capture, codeobject, isa   what was seen | an AMDGPU ELF as bytes | effects of instructions
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
 //! 4 session                    a debugger's questions over all that
 //! 5 report, view, slim         answers as text and JSON | what a stock debugger can load | small dumps of large ones
@@ -65,6 +65,7 @@ pub mod disassembler;
 mod elf;
 pub mod import;
 mod integers;
+pub mod isa;
 mod mapping;
 mod notation;
 pub mod questions;

@@ -22,6 +22,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("disassembler", 1),
     ("capture", 2),
     ("codeobject", 2),
+    ("isa", 2),
     ("import", 3),
     ("debuginfo", 3),
     ("session", 4),

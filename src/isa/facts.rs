@@ -1,0 +1,73 @@
+//! Facts that differ by generation. The sources are AMD's ISA documents of the generations and LLVM's texts.
+
+use crate::arch::Generation;
+
+/// Counters of outstanding operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CounterSet {
+    /// `vmcnt` for loads and stores, `lgkmcnt`.
+    Gfx9,
+    /// Also `vscnt` for stores.
+    Gfx10,
+    /// One counter for each kind of operation.
+    Gfx12,
+}
+
+/// Facts about buffer descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BufferFacts {
+    /// The swizzle field has two bits, which also give the element size.
+    pub(super) has_swizzle_size: bool,
+    /// The descriptor selects the range check (OOB_SELECT).
+    pub(super) has_range_select: bool,
+    /// With ADD_TID the data format extends the stride.
+    pub(super) has_long_stride: bool,
+}
+
+/// Facts about a generation.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) counters: CounterSet,
+    /// `v_cmpx` has a destination besides EXEC.
+    pub(super) cmpx_has_destination: bool,
+    /// Register offsets of scratch instructions are signed.
+    pub(super) has_signed_scratch: bool,
+    /// The modifier `th` marks atomics that return the old value; otherwise `glc` or `sc0`.
+    pub(super) has_policy: bool,
+    pub(super) buffer: BufferFacts,
+}
+
+const BUFFER_GFX9: BufferFacts =
+    BufferFacts { has_swizzle_size: false, has_range_select: false, has_long_stride: true };
+const BUFFER_GFX11: BufferFacts =
+    BufferFacts { has_swizzle_size: true, has_range_select: true, has_long_stride: false };
+
+const GFX9: Facts = Facts {
+    counters: CounterSet::Gfx9,
+    cmpx_has_destination: true,
+    has_signed_scratch: false,
+    has_policy: false,
+    buffer: BUFFER_GFX9,
+};
+const GFX10: Facts = Facts {
+    counters: CounterSet::Gfx10,
+    cmpx_has_destination: false,
+    buffer: BufferFacts { has_swizzle_size: false, ..BUFFER_GFX11 },
+    ..GFX9
+};
+const GFX11: Facts = Facts { buffer: BUFFER_GFX11, ..GFX10 };
+const GFX12: Facts =
+    Facts { counters: CounterSet::Gfx12, has_signed_scratch: true, has_policy: true, ..GFX11 };
+
+/// The facts about a generation. `None`: no target of this generation exists.
+pub(super) fn of(generation: Generation) -> Option<&'static Facts> {
+    match generation {
+        Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx940 => Some(&GFX9),
+        Generation::Gfx10 => Some(&GFX10),
+        Generation::Gfx11 => Some(&GFX11),
+        Generation::Gfx12 => Some(&GFX12),
+        Generation::R600 | Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx125 => {
+            None
+        }
+    }
+}

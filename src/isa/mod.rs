@@ -1,0 +1,71 @@
+//! The meaning of AMDGPU instructions for an analysis of memory accesses.
+//!
+//! *You give* the text of an instruction as LLVM 22 prints it ([`crate::disassembler`]) and the GPU's generation.
+//! *You get* its [`Effects`]: the access to memory, the registers that it writes, the counters that it increments and
+//! waits for, and its effect on the flow of control. [`Access::addresses`] computes each lane's address from registers.
+//! *Not for* the values that instructions compute.
+//!
+//! docs/instructions.md has the forms, formulas and open points. Generations without a target file are unknown.
+
+mod access;
+mod address;
+mod buffer;
+mod counters;
+mod effects;
+mod facts;
+mod memory;
+mod memory_sizes;
+mod operands;
+mod registers;
+mod scalar;
+#[cfg(test)]
+mod tests;
+mod text;
+mod vector;
+
+pub use access::{Access, Direction, Family, Form, LdsBase, NotComputable, ScalarOperand};
+pub use address::{LaneAccess, LaneAddress, UnknownAddress, WaveContext};
+pub use counters::{Counter, Wait};
+pub use effects::{Control, Effects, Write};
+pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegister};
+
+use crate::arch::Generation;
+use text::Line;
+
+/// The reason that the effects of an instruction are unknown. Such an instruction may have any effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownEffects {
+    /// No target has this generation.
+    #[error("instructions of {0:?} are unknown")]
+    Generation(Generation),
+    /// The mnemonic.
+    #[error("unknown mnemonic")]
+    Mnemonic,
+    /// The operands differ from those of the mnemonic.
+    #[error("unexpected operands")]
+    Operands,
+    /// LLVM 22 prints an atomic of GFX12 with a cascading policy in one form, whether it returns a value or not.
+    #[error("the text does not show whether the atomic returns a value")]
+    Return,
+}
+
+/// The effects of an instruction, by its text.
+///
+/// # Errors
+/// The effects are unknown: any are possible.
+pub fn decode(text: &str, generation: Generation) -> Result<Effects, UnknownEffects> {
+    let facts = facts::of(generation).ok_or(UnknownEffects::Generation(generation))?;
+    let line = Line::parse(text).ok_or(UnknownEffects::Mnemonic)?;
+    if let Some(effects) = memory::effects(&line, facts) {
+        return effects;
+    }
+    match line.mnemonic.split_once('_') {
+        Some(("v", _)) => vector::effects(text, &line, facts),
+        Some(("s", _)) => scalar::effects(&line, facts),
+        None if matches!(line.mnemonic, "exp" | "export") => {
+            let issues = counters::issued(counters::Operation::Export, facts);
+            Ok(Effects { issues, ..Effects::default() })
+        }
+        _ => Err(UnknownEffects::Mnemonic),
+    }
+}
