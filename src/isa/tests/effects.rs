@@ -172,9 +172,10 @@ fn operations_increment_counters() {
 
 #[test]
 fn waits_name_counters() {
+    type Case<'a> = (&'a str, &'a str, &'a [(Counter, u16)]);
     use Counter::{Bvh, Ds, Exp, Km, Lgkm, Load, Sample, Store, Vm, Vs};
     let all = [(Load, 0), (Store, 0), (Sample, 0), (Bvh, 0), (Ds, 0), (Km, 0), (Exp, 0)];
-    let cases: &[(&str, &str, &[(Counter, u16)])] = &[
+    let cases: &[Case] = &[
         ("gfx90a", "s_waitcnt vmcnt(0) lgkmcnt(0)", &[(Vm, 0), (Lgkm, 0)]),
         ("gfx90a", "s_waitcnt vmcnt(63) expcnt(7) lgkmcnt(15)", &[(Vm, 63), (Exp, 7), (Lgkm, 15)]),
         ("gfx1100", "s_waitcnt_vscnt null, 0x0", &[(Vs, 0)]),

@@ -112,7 +112,7 @@ fn register_files_lead_to_registers() {
             assert_eq!(register(RegisterFile::Exec, 1), upper, "{name}");
             let scratch = if name.starts_with("gfx12") { "scratch_base" } else { "flat_scratch" };
             assert_eq!(register(RegisterFile::FlatScratch, 1), named(scratch, 1), "{name}");
-            let has_accumulators = ["gfx908", "gfx90a", "gfx942", "gfx950"].contains(&name.as_ref());
+            let has_accumulators = ["gfx908", "gfx90a", "gfx942", "gfx950"].contains(&name);
             assert_eq!(register(RegisterFile::Accumulator, 3).is_some(), has_accumulators, "{name}");
             assert_eq!(register(RegisterFile::Hardware, 0), None);
         }
