@@ -51,7 +51,8 @@ FAMILY_READINGS = {
     "flat": ("hole_by_base", "flat_split_by_sum"),
     "global": ("saddr_signed", "hole_by_base"),
     "scratch": ("scratch_signed",),
-    "buffer": ("raw_soffset", "swizzle_soffset", "voffset_saturates", "raw_counts_index", "struct_soffset", "check_whole"),
+    "buffer": ("raw_soffset", "swizzle_soffset", "voffset_saturates", "raw_counts_index", "struct_soffset",
+               "check_whole"),
     "ds": (),
 }
 
@@ -77,7 +78,7 @@ def signed(value, bits):
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-# ---- What an instruction does: access and bytes per lane, by its name ------------------------------------------------
+# ---- What an instruction does: access and bytes per lane, by its name ----------------------------------------------
 
 WORDS = {"x2": 2, "x3": 3, "x4": 4, "x8": 8, "x16": 16}
 BITS = {"8": 1, "16": 2, "32": 4, "64": 8, "96": 12, "128": 16, "256": 32, "512": 64}
@@ -132,7 +133,7 @@ def describe_ds(name):
     return "atomic", size
 
 
-# ---- Registers --------------------------------------------------------------------------------------------------------
+# ---- Registers -----------------------------------------------------------------------------------------------------
 
 
 class State:
@@ -178,7 +179,7 @@ def swizzle_private(base, offset, lane, lanes):
     return (base + (offset // 4) * lanes * 4 + lane * 4 + offset % 4) & M64
 
 
-# ---- Families ---------------------------------------------------------------------------------------------------------
+# ---- Families ------------------------------------------------------------------------------------------------------
 
 
 def flat(gpu, f, st, lane, rd):
@@ -297,7 +298,8 @@ def buffer(gpu, f, st, lane, rd):
     if address >= 1 << 47:
         raise Open("address beyond 47 bits")
     out = out_of_range(gpu, f, d, rd, index, offset, soffset, formatted)
-    return lane_of(address, "global", dropped=all(out), partial=[i for i, o in enumerate(out) if o] if not all(out) else [])
+    partial = [] if all(out) else [i for i, o in enumerate(out) if o]
+    return lane_of(address, "global", dropped=all(out), partial=partial)
 
 
 def out_of_range(gpu, f, d, rd, index, offset, soffset, formatted):
