@@ -137,6 +137,8 @@ pub enum Form {
         base: RegisterRange,
         /// The offset in a register or constant.
         scalar: Option<ScalarOperand>,
+        /// Bytes of a unit of that offset.
+        unit: u8,
         /// Constant offset.
         offset: i32,
     },
@@ -174,9 +176,6 @@ pub enum NotComputable {
     /// A stack of ray intersections, or a pair of addresses in LDS memory.
     #[error("the address depends on data in LDS")]
     LdsData,
-    /// `s_scratch_*` counts in units that AMD's documents describe in two ways.
-    #[error("the address depends on the unit of scalar scratch instructions")]
-    ScalarScratch,
     /// An operand such as `src_shared_base`.
     #[error("the address depends on an internal value of the wave")]
     Internal,

@@ -88,7 +88,7 @@ impl Access {
         let is_scalar = matches!(
             self.form,
             Form::Scalar { .. } | Form::ScalarBuffer { .. } | Form::Lds { base: LdsBase::Wave, .. }
-        ) || matches!(self.form, Form::NotComputable(NotComputable::ScalarScratch));
+        );
         let resolver = Resolver { access: self, wave, registers };
         if is_scalar {
             return resolver.accesses(None);
@@ -143,14 +143,14 @@ impl<R: ReadRegister> Resolver<'_, R> {
                 self.private(vector + scalar + i64::from(offset), lane).map(one)
             }
             Form::Buffer { .. } => self.buffer(lane),
-            Form::Scalar { base, scalar, offset } => {
+            Form::Scalar { base, scalar, unit, offset } => {
                 let base = self.aligned(base.value64(self.registers, lane)?);
-                let offset = self.scalar_offset(scalar, offset, lane)?;
+                let offset = self.scalar_offset(scalar, unit, offset, lane)?;
                 self.global(base.wrapping_add(offset)).map(one)
             }
             Form::ScalarBuffer { descriptor, scalar, offset } => {
                 let descriptor = self.descriptor(descriptor, false, lane)?;
-                let offset = self.scalar_offset(scalar, offset, lane)?;
+                let offset = self.scalar_offset(scalar, 1, offset, lane)?;
                 let base = self.aligned(descriptor.base);
                 let part = |ahead, _| {
                     let offset = offset + u64::from(ahead);
@@ -232,12 +232,13 @@ impl<R: ReadRegister> Resolver<'_, R> {
     fn scalar_offset(
         &self,
         scalar: Option<ScalarOperand>,
+        unit: u8,
         offset: i32,
         lane: LaneId,
     ) -> Result<u64, UnknownAddress> {
         let scalar = scalar.map_or(Ok(0), |operand| self.operand(operand, lane))?;
         let sum = self
-            .aligned(u64::from(scalar))
+            .aligned(u64::from(scalar) * u64::from(unit))
             .wrapping_add(self.aligned(i64::from(offset).cast_unsigned()))
             .cast_signed();
         u64::try_from(sum).map_err(|_| UnknownAddress::BeyondSpace(sum))

@@ -100,10 +100,19 @@ const NAMES: &[(&str, Counter)] = &[
     ("dscnt", Ds),
     ("kmcnt", Km),
 ];
-const ALL_GFX12: &[Counter] = &[Load, Store, Sample, Bvh, Ds, Km, Exp];
 
 fn named(name: &str) -> Option<Counter> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, counter)| *counter)
+}
+
+/// The waits for all counters of a generation.
+fn everything(facts: &Facts) -> Vec<Wait> {
+    let counters: &[Counter] = match facts.counters {
+        CounterSet::Gfx9 => &[Vm, Lgkm, Exp],
+        CounterSet::Gfx10 => &[Vm, Vs, Lgkm, Exp],
+        CounterSet::Gfx12 => &[Load, Store, Sample, Bvh, Ds, Km, Exp],
+    };
+    counters.iter().map(|counter| Wait { counter: *counter, at_most: 0 }).collect()
 }
 
 /// The waits of an instruction whose mnemonic begins with `s_wait`. `None`: the text is unknown.
@@ -113,10 +122,9 @@ pub(super) fn waits(line: &Line<'_>, facts: &Facts) -> Option<Vec<Wait>> {
     let value = |text: &str| u16::try_from(number(text)?).ok();
     match line.mnemonic {
         "s_waitcnt_depctr" | "s_wait_alu" | "s_wait_event" => Some(Vec::new()),
+        "s_wait_idle" => Some(everything(facts)),
         // GFX12 executes the old form as a wait for everything.
-        "s_waitcnt" | "s_wait_idle" if facts.counters == CounterSet::Gfx12 => {
-            Some(ALL_GFX12.iter().map(|counter| Wait { counter: *counter, at_most: 0 }).collect())
-        }
+        "s_waitcnt" if facts.counters == CounterSet::Gfx12 => Some(everything(facts)),
         "s_waitcnt" => {
             let wait = |word: &str| {
                 let (name, count) = word.strip_suffix(')')?.split_once('(')?;

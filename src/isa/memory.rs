@@ -335,8 +335,8 @@ impl Parts<'_> {
             None => (Some(self.scalar_operand()?), self.offset("offset")?),
         };
         let form = match family {
-            _ if is_scratch => Form::NotComputable(NotComputable::ScalarScratch),
-            Family::Scalar => Form::Scalar { base, scalar, offset },
+            // CDNA ISA 8.2.1.1: the register of scratch instructions counts 64 bytes.
+            Family::Scalar => Form::Scalar { base, scalar, unit: if is_scratch { 64 } else { 1 }, offset },
             _ => Form::ScalarBuffer { descriptor: base, scalar, offset },
         };
         let access = self.access(family, direction, data.into_iter().collect(), form);

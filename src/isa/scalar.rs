@@ -49,6 +49,7 @@ const SCC: Write = Write::whole(RegisterRange::new(RegisterFile::Scc, 0, 1));
 const MODE: Write = Write::whole(RegisterRange::new(RegisterFile::Mode, 0, 1));
 const M0: Write = Write::whole(RegisterRange::new(RegisterFile::M0, 0, 1));
 const EXEC: Write = Write::whole(RegisterRange::new(RegisterFile::Exec, 0, 2));
+const EXEC_LO: Write = Write::whole(RegisterRange::new(RegisterFile::Exec, 0, 1));
 /// Results whose register depends on an index.
 const ANY_SGPR: Write = Write::part(RegisterRange::whole(RegisterFile::Scalar));
 const ANY_VGPR: Write = Write::part(RegisterRange::whole(RegisterFile::Vector));
@@ -139,7 +140,7 @@ fn arithmetic(line: &Line<'_>, stem: &str) -> Result<Vec<Write>, UnknownEffects>
         write.keeps_old = READING_DESTINATION.contains(&stem);
     }
     if line.mnemonic.contains("_saveexec_") || line.mnemonic.contains("_wrexec_") {
-        writes.push(EXEC);
+        writes.push(if line.mnemonic.ends_with("_b32") { EXEC_LO } else { EXEC });
     }
     if has_scc {
         writes.push(SCC);

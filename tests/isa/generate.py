@@ -156,9 +156,12 @@ def random_fields(rng, gpu, form, plain):
             f["soffset"] = scalar_name(gen, number)
         if family == "buffer":
             tfe = not plain and not lds and rng.chance(8) and gen > 9
-            code = enc.mubuf(gen, op, f["vaddr"], data, srsrc, number, f["imm"], f["offen"], f["idxen"], lds, ret, tfe)
+            # From 128 on, GFX12 has the instructions with a format.
+            f["format"] = rng.between(1, 127) if gen == 12 and op >= 128 and not plain else 1
+            code = enc.mubuf(gen, op, f["vaddr"], data, srsrc, number, f["imm"], f["offen"], f["idxen"], lds, ret, tfe,
+                             f["format"])
         else:
-            fmt = 0x24 if plain else rng.between(1, 127)
+            fmt = f["format"] = 0x24 if plain else rng.between(1, 127)
             code = enc.mtbuf(gen, op, f["vaddr"], data, srsrc, number, f["imm"], f["offen"], f["idxen"], fmt)
         f["family"] = "buffer"
     elif family == "smem":
@@ -448,9 +451,9 @@ def evaluate(gpu, f, scalars, vectors, base, allowed):
     out = {"addresses": at(lambda g: g.address)}
     if model.is_two_address(name):
         out["addresses2"] = at(lambda g: g.second)
-    if f["family"] == "scratch":
-        out["offsets"] = at(lambda g: g.offset)
     spaces = {g.space for g in got if g}
+    if f["family"] == "scratch" or "private" in spaces:
+        out["offsets"] = at(lambda g: g.offset)
     for space in ("lds", "private", "hole"):
         if f["family"] in ("flat", "global") and space in spaces:
             out[space] = mask(got, lambda g: g.space == space)
@@ -478,6 +481,8 @@ def make_case(rng, gpu, f, text):
     """One case, or None where no state was found on which the sources agree."""
     lanes = model.GPUS[gpu]["lanes"]
     access, size = model.describe(f["name"])
+    if f["name"].startswith("tbuffer_"):
+        size = model.format_bytes(gpu, f["format"])
     space = {"ds": "lds", "scratch": "private", "flat": "flat"}.get(f["family"], "global")
     allowed = 1200 if rng.chance(4) else 285  # long cases are useful but few
     for attempt in range(80):

@@ -42,11 +42,11 @@ def flat(gen, seg, op, mode, vaddr, saddr, imm, data, vdst, lds=False, ret=False
                     (32, vaddr), (40, data), (48, s), (56, vdst)])
 
 
-def mubuf(gen, op, vaddr, data, srsrc, soffset, imm, offen, idxen, lds=False, ret=False, tfe=False):
-    """MUBUF and, on GFX12, both VBUFFER groups. `srsrc` is the number of the first SGPR."""
+def mubuf(gen, op, vaddr, data, srsrc, soffset, imm, offen, idxen, lds=False, ret=False, tfe=False, fmt=1):
+    """MUBUF and, on GFX12, both VBUFFER groups: `fmt` is the format. `srsrc` is the number of the first SGPR."""
     if gen == 12:
         return pack(3, [(26, 0x31), (22, int(tfe)), (14, op), (0, soffset), (32, data), (41, srsrc), (52, int(ret)),
-                        (55, 1), (62, offen), (63, idxen), (64, vaddr), (72, imm)])
+                        (55, fmt), (62, offen), (63, idxen), (64, vaddr), (72, imm)])
     if gen == 11:
         return pack(2, [(26, 0x38), (18, op), (14, int(ret)), (0, imm), (32, vaddr), (40, data), (48, srsrc // 4),
                         (53, int(tfe)), (54, offen), (55, idxen), (56, soffset)])

@@ -118,6 +118,25 @@ def describe(name):
     return access, BITS[m.group(1)]
 
 
+# Last number of each run of formats with the same components, and the bits of those (RDNA2 and RDNA3, tables of buffer
+# formats; RDNA4 has those of RDNA3). GFX9 numbers the data formats from 1 (8.1.8, data format).
+FORMATS_GFX9 = [8, 16, 16, 32, 32, 32, 32, 32, 32, 32, 64, 64, 96, 128]
+FORMATS_GFX10 = [(6, 8), (13, 16), (19, 16), (22, 32), (29, 32), (36, 32), (43, 32), (49, 32), (55, 32), (61, 32),
+                 (64, 64), (71, 64), (74, 96), (77, 128)]
+FORMATS_GFX11 = [(6, 8), (13, 16), (19, 16), (22, 32), (29, 32), (30, 32), (31, 32), (35, 32), (41, 32), (47, 32),
+                 (50, 64), (57, 64), (60, 96), (63, 128)]
+
+
+def format_bytes(gpu, number):
+    """Bytes of an element of the format in a tbuffer instruction (7 bits); None for a reserved one."""
+    gen = GPUS[gpu]["gen"]
+    if gen == 9:
+        data = number & 15
+        return FORMATS_GFX9[data - 1] // 8 if 1 <= data <= len(FORMATS_GFX9) else None
+    runs = FORMATS_GFX10 if gen == 10 else FORMATS_GFX11
+    return next((bits // 8 for last, bits in runs if 1 <= number <= last), None)
+
+
 def describe_ds(name):
     """DS: the type at the end of the name is that of one element; 2-address forms access two elements."""
     if name in ("ds_append", "ds_consume"):
@@ -155,11 +174,6 @@ class State:
             raise Unknown(f"v{number}")
         return self.vectors[number](lane)
 
-    def flat_scratch(self):
-        if self.flat_scratch_base is None:
-            raise Unknown("flat_scratch")
-        return self.flat_scratch_base
-
 
 Lane = namedtuple("Lane", "address space second offset dropped partial")
 
@@ -175,6 +189,8 @@ def is_hole(address):
 
 
 def swizzle_private(base, offset, lane, lanes):
+    if base is None:
+        return None
     # UsageDoc "Private", ROCdbgapi: dwords of the lanes interleave: one dword of each lane, then the next dword.
     return (base + (offset // 4) * lanes * 4 + lane * 4 + offset % 4) & M64
 
@@ -198,7 +214,7 @@ def flat(gpu, f, st, lane, rd):
         if not 0 <= offset < 1 << 31:
             raise Open("private offset outside 2 GiB")
         lanes = GPUS[gpu]["lanes"]
-        return lane_of(swizzle_private(st.flat_scratch(), offset, lane, lanes), "private", offset=offset)
+        return lane_of(swizzle_private(st.flat_scratch_base, offset, lane, lanes), "private", offset=offset)
     return lane_of(total, "hole" if is_hole(base if rd.hole_by_base else total) else "global")
 
 
@@ -234,7 +250,7 @@ def scratch(gpu, f, st, lane, rd):
     if not 0 <= offset < 1 << 31:
         raise Open("scratch offset outside 2 GiB")
     lanes = GPUS[gpu]["lanes"]
-    return lane_of(swizzle_private(st.flat_scratch(), offset, lane, lanes), "private", offset=offset)
+    return lane_of(swizzle_private(st.flat_scratch_base, offset, lane, lanes), "private", offset=offset)
 
 
 def descriptor(gpu, words, formatted):
@@ -391,8 +407,10 @@ def scalar(gpu, f, st):
     register = 0
     if f["soffset"] is not None:
         register = st.s(f["soffset"])
-        if f["imm"] + register < 0:
-            raise Open("negative sum of offsets")  # undefined in all documents
+    # Undefined in the documents, also with zero in the place of the register. For a negative constant LLVM 22 changes the
+    # base instead.
+    if f["imm"] + register < 0:
+        raise Open("negative sum of offsets")
     if not low and name.endswith("16") and (st.s(f["sbase"][0]) | f["imm"] | register) & 1:
         raise Open("odd part of a 16-bit scalar load")
     if "_scratch_" in name:

@@ -114,6 +114,10 @@ fn scalar_addresses_ignore_low_bits() {
         ("s_load_dword s0, s[2:3], 0x16", 0x7f00_0000_1014),
         ("s_load_dword s0, s[2:3], s8", 0x7f00_0000_1010),
         ("s_load_dword s0, s[2:3], s8 offset:0x7", 0x7f00_0000_1014),
+        // The register of scratch instructions counts 64 bytes.
+        ("s_scratch_load_dword s0, s[2:3], s8", 0x7f00_0000_14c0),
+        ("s_scratch_load_dword s0, s[2:3], s8 offset:0x7", 0x7f00_0000_14c4),
+        ("s_scratch_load_dword s0, s[2:3], 0x16", 0x7f00_0000_1014),
     ] {
         assert_eq!(wave.memory(text), [(None, GLOBAL, address, 4)], "{text}");
     }
@@ -197,7 +201,6 @@ fn some_addresses_are_not_computable() {
         ("gfx900", "ds_add_u32 v1, v2 gds", NotComputable::Gds),
         ("gfx1100", "ds_bvh_stack_rtn_b32 v1, v0, v2, v[3:6]", NotComputable::LdsData),
         ("gfx900", "ds_add_src2_u32 v1", NotComputable::LdsData),
-        ("gfx900", "s_scratch_load_dword s1, s[2:3], s4", NotComputable::ScalarScratch),
         ("gfx1200", "s_load_b32 s1, s[2:3], s4 offset:0x0 scale_offset", NotComputable::ScaledOffset),
     ] {
         let mut wave = Wave::new(processor);

@@ -25,7 +25,7 @@ const WRITES: &[(&str, &str, &str)] = &[
     ("gfx90a", "v_cmpx_eq_u32_e64 s[2:3], v1, v2", "s[2:3] exec"),
     ("gfx1030", "v_cmpx_eq_u32_e64 v1, v2", "exec"),
     ("gfx90a", "s_and_saveexec_b64 s[2:3], vcc", "s[2:3] exec scc"),
-    ("gfx1030", "s_andn1_wrexec_b32 s2, s3", "s2 exec scc"),
+    ("gfx1030", "s_andn1_wrexec_b32 s2, s3", "s2 exec_lo scc"),
     ("gfx90a", "s_mov_b64 exec, -1", "exec"),
     ("gfx1030", "s_mov_b32 exec_lo, s3", "exec_lo"),
     ("gfx90a", "s_add_u32 s0, s1, s2", "s0 scc"),
@@ -189,6 +189,7 @@ fn waits_name_counters() {
         ("gfx1201", "s_wait_storecnt_dscnt 0x3f00", &[(Store, 63), (Ds, 0)]),
         ("gfx1201", "s_wait_alu depctr_va_vcc(0)", &[]),
         ("gfx1201", "s_wait_idle", &all),
+        ("gfx1100", "s_wait_idle", &[(Vm, 0), (Vs, 0), (Lgkm, 0), (Exp, 0)]),
         ("gfx1201", "s_waitcnt vmcnt(0)", &all),
         ("gfx1201", "s_nop 0", &[]),
     ];

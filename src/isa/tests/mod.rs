@@ -6,6 +6,7 @@ mod code;
 mod effects;
 mod hostile;
 mod llvm;
+mod model;
 
 use std::collections::HashMap;
 use std::sync::Arc;
