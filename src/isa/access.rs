@@ -161,12 +161,12 @@ pub enum Form {
         second: Option<u32>,
     },
     /// The registers alone do not give the address.
-    NotComputable(NotComputable),
+    NotComputable(NotComputableCause),
 }
 
 /// The reason that registers alone do not give an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotComputable {
+pub enum NotComputableCause {
     /// Images have a layout in the descriptor that this module does not know.
     #[error("the address depends on the layout of an image")]
     Image,

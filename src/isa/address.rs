@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::access::{Access, Direction, Form, LdsBase, NotComputable, ScalarOperand};
+use super::access::{Access, Direction, Form, LdsBase, NotComputableCause, ScalarOperand};
 use super::buffer::{Descriptor, Position};
-use super::registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegister};
+use super::registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause};
 use crate::arch::{SpaceScope, WaveArch};
 use crate::units::{Address, AddressSpace, LaneId, LaneSet};
 
@@ -53,18 +53,18 @@ pub enum LaneAddress {
     /// Outside the buffer: loads return 0, stores are dropped, and nothing faults.
     OutOfRange,
     /// Unknown.
-    Unknown(UnknownAddress),
+    Unknown(AddressError),
 }
 
 /// The reason that an address is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownAddress {
+pub enum AddressError {
     /// A register is unknown.
     #[error(transparent)]
-    Register(#[from] UnknownRegister),
+    Register(#[from] UnknownRegisterCause),
     /// The registers alone do not give the address.
     #[error(transparent)]
-    NotComputable(#[from] NotComputable),
+    NotComputable(#[from] NotComputableCause),
     /// The sum of offsets is negative or exceeds the space; AMD's documents leave the effect undefined.
     #[error("the sum {0:#x} of the offsets is outside the address space")]
     BeyondSpace(i64),
@@ -79,7 +79,7 @@ pub enum UnknownAddress {
     NoSpace,
 }
 
-type Found = Result<LaneAddress, UnknownAddress>;
+type Found = Result<LaneAddress, AddressError>;
 
 impl Access {
     /// The accesses of the active lanes, or of the wave, in the order of lanes.
@@ -122,7 +122,7 @@ impl<R: ReadRegister> Resolver<'_, R> {
         accesses
     }
 
-    fn parts(&self, lane: LaneId) -> Result<Vec<(Option<u16>, LaneAddress)>, UnknownAddress> {
+    fn parts(&self, lane: LaneId) -> Result<Vec<(Option<u16>, LaneAddress)>, AddressError> {
         let bytes = self.access.bytes;
         let one = |address| vec![(bytes, address)];
         match self.access.form {
@@ -172,15 +172,15 @@ impl<R: ReadRegister> Resolver<'_, R> {
         }
     }
 
-    fn m0(&self, lane: LaneId) -> Result<u32, UnknownRegister> {
+    fn m0(&self, lane: LaneId) -> Result<u32, UnknownRegisterCause> {
         M0.dword(0, self.registers, lane)
     }
 
-    fn operand(&self, operand: ScalarOperand, lane: LaneId) -> Result<u32, UnknownAddress> {
+    fn operand(&self, operand: ScalarOperand, lane: LaneId) -> Result<u32, AddressError> {
         match operand {
             ScalarOperand::Register(range) => Ok(range.dword(0, self.registers, lane)?),
             ScalarOperand::Constant(value) => Ok(value),
-            ScalarOperand::Internal => Err(NotComputable::Internal.into()),
+            ScalarOperand::Internal => Err(NotComputableCause::Internal.into()),
         }
     }
 
@@ -188,21 +188,21 @@ impl<R: ReadRegister> Resolver<'_, R> {
     fn flat(&self, address: RegisterRange, offset: i32, lane: LaneId) -> Found {
         let address = address.value64(self.registers, lane)?;
         let resolved = self.wave.arch.target.resolve_generic(Address(address), self.wave.apertures);
-        let (space, inside) = resolved.ok_or(UnknownAddress::NoSpace)?;
+        let (space, inside) = resolved.ok_or(AddressError::NoSpace)?;
         let sum = || i64::try_from(inside.0).unwrap_or(i64::MAX).saturating_add(offset.into());
         match space.scope {
             SpaceScope::Lane => self.private(sum(), lane),
             SpaceScope::WorkGroup => {
-                let inside = u32::try_from(sum()).map_err(|_| UnknownAddress::BeyondSpace(sum()))?;
+                let inside = u32::try_from(sum()).map_err(|_| AddressError::BeyondSpace(sum()))?;
                 self.local(inside)
             }
             _ => self.global(address.wrapping_add_signed(offset.into())),
         }
     }
 
-    fn space(&self, scope: SpaceScope) -> Result<AddressSpace, UnknownAddress> {
+    fn space(&self, scope: SpaceScope) -> Result<AddressSpace, AddressError> {
         let mut spaces = self.wave.arch.target.spaces.iter();
-        spaces.find(|space| space.scope == scope).map(|space| space.id).ok_or(UnknownAddress::NoSpace)
+        spaces.find(|space| space.scope == scope).map(|space| space.id).ok_or(AddressError::NoSpace)
     }
 
     fn global(&self, address: u64) -> Found {
@@ -216,7 +216,7 @@ impl<R: ReadRegister> Resolver<'_, R> {
     }
 
     fn private(&self, sum: i64, lane: LaneId) -> Found {
-        let address = u32::try_from(sum).map_err(|_| UnknownAddress::BeyondSpace(sum))?;
+        let address = u32::try_from(sum).map_err(|_| AddressError::BeyondSpace(sum))?;
         let address = Address(u64::from(address));
         let base = FLAT_SCRATCH.value64(self.registers, lane).ok();
         let within = self.wave.arch.private_wave(lane, address);
@@ -235,13 +235,13 @@ impl<R: ReadRegister> Resolver<'_, R> {
         unit: u8,
         offset: i32,
         lane: LaneId,
-    ) -> Result<u64, UnknownAddress> {
+    ) -> Result<u64, AddressError> {
         let scalar = scalar.map_or(Ok(0), |operand| self.operand(operand, lane))?;
         let sum = self
             .aligned(u64::from(scalar) * u64::from(unit))
             .wrapping_add(self.aligned(i64::from(offset).cast_unsigned()))
             .cast_signed();
-        u64::try_from(sum).map_err(|_| UnknownAddress::BeyondSpace(sum))
+        u64::try_from(sum).map_err(|_| AddressError::BeyondSpace(sum))
     }
 
     fn descriptor(
@@ -249,7 +249,7 @@ impl<R: ReadRegister> Resolver<'_, R> {
         range: RegisterRange,
         has_format: bool,
         lane: LaneId,
-    ) -> Result<Descriptor, UnknownAddress> {
+    ) -> Result<Descriptor, AddressError> {
         let mut words = [0; 4];
         for (index, word) in (0..).zip(&mut words) {
             *word = range.dword(index, self.registers, lane)?;
@@ -257,7 +257,7 @@ impl<R: ReadRegister> Resolver<'_, R> {
         Descriptor::new(words, self.access.facts.buffer, has_format)
     }
 
-    fn buffer(&self, lane: LaneId) -> Result<Vec<(Option<u16>, LaneAddress)>, UnknownAddress> {
+    fn buffer(&self, lane: LaneId) -> Result<Vec<(Option<u16>, LaneAddress)>, AddressError> {
         let Form::Buffer { descriptor, index, vector, scalar, offset, is_checked_by_dword, has_format } =
             self.access.form
         else {
@@ -279,11 +279,11 @@ impl<R: ReadRegister> Resolver<'_, R> {
         &self,
         is_by_dword: bool,
         part: impl Fn(u32, u16) -> (u64, Option<bool>),
-    ) -> Result<Vec<(Option<u16>, LaneAddress)>, UnknownAddress> {
+    ) -> Result<Vec<(Option<u16>, LaneAddress)>, AddressError> {
         let resolve = |address: u64, is_inside: Option<bool>| match is_inside {
             Some(true) => self.global(address),
             Some(false) => Ok(LaneAddress::OutOfRange),
-            None => Ok(LaneAddress::Unknown(UnknownAddress::RangeCheck(address))),
+            None => Ok(LaneAddress::Unknown(AddressError::RangeCheck(address))),
         };
         let Some(all) = self.access.bytes else {
             let (address, least) = part(0, 1);
@@ -313,7 +313,7 @@ impl<R: ReadRegister> Resolver<'_, R> {
         };
         let stride = if self.access.bytes.is_some_and(|bytes| bytes > 8) { 16 } else { 4 };
         let sum = i64::from(self.m0(lane)?) + offset + stride * i64::from(lane.0);
-        self.local(u32::try_from(sum).map_err(|_| UnknownAddress::BeyondSpace(sum))?)
+        self.local(u32::try_from(sum).map_err(|_| AddressError::BeyondSpace(sum))?)
     }
 }
 

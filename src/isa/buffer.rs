@@ -2,7 +2,7 @@
 //!
 //! AMD's ISA documents, "Buffer Resource Descriptor", "Buffer Addressing", "Range Checking".
 
-use super::address::UnknownAddress;
+use super::address::AddressError;
 use super::facts::BufferFacts;
 
 /// Bytes of an element of swizzled buffers whose descriptor does not give it.
@@ -39,10 +39,10 @@ pub(super) struct Position {
 }
 
 impl Descriptor {
-    pub(super) fn new(words: [u32; 4], facts: BufferFacts, has_format: bool) -> Result<Self, UnknownAddress> {
+    pub(super) fn new(words: [u32; 4], facts: BufferFacts, has_format: bool) -> Result<Self, AddressError> {
         let [low, high, records, control] = words;
         if control >> 30 != 0 {
-            return Err(UnknownAddress::NoBuffer);
+            return Err(AddressError::NoBuffer);
         }
         let has_lane_index = control >> 23 & 1 == 1;
         let extension =
@@ -52,7 +52,7 @@ impl Descriptor {
             (false, _) | (true, 0) => None,
             (true, 1) => Some(4),
             (true, 3) => Some(16),
-            (true, _) => return Err(UnknownAddress::NoBuffer),
+            (true, _) => return Err(AddressError::NoBuffer),
         };
         Ok(Self {
             base: u64::from(low) | u64::from(high & 0xffff) << 32,

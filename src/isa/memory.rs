@@ -1,7 +1,7 @@
 //! Memory instructions: access, destination and counters from mnemonic and operands.
 
-use super::UnknownEffects;
-use super::access::{Access, Direction, Family, Form, LdsBase, NotComputable, ScalarOperand};
+use super::DecodeError;
+use super::access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
 use super::counters::{self, Operation};
 use super::effects::{Effects, Write};
 use super::facts::Facts;
@@ -10,7 +10,7 @@ use super::operands::{Parts, sized};
 use super::registers::RegisterRange;
 use super::text::{Line, number};
 
-type Decoded = Result<Effects, UnknownEffects>;
+type Decoded = Result<Effects, DecodeError>;
 
 const PREFIXES: &[(&str, Family)] = &[
     ("flat_", Family::Flat),
@@ -106,12 +106,12 @@ impl Parts<'_> {
     }
 
     /// Whether the text marks an atomic that returns.
-    fn is_returning(&self) -> Result<bool, UnknownEffects> {
+    fn is_returning(&self) -> Result<bool, DecodeError> {
         if !self.facts.has_policy {
             return Ok(self.line.has("glc") || self.line.has("sc0"));
         }
         match self.line.value("th").unwrap_or_default() {
-            policy if policy.contains("CASCADE") => Err(UnknownEffects::Return),
+            policy if policy.contains("CASCADE") => Err(DecodeError::Return),
             policy => Ok(match policy.rsplit_once("_0x") {
                 Some((_, digits)) => u8::from_str_radix(digits, 16).is_ok_and(|bits| bits & 1 == 1),
                 None => policy.contains("RETURN"),
@@ -127,7 +127,7 @@ impl Parts<'_> {
 
     fn access(&self, family: Family, direction: Direction, data: Vec<RegisterRange>, form: Form) -> Access {
         let is_scaled = self.line.has("scale_offset");
-        let form = if is_scaled { Form::NotComputable(NotComputable::ScaledOffset) } else { form };
+        let form = if is_scaled { Form::NotComputable(NotComputableCause::ScaledOffset) } else { form };
         let bytes = sizes::bytes(self.line, direction);
         Access { family, direction, bytes, data, is_lds_copy: false, form, facts: self.facts }
     }
@@ -171,7 +171,7 @@ impl Parts<'_> {
                 let index = scalar.map(|_| sized(vector, 1)).transpose()?;
                 Form::Global { base, index, lane_stride: 0, offset }
             }
-            _ => return Err(UnknownEffects::Operands),
+            _ => return Err(DecodeError::Operands),
         };
         let data = source.or(destination).into_iter().collect();
         let access = Access { is_lds_copy, ..self.access(family, direction, data, form) };
@@ -198,7 +198,7 @@ impl Parts<'_> {
         let (has_index, has_offset) = (self.line.has("idxen"), self.line.has("offen"));
         let count = u16::from(has_index) + u16::from(has_offset);
         if vector.map_or(0, |range| range.count) != count {
-            return Err(UnknownEffects::Operands);
+            return Err(DecodeError::Operands);
         }
         let part =
             |at: u16| vector.map(|range| RegisterRange::new(range.file, range.first.saturating_add(at), 1));
@@ -243,7 +243,7 @@ impl Parts<'_> {
             let list = self.operand()?.trim_matches(['[', ']']);
             let ray: Option<Vec<_>> =
                 list.split(',').skip(2).take(2).map(|word| RegisterRange::parse(word.trim())).collect();
-            let ray = ray.filter(|ray| ray.len() == 2).ok_or(UnknownEffects::Operands)?;
+            let ray = ray.filter(|ray| ray.len() == 2).ok_or(DecodeError::Operands)?;
             writes.extend(ray.into_iter().map(|range| self.write(range)));
         }
         let has_sampler = ["sample", "gather4", "msaa", "get_lod"].iter().any(|word| rest.starts_with(word));
@@ -258,7 +258,7 @@ impl Parts<'_> {
             let issues = counters::issued(operation, self.facts);
             return Ok(Effects { writes, issues, ..Effects::default() });
         }
-        let form = Form::NotComputable(NotComputable::Image);
+        let form = Form::NotComputable(NotComputableCause::Image);
         let access = Access { bytes: None, ..self.access(Family::Image, direction, vec![data], form) };
         Ok(self.effects(access, writes, operation))
     }
@@ -275,7 +275,7 @@ impl Parts<'_> {
             stem if LDS_LOADS.contains(&stem) => Direction::Load,
             stem if LDS_STORES.contains(&stem) => Direction::Store,
             stem if LDS_ATOMICS.contains(&stem) => Direction::Atomic { returns },
-            _ => return Err(UnknownEffects::Mnemonic),
+            _ => return Err(DecodeError::Mnemonic),
         };
         let has_lane_stride = rest.contains("addtid");
         let destination = if direction == Direction::Load || returns { Some(self.register()?) } else { None };
@@ -301,8 +301,8 @@ impl Parts<'_> {
         let elements = if rest.contains("st64_") || rest.contains("stride64_") { 64 } else { 1 };
         let unit = elements * u32::from(sizes::bytes(self.line, direction).unwrap_or(4));
         let form = match () {
-            () if is_gds => Form::NotComputable(NotComputable::Gds),
-            () if is_stack || rest.contains("_src2_") => Form::NotComputable(NotComputable::LdsData),
+            () if is_gds => Form::NotComputable(NotComputableCause::Gds),
+            () if is_stack || rest.contains("_src2_") => Form::NotComputable(NotComputableCause::LdsData),
             () if has_two => Form::Lds {
                 base,
                 offset: self.offset::<u32>("offset0")?.saturating_mul(unit),
@@ -318,7 +318,7 @@ impl Parts<'_> {
     fn scalar(&mut self, family: Family, rest: &str) -> Option<Decoded> {
         let (is_scratch, rest) = rest.strip_prefix("scratch_").map_or((false, rest), |rest| (true, rest));
         match direction(rest, self.is_returning()) {
-            Err(UnknownEffects::Mnemonic) => None,
+            Err(DecodeError::Mnemonic) => None,
             direction => {
                 Some(direction.and_then(|direction| self.scalar_access(family, direction, is_scratch)))
             }
@@ -331,7 +331,7 @@ impl Parts<'_> {
         // The third operand is a constant offset, or a register that a constant offset may follow.
         let third = self.line.operand(self.next).and_then(number);
         let (scalar, offset) = match third {
-            Some(offset) => (None, i32::try_from(offset).map_err(|_| UnknownEffects::Operands)?),
+            Some(offset) => (None, i32::try_from(offset).map_err(|_| DecodeError::Operands)?),
             None => (Some(self.scalar_operand()?), self.offset("offset")?),
         };
         let form = match family {
@@ -349,13 +349,13 @@ impl Parts<'_> {
     }
 }
 
-fn direction(rest: &str, returns: Result<bool, UnknownEffects>) -> Result<Direction, UnknownEffects> {
+fn direction(rest: &str, returns: Result<bool, DecodeError>) -> Result<Direction, DecodeError> {
     match rest.split('_').next() {
         // Blocks of registers under a mask in M0 exist on later GPUs.
-        Some("load" | "store") if rest.ends_with("block") => Err(UnknownEffects::Mnemonic),
+        Some("load" | "store") if rest.ends_with("block") => Err(DecodeError::Mnemonic),
         Some("load") => Ok(Direction::Load),
         Some("store") => Ok(Direction::Store),
         Some("atomic") => Ok(Direction::Atomic { returns: returns? }),
-        _ => Err(UnknownEffects::Mnemonic),
+        _ => Err(DecodeError::Mnemonic),
     }
 }

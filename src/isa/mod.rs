@@ -23,18 +23,18 @@ mod tests;
 mod text;
 mod vector;
 
-pub use access::{Access, Direction, Family, Form, LdsBase, NotComputable, ScalarOperand};
-pub use address::{LaneAccess, LaneAddress, UnknownAddress, WaveContext};
+pub use access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
+pub use address::{AddressError, LaneAccess, LaneAddress, WaveContext};
 pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};
-pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegister};
+pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause};
 
 use crate::arch::Generation;
 use text::Line;
 
 /// The reason that the effects of an instruction are unknown. Such an instruction may have any effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownEffects {
+pub enum DecodeError {
     /// No target has this generation.
     #[error("instructions of {0:?} are unknown")]
     Generation(Generation),
@@ -53,9 +53,9 @@ pub enum UnknownEffects {
 ///
 /// # Errors
 /// The effects are unknown: any are possible.
-pub fn decode(text: &str, generation: Generation) -> Result<Effects, UnknownEffects> {
-    let facts = facts::of(generation).ok_or(UnknownEffects::Generation(generation))?;
-    let line = Line::parse(text).ok_or(UnknownEffects::Mnemonic)?;
+pub fn decode(text: &str, generation: Generation) -> Result<Effects, DecodeError> {
+    let facts = facts::of(generation).ok_or(DecodeError::Generation(generation))?;
+    let line = Line::parse(text).ok_or(DecodeError::Mnemonic)?;
     if let Some(effects) = memory::effects(&line, facts) {
         return effects;
     }
@@ -66,6 +66,6 @@ pub fn decode(text: &str, generation: Generation) -> Result<Effects, UnknownEffe
             let issues = counters::issued(counters::Operation::Export, facts);
             Ok(Effects { issues, ..Effects::default() })
         }
-        _ => Err(UnknownEffects::Mnemonic),
+        _ => Err(DecodeError::Mnemonic),
     }
 }

@@ -149,7 +149,11 @@ impl RegisterRange {
     }
 
     /// The value of its first two dwords.
-    pub(super) fn value64(self, registers: &impl ReadRegister, lane: LaneId) -> Result<u64, UnknownRegister> {
+    pub(super) fn value64(
+        self,
+        registers: &impl ReadRegister,
+        lane: LaneId,
+    ) -> Result<u64, UnknownRegisterCause> {
         let low = self.dword(0, registers, lane)?;
         Ok(u64::from(low) | u64::from(self.dword(1, registers, lane)?) << 32)
     }
@@ -160,16 +164,16 @@ impl RegisterRange {
         index: u16,
         registers: &impl ReadRegister,
         lane: LaneId,
-    ) -> Result<u32, UnknownRegister> {
+    ) -> Result<u32, UnknownRegisterCause> {
         let index = self.first.saturating_add(index);
-        registers.dword(self.file, index, lane).ok_or(UnknownRegister { file: self.file, index })
+        registers.dword(self.file, index, lane).ok_or(UnknownRegisterCause { file: self.file, index })
     }
 }
 
 /// A dword that an address needs and that is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("dword {index} of register file {file:?} is unknown")]
-pub struct UnknownRegister {
+pub struct UnknownRegisterCause {
     /// The file.
     pub file: RegisterFile,
     /// The dword's number in it.

@@ -2,7 +2,7 @@
 //!
 //! Each generation has a fixed set of scalar instructions: a stem that the tables lack is unknown.
 
-use super::UnknownEffects;
+use super::DecodeError;
 use super::counters::{self, Operation};
 use super::effects::{Control, Effects, Write};
 use super::facts::Facts;
@@ -55,10 +55,10 @@ const ANY_SGPR: Write = Write::part(RegisterRange::whole(RegisterFile::Scalar));
 const ANY_VGPR: Write = Write::part(RegisterRange::whole(RegisterFile::Vector));
 
 /// The effects of a scalar instruction.
-pub(super) fn effects(line: &Line<'_>, facts: &Facts) -> Result<Effects, UnknownEffects> {
+pub(super) fn effects(line: &Line<'_>, facts: &Facts) -> Result<Effects, DecodeError> {
     let mnemonic = line.mnemonic;
     if mnemonic.starts_with("s_wait") {
-        let waits = counters::waits(line, facts).ok_or(UnknownEffects::Operands)?;
+        let waits = counters::waits(line, facts).ok_or(DecodeError::Operands)?;
         return Ok(Effects { waits, ..Effects::default() });
     }
     if WITHOUT_EFFECT.contains(&mnemonic) {
@@ -128,12 +128,12 @@ fn control(mnemonic: &str) -> Option<Control> {
 }
 
 /// Instructions with a destination and perhaps SCC and EXEC.
-fn arithmetic(line: &Line<'_>, stem: &str) -> Result<Vec<Write>, UnknownEffects> {
+fn arithmetic(line: &Line<'_>, stem: &str) -> Result<Vec<Write>, DecodeError> {
     let is_float = line.mnemonic.ends_with("_f16") || line.mnemonic.ends_with("_f32");
     // 64-bit sums of GFX12 have no carry.
     let has_scc = WITH_SCC.contains(&stem) && !is_float && !line.mnemonic.contains("_nc_");
     if !WITH_SCC.contains(&stem) && !WITHOUT_SCC.contains(&stem) {
-        return Err(UnknownEffects::Mnemonic);
+        return Err(DecodeError::Mnemonic);
     }
     let mut writes = destination(line)?;
     for write in &mut writes {
@@ -149,17 +149,17 @@ fn arithmetic(line: &Line<'_>, stem: &str) -> Result<Vec<Write>, UnknownEffects>
 }
 
 /// The first operand as a destination.
-fn destination(line: &Line<'_>) -> Result<Vec<Write>, UnknownEffects> {
-    let first = line.operand(0).ok_or(UnknownEffects::Operands)?;
+fn destination(line: &Line<'_>) -> Result<Vec<Write>, DecodeError> {
+    let first = line.operand(0).ok_or(DecodeError::Operands)?;
     if first == "null" {
         return Ok(Vec::new());
     }
-    RegisterRange::parse(first).map(|range| vec![Write::whole(range)]).ok_or(UnknownEffects::Operands)
+    RegisterRange::parse(first).map(|range| vec![Write::whole(range)]).ok_or(DecodeError::Operands)
 }
 
 /// The hardware register that `s_setreg` writes: `hwreg(HW_REG_MODE, 0, 4)`.
-fn hardware(line: &Line<'_>) -> Result<Vec<Write>, UnknownEffects> {
-    let first = line.operand(0).ok_or(UnknownEffects::Operands)?;
+fn hardware(line: &Line<'_>) -> Result<Vec<Write>, DecodeError> {
+    let first = line.operand(0).ok_or(DecodeError::Operands)?;
     let name = first.strip_prefix("hwreg(").and_then(|rest| rest.split([',', ')']).next());
     let name = name.and_then(|name| name.trim().strip_prefix("HW_REG_"));
     let part = |file, first| Write::part(RegisterRange::new(file, first, 1));

@@ -3,7 +3,7 @@
 //! The first operand is the destination; the tables have the exceptions. They cover all vector instructions of GFX9 to
 //! GFX12, so the prefix `v_` is sufficient to know an instruction.
 
-use super::UnknownEffects;
+use super::DecodeError;
 use super::effects::{Effects, Write};
 use super::facts::Facts;
 use super::registers::{RegisterFile, RegisterRange};
@@ -27,22 +27,21 @@ const READING_DESTINATION: &[&str] = &[
 const ALL_LANES: &[&str] = &["mfma", "smfmac", "swmmac", "wmma", "writelane"];
 
 /// The effects of a vector instruction; the text may have two of them (VOPD).
-pub(super) fn effects(text: &str, line: &Line<'_>, facts: &Facts) -> Result<Effects, UnknownEffects> {
+pub(super) fn effects(text: &str, line: &Line<'_>, facts: &Facts) -> Result<Effects, DecodeError> {
     let writes = match text.split_once("::") {
         None => writes(line, facts)?,
         Some((first, second)) => {
-            let half = |text| {
-                Line::parse(text).ok_or(UnknownEffects::Operands).and_then(|line| writes(&line, facts))
-            };
+            let half =
+                |text| Line::parse(text).ok_or(DecodeError::Operands).and_then(|line| writes(&line, facts));
             [half(first)?, half(second)?].concat()
         }
     };
     Ok(Effects { writes, ..Effects::default() })
 }
 
-fn writes(line: &Line<'_>, facts: &Facts) -> Result<Vec<Write>, UnknownEffects> {
+fn writes(line: &Line<'_>, facts: &Facts) -> Result<Vec<Write>, DecodeError> {
     let stem = line.mnemonic.strip_prefix("v_dual_").or_else(|| line.mnemonic.strip_prefix("v_"));
-    let stem = stem.ok_or(UnknownEffects::Mnemonic)?;
+    let stem = stem.ok_or(DecodeError::Mnemonic)?;
     let begins = |names: &[&str]| names.iter().any(|name| stem.starts_with(name));
     if NOTHING.contains(&stem) {
         return Ok(Vec::new());
@@ -57,9 +56,9 @@ fn writes(line: &Line<'_>, facts: &Facts) -> Result<Vec<Write>, UnknownEffects> 
     let has_two = stem.contains("_co_") || begins(TWO_DESTINATIONS);
     let mut writes = Vec::new();
     for index in 0..if has_two { 2 } else { 1 } {
-        let operand = line.operand(index).ok_or(UnknownEffects::Operands)?;
+        let operand = line.operand(index).ok_or(DecodeError::Operands)?;
         if operand != "null" {
-            let range = RegisterRange::parse(operand).ok_or(UnknownEffects::Operands)?;
+            let range = RegisterRange::parse(operand).ok_or(DecodeError::Operands)?;
             let keeps_old = range.file.is_vector() && (begins(READING_DESTINATION) || keeps_part(line));
             writes.push(Write {
                 range,

@@ -3,7 +3,7 @@
 use super::{Wave, access};
 use crate::arch::Targets;
 use crate::isa::{
-    Direction, LaneAddress, NotComputable, RegisterFile, UnknownAddress, UnknownRegister, WaveContext,
+    AddressError, Direction, LaneAddress, NotComputableCause, RegisterFile, UnknownRegisterCause, WaveContext,
 };
 use crate::units::{LaneSet, WaveSize};
 
@@ -58,7 +58,7 @@ fn flat_addresses_are_in_three_spaces() {
     assert_eq!(found, [(Some(0), GLOBAL, 0x7f00_0000_0048, 4), (Some(1), GLOBAL, 0x7f01_0000_0004, 4)]);
     for (high, space) in [(0x0001_0000, LOCAL), (0x0002_0000, PRIVATE)] {
         let mut wave = wave(high);
-        assert_eq!(wave.results(text)[1].1, LaneAddress::Unknown(UnknownAddress::BeyondSpace(0x1_0000_0004)));
+        assert_eq!(wave.results(text)[1].1, LaneAddress::Unknown(AddressError::BeyondSpace(0x1_0000_0004)));
         wave.exec = LaneSet(1);
         assert_eq!(wave.memory(text), [(Some(0), space, 0x48, 4)]);
     }
@@ -102,9 +102,9 @@ fn scratch_offsets_are_signed_from_gfx12_on() {
     let registers = |name: &str| Wave::new(name).set("s32", &[0x100]).lanes(2, &[0xffff_fff0, 0xffff_0000]);
     let signed = registers("gfx1200").results("scratch_load_b32 v1, v2, s32");
     assert!(matches!(signed[0].1, LaneAddress::Memory { address, .. } if address.0 == 0xf0), "{signed:?}");
-    assert_eq!(signed[1].1, LaneAddress::Unknown(UnknownAddress::BeyondSpace(-0xff00)));
+    assert_eq!(signed[1].1, LaneAddress::Unknown(AddressError::BeyondSpace(-0xff00)));
     let unsigned = registers("gfx1100").results("scratch_load_b32 v1, v2, s32");
-    assert_eq!(unsigned[0].1, LaneAddress::Unknown(UnknownAddress::BeyondSpace(0x1_0000_00f0)));
+    assert_eq!(unsigned[0].1, LaneAddress::Unknown(AddressError::BeyondSpace(0x1_0000_00f0)));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn scalar_addresses_ignore_low_bits() {
     let pair = wave.memory("s_load_dwordx2 s[0:1], s[2:3], 0x0");
     assert_eq!(pair, [(None, GLOBAL, 0x7f00_0000_1000, 8)]);
     let negative = wave.results("s_load_dword s0, s[2:3], s8 offset:-0x20");
-    assert_eq!(negative[0].1, LaneAddress::Unknown(UnknownAddress::BeyondSpace(-0x10)));
+    assert_eq!(negative[0].1, LaneAddress::Unknown(AddressError::BeyondSpace(-0x10)));
     // Loads of less than a dword have all bits; `null` is 0.
     let wave = Wave::new("gfx1200").set("s[2:3]", &[0x1003, 0x7f00]).set("s8", &[0x12]);
     let byte = wave.memory("s_load_u8 s0, s[2:3], s8 offset:0x0");
@@ -184,7 +184,7 @@ fn copies_to_lds_have_two_sides() {
 fn missing_registers_have_a_name() {
     let wave = Wave::new("gfx90a").set("s4", &[0]).lanes(0, &[0]);
     let missing =
-        |file, index| LaneAddress::Unknown(UnknownAddress::Register(UnknownRegister { file, index }));
+        |file, index| LaneAddress::Unknown(AddressError::Register(UnknownRegisterCause { file, index }));
     let based = wave.results("global_load_dword v1, v0, s[4:5]");
     assert_eq!(based[0].1, missing(RegisterFile::Scalar, 5));
     let wave = wave.set("s5", &[0]);
@@ -197,17 +197,17 @@ fn missing_registers_have_a_name() {
 #[test]
 fn some_addresses_are_not_computable() {
     for (processor, text, why) in [
-        ("gfx1030", "image_load v0, v1, s[0:7] dmask:0x1 dim:SQ_RSRC_IMG_1D", NotComputable::Image),
-        ("gfx900", "ds_add_u32 v1, v2 gds", NotComputable::Gds),
-        ("gfx1100", "ds_bvh_stack_rtn_b32 v1, v0, v2, v[3:6]", NotComputable::LdsData),
-        ("gfx900", "ds_add_src2_u32 v1", NotComputable::LdsData),
-        ("gfx1200", "s_load_b32 s1, s[2:3], s4 offset:0x0 scale_offset", NotComputable::ScaledOffset),
+        ("gfx1030", "image_load v0, v1, s[0:7] dmask:0x1 dim:SQ_RSRC_IMG_1D", NotComputableCause::Image),
+        ("gfx900", "ds_add_u32 v1, v2 gds", NotComputableCause::Gds),
+        ("gfx1100", "ds_bvh_stack_rtn_b32 v1, v0, v2, v[3:6]", NotComputableCause::LdsData),
+        ("gfx900", "ds_add_src2_u32 v1", NotComputableCause::LdsData),
+        ("gfx1200", "s_load_b32 s1, s[2:3], s4 offset:0x0 scale_offset", NotComputableCause::ScaledOffset),
     ] {
         let mut wave = Wave::new(processor);
         wave.exec = LaneSet(1);
         let results = wave.results(text);
         assert_eq!(results.len(), 1, "{text}");
-        assert_eq!(results[0].1, LaneAddress::Unknown(UnknownAddress::NotComputable(why)), "{text}");
+        assert_eq!(results[0].1, LaneAddress::Unknown(AddressError::NotComputable(why)), "{text}");
     }
 }
 

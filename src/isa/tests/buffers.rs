@@ -1,7 +1,7 @@
 //! Buffers: addresses and range checks, with values computed by hand from AMD's ISA documents.
 
 use super::Wave;
-use crate::isa::{LaneAddress, UnknownAddress};
+use crate::isa::{AddressError, LaneAddress};
 use crate::units::{Address, AddressSpace};
 
 const BASE: u64 = 0x7f00_0000_1000;
@@ -68,7 +68,7 @@ fn swizzled_buffers_interleave_indexes() {
     let sixteen = at(BASE + 0x20 * 8 + 16 + 6);
     assert_eq!(run("gfx1100", 3, select(1), text), [(Some(1), sixteen)]);
     let reserved = run("gfx1100", 2, select(1), text);
-    assert_eq!(reserved[0].1, LaneAddress::Unknown(UnknownAddress::NoBuffer));
+    assert_eq!(reserved[0].1, LaneAddress::Unknown(AddressError::NoBuffer));
     // Index stride 64.
     assert_eq!(run("gfx1100", 1, select(1) | 3 << 21, text), [(Some(1), at(BASE + 4 * 64 + 9 * 4 + 2))]);
 }
@@ -100,14 +100,14 @@ fn cdna_checks_offset_or_index() {
     assert_eq!(structured(5), [(Some(4), LaneAddress::OutOfRange)]);
     // AMD's documents disagree whether the scalar offset counts.
     let scalar = |records| load(buffer(0, 0, records, 0), "buffer_load_dword v0, v2, s[4:7], s1 offen");
-    let open = LaneAddress::Unknown(UnknownAddress::RangeCheck(BASE + 0x110));
+    let open = LaneAddress::Unknown(AddressError::RangeCheck(BASE + 0x110));
     assert_eq!(scalar(0x111), [(Some(4), at(BASE + 0x110))]);
     assert_eq!(scalar(0x110), [(Some(4), open)]);
     assert_eq!(scalar(0x10), [(Some(4), LaneAddress::OutOfRange)]);
     // An unbound buffer.
     assert_eq!(load([0; 4], "buffer_load_dword v0, off, s[4:7], 0"), [(Some(4), LaneAddress::OutOfRange)]);
     let image = load(buffer(0, 0, 1, 1 << 31), "buffer_load_dword v0, off, s[4:7], 0");
-    assert_eq!(image[0].1, LaneAddress::Unknown(UnknownAddress::NoBuffer));
+    assert_eq!(image[0].1, LaneAddress::Unknown(AddressError::NoBuffer));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn rdna_descriptors_select_the_check() {
     assert_eq!(raw(0x20, format), [(None, at(BASE + 0x10))]);
     assert_eq!(raw(0x10, format), [(None, out)]);
     // The size of the format is unknown.
-    assert_eq!(raw(0x18, format)[0].1, LaneAddress::Unknown(UnknownAddress::RangeCheck(BASE + 0x10)));
+    assert_eq!(raw(0x18, format)[0].1, LaneAddress::Unknown(AddressError::RangeCheck(BASE + 0x10)));
 }
 
 #[test]

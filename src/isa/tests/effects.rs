@@ -3,7 +3,7 @@
 
 use super::{access, decoded, effects, range};
 use crate::arch::Generation;
-use crate::isa::{Control, Counter, Direction, Family, UnknownEffects, Wait, decode};
+use crate::isa::{Control, Counter, DecodeError, Direction, Family, Wait, decode};
 
 /// Processor, text and the written registers; `~` marks those whose old value matters.
 #[rustfmt::skip]
@@ -339,28 +339,28 @@ fn accesses_have_family_direction_and_size() {
 #[test]
 fn unknown_texts_are_errors() {
     let cases = [
-        ("gfx90a", "", UnknownEffects::Mnemonic),
-        ("gfx90a", "s_frobnicate_b32 s0, s1", UnknownEffects::Mnemonic),
-        ("gfx90a", "ds_frobnicate v0, v1", UnknownEffects::Mnemonic),
-        ("gfx90a", "global_frobnicate v0, v1", UnknownEffects::Mnemonic),
-        ("gfx90a", "image_frobnicate v0, v1", UnknownEffects::Mnemonic),
-        ("gfx90a", ".long 0xffffffff", UnknownEffects::Mnemonic),
-        ("gfx90a", "<unknown>", UnknownEffects::Mnemonic),
-        ("gfx90a", "s_cbranch_g_fork s[0:1], s[2:3]", UnknownEffects::Mnemonic),
-        ("gfx90a", "global_load_dword v1", UnknownEffects::Operands),
-        ("gfx90a", "global_load_dword v1, v2, off", UnknownEffects::Operands),
-        ("gfx90a", "buffer_load_dword v1, v[2:3], s[4:7], 0 idxen", UnknownEffects::Operands),
-        ("gfx90a", "s_add_u32 banana, s1, s2", UnknownEffects::Operands),
-        ("gfx90a", "s_waitcnt later(0)", UnknownEffects::Operands),
+        ("gfx90a", "", DecodeError::Mnemonic),
+        ("gfx90a", "s_frobnicate_b32 s0, s1", DecodeError::Mnemonic),
+        ("gfx90a", "ds_frobnicate v0, v1", DecodeError::Mnemonic),
+        ("gfx90a", "global_frobnicate v0, v1", DecodeError::Mnemonic),
+        ("gfx90a", "image_frobnicate v0, v1", DecodeError::Mnemonic),
+        ("gfx90a", ".long 0xffffffff", DecodeError::Mnemonic),
+        ("gfx90a", "<unknown>", DecodeError::Mnemonic),
+        ("gfx90a", "s_cbranch_g_fork s[0:1], s[2:3]", DecodeError::Mnemonic),
+        ("gfx90a", "global_load_dword v1", DecodeError::Operands),
+        ("gfx90a", "global_load_dword v1, v2, off", DecodeError::Operands),
+        ("gfx90a", "buffer_load_dword v1, v[2:3], s[4:7], 0 idxen", DecodeError::Operands),
+        ("gfx90a", "s_add_u32 banana, s1, s2", DecodeError::Operands),
+        ("gfx90a", "s_waitcnt later(0)", DecodeError::Operands),
         (
             "gfx1201",
             "buffer_atomic_add_u32 v1, off, s[0:3], s0 th:TH_ATOMIC_CASCADE_RT scope:SCOPE_SYS",
-            UnknownEffects::Return,
+            DecodeError::Return,
         ),
     ];
     for (processor, text, expected) in cases {
         assert_eq!(decoded(processor, text), Err(expected), "{text}");
     }
     let later = Generation::Gfx125;
-    assert_eq!(decode("s_nop 0", later), Err(UnknownEffects::Generation(later)));
+    assert_eq!(decode("s_nop 0", later), Err(DecodeError::Generation(later)));
 }

@@ -12,13 +12,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    Access, Effects, LaneAccess, LaneAddress, ReadRegister, RegisterFile, RegisterRange, UnknownEffects,
+    Access, DecodeError, Effects, LaneAccess, LaneAddress, ReadRegister, RegisterFile, RegisterRange,
     WaveContext, decode,
 };
 use crate::arch::{Processor, Targets, WaveArch};
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveSize};
 
-fn decoded(processor: &str, text: &str) -> Result<Effects, UnknownEffects> {
+fn decoded(processor: &str, text: &str) -> Result<Effects, DecodeError> {
     decode(text, Processor::named(processor).unwrap().generation)
 }
 

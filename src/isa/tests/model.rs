@@ -8,8 +8,7 @@ use serde::Deserialize;
 
 use super::{Wave, decoded, range};
 use crate::isa::{
-    Direction, Family, LaneAccess, LaneAddress, RegisterFile, RegisterRange, UnknownAddress, WaveContext,
-    Write,
+    AddressError, Direction, Family, LaneAccess, LaneAddress, RegisterFile, RegisterRange, WaveContext, Write,
 };
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveSize};
 
@@ -280,7 +279,7 @@ impl Case {
             // One register is missing.
             None => {
                 let is_unknown = |access: &&LaneAccess| {
-                    matches!(access.address, LaneAddress::Unknown(UnknownAddress::Register(_)))
+                    matches!(access.address, LaneAddress::Unknown(AddressError::Register(_)))
                 };
                 return parts.len() <= 1 && parts.iter().all(is_unknown);
             }
