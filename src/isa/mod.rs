@@ -1,9 +1,9 @@
 //! The meaning of AMDGPU instructions for an analysis of memory accesses.
 //!
-//! *You give* the text of an instruction as LLVM 22 prints it ([`crate::disassembler`]) and the GPU's generation.
-//! *You get* its [`Effects`]: the access to memory, the registers that it writes, the counters that it increments and
-//! waits for, and its effect on the flow of control. [`Access::addresses`] computes each lane's address from registers.
-//! *Not for* the values that instructions compute.
+//! Input: the text of an instruction as LLVM 22 prints it ([`crate::disassembler`]) and the GPU's generation. Output:
+//! its [`Effects`], which are the access to memory, the written registers, the counters that it increments and waits
+//! for, and its effect on the flow of control. [`Access::addresses`] computes each lane's address from registers. The
+//! values that instructions compute are out of scope.
 //!
 //! docs/instructions.md has the forms, formulas and open points. Generations without a target file are unknown.
 
