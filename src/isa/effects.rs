@@ -1,10 +1,10 @@
-//! What an instruction does.
+//! Effects of an instruction.
 
 use super::access::Access;
 use super::counters::{Counter, Wait};
 use super::registers::RegisterRange;
 
-/// What an instruction does, as far as an analysis of memory accesses follows it.
+/// Effects of an instruction, as far as an analysis of memory accesses follows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// Its access to memory.

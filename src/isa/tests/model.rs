@@ -88,7 +88,7 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Option<H
     Option::deserialize(value).map(Some)
 }
 
-/// What a case expects of one side of a lane's access.
+/// Expected result of one side of a lane's access.
 #[derive(Debug)]
 struct Expected {
     space: AddressSpace,

@@ -353,6 +353,13 @@ fn a_variable_of_flangs_is_right_at_every_pc_of_its_function() {
     }
 }
 
+/// A path's value in lane 3.
+fn printed(session: &Session, wave: WaveId, path: &str) -> ValueState {
+    let query = Query { path: path.to_owned(), letter: None };
+    let printed = session.print(wave, LaneSet::one(LaneId(3)), 0, &query).unwrap();
+    printed.lanes.into_iter().next().unwrap().value.state
+}
+
 /// An index outside of the source's bounds.
 #[test]
 fn an_index_of_a_fortran_array_is_within_its_bounds() {
@@ -360,11 +367,7 @@ fn an_index_of_a_fortran_array_is_within_its_bounds() {
     let Places { dump, each, .. } = places(&path);
     let session = Session::new(dump, None).unwrap();
     let wave = WaveId(each.len() as u32 / 2);
-    let print = |path: &str| {
-        let query = Query { path: path.to_owned(), letter: None };
-        let printed = session.print(wave, LaneSet::one(LaneId(3)), 0, &query).unwrap();
-        printed.lanes.into_iter().next().unwrap().value.state
-    };
+    let print = |path| printed(&session, wave, path);
     let ValueState::Value(first) = print("hist[0]") else { panic!("{:?}", print("hist[0]")) };
     let first: u32 = first.parse().unwrap();
     // A dword on in private memory is 4 * 256 more.
@@ -402,11 +405,7 @@ fn an_index_of_an_assumed_shape_argument_is_within_its_bounds() {
         places_with(&path, &pointer, &[(DESCRIPTOR, &descriptor), (DATA - 8, &[0xee; 8]), (DATA, &data)]);
     let session = Session::new(dump, None).unwrap();
     let wave = WaveId(each.len() as u32 / 2);
-    let print = |path: &str| {
-        let query = Query { path: path.to_owned(), letter: None };
-        let printed = session.print(wave, LaneSet::one(LaneId(3)), 0, &query).unwrap();
-        printed.lanes.into_iter().next().unwrap().value.state
-    };
+    let print = |path| printed(&session, wave, path);
     for (path, value) in [("o[1]", "11"), ("o[2]", "22"), ("o[4]", "44"), ("o", "{11, 22, 33, 44}")] {
         assert_eq!(print(path), ValueState::Value(value.into()), "{path}");
     }

@@ -64,23 +64,22 @@ fn dies_of_many_attributes() {
     }
 }
 
-/// Units of only a header and a root.
-#[test]
-fn many_units() {
+/// A unit with a function, then units of only a header and a root.
+fn empty_units(count: usize) -> Vec<u8> {
     let mut info = unit(0, &[[1].as_slice(), &place(), &[2, b'f', 0], &place(), &[0]].concat());
-    let empty = unit(0, &[3]);
-    for _ in 0..3_000_000 {
-        info.extend(&empty);
-    }
+    info.extend(unit(0, &[3]).repeat(count));
     let table = [
         declaration(1, UNIT, true, &[LOW, HIGH]),
         declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH]),
         declaration(3, UNIT, false, &[]),
         vec![0],
     ];
-    let object =
-        code_object(vec![Section::new(".debug_info", info), Section::new(".debug_abbrev", table.concat())]);
-    Hostile::with_code(&object)
+    code_object(vec![Section::new(".debug_info", info), Section::new(".debug_abbrev", table.concat())])
+}
+
+#[test]
+fn many_units() {
+    Hostile::with_code(&empty_units(3_000_000))
         .each(&SOME)
         .prints("info", "more than 262144 units")
         .prints("backtrace", FRAME);
@@ -142,17 +141,11 @@ fn tables_of_many_code_objects() {
 /// Units of a header and a root each, in the files of many code objects.
 #[test]
 fn units_of_many_code_objects() {
-    let mut info = unit(0, &[[1].as_slice(), &place(), &[2, b'f', 0], &place(), &[0]].concat());
-    info.extend(unit(0, &[3]).repeat(200_000));
-    let table = [
-        declaration(1, UNIT, true, &[LOW, HIGH]),
-        declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH]),
-        declaration(3, UNIT, false, &[]),
-        vec![0],
-    ];
-    let object =
-        code_object(vec![Section::new(".debug_info", info), Section::new(".debug_abbrev", table.concat())]);
-    let said = Hostile::with_objects(&object, 16, 1).each(&["info DUMP", "groups DUMP", "locals DUMP"]);
+    let said = Hostile::with_objects(&empty_units(200_000), 16, 1).each(&[
+        "info DUMP",
+        "groups DUMP",
+        "locals DUMP",
+    ]);
     said.prints("info", "more than 524288 units of all code objects").prints("groups", FRAME);
 }
 
