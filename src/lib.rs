@@ -74,6 +74,7 @@ pub mod server;
 pub mod session;
 mod signals;
 pub mod slim;
+pub mod triage;
 pub mod units;
 pub mod view;
 

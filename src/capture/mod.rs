@@ -5,6 +5,7 @@
 //! memory. Missing data is absent: a read is short, a dword unknown, never zero.
 
 mod backing;
+mod fault;
 mod memory;
 mod missing;
 mod model;
@@ -14,6 +15,7 @@ mod source;
 pub use crate::mapping::Changes;
 pub(crate) use backing::copy;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, distinct};
+pub use fault::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultSource};
 pub use memory::{MemoryMap, Segment, joined};
 pub use model::{
     Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,

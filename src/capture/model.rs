@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::backing::{Backing, BackingId, Bytes, Extent};
+use super::fault::Fault;
 use super::memory::MemoryMap;
 use super::source::SourceFile;
 use crate::arch::{RegId, RegisterValue, Target, WaveArch};
@@ -30,6 +31,8 @@ pub struct Capture {
     pub waves: Vec<Wave>,
     /// Code objects.
     pub code_objects: Vec<CodeObject>,
+    /// The reported faults, in the order of the reports.
+    pub faults: Vec<Fault>,
     /// Source files of the program, each path once.
     pub sources: Vec<SourceFile>,
     /// Global memory.

@@ -14,7 +14,7 @@ use super::{
     WaveFrames, WaveInfo, waves,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
-use crate::capture::Problem;
+use crate::capture::{Fault, Problem};
 use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
 use crate::notation;
@@ -282,6 +282,10 @@ impl DumpFacts for Session {
             notices.push(words.to_owned());
         }
         notices
+    }
+
+    fn faults(&self) -> Vec<Fault> {
+        self.reader.dump().capture().faults.clone()
     }
 
     fn problems(&self) -> Vec<Problem> {

@@ -9,7 +9,7 @@ use super::{
     Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
-use crate::capture::Problem;
+use crate::capture::{Fault, Problem};
 use crate::debuginfo::TypeId;
 use crate::units::{Address, LaneId, LaneSet, WaveId};
 
@@ -28,6 +28,9 @@ pub trait DumpFacts {
 
     /// Messages for the user on attaching: kinds that are not served, problems of the dump.
     fn notices(&self) -> Vec<String>;
+
+    /// The reported faults.
+    fn faults(&self) -> Vec<Fault>;
 
     /// The dump's problems, one by one.
     fn problems(&self) -> Vec<Problem>;

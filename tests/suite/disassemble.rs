@@ -437,7 +437,6 @@ fn dispatches_have_the_columns_of_amds_gdb() {
 /// gdb's `x/10i` requests single instructions, `disassemble` a whole function: the tool starts once.
 #[test]
 fn one_instruction_after_the_other_starts_the_tool_once() {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let (script, count) = (folder.path().join("llvm-objdump"), folder.path().join("count"));
     let text = format!(
@@ -445,8 +444,9 @@ fn one_instruction_after_the_other_starts_the_tool_once() {
         count.display(),
         newest_llvm("llvm-objdump").display()
     );
-    std::fs::write(&script, text).unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let source = folder.path().join("text");
+    std::fs::write(&source, text).unwrap();
+    crate::install(&source, &script);
     let targets = lanescope::arch::Targets::builtin();
     let opened = lanescope::import::open(
         &fixtures().join("dumps/saxpy-gfx90a-O0"),

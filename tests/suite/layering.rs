@@ -29,10 +29,11 @@ const LEVELS: &[(&str, u8)] = &[
     ("report", 5),
     ("view", 5),
     ("slim", 5),
-    ("questions", 6),
     ("diff", 6),
-    ("server", 7),
-    ("cli", 8),
+    ("triage", 6),
+    ("questions", 7),
+    ("server", 8),
+    ("cli", 9),
 ];
 
 /// Crates that only some modules may name.

@@ -45,6 +45,15 @@ mod view_types;
 mod words;
 mod written_cores;
 
+/// Copies a program that the test then starts.
+///
+/// Another process writes it: a program that another test starts at this moment would inherit the open file, and an
+/// executable that is open for writing does not start.
+fn install(from: &std::path::Path, to: &std::path::Path) {
+    let status = std::process::Command::new("install").args(["-m", "755"]).args([from, to]).status().unwrap();
+    assert!(status.success(), "{}", to.display());
+}
+
 /// Text form of a problem in JSON.
 fn problem_text(problem: &serde_json::Value) -> String {
     let (place, text) = (&problem["where"], |value: &serde_json::Value| value.as_str().map(str::to_owned));

@@ -1,8 +1,9 @@
 //! Programs that run too long, print too much, fail, or are missing.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::machine;
@@ -14,8 +15,16 @@ const NOP: [u8; 4] = [0, 0, 0x80, 0xbf];
 
 fn script(folder: &tempfile::TempDir, text: &str) -> PathBuf {
     let path = folder.path().join("llvm-objdump");
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    // Another process writes it: a program that another test starts at this moment would inherit the open file, and an
+    // executable that is open for writing does not start.
+    let mut install = Command::new("install")
+        .args(["-m", "755", "/dev/stdin"])
+        .arg(&path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    write!(install.stdin.take().unwrap(), "#!/bin/sh\n{text}\n").unwrap();
+    assert!(install.wait().unwrap().success());
     path
 }
 

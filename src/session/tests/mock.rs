@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::arch::{RegId, RegisterValue, WaveArch};
-use crate::capture::Problem;
+use crate::capture::{Fault, Problem};
 use crate::debuginfo::TypeId;
 use crate::session::inspect::{Code, DumpFacts, Stacks, Storage, Variables, Waves, WhatIf};
 use crate::session::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn, Whereabouts};
@@ -19,6 +19,7 @@ mockall::mock! {
     impl DumpFacts for Inspect {
         fn name(&self) -> String;
         fn notices(&self) -> Vec<String>;
+        fn faults(&self) -> Vec<Fault>;
         fn problems(&self) -> Vec<Problem>;
         fn code_objects(&self) -> Vec<CodeObjectInfo>;
         fn arguments(&self) -> Vec<DispatchArguments>;

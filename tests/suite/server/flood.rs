@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -188,10 +189,8 @@ fn clients_without_a_thread_are_turned_away() {
     let folder = dump(1);
     let program = folder.path().join("lanescope");
     // A superuser has no limit of processes: then the server runs as a user without any other process.
-    fs::copy(env!("CARGO_BIN_EXE_lanescope"), &program).unwrap();
-    for path in [folder.path().to_owned(), program.clone()] {
-        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    }
+    crate::install(Path::new(env!("CARGO_BIN_EXE_lanescope")), &program);
+    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let is_root = Uid::effective().is_root();
     let mut command = Command::new("prlimit");
     if is_root {

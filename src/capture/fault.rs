@@ -1,0 +1,113 @@
+//! The fault that the driver, the runtime or the user reports: the cause of a capture, apart from the waves' state.
+
+use super::problem::FileLocation;
+
+/// A reported fault.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// The kind.
+    pub kind: FaultKind,
+    /// The address. `None`: the report has none.
+    pub address: Option<FaultAddress>,
+    /// The access. `None`: the report does not say.
+    pub access: Option<FaultAccess>,
+    /// The reported reasons in the report's order. Empty: the report names none, or "unknown".
+    pub reasons: Vec<FaultReason>,
+    /// Whether `reasons` has all reasons of the fault. ROCr's line names the first one of several.
+    pub has_all_reasons: bool,
+    /// The driver's number of the GPU.
+    pub node: Option<u32>,
+    /// Index of the agent, if the capture tells which it is.
+    pub agent: Option<usize>,
+    /// The hardware client: `TCP`, `SQC`.
+    pub client: Option<String>,
+    /// The kernel that the report names.
+    pub kernel: Option<String>,
+    /// Process id.
+    pub process: Option<u32>,
+    /// The reporter.
+    pub source: FaultSource,
+    /// The place of the report.
+    pub place: Option<FileLocation>,
+}
+
+/// The kind of a reported fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// An access to a page that the GPU may not access in this way.
+    #[default]
+    Page,
+    /// An access outside all apertures. It has no page.
+    Aperture,
+    /// An illegal instruction.
+    IllegalInstruction,
+    /// An exception of a wave: abort, trap, arithmetic.
+    Exception,
+    /// An uncorrectable memory error.
+    Ecc,
+    /// A packet that the queue could not launch; no wave ran.
+    Launch,
+    /// Any other error of a queue.
+    Queue,
+}
+
+/// A reported address: its low bits are unknown, if the report names a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultAddress {
+    /// The first address.
+    pub start: u64,
+    /// The number of bytes that the report covers: 4096 for a page, 1 for an exact address.
+    pub bytes: u64,
+    /// Whether the reporter marks it as inexact.
+    pub is_inexact: bool,
+}
+
+/// The access of a reported fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultAccess {
+    /// A load.
+    Read,
+    /// A store or an atomic.
+    Write,
+    /// A fetch of instructions.
+    Execute,
+}
+
+/// A reason, as AMD's runtime and driver name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultReason {
+    /// The page is not present, or the access needs supervisor rights.
+    NotPresent,
+    /// A write to a read-only page; together with `NotPresent` a write to a page that is not present.
+    ReadOnly,
+    /// An execution of a page without execution rights.
+    NoExecute,
+    /// Only the host may access the page.
+    HostOnly,
+    /// An uncorrectable error in DRAM.
+    DramEcc,
+    /// An uncorrectable error in SRAM.
+    SramEcc,
+    /// A hang from which the driver recovered.
+    HangRecovery,
+}
+
+/// The reporter of a fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FaultSource {
+    /// rocm-debug-agent.
+    DebugAgent,
+    /// A line of AMD's runtime.
+    Runtime,
+    /// A line of LLVM's offload runtime.
+    Offload,
+    /// HIP's error, or that of a framework.
+    Hip,
+    /// The kernel log.
+    KernelLog,
+    /// The dump's own table.
+    #[default]
+    Dump,
+    /// The user's option.
+    User,
+}

@@ -1,0 +1,273 @@
+//! Suspected accesses to memory.
+
+use super::SourceAt;
+use crate::isa::{Access, AddressError};
+use crate::units::{LaneId, LaneSet, Pc, WaveId};
+
+/// An access that may be the cause of a fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspect {
+    /// The wave.
+    pub wave: WaveId,
+    /// The wave's PC.
+    pub pc: Pc,
+    /// Address of the instruction.
+    pub instruction: u64,
+    /// Its text.
+    pub text: String,
+    /// Number of instructions on the shortest path from it to the PC, both ends counted as one.
+    pub distance: usize,
+    /// The access.
+    pub access: Access,
+    /// The lanes whose address is bad by the evidence; without evidence the lanes with an address. Empty for a scalar
+    /// access.
+    pub lanes: LaneSet,
+    /// Whether `lanes` is an upper bound: EXEC changed since the access.
+    pub is_bound: bool,
+    /// The addresses of the lanes in `lanes`, or the one of a scalar access; the first byte.
+    pub addresses: Vec<AddressOf>,
+    /// The lanes whose address is unknown, with the reason.
+    pub unknown: Option<UnknownLanes>,
+    /// The certainty.
+    pub confidence: Confidence,
+    /// The reasons for the rank, the strongest first.
+    pub evidence: Vec<Evidence>,
+    /// Patterns of the addresses, the most telling first.
+    pub patterns: Vec<Pattern>,
+    /// Other waves with the same instruction among their suspects by the same evidence.
+    pub also: Vec<WaveId>,
+    /// The line of the instruction.
+    pub at: SourceAt,
+    /// The access in terms of the source.
+    pub term: Option<Term>,
+}
+
+/// The address of a lane, or of a scalar access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressOf {
+    /// The lane; `None`: a scalar access.
+    pub lane: Option<LaneId>,
+    /// The first byte, in global memory. LDS: the offset in the work-group's LDS.
+    pub address: u64,
+    /// Number of bytes; `None`: unknown.
+    pub bytes: Option<u16>,
+}
+
+/// Lanes without a known address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownLanes {
+    /// The lanes; empty for a scalar access.
+    pub lanes: LaneSet,
+    /// The reason.
+    pub reason: UnknownReason,
+}
+
+/// The reason that an address is unknown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownReason {
+    /// An instruction after the access wrote an address register.
+    #[error("{register} was written at {at:#x}, after the access")]
+    Overwritten {
+        /// The register.
+        register: String,
+        /// The address of the instruction.
+        at: u64,
+    },
+    /// Registers are not captured, or the form is not computable.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+}
+
+/// The certainty that an access is the cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// One of several.
+    Possible,
+    /// The evidence prefers it.
+    Likely,
+    /// Nothing else can be the cause.
+    Exact,
+}
+
+/// A reason for the rank of a suspect.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Evidence {
+    /// The bytes of the lanes overlap the reported page.
+    #[error("the address is on the reported page {page:#x}")]
+    OnPage {
+        /// First byte of the page.
+        page: u64,
+    },
+    /// No other candidate has an address on the page, or could have one.
+    #[error("no other access before the PC can reach that page")]
+    OnlyOne,
+    /// The memory map is complete and lacks the address.
+    #[error("the address is in no mapped memory")]
+    Unmapped,
+    /// The capture lacks the address; its memory map may be incomplete.
+    #[error("the capture has no memory at the address")]
+    NotCaptured,
+    /// The address is in no aperture.
+    #[error("the address is outside all apertures")]
+    Hole,
+    /// The direction equals the reported one.
+    #[error("the report names a {0}")]
+    Direction(&'static str),
+    /// No wait proves the completion of the access.
+    #[error("no wait before the PC proves its completion")]
+    Outstanding,
+    /// A wait proves its completion only few instructions before the PC.
+    #[error("a wait {0} instructions before the PC proves its completion, but faults are reported late")]
+    JustCompleted(usize),
+    /// The stop is at the instruction.
+    #[error("the wave stopped at this instruction")]
+    PreciseStop,
+    /// Several paths lead to the PC.
+    #[error("a branch leads to the PC: another path has not this access")]
+    OtherPath,
+    /// EXEC was written after the access.
+    #[error("EXEC changed at {0:#x}: the lanes are an upper bound")]
+    ExecChanged(u64),
+    /// Address registers were written after the access.
+    #[error("{0}")]
+    Unknown(UnknownReason),
+    /// Number of other waves with the same suspect.
+    #[error("{0} other waves stopped behind the same access")]
+    OtherWaves(usize),
+}
+
+/// A pattern of bad addresses (docs/triage.md has the rules).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Pattern {
+    /// Address 0, or a small offset from a base register of 0.
+    Null {
+        /// The offset from 0.
+        offset: u64,
+    },
+    /// Bits 63 to 47 differ, and no aperture has the address.
+    NonCanonical,
+    /// The address plus `k` * 2^32 is in memory: index times size overflowed 32 bits.
+    Wrapped32 {
+        /// The number of 2^32 that lack.
+        times: i64,
+        /// The address without overflow.
+        meant: u64,
+    },
+    /// An index below 0.
+    NegativeIndex {
+        /// The index.
+        index: i64,
+    },
+    /// A filler of an allocator or sanitizer.
+    Poison {
+        /// The value in the register.
+        value: u64,
+        /// The filler's origin.
+        origin: &'static str,
+    },
+    /// The pointer is of LDS or private memory.
+    OtherAperture {
+        /// The space's name.
+        space: &'static str,
+    },
+    /// Memory of the host alone.
+    HostPointer,
+    /// One flipped bit from memory.
+    FlippedBit {
+        /// The bit.
+        bit: u8,
+        /// The address without the flip.
+        meant: u64,
+        /// Number of other bits that lead to memory, too.
+        alternatives: usize,
+    },
+    /// Past the end of an allocation.
+    PastEnd(Neighbour),
+    /// Before the start of an allocation.
+    BeforeStart(Neighbour),
+    /// The first bytes are in memory, the last ones not.
+    Straddles(Neighbour),
+    /// Not aligned to the size of an atomic.
+    Misaligned {
+        /// The needed alignment in bytes.
+        needed: u16,
+    },
+    /// A write to read-only memory.
+    ReadOnly,
+    /// Between two allocations: perhaps freed.
+    Freed,
+    /// A large distance from the base pointer.
+    LargeIndex {
+        /// The index.
+        index: i64,
+    },
+}
+
+/// An allocation near an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Its first byte.
+    pub start: u64,
+    /// First byte after it.
+    pub end: u64,
+    /// Bytes between the address and the allocation.
+    pub distance: u64,
+    /// Its name, if the capture has one.
+    pub name: Option<String>,
+    /// Whether its bounds are rounded to pages.
+    pub is_rounded: bool,
+}
+
+/// An access in terms of the source: `x[1024]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The expression, for all lanes: `x[i]`, `x[1000 + lane]`.
+    pub expression: String,
+    /// The pointer.
+    pub pointer: Variable,
+    /// The size of an element in bytes.
+    pub element: u64,
+    /// The index by lane.
+    pub index: IndexRule,
+    /// Variables that have the index as their value, in all lanes of the suspect.
+    pub equal: Vec<Variable>,
+    /// Variables that bound it, with their values: `n = 1024`.
+    pub bounds: Vec<Variable>,
+    /// The allocation that the pointer leads to.
+    pub allocation: Option<Neighbour>,
+    /// Whether the statement is inferred from values alone, and not from the compiler's description.
+    pub is_inferred: bool,
+}
+
+/// A variable, argument or member with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The path: `x`, `body.at`.
+    pub name: String,
+    /// Its value as a debugger prints it, in the first lane of the suspect.
+    pub value: String,
+    /// `argument`, `local`, `kernel argument`.
+    pub kind: &'static str,
+}
+
+/// Values over lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexRule {
+    /// The same value in all lanes.
+    Constant(i64),
+    /// `first + step * (lane - from)`, from that lane on.
+    Linear {
+        /// The value in the first lane.
+        first: i64,
+        /// The first lane.
+        from: LaneId,
+        /// The difference from lane to lane.
+        step: i64,
+    },
+    /// No rule: values by lane.
+    Listed(Vec<(LaneId, i64)>),
+    /// A scalar access.
+    Scalar(i64),
+}

@@ -1,0 +1,99 @@
+//! Causes of a stop.
+
+use super::SourceAt;
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// The cause of a crash or hang.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// An access to memory; [`super::Triage::suspects`] has the candidates.
+    Memory,
+    /// The PC is in no code: a bad return address or function pointer.
+    BadPc {
+        /// The PC.
+        pc: u64,
+        /// Registers that hold the PC: return addresses.
+        holders: Vec<String>,
+        /// The caller, if a register leads there.
+        caller: Option<SourceAt>,
+    },
+    /// A failed assertion.
+    Assertion(Assertion),
+    /// A trap of the program: `__builtin_trap`, `abort`.
+    Trap {
+        /// The place.
+        at: SourceAt,
+        /// The trap's number.
+        id: Option<u8>,
+    },
+    /// An illegal instruction.
+    IllegalInstruction {
+        /// The place.
+        at: SourceAt,
+        /// Address of the instruction.
+        address: u64,
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Processors on which the bytes are an instruction, with its text.
+        elsewhere: Vec<Foreign>,
+        /// The code object's processor, if it differs from the GPU's.
+        compiled_for: Option<String>,
+    },
+    /// An arithmetic exception.
+    Arithmetic(Arithmetic),
+    /// An uncorrectable memory error.
+    Ecc,
+    /// An error of a queue without a wave.
+    Queue(QueueError),
+    /// A breakpoint or a debugger's stop.
+    Breakpoint,
+    /// A hang; [`super::Triage::hang`] has the states.
+    Hang,
+}
+
+/// A failed assertion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assertion {
+    /// The place of the `assert`, through inlined frames.
+    pub at: SourceAt,
+    /// The condition, if a string of the program or the source has it.
+    pub condition: Option<String>,
+    /// The lanes that failed, if EXEC shows them.
+    pub lanes: LaneSet,
+    /// The wave.
+    pub wave: WaveId,
+}
+
+/// An arithmetic exception.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arithmetic {
+    /// The exceptions by AMD's names.
+    pub kinds: Vec<String>,
+    /// The place of the PC.
+    pub at: SourceAt,
+    /// The instruction before the PC that can raise it, with its address.
+    pub instruction: Option<(u64, String)>,
+    /// Operands of the lanes that explain it: `v3 = 0`.
+    pub operands: Vec<(LaneId, String)>,
+    /// The wave.
+    pub wave: WaveId,
+}
+
+/// An instruction of another processor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// The processor.
+    pub processor: String,
+    /// The text.
+    pub text: String,
+}
+
+/// An error of a queue without a wave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueError {
+    /// The error in AMD's words.
+    pub text: String,
+    /// The kernel, if the report names it.
+    pub kernel: Option<String>,
+}

@@ -1,0 +1,90 @@
+//! States of waves and work-groups in a hang.
+
+use crate::units::{LaneSet, Pc, WaveId};
+
+/// The waits of a dump.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hang {
+    /// Work-groups with waiting waves, in the dump's order.
+    pub groups: Vec<GroupWait>,
+    /// The states of all waves.
+    pub waves: Vec<WaveWait>,
+    /// Number of waves by state for each dispatch (the dump's id; `None`: unknown), in the order of the dump.
+    pub counts: Vec<(Option<u32>, WaveState, usize)>,
+    /// Whether no wave can continue, by proof; `false`: not proven.
+    pub is_deadlock: bool,
+    /// The proof, a sentence for each step.
+    pub proof: Vec<String>,
+}
+
+/// The state of a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WaveState {
+    /// At a barrier of its work-group.
+    AtBarrier,
+    /// In a loop that polls memory.
+    Spinning,
+    /// At a wait for memory operations.
+    WaitingMemory,
+    /// Asleep.
+    Sleeping,
+    /// Halted by the trap handler or a debugger.
+    Halted,
+    /// Stopped by a fault.
+    Faulted,
+    /// At its end, or not captured between captured waves of its group.
+    Ended,
+    /// None of these.
+    Running,
+}
+
+/// The waits of a work-group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupWait {
+    /// The work-group's id in the dump.
+    pub workgroup: u32,
+    /// Its position in the grid.
+    pub position: Option<[u32; 3]>,
+    /// Waves at a barrier.
+    pub waiting: Vec<WaveId>,
+    /// Live waves that have not arrived.
+    pub missing: Vec<WaveId>,
+    /// Number of waves that are not captured; `None`: unknown.
+    pub not_captured: Option<u32>,
+}
+
+/// The state of a wave, with its evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveWait {
+    /// The wave.
+    pub wave: WaveId,
+    /// The state.
+    pub state: WaveState,
+    /// Its PC, if captured.
+    pub pc: Option<Pc>,
+    /// The function with the file and lines of its loop, or the line of its PC.
+    pub function: Option<String>,
+    /// The file.
+    pub file: Option<String>,
+    /// The lines of the loop, or the line of the PC.
+    pub lines: Vec<u64>,
+    /// The values that the loop reads.
+    pub polls: Vec<PolledValue>,
+}
+
+/// A value that a loop polls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolledValue {
+    /// Its address in global memory, or in LDS.
+    pub address: u64,
+    /// Whether the address is in LDS.
+    pub is_lds: bool,
+    /// Number of bytes.
+    pub bytes: u16,
+    /// The captured value; `None`: not captured.
+    pub value: Option<u64>,
+    /// The lanes that poll it; empty for a scalar load.
+    pub lanes: LaneSet,
+    /// The variable or the expression that names it.
+    pub name: Option<String>,
+}

@@ -1,0 +1,110 @@
+//! The cause of a crash or hang: the suspected accesses to memory with their evidence, best first, or the other cause.
+//!
+//! Input: sessions over a dump, one for each served kind of waves. Output: [`Triage`], which `page` renders as text and
+//! `json` as `lanescope.triage/1`. Statements have a [`Confidence`] and typed reasons; missing data excludes nothing.
+
+mod access;
+mod cause;
+mod hang;
+
+pub use access::{
+    AddressOf, Confidence, Evidence, IndexRule, Neighbour, Pattern, Suspect, Term, UnknownLanes,
+    UnknownReason, Variable,
+};
+pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
+pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
+
+use crate::capture::Fault;
+use crate::units::{LaneId, LaneSet, Pc, WaveId};
+
+/// The result of an analysis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Triage {
+    /// The cause. `None`: no wave stopped for a fault, no fault is reported, and nothing hangs.
+    pub cause: Option<Cause>,
+    /// The reported faults.
+    pub faults: Vec<Fault>,
+    /// The suspected accesses, best first.
+    pub suspects: Vec<Suspect>,
+    /// Waves that stopped for the reported cause, and the rest.
+    pub waves: Stops,
+    /// States of waves and work-groups, if no wave faulted or the question asks for them.
+    pub hang: Option<Hang>,
+    /// Data that the analysis lacks, with its effect.
+    pub missing: Vec<Missing>,
+}
+
+/// The waves of a dump by the cause of their stop.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stops {
+    /// Number of waves that stopped for a fault.
+    pub faulted: usize,
+    /// Number of waves that were stopped because of another wave's fault.
+    pub bystanders: usize,
+    /// PCs of the faulted waves with the number of waves, the most frequent first.
+    pub pcs: Vec<(Pc, usize)>,
+    /// The wave that the page describes.
+    pub chosen: Option<WaveId>,
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceAt {
+    /// The function, demangled.
+    pub function: Option<String>,
+    /// The file, as the debug information names it.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u64>,
+    /// The text of the line, if the source is at hand.
+    pub text: Option<String>,
+}
+
+/// A lane of a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneOf {
+    /// The wave.
+    pub wave: WaveId,
+    /// The lane.
+    pub lane: LaneId,
+}
+
+/// Lanes of a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LanesOf {
+    /// The wave.
+    pub wave: WaveId,
+    /// The lanes.
+    pub lanes: LaneSet,
+}
+
+/// Data that an analysis lacks, and its effect.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Missing {
+    /// No report names a page: several accesses remain.
+    #[error("no page of the fault: add the program's output with --log FILE or --fault-address ADDRESS")]
+    Page,
+    /// No tool can decode the code.
+    #[error("instructions ({0}): install llvm-objdump of LLVM 22")]
+    Instructions(String),
+    /// The code around a PC was not captured.
+    #[error("code around {0:#x}")]
+    Code(u64),
+    /// Registers of a wave.
+    #[error("registers of wave {wave}: {registers}")]
+    Registers {
+        /// The wave's id in the dump.
+        wave: u32,
+        /// Their names.
+        registers: String,
+    },
+    /// The memory map: segments of a capture without all of global memory.
+    #[error("the list of the process's memory: an unlisted address may be mapped")]
+    MemoryMap,
+    /// Debug information of a code object.
+    #[error("debug information of {0}")]
+    DebugInfo(String),
+    /// Other waves of the work-groups.
+    #[error("waves of {0}")]
+    Waves(String),
+}
