@@ -2,7 +2,7 @@
 
 use super::SourceAt;
 use crate::isa::{Access, AddressError};
-use crate::units::{LaneId, LaneSet, Pc, WaveId};
+use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
 /// An access that may be the cause of a fault.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Suspect {
     /// The reasons for the rank, the strongest first.
     pub evidence: Vec<Evidence>,
     /// Patterns of the addresses, the most telling first.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<PatternOf>,
     /// Other waves with the same instruction among their suspects by the same evidence.
     pub also: Vec<WaveId>,
     /// The line of the instruction.
@@ -47,8 +47,13 @@ pub struct Suspect {
 pub struct AddressOf {
     /// The lane; `None`: a scalar access.
     pub lane: Option<LaneId>,
-    /// The first byte, in global memory. LDS: the offset in the work-group's LDS.
+    /// The DWARF number of the address space: global, local or private.
+    pub space: AddressSpace,
+    /// The first byte, in that space.
     pub address: u64,
+    /// The first byte in global memory: of global addresses the same. `None`: LDS, and private memory at an unknown
+    /// place.
+    pub global: Option<u64>,
     /// Number of bytes; `None`: unknown.
     pub bytes: Option<u16>,
 }
@@ -137,12 +142,23 @@ pub enum Evidence {
     OtherWaves(usize),
 }
 
+/// A pattern with the lanes that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternOf {
+    /// The pattern, with the numbers of the first of the lanes.
+    pub pattern: Pattern,
+    /// The lanes; empty for a scalar access.
+    pub lanes: LaneSet,
+}
+
 /// A pattern of bad addresses (docs/triage.md has the rules).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pattern {
     /// Address 0, or a small offset from a base register of 0.
     Null {
+        /// The base register's value, if the instruction has a separate one.
+        base: Option<u64>,
         /// The offset from 0.
         offset: u64,
     },
@@ -159,6 +175,8 @@ pub enum Pattern {
     NegativeIndex {
         /// The index.
         index: i64,
+        /// Whether 32 bits of it were extended with zeros: the address is 4 GiB too high.
+        is_zero_extended: bool,
     },
     /// A filler of an allocator or sanitizer.
     Poison {
@@ -235,10 +253,23 @@ pub struct Term {
     pub equal: Vec<Variable>,
     /// Variables that bound it, with their values: `n = 1024`.
     pub bounds: Vec<Variable>,
+    /// The bounds of the index by the declaration of an array.
+    pub declared: Option<DeclaredBounds>,
     /// The allocation that the pointer leads to.
     pub allocation: Option<Neighbour>,
+    /// Other expressions that fit equally well.
+    pub alternatives: Vec<String>,
     /// Whether the statement is inferred from values alone, and not from the compiler's description.
     pub is_inferred: bool,
+}
+
+/// The declared bounds of an array's index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeclaredBounds {
+    /// The first index: 0 in C, 1 by default in Fortran.
+    pub first: i64,
+    /// Number of elements.
+    pub count: u64,
 }
 
 /// A variable, argument or member with its value.

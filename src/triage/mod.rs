@@ -8,8 +8,8 @@ mod cause;
 mod hang;
 
 pub use access::{
-    AddressOf, Confidence, Evidence, IndexRule, Neighbour, Pattern, Suspect, Term, UnknownLanes,
-    UnknownReason, Variable,
+    AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, Neighbour, Pattern, PatternOf, Suspect, Term,
+    UnknownLanes, UnknownReason, Variable,
 };
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
