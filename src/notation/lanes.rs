@@ -1,0 +1,300 @@
+//! Rules of values by lane: `1000..1024 (+1)` in lanes 0-24.
+//!
+//! A run is a series of neighbouring lanes whose numbers grow by a constant step from lane to lane; step 0 is a
+//! constant. Runs by the same rule are one rule, whatever is between them. All functions take at most 64 lanes, which
+//! bounds their work.
+
+use super::list;
+use crate::units::{LaneId, LaneSet};
+
+/// Least number of lanes of a run whose values differ: any two values are linear.
+const MIN_RUN: usize = 3;
+/// Maximum number of rules, and of their ranges of lanes, that are easier to read than a list of the values.
+const MAX_RULES: usize = 8;
+const MAX_RANGES: usize = 16;
+/// Maximum number of numbers in a text with a rule. A longer text is only equal to another or not.
+const MAX_NUMBERS: usize = 32;
+
+/// The numbers of some lanes: `base + step * lane`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    /// The lanes; at least one.
+    pub(crate) lanes: LaneSet,
+    /// The number that the rule gives for lane 0.
+    pub(crate) base: i128,
+    /// The difference between neighbouring lanes; 0 for a constant.
+    pub(crate) step: i128,
+}
+
+impl Rule {
+    /// Returns the number of a lane by the rule.
+    #[must_use]
+    pub(crate) fn value(&self, lane: LaneId) -> i128 {
+        self.base.wrapping_add(self.step.wrapping_mul(lane.0.into()))
+    }
+
+    /// Formats the numbers: `7`, or `1000..1024 (+1)` from the lowest to the highest lane with the step of a lane.
+    #[must_use]
+    pub(crate) fn text(&self, number: impl Fn(i128) -> String) -> String {
+        let (first, last) = (self.lanes.first(), self.lanes.iter().last());
+        let [first, last] = [first, last].map(|lane| self.value(lane.unwrap_or_default()));
+        match first == last {
+            true => number(first),
+            false => format!("{}..{} ({:+})", number(first), number(last), self.step),
+        }
+    }
+
+    /// Formats the rule as a term of the lane: `7`, `lane`, `1000 + lane`, `4 * lane - 8`.
+    #[must_use]
+    pub(crate) fn term(&self) -> String {
+        let lane = match self.step {
+            0 => return self.base.to_string(),
+            1 => "lane".to_owned(),
+            step => format!("{step} * lane"),
+        };
+        match self.base {
+            0 => lane,
+            base if base < 0 => format!("{lane} - {}", base.unsigned_abs()),
+            base => format!("{base} + {lane}"),
+        }
+    }
+}
+
+/// Returns the rules of numbers by lane, the rule of the lowest lane first; each lane is in one rule. Lanes are
+/// ascending; lanes without a number are left out.
+pub(crate) fn rules(numbers: impl IntoIterator<Item = (LaneId, i128)>) -> Vec<Rule> {
+    let items = numbers.into_iter().map(|(lane, number)| Item { lane, shape: (), numbers: vec![number] });
+    let parts = parts(&items.collect::<Vec<_>>());
+    let rule = |part: Part<()>| {
+        part.numbers.first().map(|(base, step)| Rule { lanes: part.lanes, base: *base, step: *step })
+    };
+    parts.into_iter().filter_map(rule).collect()
+}
+
+/// Lanes with one text, in which a number may stand for a rule: `{x = 0..24 (+1), y = 7}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Texts {
+    /// The lanes.
+    pub(crate) lanes: LaneSet,
+    /// The text.
+    pub(crate) text: String,
+}
+
+/// Returns texts by lane as rules, the rule of the lowest lane first. Rules hold between whole numbers of a text, in
+/// decimal or after `0x`; the rest of the texts of a rule is equal. Numbers in quotes and fractions have no rules.
+pub(crate) fn texts<'t>(texts: impl IntoIterator<Item = (LaneId, &'t str)>) -> Vec<Texts> {
+    let items = texts.into_iter().map(|(lane, text)| {
+        let (shape, numbers) = split(text);
+        Item { lane, shape, numbers }
+    });
+    let part = |part: Part<Vec<Piece<'t>>>| {
+        let mut numbers = part.numbers.iter();
+        let mut text = String::new();
+        for piece in &part.shape {
+            match piece {
+                Piece::Words(words) => text.push_str(words),
+                Piece::Number(digits) => {
+                    let Some((base, step)) = numbers.next() else { continue };
+                    let rule = Rule { lanes: part.lanes, base: *base, step: *step };
+                    text.push_str(&rule.text(|number| digits.text(number)));
+                }
+            }
+        }
+        Texts { lanes: part.lanes, text }
+    };
+    parts(&items.collect::<Vec<_>>()).into_iter().map(part).collect()
+}
+
+/// Whether rules of these lanes are easier to read than a list of the values.
+pub(crate) fn are_readable(rules: impl IntoIterator<Item = LaneSet>) -> bool {
+    let (mut count, mut ranges) = (0usize, 0usize);
+    for lanes in rules {
+        count += 1;
+        // Each range begins at a lane without a lower neighbour.
+        ranges += (lanes.0 & !(lanes.0 << 1)).count_ones() as usize;
+    }
+    count <= MAX_RULES && ranges <= MAX_RANGES
+}
+
+/// Formats lanes as ranges: `0-24, 26`.
+pub(crate) fn ranges(lanes: LaneSet) -> String {
+    list(lanes.iter().map(|lane| lane.0))
+}
+
+/// The numbers of a lane, and all else that lanes of a rule have in common.
+struct Item<S> {
+    lane: LaneId,
+    shape: S,
+    numbers: Vec<i128>,
+}
+
+/// Lanes by one rule: base and step of each number.
+struct Part<S> {
+    lanes: LaneSet,
+    shape: S,
+    numbers: Vec<(i128, i128)>,
+}
+
+impl<S: PartialEq> Part<S> {
+    fn has(&self, item: &Item<S>) -> bool {
+        let of_lane = |(base, step): &(i128, i128)| {
+            step.checked_mul(item.lane.0.into()).and_then(|grown| base.checked_add(grown))
+        };
+        self.shape == item.shape
+            && self.numbers.len() == item.numbers.len()
+            && self.numbers.iter().zip(&item.numbers).all(|(rule, number)| of_lane(rule) == Some(*number))
+    }
+}
+
+/// The rules of items in ascending order of their lanes.
+fn parts<S: Clone + PartialEq>(items: &[Item<S>]) -> Vec<Part<S>> {
+    let mut parts: Vec<Part<S>> = Vec::new();
+    let mut alone = Vec::new();
+    let mut left = items;
+    while let [first, after @ ..] = left {
+        let run = after.first().and_then(|second| through(first, second)).and_then(|rule| {
+            let length = left.iter().take_while(|item| rule.has(item)).count();
+            let is_constant = rule.numbers.iter().all(|(_, step)| *step == 0);
+            (length >= MIN_RUN || is_constant).then_some((rule, length))
+        });
+        let Some((mut rule, length)) = run else {
+            alone.push(first);
+            left = after;
+            continue;
+        };
+        let (taken, rest) = left.split_at_checked(length).unwrap_or((left, &[]));
+        rule.lanes = taken.iter().map(|item| item.lane).collect();
+        let same = |known: &&mut Part<S>| known.shape == rule.shape && known.numbers == rule.numbers;
+        match parts.iter_mut().find(same) {
+            Some(known) => known.lanes = LaneSet(known.lanes.0 | rule.lanes.0),
+            None => parts.push(rule),
+        }
+        left = rest;
+    }
+    // A lane between two runs may be part of a rule.
+    for item in alone {
+        match parts.iter_mut().find(|part| part.has(item)) {
+            Some(part) => part.lanes = LaneSet(part.lanes.0 | LaneSet::one(item.lane).0),
+            None => parts.push(Part {
+                lanes: LaneSet::one(item.lane),
+                shape: item.shape.clone(),
+                numbers: item.numbers.iter().map(|number| (*number, 0)).collect(),
+            }),
+        }
+    }
+    parts.sort_by_key(|part| part.lanes.first());
+    parts
+}
+
+/// The rule through two lanes, without its lanes.
+fn through<S: Clone + PartialEq>(one: &Item<S>, next: &Item<S>) -> Option<Part<S>> {
+    if one.shape != next.shape || one.numbers.len() != next.numbers.len() {
+        return None;
+    }
+    let distance = i128::from(next.lane.0).checked_sub(one.lane.0.into()).filter(|distance| *distance > 0)?;
+    let line = |(one_number, next_number): (&i128, &i128)| {
+        let grown = next_number.checked_sub(*one_number)?;
+        let step = (grown % distance == 0).then(|| grown / distance)?;
+        Some((one_number.checked_sub(step.checked_mul(one.lane.0.into())?)?, step))
+    };
+    let numbers: Option<Vec<_>> = one.numbers.iter().zip(&next.numbers).map(line).collect();
+    Some(Part { lanes: LaneSet::EMPTY, shape: one.shape.clone(), numbers: numbers? })
+}
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece<'t> {
+    Words(&'t str),
+    Number(Digits),
+}
+
+/// The notation of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Digits {
+    Decimal,
+    /// After `0x`; the least number of digits.
+    Hex(usize),
+}
+
+impl Digits {
+    fn text(self, number: i128) -> String {
+        match self {
+            Self::Decimal => number.to_string(),
+            Self::Hex(digits) => format!("{number:#0width$x}", width = digits.saturating_add(2)),
+        }
+    }
+
+    /// Notation and number of a word; `None` for a fraction, a name and a number in another notation.
+    fn of(word: &str) -> Option<(Self, i128)> {
+        let (digits, number) = match word.strip_prefix("0x") {
+            Some(hex) => {
+                let least = if hex.starts_with('0') && hex.len() > 1 { hex.len() } else { 1 };
+                (Self::Hex(least), i128::from_str_radix(hex, 16).ok()?)
+            }
+            None => (Self::Decimal, word.parse().ok()?),
+        };
+        // The text of the number is the word: no leading zero, no capital digit.
+        (digits.text(number) == word).then_some((digits, number))
+    }
+}
+
+/// The whole numbers of a text, and its other parts.
+fn split(text: &str) -> (Vec<Piece<'_>>, Vec<i128>) {
+    let (mut pieces, mut numbers) = (Vec::new(), Vec::new());
+    let (mut rest, mut words, mut start) = (text, 0, 0);
+    let mut before = ' ';
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' | '\'' => quoted(rest, first),
+            '-' if !is_part(before) && !matches!(before, ')' | ']') => 1 + word(rest.get(1..).unwrap_or("")),
+            _ => word(rest).max(first.len_utf8()),
+        };
+        let (taken, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        if let Some((digits, number)) = Digits::of(taken) {
+            pieces.push(Piece::Words(text.get(words..start).unwrap_or_default()));
+            pieces.push(Piece::Number(digits));
+            numbers.push(number);
+            words = start + taken.len();
+        }
+        before = taken.chars().next_back().unwrap_or(' ');
+        start += taken.len();
+        rest = after;
+        if numbers.len() > MAX_NUMBERS {
+            return (vec![Piece::Words(text)], Vec::new());
+        }
+    }
+    pieces.push(Piece::Words(text.get(words..).unwrap_or_default()));
+    (pieces, numbers)
+}
+
+/// Whether a character belongs to names, numbers and fractions.
+fn is_part(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '.')
+}
+
+/// Length of the name, number or fraction at the start of a text, in bytes: also `1e-05`.
+fn word(text: &str) -> usize {
+    let mut before = ' ';
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && !text.starts_with("0x");
+    let end = text.find(|c: char| {
+        let is_exponent = is_number && before == 'e' && matches!(c, '-' | '+');
+        before = c;
+        !is_part(c) && !is_exponent
+    });
+    end.unwrap_or(text.len())
+}
+
+/// Length of the text in quotes at the start of a text, in bytes.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut is_escaped = true;
+    let end = text.char_indices().find(|(_, c)| {
+        let is_end = *c == quote && !is_escaped;
+        is_escaped = !is_escaped && *c == '\\';
+        is_end
+    });
+    end.map_or(text.len(), |(at, c)| at + c.len_utf8())
+}
+
+#[cfg(test)]
+#[path = "lanes_tests.rs"]
+mod tests;
