@@ -17,14 +17,28 @@ pub struct Fault {
     pub has_all_reasons: bool,
     /// The driver's number of the GPU.
     pub node: Option<u32>,
-    /// Index of the agent, if the capture tells which it is.
-    pub agent: Option<usize>,
+    /// The dump's id of the agent, if the capture identifies it.
+    pub agent: Option<u32>,
     /// The hardware client: `TCP`, `SQC`.
     pub client: Option<String>,
     /// The kernel that the report names.
     pub kernel: Option<String>,
     /// Process id.
     pub process: Option<u32>,
+    /// The first reporter.
+    pub source: FaultSource,
+    /// The place of the first report.
+    pub place: Option<FileLocation>,
+    /// Further reports of the same fault.
+    pub also: Vec<FaultReport>,
+}
+
+/// Maximum number of reported faults of a capture: a kernel log repeats faults for as long as it runs.
+pub const MAX_FAULTS: usize = 256;
+
+/// A further report of a fault.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaultReport {
     /// The reporter.
     pub source: FaultSource,
     /// The place of the report.
@@ -37,6 +51,8 @@ pub enum FaultKind {
     /// An access to a page that the GPU may not access in this way.
     #[default]
     Page,
+    /// An access to memory. The report distinguishes no page from an aperture.
+    Memory,
     /// An access outside all apertures. It has no page.
     Aperture,
     /// An illegal instruction.
@@ -56,11 +72,14 @@ pub enum FaultKind {
 pub struct FaultAddress {
     /// The first address.
     pub start: u64,
-    /// The number of bytes that the report covers: 4096 for a page, 1 for an exact address.
+    /// The number of bytes that the report covers: [`PAGE`] for a page, 1 for an exact address.
     pub bytes: u64,
     /// Whether the reporter marks it as inexact.
     pub is_inexact: bool,
 }
+
+/// Bytes of a page in reports of faults, on all GPUs.
+pub const PAGE: u64 = 4096;
 
 /// The access of a reported fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,4 +129,58 @@ pub enum FaultSource {
     Dump,
     /// The user's option.
     User,
+}
+
+/// Names of the values of an enumeration in dumps and in JSON.
+macro_rules! names {
+    ($($type:ident { $($value:ident $name:literal,)* })*) => {$(
+        impl $type {
+            /// All values.
+            pub const ALL: &'static [Self] = &[$(Self::$value,)*];
+
+            /// The name in dumps and in JSON.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)*
+                }
+            }
+        }
+    )*};
+}
+
+names! {
+    FaultKind {
+        Page "page",
+        Memory "memory",
+        Aperture "aperture",
+        IllegalInstruction "illegal_instruction",
+        Exception "exception",
+        Ecc "ecc",
+        Launch "launch",
+        Queue "queue",
+    }
+    FaultAccess {
+        Read "read",
+        Write "write",
+        Execute "execute",
+    }
+    FaultReason {
+        NotPresent "not_present",
+        ReadOnly "read_only",
+        NoExecute "no_execute",
+        HostOnly "host_only",
+        DramEcc "dram_ecc",
+        SramEcc "sram_ecc",
+        HangRecovery "hang_recovery",
+    }
+    FaultSource {
+        DebugAgent "debug_agent",
+        Runtime "runtime",
+        Offload "offload",
+        Hip "hip",
+        KernelLog "kernel_log",
+        Dump "dump",
+        User "user",
+    }
 }

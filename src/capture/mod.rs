@@ -15,7 +15,9 @@ mod source;
 pub use crate::mapping::Changes;
 pub(crate) use backing::copy;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, distinct};
-pub use fault::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultSource};
+pub use fault::{
+    Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource, MAX_FAULTS, PAGE,
+};
 pub use memory::{MemoryMap, Segment, joined};
 pub use model::{
     Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::capture::{Capture, Severity};
-use crate::report::{Style, Table};
+use crate::report::{Style, Table, fault};
 use crate::session::Dump;
 
 #[derive(Debug, clap::Args)]
@@ -53,6 +53,9 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{}", counts(&[(queues, "queue"), (dispatches, "dispatch"), (groups, "work-group")]))?;
     for (kind, count) in dump.kinds() {
         writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
+    }
+    for fault in &capture.faults {
+        writeln!(out, "{}", style.alarm(&format!("fault: {}", fault::sentence(fault))))?;
     }
     // A problem may give the reason.
     let is_explained = dump.problems().iter().any(|problem| problem.severity == Severity::Error);
@@ -167,6 +170,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
             "note": from.note,
         },
         "notes": from.notes,
+        "faults": fault::json(&capture.faults),
         "agents": capture.agents.iter().map(|a| json!({ "gpu_id": a.id, "architecture": a.target.name })).collect::<Vec<_>>(),
         "queues": capture.queues.len(),
         "dispatches": capture.dispatches.len(),

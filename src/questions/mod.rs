@@ -10,6 +10,7 @@ mod arguments;
 mod asked;
 mod dispatches;
 mod evaluate;
+mod faults;
 mod groups;
 mod instructions;
 mod lanes;
@@ -92,6 +93,7 @@ pub const QUESTIONS: &[Question] = &[
     PRINT,
     paths::EXPLAIN,
     objects::OBJECTS,
+    faults::FAULTS,
 ];
 
 impl Question {

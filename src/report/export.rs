@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use self::bytes::{Memory, is_stored};
 use self::share::{Share, bytes_of, registers_of};
+use super::fault;
 use super::json::set;
 use crate::arch::RegisterValue;
 use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue, Wave};
@@ -37,6 +38,7 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     write!(out, "{{\"name\":{}", json!(capture.name))?;
     member(out, "provenance", &provenance(capture))?;
     member(out, "problems", &json!(dump.problems()))?;
+    member(out, "faults", &fault::json(&capture.faults))?;
     member(out, "agents", &agents(capture))?;
     let mut left = MAX_PACKETS;
     list(out, "queues", capture.queues.iter(), |out, queue| {

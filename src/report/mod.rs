@@ -10,6 +10,7 @@ pub mod evaluation;
 pub(crate) mod explain;
 pub mod export;
 pub(crate) mod expression;
+pub mod fault;
 pub mod groups;
 pub mod json;
 pub(crate) mod objects;

@@ -10,6 +10,7 @@ mod disassemble;
 mod draft;
 mod dwarf;
 mod evaluate;
+mod faults;
 mod fixtures;
 mod frames;
 mod hostile;

@@ -84,6 +84,7 @@ pub(super) fn build(
     builder.waves();
     builder.code_objects();
     builder.source_files();
+    builder.faults();
     let bounds = Bounds { address_required: true, end: None };
     let Builder { mut problems, mut sources, mut capture, .. } = builder;
     capture.global = memory_map(&mut problems, &mut sources, &Key::Root, "memory", &manifest.memory, bounds);

@@ -25,6 +25,7 @@ tables! {
         memory: Entries<Piece<'de>>,
         code_object: Entries<CodeObject<'de>>,
         source: Entries<Source<'de>>,
+        fault: Entries<Fault<'de>>,
         slim("x-slim"): Slim<'de>,
     }
 
@@ -204,6 +205,37 @@ tables! {
         length: u64,
         hex: Text<'de>,
         u32: Box<Words>,
+    }
+
+    /// `[[fault]]`
+    Fault {
+        kind: Text<'de>,
+        address: u64,
+        bytes: u64,
+        inexact: bool,
+        access: Text<'de>,
+        reasons: Vec<Field<Text<'de>>>,
+        all_reasons: bool,
+        node: u64,
+        agent: u64,
+        client: Text<'de>,
+        kernel: Text<'de>,
+        process: u64,
+        source: Text<'de>,
+        place: Place<'de>,
+        also: Entries<Report<'de>>,
+    }
+
+    /// An entry of `fault.also`
+    Report {
+        source: Text<'de>,
+        place: Place<'de>,
+    }
+
+    /// `fault.place`
+    Place {
+        file: Text<'de>,
+        line: u64,
     }
 
     /// `code_object.debug`

@@ -7,6 +7,7 @@ mod agents;
 mod archive;
 mod build;
 mod data;
+mod faults;
 mod folder;
 mod inline;
 mod key;

@@ -15,13 +15,14 @@ const MEMORY: u32 = 1 << 20;
 const TIME: u32 = 10;
 
 /// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
-const OVER_DUMPS: [&str; 28] = [
+const OVER_DUMPS: [&str; 29] = [
     "info DUMP",
     "info --json DUMP",
     "waves DUMP",
     "lanes DUMP",
     "lane-pc DUMP",
     "objects DUMP",
+    "faults DUMP",
     "registers -r pc DUMP",
     "memory --at 0x7f0000101000 DUMP",
     "backtrace DUMP",

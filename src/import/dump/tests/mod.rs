@@ -2,6 +2,7 @@
 
 mod broken;
 mod docs;
+mod faults;
 mod hostile;
 mod rules;
 mod stores;

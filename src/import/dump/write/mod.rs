@@ -287,6 +287,7 @@ fn fill(
         ("memory", memory),
         ("code_object", code_objects),
         ("source", sources),
+        ("fault", tables::faults(capture)),
     ];
     manifest.extend(tables.map(|(name, entries)| (name.to_owned(), Value::Array(entries))));
     Ok(Value::Object(manifest))

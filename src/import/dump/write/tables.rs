@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::{Plan, number};
-use crate::capture::{Capture, Hardware, Ring, WorkGroup};
+use crate::capture::{
+    Capture, Fault, FaultReason, FaultReport, FaultSource, FileLocation, Hardware, Ring, WorkGroup,
+};
 
 /// Indexes of the chosen waves' owners.
 #[derive(Debug, Default)]
@@ -51,6 +53,8 @@ impl Kept {
         kept.agents.extend(queues.map(|queue| queue.agent));
         let objects = plan.code_objects.iter().filter_map(|object| capture.code_objects.get(object.index));
         kept.agents.extend(objects.filter_map(|object| object.agent));
+        let of_fault = |fault: &Fault| capture.agents.iter().position(|agent| Some(agent.id) == fault.agent);
+        kept.agents.extend(capture.faults.iter().filter_map(of_fault));
         kept
     }
 
@@ -137,6 +141,43 @@ fn is_outside(capture: &Capture, group: &WorkGroup) -> bool {
     let sizes = dispatch.and_then(|dispatch| dispatch.grid.zip(dispatch.workgroup));
     let (Some((grid, size)), Some(position)) = (sizes, group.position) else { return false };
     position.iter().zip(grid.iter().zip(size)).any(|(at, (grid, size))| *at >= grid.div_ceil(size.max(1)))
+}
+
+/// The reported faults.
+pub(super) fn faults(capture: &Capture) -> Vec<Value> {
+    let each = capture.faults.iter().map(|fault| {
+        let reasons: Vec<_> = fault.reasons.iter().copied().map(FaultReason::name).collect();
+        let truth = |value: bool| value.then_some(json!(true));
+        let mut entry = table([
+            ("kind", Some(json!(fault.kind.name()))),
+            ("address", fault.address.map(|address| number(address.start))),
+            ("bytes", fault.address.map(|address| number(address.bytes))),
+            ("inexact", fault.address.and_then(|address| truth(address.is_inexact))),
+            ("access", fault.access.map(|access| json!(access.name()))),
+            ("reasons", (!reasons.is_empty()).then(|| json!(reasons))),
+            ("all_reasons", truth(fault.has_all_reasons)),
+            ("node", fault.node.map(|node| json!(node))),
+            ("agent", fault.agent.map(|agent| json!(agent))),
+            ("client", fault.client.as_ref().map(|client| json!(client))),
+            ("kernel", fault.kernel.as_ref().map(|kernel| json!(kernel))),
+            ("process", fault.process.map(|process| json!(process))),
+        ]);
+        entry.extend(report(fault.source, fault.place.as_ref()));
+        let also = |also: &FaultReport| Value::Object(report(also.source, also.place.as_ref()));
+        if !fault.also.is_empty() {
+            entry.insert("also".to_owned(), fault.also.iter().map(also).collect());
+        }
+        Value::Object(entry)
+    });
+    each.collect()
+}
+
+fn report(source: FaultSource, place: Option<&FileLocation>) -> Map<String, Value> {
+    let place = place.map(|place| {
+        let line = place.line.map(|line| json!(line));
+        Value::Object(table([("file", Some(json!(place.file))), ("line", line)]))
+    });
+    table([("source", Some(json!(source.name()))), ("place", place)])
 }
 
 fn hardware(hardware: &Hardware) -> Value {

@@ -1,0 +1,122 @@
+//! `[[fault]]`: each key, and each error in it.
+
+use super::check;
+use crate::capture::{
+    Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource, FileLocation,
+    MAX_FAULTS,
+};
+
+fn at(file: &str, line: Option<usize>) -> Option<FileLocation> {
+    Some(FileLocation { file: file.to_owned(), line, ..FileLocation::default() })
+}
+
+#[test]
+fn each_key_of_a_fault_is_read() {
+    let capture = check(
+        r#"
+        [[fault]]
+        kind = "page"
+        address = "0x7f0000201000"
+        bytes = 4096
+        inexact = true
+        access = "write"
+        reasons = ["not_present", "read_only"]
+        all_reasons = true
+        node = 4
+        agent = 1
+        client = "TCP"
+        kernel = "saxpy"
+        process = 1234
+        source = "kernel_log"
+        place = { file = "dmesg.txt", line = 7 }
+        also = [{ source = "runtime", place = { file = "run.log" } }, {}]
+        [[fault]]
+        kind = "aperture"
+        address = 16
+        "#,
+        &[],
+    );
+    let also = [
+        FaultReport { source: FaultSource::Runtime, place: at("run.log", None) },
+        FaultReport { source: FaultSource::Dump, place: None },
+    ];
+    let whole = Fault {
+        kind: FaultKind::Page,
+        address: Some(FaultAddress { start: 0x7f00_0020_1000, bytes: 4096, is_inexact: true }),
+        access: Some(FaultAccess::Write),
+        reasons: vec![FaultReason::NotPresent, FaultReason::ReadOnly],
+        has_all_reasons: true,
+        node: Some(4),
+        agent: Some(1),
+        client: Some("TCP".to_owned()),
+        kernel: Some("saxpy".to_owned()),
+        process: Some(1234),
+        source: FaultSource::KernelLog,
+        place: at("dmesg.txt", Some(7)),
+        also: also.to_vec(),
+    };
+    let address = Some(FaultAddress { start: 16, bytes: 1, is_inexact: false });
+    let short = Fault { kind: FaultKind::Aperture, address, ..Fault::default() };
+    assert_eq!(capture.faults, [whole, short]);
+}
+
+#[test]
+fn errors_in_a_fault_have_their_keys() {
+    let capture = check(
+        r#"
+        [[fault]]
+        address = 0
+        [[fault]]
+        kind = "earthquake"
+        [[fault]]
+        kind = "page"
+        address = "0xfffffffffffff000"
+        bytes = 4097
+        access = "load"
+        reasons = ["read_only", "read_only", "bad luck", 3]
+        node = 0x100000000
+        agent = 7
+        source = "rumour"
+        place = { line = 3 }
+        also = [{ source = "me" }]
+        colour = "red"
+        [[fault]]
+        kind = "page"
+        address = 1
+        bytes = 0
+        "#,
+        &[
+            "fault[0].kind: is missing; the entry is left out (expected a string)",
+            "fault[1].kind: \"earthquake\"; the entry is left out (expected one of page, memory, aperture, \
+             illegal_instruction, exception, ecc, launch, queue)",
+            "fault[2].colour: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
+            "fault[2].agent: no agent has the id 7 (expected the id of an entry of [[agent]])",
+            "fault[2].source: \"rumour\"; ignored (expected one of debug_agent, runtime, offload, hip, kernel_log, \
+             dump, user)",
+            "fault[2].place.file: is missing; `place` is unknown (expected a string)",
+            "fault[2].bytes: 0x1001 bytes from 0xfffffffffffff000 on; the address is ignored (expected at least 1, and \
+             an end within the address space)",
+            "fault[2].access: \"load\"; ignored (expected one of read, write, execute)",
+            "fault[2].reasons[2]: \"bad luck\"; ignored (expected one of not_present, read_only, no_execute, \
+             host_only, dram_ecc, sram_ecc, hang_recovery)",
+            "fault[2].reasons[3]: 3, ignored (expected a string)",
+            "fault[2].node: 0x100000000 (expected a number below 2^32)",
+            "fault[2].also[0].source: \"me\"; ignored (expected one of debug_agent, runtime, offload, hip, kernel_log, \
+             dump, user)",
+            "fault[3].bytes: 0x0 bytes from 0x1 on; the address is ignored (expected at least 1, and an end within the \
+             address space)",
+        ],
+    );
+    let also = vec![FaultReport::default()];
+    let left = Fault { reasons: vec![FaultReason::ReadOnly], also, ..Fault::default() };
+    assert_eq!(capture.faults, [left, Fault::default()]);
+}
+
+#[test]
+fn faults_are_bounded_in_number() {
+    let text = "[[fault]]\nkind = \"ecc\"\n".repeat(MAX_FAULTS + 2);
+    let what = format!(
+        "fault[{MAX_FAULTS}]: this and those after it are left out (expected at most {MAX_FAULTS} faults)"
+    );
+    assert_eq!(check(&text, &[&what]).faults.len(), MAX_FAULTS);
+}

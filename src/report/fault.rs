@@ -1,0 +1,132 @@
+//! Reported faults as text and JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::json::set;
+use crate::capture::{Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation, PAGE};
+
+/// A line for each fault.
+#[must_use]
+pub(crate) fn text(faults: &[Fault]) -> String {
+    if faults.is_empty() {
+        return "No fault was reported.\n".to_owned();
+    }
+    faults.iter().map(|fault| sentence(fault) + "\n").collect()
+}
+
+/// A fault in words: `write to page 0x7f0000201000: the page is not present; GPU node 4; ROCm's runtime, run.log:12`.
+#[must_use]
+pub fn sentence(fault: &Fault) -> String {
+    let mut text = subject(fault);
+    let reasons: Vec<&str> = fault.reasons.iter().copied().map(reason).collect();
+    if !reasons.is_empty() {
+        let more = if fault.has_all_reasons { "" } else { " (perhaps with others)" };
+        let _ = write!(text, ": {}{more}", reasons.join(", "));
+    }
+    let own = [
+        fault.node.map(|node| format!("GPU node {node}")),
+        fault.agent.map(|agent| format!("agent {agent}")),
+        fault.client.as_ref().map(|client| format!("client {client}")),
+        fault.kernel.as_ref().map(|kernel| format!("kernel {kernel}")),
+        fault.process.map(|process| format!("process {process}")),
+    ];
+    for part in own.into_iter().flatten() {
+        let _ = write!(text, "; {part}");
+    }
+    let reports = std::iter::once((fault.source, &fault.place));
+    let reports = reports.chain(fault.also.iter().map(|also| (also.source, &also.place)));
+    let reports: Vec<String> = reports.map(|(by, place)| reporter(by, place.as_ref())).collect();
+    let _ = write!(text, "; reported by {}", reports.join(" and "));
+    text
+}
+
+/// The access with its address: `write to page 0x1000`.
+fn subject(fault: &Fault) -> String {
+    let access = match (fault.access, fault.kind) {
+        (Some(FaultAccess::Read), _) => "read of",
+        (Some(FaultAccess::Write), _) => "write to",
+        (Some(FaultAccess::Execute), _) => "execution of",
+        (None, _) => "access to",
+    };
+    let place = |address: Option<crate::capture::FaultAddress>| match address {
+        None => "unknown memory".to_owned(),
+        Some(at) => {
+            let inexact = if at.is_inexact { " (inexact)" } else { "" };
+            match at.bytes {
+                PAGE => format!("page {:#x}{inexact}", at.start),
+                1 => format!("{:#x}{inexact}", at.start),
+                bytes => format!("{bytes:#x} bytes at {:#x}{inexact}", at.start),
+            }
+        }
+    };
+    match fault.kind {
+        FaultKind::Page | FaultKind::Memory => format!("{access} {}", place(fault.address)),
+        FaultKind::Aperture => format!("{access} memory outside all apertures"),
+        FaultKind::IllegalInstruction => "illegal instruction".to_owned(),
+        FaultKind::Exception => "hardware exception".to_owned(),
+        FaultKind::Ecc => "uncorrectable memory error".to_owned(),
+        FaultKind::Launch => "failed kernel launch".to_owned(),
+        FaultKind::Queue => "queue error".to_owned(),
+    }
+}
+
+fn reason(reason: FaultReason) -> &'static str {
+    match reason {
+        FaultReason::NotPresent => "page not present or supervisor privilege",
+        FaultReason::ReadOnly => "write access to a read-only page",
+        FaultReason::NoExecute => "execute access to a page marked NX",
+        FaultReason::HostOnly => "host access only",
+        FaultReason::DramEcc => "DRAM ECC failure",
+        FaultReason::SramEcc => "SRAM ECC failure",
+        FaultReason::HangRecovery => "generic hang recovery",
+    }
+}
+
+/// A reporter in words: `the kernel log (dmesg.txt, line 7)`.
+fn reporter(source: FaultSource, place: Option<&FileLocation>) -> String {
+    let name = match source {
+        FaultSource::DebugAgent => "the debug agent",
+        FaultSource::Runtime => "ROCm's runtime",
+        FaultSource::Offload => "LLVM's offload runtime",
+        FaultSource::Hip => "HIP",
+        FaultSource::KernelLog => "the kernel log",
+        FaultSource::Dump => "the dump",
+        FaultSource::User => "the user",
+    };
+    let Some(place) = place else { return name.to_owned() };
+    let line = place.line.map(|line| format!(", line {line}"));
+    format!("{name} ({}{})", place.file, line.unwrap_or_default())
+}
+
+/// Faults as JSON.
+#[must_use]
+pub fn json(faults: &[Fault]) -> Value {
+    faults.iter().map(one).collect()
+}
+
+fn one(fault: &Fault) -> Value {
+    let address = fault.address;
+    let reasons: Vec<_> = fault.reasons.iter().copied().map(FaultReason::name).collect();
+    let mut answer = json!({
+        "kind": fault.kind.name(),
+        "address": address.map(|address| format!("{:#x}", address.start)),
+        "bytes": address.map(|address| address.bytes),
+        "inexact": address.map(|address| address.is_inexact),
+        "access": fault.access.map(FaultAccess::name),
+        "reasons": reasons,
+        "all_reasons": fault.has_all_reasons,
+        "node": fault.node,
+        "gpu": fault.agent,
+        "client": fault.client,
+        "kernel": fault.kernel,
+        "process": fault.process,
+        "source": fault.source.name(),
+        "place": fault.place,
+    });
+    let also = fault.also.iter();
+    let also = also.map(|also| json!({ "source": also.source.name(), "place": also.place }));
+    set(&mut answer, "also", also.collect::<Value>());
+    answer
+}

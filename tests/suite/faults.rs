@@ -1,0 +1,116 @@
+//! Reported faults in every output: `info`, `export`, `faults`, packets and small dumps.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::{run, text};
+use crate::slim::{Scratch, slim, words};
+
+const HEAD: &str = r#"
+format = 1
+agent = [{ id = 1, target = "gfx90a" }, { id = 2, target = "gfx90a" }]
+queue = [{ id = 1, agent = 1 }]
+dispatch = [{ id = 1, queue = 1, grid = [64], workgroup = [64] }]
+workgroup = [{ id = 1, dispatch = 1, position = [0] }]
+wave = [{ id = 1, workgroup = 1, stop = ["memory_violation"], registers = { pc = 4096, exec = 1 } }]
+"#;
+
+const FAULTS: &str = r#"
+[[fault]]
+kind = "page"
+address = "0x7f0000201000"
+bytes = 4096
+inexact = true
+access = "write"
+reasons = ["not_present", "read_only"]
+all_reasons = true
+node = 4
+agent = 2
+client = "TCP"
+kernel = "saxpy"
+process = 1234
+source = "kernel_log"
+place = { file = "dmesg.txt", line = 7 }
+also = [{ source = "runtime", place = { file = "run.log" } }]
+[[fault]]
+kind = "exception"
+"#;
+
+/// The faults of the manifest, as docs/protocol.md describes them.
+fn expected() -> Value {
+    json!([
+        {
+            "kind": "page",
+            "address": "0x7f0000201000",
+            "bytes": 4096,
+            "inexact": true,
+            "access": "write",
+            "reasons": ["not_present", "read_only"],
+            "all_reasons": true,
+            "node": 4,
+            "gpu": 2,
+            "client": "TCP",
+            "kernel": "saxpy",
+            "process": 1234,
+            "source": "kernel_log",
+            "place": { "file": "dmesg.txt", "line": 7 },
+            "also": [{ "source": "runtime", "place": { "file": "run.log" } }],
+        },
+        {
+            "kind": "exception",
+            "address": null,
+            "bytes": null,
+            "inexact": null,
+            "access": null,
+            "reasons": [],
+            "all_reasons": false,
+            "node": null,
+            "gpu": null,
+            "client": null,
+            "kernel": null,
+            "process": null,
+            "source": "dump",
+            "place": null,
+            "also": [],
+        },
+    ])
+}
+
+/// The `faults` of a command's JSON.
+fn faults(arguments: &[&str]) -> Value {
+    let output = run(arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    answer["faults"].clone()
+}
+
+fn same(dump: &Path) {
+    for command in [&["info", "--json"][..], &["export"], &["faults", "--json"]] {
+        assert_eq!(faults(&[command, &[words(dump)]].concat()), expected(), "{command:?}");
+    }
+}
+
+#[test]
+fn each_output_has_the_faults_and_a_small_dump_keeps_them() {
+    let scratch = Scratch::new("faults");
+    let dump = scratch.path("dump.toml");
+    fs::write(&dump, format!("{HEAD}{FAULTS}")).unwrap();
+    same(&dump);
+    let to = scratch.path("small");
+    slim(&dump, &to, &[]);
+    same(&to);
+    let line = "write to page 0x7f0000201000 (inexact): page not present or supervisor privilege, write access to a \
+                read-only page; GPU node 4; agent 2; client TCP; kernel saxpy; process 1234; reported by the kernel log \
+                (dmesg.txt, line 7) and ROCm's runtime (run.log)";
+    let info = text(&run(&["info", words(&dump)]).stdout);
+    for line in [line, "hardware exception; reported by the dump"] {
+        assert!(info.contains(&format!("\nfault: {line}\n")), "{info}");
+    }
+    let listed = text(&run(&["faults", words(&dump)]).stdout);
+    assert_eq!(listed, format!("{line}\nhardware exception; reported by the dump\n"));
+    fs::write(&dump, HEAD).unwrap();
+    assert_eq!(text(&run(&["faults", words(&dump)]).stdout), "No fault was reported.\n");
+    assert_eq!(faults(&["faults", "--json", words(&dump)]), json!([]));
+}
