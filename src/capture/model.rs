@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::backing::{Backing, BackingId, Bytes, Extent};
 use super::fault::Fault;
 use super::memory::MemoryMap;
-use super::source::SourceFile;
+use super::source::{SourceFile, normal_path};
 use crate::arch::{RegId, RegisterValue, Target, WaveArch};
+use crate::clean::clean;
 use crate::mapping::Changes;
 use crate::units::{Address, AddressSpace, LaneSet, WaveId};
 
@@ -178,6 +179,20 @@ pub struct Dispatch {
     pub completion: Option<Address>,
 }
 
+impl Dispatch {
+    /// Number of waves that the launch starts in the work-group at a position; groups at the grid's edge may be
+    /// smaller. `None`: the sizes are unknown.
+    #[must_use]
+    pub fn waves_of_group(&self, position: [u32; 3], lanes: u8) -> Option<u64> {
+        let axes = self.grid?.into_iter().zip(self.workgroup?).zip(position);
+        let items = axes.map(|((grid, size), at)| {
+            let rest = u64::from(grid).checked_sub(u64::from(at) * u64::from(size));
+            u64::from(size).min(rest.filter(|rest| *rest > 0).unwrap_or(u64::from(size)))
+        });
+        Some(items.fold(1, u64::saturating_mul).div_ceil(u64::from(lanes)))
+    }
+}
+
 /// A work-group.
 #[derive(Clone, Debug)]
 pub struct WorkGroup {
@@ -191,6 +206,8 @@ pub struct WorkGroup {
     pub position: Option<[u32; 3]>,
     /// Bytes of LDS allocated to it.
     pub lds_size: Option<u64>,
+    /// Whether the capture has all its waves that had not ended. `false`: unknown, or waves are missing.
+    pub has_all_waves: bool,
     /// Captured LDS.
     pub lds: MemoryMap,
 }
@@ -365,6 +382,18 @@ impl Capture {
     /// The operating system's error for the file.
     pub fn read(&self, map: &MemoryMap, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
         map.read(&self.backings, address, buffer)
+    }
+
+    /// Returns a line of a captured source file without the space around it. Lines begin with 1. `None`: the file or
+    /// the line is missing, or the file is unreadable.
+    #[must_use]
+    pub fn source_line(&self, file: &str, line: u64) -> Option<String> {
+        let path = normal_path(file)?;
+        let source = self.sources.iter().find(|source| source.path == path)?;
+        let bytes = self.view(source.extent).ok()?;
+        let index = usize::try_from(line.checked_sub(1)?).ok()?;
+        let text = String::from_utf8_lossy((*bytes).as_ref().split(|byte| *byte == b'\n').nth(index)?);
+        Some(clean(text.trim().replace('\t', " ")).into_owned())
     }
 
     /// Returns a lasting view of an extent.

@@ -43,6 +43,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         address: asked.address()?,
         count: arguments.index("count"),
         around: arguments.index("around"),
+        processor: None,
     };
     let found = session.disassemble(focus.wave, &instructions)?;
     let answer = asked.answer(|style| disassembly::text(&found, style), || disassembly::json(&found))?;

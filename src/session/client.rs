@@ -11,7 +11,7 @@ use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, Grouping, Groups, Instructions, Interrupt,
     LaneInfo, LaneStack, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack,
-    WaveFrames, WaveInfo, waves,
+    WaveFrames, WaveInfo, WorkGroupInfo, waves,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::{Fault, Problem};
@@ -288,6 +288,10 @@ impl DumpFacts for Session {
         self.reader.dump().capture().faults.clone()
     }
 
+    fn source_line(&self, file: &str, line: u64) -> Option<String> {
+        self.reader.dump().capture().source_line(file, line)
+    }
+
     fn problems(&self) -> Vec<Problem> {
         self.reader.dump().problems().to_vec()
     }
@@ -343,6 +347,10 @@ impl Waves for Session {
 
     fn dispatches(&self) -> Vec<DispatchInfo> {
         super::dispatches::all(self.reader.dump(), &self.waves())
+    }
+
+    fn work_groups(&self) -> Vec<WorkGroupInfo> {
+        waves::work_groups::all(self.reader.dump(), &self.waves())
     }
 
     fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError> {

@@ -6,7 +6,7 @@ use super::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
-    Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo,
+    Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo, WorkGroupInfo,
 };
 use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::{Fault, Problem};
@@ -40,6 +40,9 @@ pub trait DumpFacts {
 
     /// The kernel arguments of every dispatch, in the dump's order.
     fn arguments(&self) -> Vec<DispatchArguments>;
+
+    /// The text of a line of a captured source file, by the file's name in debug information; `None`: not captured.
+    fn source_line(&self, file: &str, line: u64) -> Option<String>;
 
     /// The message for a file of the capture, or of a code object, that changed after it was opened: later answers
     /// are wrong.
@@ -75,6 +78,9 @@ pub trait Waves {
 
     /// The dispatches in the dump's order, also those without a served wave.
     fn dispatches(&self) -> Vec<DispatchInfo>;
+
+    /// The work-groups of the served waves, in the dump's order.
+    fn work_groups(&self) -> Vec<WorkGroupInfo>;
 
     /// Returns facts about each lane of a wave.
     ///

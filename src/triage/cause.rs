@@ -44,6 +44,11 @@ pub enum Cause {
     Arithmetic(Arithmetic),
     /// An uncorrectable memory error.
     Ecc,
+    /// The wave stopped because of another wave's fault.
+    Bystander {
+        /// The first wave that faulted.
+        faulted: WaveId,
+    },
     /// An error of a queue without a wave.
     Queue(QueueError),
     /// A breakpoint or a debugger's stop.

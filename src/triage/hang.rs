@@ -11,7 +11,10 @@ pub struct Hang {
     pub waves: Vec<WaveWait>,
     /// Number of waves by state for each dispatch (the dump's id; `None`: unknown), in the order of the dump.
     pub counts: Vec<(Option<u32>, WaveState, usize)>,
-    /// Whether no wave can continue, by proof; `false`: not proven.
+    /// Whether all live waves of a dispatch spin, or wait at a barrier for such a wave; always true of a deadlock.
+    /// One capture does not separate a spin from slow progress.
+    pub is_hang: bool,
+    /// Whether some waves can never continue, by proof; `false`: not proven.
     pub is_deadlock: bool,
     /// The proof, a sentence for each step.
     pub proof: Vec<String>,
@@ -22,7 +25,7 @@ pub struct Hang {
 pub enum WaveState {
     /// At a barrier of its work-group.
     AtBarrier,
-    /// In a loop that polls memory.
+    /// In a loop that polls memory, or in one without an exit.
     Spinning,
     /// At a wait for memory operations.
     WaitingMemory,
@@ -32,7 +35,7 @@ pub enum WaveState {
     Halted,
     /// Stopped by a fault.
     Faulted,
-    /// At its end, or not captured between captured waves of its group.
+    /// At its end.
     Ended,
     /// None of these.
     Running,
@@ -49,7 +52,9 @@ pub struct GroupWait {
     pub waiting: Vec<WaveId>,
     /// Live waves that have not arrived.
     pub missing: Vec<WaveId>,
-    /// Number of waves that are not captured; `None`: unknown.
+    /// Number of waves that ended; `None`: unknown.
+    pub ended: Option<u32>,
+    /// Number of waves that are neither captured nor known to have ended; `None`: unknown.
     pub not_captured: Option<u32>,
 }
 

@@ -383,6 +383,7 @@ impl Builder<'_> {
                 dispatch: Some(group.dispatch),
                 position: group.position,
                 lds_size: None,
+                has_all_waves: false,
                 lds: MemoryMap::default(),
             };
             if let Some(best) = best {

@@ -246,12 +246,14 @@ impl<'m> Builder<'m, '_> {
             // The hardware's values are not validated.
             let position = position.or(recorded);
             let lds_size = problems.number(&key, "lds_size", &entry.lds_size);
+            let has_all_waves = problems.given(&key, "all_waves", &entry.all_waves).copied().unwrap_or(false);
             let target = queue.and_then(|queue| self.target_of(queue));
             let end = lds_size.map(|size| (size, "lds_size")).or_else(|| limit(target.as_deref(), "local"));
             let bounds = Bounds { address_required: false, end };
             let lds = memory_map(&mut self.problems, &mut self.sources, &key, "lds", &entry.lds, bounds);
             self.workgroups.place(id, self.capture.workgroups.len());
-            self.capture.workgroups.push(WorkGroup { id, queue, dispatch, position, lds_size, lds });
+            let group = WorkGroup { id, queue, dispatch, position, lds_size, has_all_waves, lds };
+            self.capture.workgroups.push(group);
         }
     }
 

@@ -111,6 +111,7 @@ tables! {
         position: Vec<Field<u64>>,
         recorded_position: Vec<Field<u64>>,
         lds_size: u64,
+        all_waves: bool,
         lds: Entries<Piece<'de>>,
     }
 

@@ -21,7 +21,8 @@ impl<'m, 'de> Builder<'m, 'de> {
         let mut ids = Ids::new("wave");
         let mut taken = HashSet::new();
         let entries = self.problems.entries(&Key::Root, "wave", &manifest.wave);
-        self.capture.waves.reserve_exact(entries.len());
+        let count = entries.len();
+        self.capture.waves.reserve_exact(count);
         for (index, entry) in entries {
             let key = table.index(index);
             self.problems.extra(&key, &entry.extra);
@@ -34,6 +35,10 @@ impl<'m, 'de> Builder<'m, 'de> {
                 self.problems.report(key.name("wave_in_group"), what, "one wave at each place");
             }
             self.capture.waves.push(wave);
+        }
+        if self.capture.waves.len() < count {
+            // The work-groups of rejected waves are unknown.
+            self.capture.workgroups.iter_mut().for_each(|group| group.has_all_waves = false);
         }
         if self.capture.waves.is_empty() {
             self.problems.explain_no_waves_from(before);

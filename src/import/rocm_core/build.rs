@@ -12,7 +12,7 @@ use super::skip_summary::{OutsideGroup, SkipSummary, count};
 use super::wave::{Facts, Words};
 use crate::arch::save_area::{BUFFER_BASE, SCRATCH_BUFFER, WaveWord};
 use crate::capture::{
-    BackingId, Capture, Dispatch, Extent, MemoryMap, RegisterBlock, Registers, Segment, Wave, WorkGroup,
+    BackingId, Capture, Extent, MemoryMap, RegisterBlock, Registers, Segment, Wave, WorkGroup,
 };
 use crate::units::LaneSet;
 
@@ -105,7 +105,9 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         self.launch(&wave, workgroup);
         self.check_place(&wave, workgroup);
         let (private, private_size, slot) = self.private_memory(&wave);
-        let own = self.rewritten(&wave)?;
+        let own = self.rewritten(&wave);
+        self.close(&wave, open, own.is_some());
+        let own = own?;
         let row = self.reader.rows.get_mut(row)?;
         let without_vgprs = row.without_vgprs(words);
         let stop = match facts.stopped {
@@ -160,7 +162,8 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         if wave.fields.first.of(block.word) != 0 {
             let lds = self.reader.pieces(block.lds_base(), u64::from(block.lds), None);
             let index = self.new_group(wave.xcc, Some((block.lds, lds)));
-            *open = Some(Open { index, launch: None, is_doubtful: block.doubt == Some(Doubt::Block) });
+            let is_doubtful = block.doubt == Some(Doubt::Block);
+            *open = Some(Open { index, launch: None, is_doubtful, has_all: true });
         } else if open.as_ref().is_none_or(|open| open.launch.is_some()) {
             // Without the first wave and its LDS, launch facts determine the work-group.
             let launch = facts.launch.map(|launch| (launch.group, launch.packet));
@@ -169,6 +172,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
                     index: self.new_group(wave.xcc, None),
                     launch,
                     is_doubtful: false,
+                    has_all: false,
                 });
             }
             count(&mut self.skipped.group, wave.id());
@@ -178,12 +182,25 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
             .or_else(|| open.as_ref().is_some_and(|open| open.is_doubtful).then_some(Doubt::WorkGroup));
         if let Some(doubt) = doubt {
             self.reader.doubts.add(wave.index, doubt);
+            if let Some(open) = open {
+                open.has_all = false;
+            }
         }
-        let index = open.as_ref().map(|open| open.index);
-        if wave.fields.last.of(block.word) != 0 {
-            *open = None;
+        open.as_ref().map(|open| open.index)
+    }
+
+    /// Closes the open work-group behind its last wave, by the flags; `is_added`: the capture has the wave.
+    fn close(&mut self, wave: &SavedWave<'_>, open: &mut Option<Open>, is_added: bool) {
+        if let Some(open) = open {
+            open.has_all &= is_added;
         }
-        index
+        if wave.fields.last.of(wave.block.word) == 0 {
+            return;
+        }
+        let closed = open.take().filter(|open| open.has_all);
+        if let Some(group) = closed.and_then(|open| self.capture.workgroups.get_mut(open.index)) {
+            group.has_all_waves = true;
+        }
     }
 
     /// Adds a work-group and returns its index. `lds`: size in bytes and contents; `None`: its first wave is missing.
@@ -197,6 +214,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
             dispatch: None,
             position: None,
             lds_size,
+            has_all_waves: false,
             lds,
         });
         index
@@ -233,7 +251,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
             .and_then(|index| self.capture.dispatches.get(self.capture.workgroups.get(index)?.dispatch?));
         let lanes = wave.block.counts.size.lanes();
         if let (Some(launch), Some(dispatch)) = (wave.facts.launch, dispatch)
-            && let Some(most) = waves_of_group(dispatch, launch.group, lanes)
+            && let Some(most) = dispatch.waves_of_group(launch.group, lanes)
             && u64::from(launch.wave_in_group) >= most
         {
             self.reader.doubts.add(wave.index, Doubt::Outside);
@@ -373,14 +391,6 @@ pub(super) struct Open {
     launch: Option<([u32; 3], u32)>,
     /// Whether the block of its first wave is unconfirmed.
     is_doubtful: bool,
-}
-
-/// Number of waves of the work-group at a position of the dispatch: groups at the grid's edge may be smaller.
-pub(super) fn waves_of_group(dispatch: &Dispatch, position: [u32; 3], lanes: u8) -> Option<u64> {
-    let axes = dispatch.grid?.into_iter().zip(dispatch.workgroup?).zip(position);
-    let items = axes.map(|((grid, size), at)| {
-        let rest = u64::from(grid).checked_sub(u64::from(at) * u64::from(size));
-        u64::from(size).min(rest.filter(|rest| *rest > 0).unwrap_or(u64::from(size)))
-    });
-    Some(items.product::<u64>().div_ceil(u64::from(lanes)))
+    /// Whether all its waves so far were added, from its first one on.
+    has_all: bool,
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::block::Counts;
-use super::build::{QueueBuilder, waves_of_group};
+use super::build::QueueBuilder;
 use super::code::{Code, Ranges};
 use super::memory::CoreMemory;
 use super::queues::XccWaves;
@@ -321,7 +321,7 @@ impl QueueBuilder<'_, '_> {
         };
         let dispatch = dispatch.and_then(|dispatch| self.capture.dispatches.get(dispatch));
         let lanes = group.first().map_or(0, |seen| seen.counts.size.lanes());
-        let most = dispatch.and_then(|dispatch| waves_of_group(dispatch, *position, lanes));
+        let most = dispatch.and_then(|dispatch| dispatch.waves_of_group(*position, lanes));
         let is_whole = most == Some(places.len() as u64);
         for seen in group.iter().filter(|seen| seen.launch.is_some() && !is_whole) {
             self.reader.doubts.unchecked(seen.wave, Unchecked::Place);

@@ -80,6 +80,7 @@ impl Groups {
             dispatch: None,
             position: Some(*position),
             lds_size: None,
+            has_all_waves: false,
             lds: MemoryMap::default(),
         });
         capture.workgroups.extend(groups);

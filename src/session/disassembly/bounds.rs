@@ -43,6 +43,21 @@ impl FunctionBounds {
     }
 }
 
+/// The feature of a wave's size. Earlier generations have one size, and LLVM has no option for it.
+fn wave_size(processor: Processor, wave: &Wave) -> Option<&'static str> {
+    let is_optional = processor.generation >= Generation::Gfx10;
+    is_optional.then_some(match wave.kind.wave_size {
+        WaveSize::W32 => "+wavefrontsize32",
+        WaveSize::W64 => "+wavefrontsize64",
+    })
+}
+
+/// A processor of the user's choice, with the wave's size.
+pub(super) fn machine_named(name: &str, wave: &Wave) -> Machine {
+    let feature = Processor::named(name).and_then(|processor| wave_size(processor, wave));
+    Machine { processor: name.to_owned(), features: feature.into_iter().collect() }
+}
+
 /// The processor and wave size of code that a wave runs: by its code object, else by the wave's GPU.
 ///
 /// AMDGPUUsage, "ELF Header": processor and features in `e_flags`. The wave's size is not among them.
@@ -50,14 +65,8 @@ pub(super) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
     let header = object.map(CodeObject::header);
     let by_header = object.and_then(CodeObject::processor);
     let processor = by_header.or_else(|| Processor::named(&wave.kind.target.name));
-    let mut features = Vec::new();
-    // Earlier generations have one wave size, and LLVM has no option for it.
-    if processor.is_some_and(|processor| processor.generation >= Generation::Gfx10) {
-        features.push(match wave.kind.wave_size {
-            WaveSize::W32 => "+wavefrontsize32",
-            WaveSize::W64 => "+wavefrontsize64",
-        });
-    }
+    let mut features: Vec<_> =
+        processor.and_then(|processor| wave_size(processor, wave)).into_iter().collect();
     let mut choose = |feature: Option<Feature>, on, off| match feature {
         Some(Feature::On) => features.push(on),
         Some(Feature::Off) if header.is_some_and(|header| header.abi_version.0 >= 2) => features.push(off),

@@ -37,6 +37,8 @@ pub struct Instructions {
     pub count: Option<usize>,
     /// Number of instructions before and after the one at the PC or the address.
     pub around: Option<usize>,
+    /// The processor to decode for, by LLVM's name; `None`: that of the code.
+    pub processor: Option<&'static str>,
 }
 
 /// A listing of instructions.

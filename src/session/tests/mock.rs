@@ -10,7 +10,7 @@ use crate::session::print::{Explanation, ObjectAt, PrintError, Printed, Query, V
 use crate::session::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
-    Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo,
+    Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack, WaveInfo, WorkGroupInfo,
 };
 use crate::units::{Address, LaneId, LaneSet, WaveId};
 
@@ -23,6 +23,7 @@ mockall::mock! {
         fn problems(&self) -> Vec<Problem>;
         fn code_objects(&self) -> Vec<CodeObjectInfo>;
         fn arguments(&self) -> Vec<DispatchArguments>;
+        fn source_line(&self, file: &str, line: u64) -> Option<String>;
         fn changed_file(&self) -> Option<String>;
     }
     impl Waves for Inspect {
@@ -34,6 +35,7 @@ mockall::mock! {
         fn first_wave(&self) -> WaveId;
         fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError>;
         fn dispatches(&self) -> Vec<DispatchInfo>;
+        fn work_groups(&self) -> Vec<WorkGroupInfo>;
         fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, ReadError>;
         fn focus(&self, wave: WaveId) -> LaneId;
         fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), ReadError>;

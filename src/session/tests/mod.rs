@@ -108,6 +108,7 @@ impl Maker {
             dispatch: Some(0),
             position: Some(position),
             lds_size: Some(1024),
+            has_all_waves: false,
             lds,
         });
         self.capture.workgroups.len() - 1

@@ -3,6 +3,7 @@
 pub(super) mod groups;
 pub(super) mod lanes;
 pub(super) mod positions;
+pub(super) mod work_groups;
 pub mod work_item;
 
 use std::fmt::{Display, Write as _};

@@ -68,6 +68,7 @@ pub(super) fn session_of(target: &str, size: WaveSize, waves: u32) -> Session {
             dispatch: Some(0),
             position: Some([group, 0, 0]),
             lds_size: Some(LOCAL.into()),
+            has_all_waves: false,
             lds: map(0, keep((0..LOCAL).map(|at| (at ^ group) as u8).collect()), None),
         });
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use lanescope::import::Options;
-use lanescope::session::Bounds;
+use lanescope::session::{Bounds, Dump};
 use lanescope::slim::{self, Choice};
 use serde_json::Value;
 
@@ -60,6 +60,9 @@ fn check(name: &str, opened: &Opened, to: &Path) {
     assert_eq!((report.left.waves, report.left.private, report.left.global), (0, 0, 0), "{name}");
     let again = compare::open(to, &Options::default()).unwrap();
     assert_eq!(again.problems, Vec::<String>::new(), "{name}");
+    let ended =
+        |dump: &Dump| dump.capture().workgroups.iter().map(|group| group.has_all_waves).collect::<Vec<_>>();
+    assert_eq!(ended(&opened.dump), ended(&again.dump), "{name}");
     let mut all = Vec::new();
     differences("", &comparable(opened.export.clone()), &comparable(again.export), &mut all);
     assert!(all.is_empty(), "{name}: {} values differ:\n{}", all.len(), all[..all.len().min(20)].join("\n"));

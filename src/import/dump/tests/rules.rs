@@ -430,3 +430,40 @@ fn problems_of_waves_are_errors_without_waves() {
     assert_eq!(severities(&format!("{agent}{lost}[[wave]]\nid = 2\nagent = 1\n")), with);
     assert_eq!(severities(agent), (0, vec![of("nonsense", false)]), "a dump without waves");
 }
+
+/// A rejected wave may belong to any work-group.
+#[test]
+fn a_work_group_has_all_waves_if_the_dump_states_it_and_no_wave_is_rejected() {
+    let flags = |text: &str, expected: &[&str]| -> Vec<bool> {
+        check_whole(text, expected).workgroups.iter().map(|group| group.has_all_waves).collect()
+    };
+    let text = r#"
+        format = 1
+        agent = [{ id = 1, target = "gfx90a" }]
+        queue = [{ id = 1, agent = 1 }]
+        workgroup = [{ id = 1, queue = 1, all_waves = true }, { id = 2, queue = 1 },
+                     { id = 3, queue = 1, all_waves = false }]
+        wave = [{ id = 1, workgroup = 1 }, { id = WAVE, workgroup = 2 }]
+        "#;
+    assert_eq!(flags(&text.replace("WAVE", "2"), &[]), [true, false, false]);
+    let problem = "wave[1].id: 1 is taken by an earlier entry; this one is left out (expected ids that are unique in their table)";
+    assert_eq!(flags(&text.replace("WAVE", "1"), &[problem]), [false, false, false]);
+}
+
+#[test]
+fn lines_of_captured_sources() {
+    let capture = check(
+        r#"
+        [[source]]
+        path = "/src/lib/k.hip"
+        hex = "20 61 09 62 0d 0a 0a 63 1b"
+        "#,
+        &[],
+    );
+    assert_eq!(capture.source_line("/src/app/../lib/k.hip", 1).as_deref(), Some("a b"));
+    assert_eq!(capture.source_line("/src/lib/k.hip", 2).as_deref(), Some(""));
+    assert_eq!(capture.source_line("/src/lib/k.hip", 3).as_deref(), Some("c\\u{1b}"));
+    for (file, line) in [("/src/lib/k.hip", 0), ("/src/lib/k.hip", 4), ("k.hip", 1), ("", 1)] {
+        assert_eq!(capture.source_line(file, line), None, "{file} {line}");
+    }
+}

@@ -348,8 +348,9 @@ fn workgroups(
     sink.begin(FILE, stored::size(extents.clone()))?;
     let stored = Stored::write(capture, extents, sink, written)?;
     let mut entries = Vec::new();
-    for group in kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index)) {
-        let mut entry = tables::workgroup(capture, kept, group);
+    let each = kept.workgroups.iter().filter_map(|index| Some((*index, capture.workgroups.get(*index)?)));
+    for (index, group) in each {
+        let mut entry = tables::workgroup(capture, kept, index, group);
         let what = format_args!("LDS of work-group {}", group.id);
         let parts = memory::below(&group.lds, u64::MAX);
         let pieces = memory::pieces(capture, parts, FILE, &what, &stored, written);

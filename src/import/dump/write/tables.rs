@@ -17,6 +17,8 @@ pub(super) struct Kept {
     /// With their ids in the dump: the numbers that users know may repeat.
     dispatches: BTreeMap<usize, u32>,
     pub(super) workgroups: BTreeSet<usize>,
+    /// Number of waves of the capture that are not among the chosen ones, by work-group.
+    left_out: BTreeMap<usize, usize>,
 }
 
 impl Kept {
@@ -29,7 +31,14 @@ impl Kept {
             kept.queues.extend(0..capture.queues.len());
             kept.workgroups.extend(0..capture.workgroups.len());
         }
+        let has_all = plan.waves.len() == capture.waves.len();
+        for group in capture.waves.iter().filter_map(|wave| wave.workgroup.filter(|_| !has_all)) {
+            *kept.left_out.entry(group).or_default() += 1;
+        }
         for wave in plan.waves.iter().filter_map(|planned| capture.wave(planned.wave)) {
+            if let Some(count) = wave.workgroup.and_then(|group| kept.left_out.get_mut(&group)) {
+                *count = count.saturating_sub(1);
+            }
             kept.agents.insert(wave.agent);
             kept.workgroups.extend(wave.workgroup);
         }
@@ -120,7 +129,15 @@ impl Kept {
 }
 
 /// A work-group without its LDS.
-pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Map<String, Value> {
+///
+/// `index`: its index in the capture.
+pub(super) fn workgroup(
+    capture: &Capture,
+    kept: &Kept,
+    index: usize,
+    group: &WorkGroup,
+) -> Map<String, Value> {
+    let has_all_waves = group.has_all_waves && kept.left_out.get(&index).is_none_or(|count| *count == 0);
     let queue = group.queue.and_then(|index| capture.queues.get(index));
     let position = || group.position.map(|position| json!(position));
     // Work-groups of several dispatches may have one position: the queue alone does not identify them.
@@ -132,6 +149,7 @@ pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Ma
         ("position", position().filter(|_| !is_recorded)),
         ("recorded_position", position().filter(|_| is_recorded)),
         ("lds_size", group.lds_size.map(number)),
+        ("all_waves", has_all_waves.then(|| json!(true))),
     ])
 }
 
