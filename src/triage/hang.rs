@@ -39,6 +39,8 @@ pub enum WaveState {
     Ended,
     /// None of these.
     Running,
+    /// Its PC or the code there is not captured, or no tool can decode it.
+    Unknown,
 }
 
 /// The waits of a work-group.

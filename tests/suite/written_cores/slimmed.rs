@@ -60,9 +60,9 @@ fn check(name: &str, opened: &Opened, to: &Path) {
     assert_eq!((report.left.waves, report.left.private, report.left.global), (0, 0, 0), "{name}");
     let again = compare::open(to, &Options::default()).unwrap();
     assert_eq!(again.problems, Vec::<String>::new(), "{name}");
-    let ended =
+    let has_all =
         |dump: &Dump| dump.capture().workgroups.iter().map(|group| group.has_all_waves).collect::<Vec<_>>();
-    assert_eq!(ended(&opened.dump), ended(&again.dump), "{name}");
+    assert_eq!(has_all(&opened.dump), has_all(&again.dump), "{name}");
     let mut all = Vec::new();
     differences("", &comparable(opened.export.clone()), &comparable(again.export), &mut all);
     assert!(all.is_empty(), "{name}: {} values differ:\n{}", all.len(), all[..all.len().min(20)].join("\n"));
@@ -87,6 +87,8 @@ fn written_cores_are_the_same() {
     for (index, plan) in plans.iter().enumerate() {
         let (_, opened) = compare::written(folder.path(), plan);
         outside += outside_of_their_grids(plan, &opened);
+        let groups = &opened.dump.capture().workgroups;
+        assert!(groups.iter().all(|group| group.has_all_waves), "{}", plan.name);
         check(&plan.name, &opened, &folder.path().join(format!("{index}.zip")));
     }
     // Positions outside of the grid are only in the samples; here they are as planned.
