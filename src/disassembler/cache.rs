@@ -32,6 +32,14 @@ impl Block {
         let at = self.instructions.binary_search_by_key(&address, |instruction| instruction.address).ok()?;
         self.instructions.get(at..)
     }
+
+    /// Returns the bytes of one of its instructions.
+    #[must_use]
+    pub fn bytes_of(&self, instruction: &Instruction) -> &[u8] {
+        let from = instruction.address.checked_sub(self.address).and_then(|from| usize::try_from(from).ok());
+        let bytes = from.and_then(|from| self.bytes.get(from..)?.get(..usize::from(instruction.size)));
+        bytes.unwrap_or_default()
+    }
 }
 
 /// Blocks, the most recently used first.

@@ -9,6 +9,7 @@
 //!
 //! No other module starts programs. They run without a shell, with bounded input, output and time.
 
+mod batch;
 mod cache;
 mod elf;
 mod error;
@@ -28,18 +29,18 @@ pub use error::{DisassembleError, ListingError};
 pub use run::MAX_OUTPUT;
 pub use tools::MAX_TRIED;
 
+use batch::Batch;
 use cache::Kept;
 use tools::{Program, Tool};
 
 /// Alignment of AMDGPU instructions in bytes; sizes are multiples of it too.
 pub const ALIGNMENT: u64 = 4;
-/// Maximum bytes decoded at once; a tool takes about 0.1 s for them.
+/// Maximum bytes of a block; a tool takes about 0.1 s for them.
 pub const MAX_BLOCK: usize = 64 * 1024;
+/// Maximum bytes of all blocks of one tool run; a tool takes about 0.3 s for them.
+pub const MAX_BATCH: usize = 256 * 1024;
 /// Time limit of one tool run; typical runs take 0.1 s.
 pub const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// Zero bytes appended to the code for the tool, longer than any instruction. `llvm-objdump` 22 crashes on a literal
-/// past the section's end. Instructions that reach into the padding are dropped.
-const PADDING: usize = 32;
 
 /// The target processor of code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -122,9 +123,20 @@ impl Disassembler {
         address: u64,
         bytes: &[u8],
     ) -> Result<Arc<Block>, DisassembleError> {
-        if !address.is_multiple_of(ALIGNMENT) {
-            return Err(DisassembleError::Unaligned(address));
-        }
+        let blocks = self.decode_all(machine, &[(address, bytes)])?;
+        blocks.into_iter().next().ok_or(DisassembleError::NoTool)
+    }
+
+    /// Decodes several pieces of code, each as [`Self::decode`], with one run of the tool. Pieces past [`MAX_BATCH`]
+    /// are cut off.
+    ///
+    /// # Errors
+    /// The errors of [`Self::decode`].
+    pub fn decode_all(
+        &self,
+        machine: &Machine,
+        pieces: &[(u64, &[u8])],
+    ) -> Result<Vec<Arc<Block>>, DisassembleError> {
         // The name may be a user's. LLVM replaces an invalid one by its default, so it is rejected here.
         let is_name = machine.processor.starts_with("gfx");
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -133,26 +145,20 @@ impl Disassembler {
             let words = "no name of a processor".to_owned();
             return Err(DisassembleError::UnknownProcessor { tool, processor, words });
         }
-        // The padding must stay within the address space.
-        let capacity = usize::try_from(u64::MAX - address).unwrap_or(usize::MAX).saturating_sub(PADDING);
-        let length = bytes.len().min(MAX_BLOCK).min(capacity) / 4 * 4;
-        let bytes = bytes.get(..length).unwrap_or_default();
-        let (tool, mut instructions) = match &self.named {
-            Some(tool) => (tool.name(), self.by(tool, machine, address, bytes)?),
-            None => self.by_installed(machine, address, bytes)?,
+        let batch = Batch::of(pieces)?;
+        let (tool, instructions) = match &self.named {
+            Some(tool) => (tool.name(), self.by(tool, machine, &batch)?),
+            None => self.by_installed(machine, &batch)?,
         };
-        let end = address.saturating_add(length as u64);
-        instructions.retain(|instruction| instruction.end() <= end);
-        let block = Block { machine: machine.clone(), address, bytes: bytes.to_vec(), instructions, tool };
-        Ok(self.kept.keep(block))
+        let blocks = batch.blocks(machine, &tool, instructions);
+        Ok(blocks.into_iter().map(|block| self.kept.keep(block)).collect())
     }
 
     /// Decodes with the first installed tool that succeeds.
     fn by_installed(
         &self,
         machine: &Machine,
-        address: u64,
-        bytes: &[u8],
+        batch: &Batch,
     ) -> Result<(String, Vec<Instruction>), DisassembleError> {
         let lock = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tools = lock().clone();
@@ -162,7 +168,7 @@ impl Disassembler {
         }
         let (mut first, mut is_too_old) = (None, false);
         for tool in tools {
-            match self.by(&tool, machine, address, bytes) {
+            match self.by(&tool, machine, batch) {
                 Ok(instructions) => {
                     // This tool moves ahead of those that lack the GPU.
                     if is_too_old {
@@ -187,19 +193,17 @@ impl Disassembler {
         &self,
         tool: &Tool,
         machine: &Machine,
-        address: u64,
-        bytes: &[u8],
+        batch: &Batch,
     ) -> Result<Vec<Instruction>, DisassembleError> {
-        if bytes.is_empty() {
+        if batch.is_empty() {
             return Ok(Vec::new());
         }
-        log::debug!("{}: {} bytes at {address:#x} for {}", tool.name(), bytes.len(), machine.processor);
-        let mut padded = bytes.to_vec();
-        padded.resize(bytes.len() + PADDING, 0);
+        let (address, code) = (batch.address(), batch.code());
+        log::debug!("{}: {} bytes at {address:#x} for {}", tool.name(), code.len(), machine.processor);
         let limit = self.time_limit;
         match tool.program {
-            Program::Objdump => objdump::decode(tool, machine, address, &padded, limit),
-            Program::Mc => mc::decode(tool, machine, address, &padded, limit),
+            Program::Objdump => objdump::decode(tool, machine, address, code, limit),
+            Program::Mc => mc::decode(tool, machine, address, code, limit),
         }
     }
 }

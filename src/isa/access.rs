@@ -1,7 +1,7 @@
 //! An instruction's access to memory: direction, size, registers, and the form of its address.
 
 use super::facts::Facts;
-use super::registers::RegisterRange;
+use super::registers::{RegisterFile, RegisterRange};
 
 /// An instruction's access to memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,36 @@ pub struct Access {
     pub form: Form,
     /// Facts about the generation.
     pub(super) facts: &'static Facts,
+}
+
+impl Access {
+    /// The registers that the addresses depend on, except the bases of apertures.
+    #[must_use]
+    pub fn address_registers(&self) -> Vec<RegisterRange> {
+        const M0: RegisterRange = RegisterRange::new(RegisterFile::M0, 0, 1);
+        const FLAT_SCRATCH: RegisterRange = RegisterRange::new(RegisterFile::FlatScratch, 0, 2);
+        let scalar = |operand: Option<ScalarOperand>| match operand {
+            Some(ScalarOperand::Register(range)) => Some(range),
+            _ => None,
+        };
+        let mut all = match self.form {
+            Form::Flat { address, .. } => vec![Some(address), Some(FLAT_SCRATCH)],
+            Form::Global { base, index, .. } => vec![base, index],
+            Form::Scratch { vector, scalar: of, .. } => vec![vector, scalar(of), Some(FLAT_SCRATCH)],
+            Form::Buffer { descriptor, index, vector, scalar: of, .. } => {
+                vec![Some(descriptor), index, vector, scalar(Some(of))]
+            }
+            Form::Scalar { base, scalar: of, .. } => vec![Some(base), scalar(of)],
+            Form::ScalarBuffer { descriptor, scalar: of, .. } => vec![Some(descriptor), scalar(of)],
+            Form::Lds { base: LdsBase::Lane(range), .. } => vec![Some(range)],
+            Form::Lds { .. } => vec![Some(M0)],
+            Form::NotComputable(_) => Vec::new(),
+        };
+        if self.is_lds_copy {
+            all.push(Some(M0));
+        }
+        all.into_iter().flatten().collect()
+    }
 }
 
 /// Families of memory instructions.

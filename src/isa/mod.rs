@@ -12,6 +12,7 @@ mod address;
 mod buffer;
 mod counters;
 mod effects;
+mod exec;
 mod facts;
 mod memory;
 mod memory_sizes;
@@ -27,6 +28,7 @@ pub use access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, S
 pub use address::{AddressError, LaneAccess, LaneAddress, WaveContext};
 pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};
+pub use exec::{ExecBefore, exec_before};
 pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause};
 
 use crate::arch::Generation;

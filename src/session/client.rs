@@ -531,6 +531,17 @@ impl Code for Session {
         self.serves(wave)?;
         super::disassembly::list(&self.reader, wave, asked)
     }
+
+    fn functions(&self, asked: &[(WaveId, u64)]) -> Vec<Result<Arc<Disassembly>, DisassemblyError>> {
+        let served: Vec<(WaveId, u64)> =
+            asked.iter().copied().filter(|(wave, _)| self.has_wave(*wave)).collect();
+        let mut found = super::disassembly::functions(&self.reader, &served).into_iter();
+        let answer = |(wave, _): &(WaveId, u64)| match self.serves(*wave) {
+            Ok(()) => found.next().unwrap_or(Err(ReadError::NoSuchWave(*wave).into())),
+            Err(error) => Err(error.into()),
+        };
+        asked.iter().map(answer).collect()
+    }
 }
 
 impl WhatIf for Session {

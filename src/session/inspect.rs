@@ -247,6 +247,14 @@ pub trait Code {
     /// # Errors
     /// There is no such wave, lane or frame, or no PC; no tool can disassemble. Missing code is an answer.
     fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError>;
+
+    /// Disassembles the functions that hold addresses in the code of waves, with one run of the tool for each
+    /// processor, without lanes. Equal listings are shared. A function of more than
+    /// [`MAX_BLOCK`](crate::disassembler::MAX_BLOCK) bytes is listed around the address.
+    ///
+    /// # Errors
+    /// The errors of [`Self::disassemble`], for each address.
+    fn functions(&self, asked: &[(WaveId, u64)]) -> Vec<Result<Arc<Disassembly>, DisassemblyError>>;
 }
 
 /// What-if changes.

@@ -4,13 +4,17 @@
 //! `json` as `lanescope.triage/1`. Statements have a [`Confidence`] and typed reasons; missing data excludes nothing.
 
 mod access;
+mod analysis;
 mod cause;
 mod hang;
+mod listings;
+mod survey;
 
 pub use access::{
     AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, Neighbour, Pattern, PatternOf, Suspect, Term,
     UnknownLanes, UnknownReason, Variable,
 };
+pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
 

@@ -7,7 +7,8 @@ use std::process::Command;
 use super::machine;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
-use crate::disassembler::{DisassembleError, Disassembler, Instruction, MAX_BLOCK, Machine, PADDING};
+use crate::disassembler::batch::PADDING;
+use crate::disassembler::{DisassembleError, Disassembler, Instruction, MAX_BLOCK, Machine};
 
 fn objects() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
@@ -189,4 +190,35 @@ fn addresses_and_sizes_are_bounded() {
     let nops = [0u8, 0, 0x80, 0xbf].repeat(MAX_BLOCK / 4 + 10);
     let block = disassembler.decode(&gfx90a, 0, &nops).unwrap();
     assert_eq!((block.bytes.len(), block.instructions.len()), (MAX_BLOCK, MAX_BLOCK / 4));
+}
+
+/// Pieces of several files in one run are listed as each of them alone, with their own branch targets.
+#[test]
+fn several_pieces_are_listed_as_each_alone() {
+    for tool in ["llvm-objdump", "llvm-mc"] {
+        let program = newest_llvm(tool);
+        let mut of_machine: BTreeMap<String, (Machine, Vec<(u64, Vec<u8>)>)> = BTreeMap::new();
+        for path in objects() {
+            let (start, bytes, machine) = code(&path);
+            let pieces = of_machine.entry(format!("{machine:?}")).or_insert((machine, Vec::new()));
+            // A cut inside of an instruction must not reach into the next piece.
+            let cut = bytes.len() / 8 * 4;
+            pieces.1.extend([(start, bytes[..cut].to_vec()), (start + cut as u64, bytes[cut..].to_vec())]);
+        }
+        let (mut pieces, mut targets) = (0, 0);
+        for (machine, all) in of_machine.values() {
+            let all = &all[..all.len().min(8)];
+            let (batch, alone) = [0, 1].map(|_| Disassembler::new(Some(program.clone()))).into();
+            let given: Vec<(u64, &[u8])> = all.iter().map(|(at, bytes)| (*at, bytes.as_slice())).collect();
+            let got = batch.decode_all(machine, &given).unwrap();
+            for ((address, bytes), got) in given.iter().zip(&got) {
+                let expected = alone.decode(machine, *address, bytes).unwrap();
+                assert_eq!(got.instructions, expected.instructions, "{tool} {machine:?}");
+                assert_eq!(got.bytes, expected.bytes);
+                targets += got.instructions.iter().filter(|one| one.target.is_some()).count();
+            }
+            pieces += given.len();
+        }
+        assert!(pieces > 30 && (targets > 20 || tool == "llvm-mc"), "{pieces} pieces, {targets} branches");
+    }
 }

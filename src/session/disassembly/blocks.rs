@@ -11,7 +11,7 @@ use crate::session::{MemoryAddress, Reader};
 use crate::units::{Address, WaveId};
 
 /// Bytes decoded at once if no function bounds the code.
-const WITHOUT_FUNCTION: usize = 4096;
+pub(super) const WITHOUT_FUNCTION: usize = 4096;
 /// Bytes read beyond a function's end, so that an instruction across the end (of damaged code) is whole.
 const BEYOND: u64 = 32;
 
@@ -48,9 +48,7 @@ impl Code<'_> {
             let instructions = block.from(at).unwrap_or_default();
             let wanted = instructions.iter().take_while(|one| one.address < end).take(count - found.len());
             for one in wanted {
-                let from = usize::try_from(one.address - block.address).unwrap_or(usize::MAX);
-                let bytes = block.bytes.get(from..).and_then(|rest| rest.get(..usize::from(one.size)));
-                found.push((one.clone(), bytes.unwrap_or_default().to_vec()));
+                found.push((one.clone(), block.bytes_of(one).to_vec()));
                 at = one.end();
             }
         }
@@ -97,7 +95,7 @@ impl Code<'_> {
         self.read(at, &mut now).is_ok_and(|read| read == then.len()) && now == then
     }
 
-    fn read(&self, at: u64, buffer: &mut [u8]) -> Result<usize, crate::session::ReadError> {
+    pub(super) fn read(&self, at: u64, buffer: &mut [u8]) -> Result<usize, crate::session::ReadError> {
         let place = MemoryAddress { space: GLOBAL, address: Address(at), wave: Some(self.wave), lane: None };
         self.reader.read(place, buffer)
     }

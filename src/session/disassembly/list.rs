@@ -174,7 +174,7 @@ fn before(
 
 /// The last address up to another one with a known instruction start of the function: a row of the line table, else
 /// the function's start.
-fn synchronised(
+pub(super) fn synchronised(
     code: &Code<'_>,
     at: u64,
     function: Option<&FunctionBounds>,
@@ -192,14 +192,14 @@ fn synchronised(
 }
 
 /// Facts about addresses.
-struct Known<'a> {
-    loaded: Option<&'a Loaded>,
-    capture: &'a Capture,
-    debug: Option<Arc<DebugInfo>>,
+pub(super) struct Known<'a> {
+    pub(super) loaded: Option<&'a Loaded>,
+    pub(super) capture: &'a Capture,
+    pub(super) debug: Option<Arc<DebugInfo>>,
 }
 
 impl Known<'_> {
-    fn list(
+    pub(super) fn list(
         &self,
         found: Decoded,
         mut function: Option<FunctionBounds>,

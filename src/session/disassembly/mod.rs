@@ -7,9 +7,11 @@
 
 mod blocks;
 mod bounds;
+mod functions;
 mod list;
 mod marks;
 
+pub(super) use functions::functions;
 pub(super) use list::list;
 
 use std::sync::Arc;

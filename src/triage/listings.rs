@@ -1,0 +1,181 @@
+//! Decoded code of waves, with the effects of each instruction.
+
+#![expect(dead_code, reason = "the candidates and the hangs read them")]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::arch::{Generation, Processor};
+use crate::isa::{self, DecodeError, Effects};
+use crate::session::{Disassembly, DisassemblyError, FunctionBounds, Inspect};
+use crate::units::WaveId;
+
+/// Maximum number of addresses whose code is decoded for one question.
+pub(super) const MAX_LISTED: usize = 64;
+
+/// An address in the code of a wave.
+#[derive(Clone, Copy)]
+pub(super) struct CodeAt<'a> {
+    /// The session that serves the wave.
+    pub(super) session: &'a dyn Inspect,
+    /// The wave.
+    pub(super) wave: WaveId,
+    /// The address: a PC, or a return address minus one.
+    pub(super) address: u64,
+}
+
+/// Decoded functions of a dump's waves.
+#[derive(Debug, Default)]
+pub(super) struct Listings {
+    /// By kind of wave, agent and requested address.
+    known: HashMap<(String, u32, u64), Result<Arc<Listing>, DisassemblyError>>,
+}
+
+/// A decoded function, or the part of it around an address.
+#[derive(Debug)]
+pub(super) struct Listing {
+    /// The function, if known.
+    pub(super) function: Option<FunctionBounds>,
+    /// The generation of the code's processor, if known.
+    pub(super) generation: Option<Generation>,
+    /// The instructions by address, without gaps.
+    pub(super) instructions: Vec<Decoded>,
+    /// Messages for missing parts.
+    pub(super) problems: Vec<String>,
+}
+
+/// An instruction with its effects.
+#[derive(Clone, Debug)]
+pub(super) struct Decoded {
+    /// Its address.
+    pub(super) address: u64,
+    /// Its size in bytes.
+    pub(super) size: u64,
+    /// Its text.
+    pub(super) text: String,
+    /// The target of a branch.
+    pub(super) target: Option<u64>,
+    /// Its effects. An error: any effect is possible.
+    pub(super) effects: Result<Effects, DecodeError>,
+    /// Source file, if the line table has it.
+    pub(super) file: Option<Arc<str>>,
+    /// Source line.
+    pub(super) line: Option<u64>,
+}
+
+impl Listings {
+    /// Decodes the code at addresses, with one run of the tool for each processor. Addresses past [`MAX_LISTED`] and
+    /// known ones are ignored.
+    pub(super) fn prepare(&mut self, asked: &[CodeAt<'_>]) {
+        let mut by_session: Vec<(&dyn Inspect, Vec<_>, Vec<(WaveId, u64)>)> = Vec::new();
+        for at in asked {
+            let Some(key) = at.key() else { continue };
+            let is_asked = by_session.iter().any(|(_, keys, _)| keys.contains(&key));
+            if is_asked || self.known.contains_key(&key) || self.known.len() >= MAX_LISTED {
+                continue;
+            }
+            let is_it = |other: &dyn Inspect| std::ptr::addr_eq(other, at.session);
+            let place = match by_session.iter_mut().find(|(session, ..)| is_it(*session)) {
+                Some(place) => place,
+                None => {
+                    by_session.push((at.session, Vec::new(), Vec::new()));
+                    let Some(last) = by_session.last_mut() else { continue };
+                    last
+                }
+            };
+            place.1.push(key);
+            place.2.push((at.wave, at.address));
+        }
+        for (session, keys, addresses) in by_session {
+            // Equal listings of the session are decoded once.
+            let mut decoded: Vec<(Arc<Disassembly>, Arc<Listing>)> = Vec::new();
+            for (key, found) in keys.into_iter().zip(session.functions(&addresses)) {
+                let listing = found.map(|found| {
+                    if let Some((_, listing)) = decoded.iter().find(|(of, _)| Arc::ptr_eq(of, &found)) {
+                        return Arc::clone(listing);
+                    }
+                    let listing = Arc::new(Listing::of(&found, &session.kind().target.name));
+                    decoded.push((found, Arc::clone(&listing)));
+                    listing
+                });
+                self.known.insert(key, listing);
+            }
+        }
+    }
+
+    /// The listing of the code at an address; decodes it if [`Self::prepare`] did not.
+    ///
+    /// # Errors
+    /// The wave is unknown, or no tool can disassemble.
+    pub(super) fn around(&mut self, at: CodeAt<'_>) -> Option<Result<Arc<Listing>, DisassemblyError>> {
+        self.prepare(&[at]);
+        self.known.get(&at.key()?).cloned()
+    }
+}
+
+impl CodeAt<'_> {
+    fn key(&self) -> Option<(String, u32, u64)> {
+        let info = self.session.wave(self.wave).ok()?;
+        Some((format!("{}:{}", info.kind.target.name, info.kind.wave_size), info.agent, self.address))
+    }
+}
+
+impl Listing {
+    /// Decodes the effects of a listing's instructions. `gpu`: the waves' GPU, for an unknown processor of the code.
+    pub(super) fn of(found: &Disassembly, gpu: &str) -> Self {
+        let processor = Processor::named(&found.processor).or_else(|| Processor::named(gpu));
+        let generation = processor.map(|processor| processor.generation);
+        let instructions = found.instructions.iter().map(|one| {
+            let address = one.address.0;
+            let size = one.bytes.len() as u64;
+            Decoded {
+                address,
+                size,
+                text: one.text.clone(),
+                target: one.target.as_ref().map(|(to, _)| to.0).or_else(|| target(&one.text, address, size)),
+                effects: match generation {
+                    Some(generation) if one.is_decoded => isa::decode(&one.text, generation),
+                    _ => Err(DecodeError::Mnemonic),
+                },
+                file: one.file.clone(),
+                line: one.line,
+            }
+        });
+        Self {
+            function: found.function.clone(),
+            generation,
+            instructions: instructions.collect(),
+            problems: found.problems.clone(),
+        }
+    }
+
+    /// The index of the instruction that begins at an address.
+    pub(super) fn index(&self, address: u64) -> Option<usize> {
+        self.instructions.binary_search_by_key(&address, |one| one.address).ok()
+    }
+
+    /// The index of the instruction whose bytes hold an address.
+    pub(super) fn holding(&self, address: u64) -> Option<usize> {
+        let after = self.instructions.partition_point(|one| one.address <= address);
+        let index = after.checked_sub(1)?;
+        let one = self.instructions.get(index)?;
+        (address < one.address.saturating_add(one.size)).then_some(index)
+    }
+
+    /// Whether the listing begins at the function's start.
+    pub(super) fn has_start(&self) -> bool {
+        let first = self.instructions.first().map(|one| one.address);
+        self.function.as_ref().is_some_and(|function| first == Some(function.start))
+    }
+}
+
+/// The target of a branch whose tool prints none: a signed number of dwords from the next instruction.
+fn target(text: &str, address: u64, size: u64) -> Option<u64> {
+    let mut words = text.split_whitespace();
+    let mnemonic = words.next()?;
+    if !mnemonic.starts_with("s_branch") && !mnemonic.starts_with("s_cbranch_") {
+        return None;
+    }
+    let dwords = words.next_back()?.parse::<u16>().ok()?.cast_signed();
+    Some(address.wrapping_add(size).wrapping_add_signed(i64::from(dwords) * 4))
+}

@@ -1,0 +1,116 @@
+//! The waves of a dump by the cause of their stop.
+
+use std::collections::HashMap;
+
+use super::Stops;
+use super::listings::CodeAt;
+use crate::session::Inspect;
+use crate::units::{Pc, WaveId};
+
+/// Signals in gdb's numbering that are no fault: none, and a trap's.
+const NO_FAULT: [u8; 2] = [0, 5];
+/// Stop reasons of an access to memory.
+const OF_MEMORY: [&str; 2] = ["memory_violation", "address_error"];
+
+/// Waves of one session, GPU, PC and kind of stop.
+pub(super) struct Group<'a> {
+    /// The session that serves them.
+    pub(super) session: &'a dyn Inspect,
+    /// Their PC. `None`: not captured.
+    pub(super) pc: Option<Pc>,
+    /// The cause of the stop.
+    pub(super) stop: Stop,
+    /// The waves in the dump's order; at least one.
+    pub(super) waves: Vec<WaveId>,
+}
+
+/// The cause of a wave's stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Stop {
+    /// An access to memory.
+    Memory,
+    /// Another fault.
+    OtherFault,
+    /// Not known.
+    Unknown,
+    /// It was running, or a debugger stopped it.
+    Running,
+}
+
+/// The waves of a dump.
+pub(super) struct Survey<'a> {
+    /// Groups in the dump's order of their first waves.
+    pub(super) groups: Vec<Group<'a>>,
+}
+
+impl<'a> Survey<'a> {
+    /// Groups the waves of sessions, or one wave alone.
+    pub(super) fn of(sessions: &[&'a dyn Inspect], only: Option<WaveId>) -> Self {
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut known: HashMap<(usize, u32, Option<Pc>, Stop), usize> = HashMap::new();
+        for (index, session) in sessions.iter().copied().enumerate() {
+            for wave in session.waves().iter().copied().filter(|wave| only.is_none_or(|only| only == *wave)) {
+                let Ok(info) = session.wave(wave) else { continue };
+                let stop = Stop::of(info.stop.as_deref(), info.signal);
+                let place = known.entry((index, info.agent, info.pc, stop)).or_insert_with(|| {
+                    groups.push(Group { session, pc: info.pc, stop, waves: Vec::new() });
+                    groups.len() - 1
+                });
+                if let Some(group) = groups.get_mut(*place) {
+                    group.waves.push(wave);
+                }
+            }
+        }
+        Self { groups }
+    }
+
+    /// The groups of the most telling stop that has waves: an access to memory, another fault, an unknown cause.
+    /// Waves that were running count if nothing else is there.
+    pub(super) fn stopped(&self) -> Vec<&Group<'a>> {
+        let stop = self.groups.iter().map(|group| group.stop).min();
+        let mut groups: Vec<&Group<'a>> =
+            self.groups.iter().filter(|group| Some(group.stop) == stop).collect();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.waves.len()));
+        groups
+    }
+
+    /// Number of waves by cause, and the PCs of the faulted ones.
+    pub(super) fn stops(&self) -> Stops {
+        let count = |of: &[Stop]| {
+            let groups = self.groups.iter().filter(|group| of.contains(&group.stop));
+            groups.map(|group| group.waves.len()).sum::<usize>()
+        };
+        let faulted = count(&[Stop::Memory, Stop::OtherFault]);
+        let mut pcs: Vec<(Pc, usize)> = Vec::new();
+        for group in self.groups.iter().filter(|group| group.stop <= Stop::OtherFault) {
+            let Some(pc) = group.pc else { continue };
+            match pcs.iter_mut().find(|(known, _)| *known == pc) {
+                Some((_, count)) => *count += group.waves.len(),
+                None => pcs.push((pc, group.waves.len())),
+            }
+        }
+        pcs.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let bystanders = if faulted > 0 { count(&[Stop::Running]) } else { 0 };
+        let chosen = self.stopped().first().and_then(|group| group.waves.first().copied());
+        Stops { faulted, bystanders, pcs, chosen }
+    }
+}
+
+impl Stop {
+    fn of(reasons: Option<&[String]>, signal: u8) -> Self {
+        match reasons {
+            None => Self::Unknown,
+            Some(reasons) if reasons.iter().any(|name| OF_MEMORY.contains(&name.as_str())) => Self::Memory,
+            Some(_) if !NO_FAULT.contains(&signal) => Self::OtherFault,
+            Some(_) => Self::Running,
+        }
+    }
+}
+
+impl<'a> Group<'a> {
+    /// The code at its PC.
+    pub(super) fn code(&self) -> Option<CodeAt<'a>> {
+        let (session, wave) = (self.session, self.waves.first().copied()?);
+        Some(CodeAt { session, wave, address: self.pc?.0 })
+    }
+}
