@@ -24,11 +24,20 @@ pub(super) struct CodeAt<'a> {
     pub(super) address: u64,
 }
 
+/// Kind of wave, agent and requested address.
+type Key = (String, u32, u64);
+
+/// Addresses of one session.
+struct Request<'a> {
+    session: &'a dyn Inspect,
+    keys: Vec<Key>,
+    addresses: Vec<(WaveId, u64)>,
+}
+
 /// Decoded functions of a dump's waves.
 #[derive(Debug, Default)]
 pub(super) struct Listings {
-    /// By kind of wave, agent and requested address.
-    known: HashMap<(String, u32, u64), Result<Arc<Listing>, DisassemblyError>>,
+    known: HashMap<Key, Result<Arc<Listing>, DisassemblyError>>,
 }
 
 /// A decoded function, or the part of it around an address.
@@ -67,26 +76,27 @@ impl Listings {
     /// Decodes the code at addresses, with one run of the tool for each processor. Addresses past [`MAX_LISTED`] and
     /// known ones are ignored.
     pub(super) fn prepare(&mut self, asked: &[CodeAt<'_>]) {
-        let mut by_session: Vec<(&dyn Inspect, Vec<_>, Vec<(WaveId, u64)>)> = Vec::new();
+        let mut by_session: Vec<Request<'_>> = Vec::new();
         for at in asked {
             let Some(key) = at.key() else { continue };
-            let is_asked = by_session.iter().any(|(_, keys, _)| keys.contains(&key));
+            let is_asked = by_session.iter().any(|request| request.keys.contains(&key));
             if is_asked || self.known.contains_key(&key) || self.known.len() >= MAX_LISTED {
                 continue;
             }
-            let is_it = |other: &dyn Inspect| std::ptr::addr_eq(other, at.session);
-            let place = match by_session.iter_mut().find(|(session, ..)| is_it(*session)) {
-                Some(place) => place,
-                None => {
-                    by_session.push((at.session, Vec::new(), Vec::new()));
-                    let Some(last) = by_session.last_mut() else { continue };
-                    last
+            let is_it = |request: &&mut Request<'_>| std::ptr::addr_eq(request.session, at.session);
+            match by_session.iter_mut().find(is_it) {
+                Some(request) => {
+                    request.keys.push(key);
+                    request.addresses.push((at.wave, at.address));
                 }
-            };
-            place.1.push(key);
-            place.2.push((at.wave, at.address));
+                None => by_session.push(Request {
+                    session: at.session,
+                    keys: vec![key],
+                    addresses: vec![(at.wave, at.address)],
+                }),
+            }
         }
-        for (session, keys, addresses) in by_session {
+        for Request { session, keys, addresses } in by_session {
             // Equal listings of the session are decoded once.
             let mut decoded: Vec<(Arc<Disassembly>, Arc<Listing>)> = Vec::new();
             for (key, found) in keys.into_iter().zip(session.functions(&addresses)) {
@@ -114,7 +124,7 @@ impl Listings {
 }
 
 impl CodeAt<'_> {
-    fn key(&self) -> Option<(String, u32, u64)> {
+    fn key(&self) -> Option<Key> {
         let info = self.session.wave(self.wave).ok()?;
         Some((format!("{}:{}", info.kind.target.name, info.kind.wave_size), info.agent, self.address))
     }

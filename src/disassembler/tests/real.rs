@@ -197,7 +197,8 @@ fn addresses_and_sizes_are_bounded() {
 fn several_pieces_are_listed_as_each_alone() {
     for tool in ["llvm-objdump", "llvm-mc"] {
         let program = newest_llvm(tool);
-        let mut of_machine: BTreeMap<String, (Machine, Vec<(u64, Vec<u8>)>)> = BTreeMap::new();
+        type Pieces = Vec<(u64, Vec<u8>)>;
+        let mut of_machine: BTreeMap<String, (Machine, Pieces)> = BTreeMap::new();
         for path in objects() {
             let (start, bytes, machine) = code(&path);
             let pieces = of_machine.entry(format!("{machine:?}")).or_insert((machine, Vec::new()));
