@@ -37,6 +37,7 @@ mod slim_shared;
 mod slim_sources;
 mod slim_streams;
 mod spec_coverage;
+mod triage;
 mod user_actions;
 mod variables;
 mod view;

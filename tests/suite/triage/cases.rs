@@ -1,0 +1,405 @@
+//! The cases of tests/fixtures/faults.zip (tests/fixtures/README.md has the format), and the dump of a case at a moment.
+
+#![allow(dead_code, reason = "the scores of the analysis read the rest")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Cursor, Read as _, Write as _};
+use std::sync::Arc;
+
+use lanescope::arch::Targets;
+use lanescope::import;
+use lanescope::session::Dump;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+
+/// All cases, and their code objects.
+pub(super) struct Cases {
+    pub(super) faults: Vec<Case>,
+    pub(super) hangs: Vec<Case>,
+    code: HashMap<String, Vec<u8>>,
+}
+
+/// A dispatch that faulted or hangs.
+#[derive(Deserialize)]
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) gpu: String,
+    pub(super) level: String,
+    #[serde(default)]
+    pub(super) language: String,
+    #[serde(default)]
+    pub(super) pattern: String,
+    code: String,
+    kernel: String,
+    grid: u32,
+    group: u32,
+    kernarg: u64,
+    registers: [usize; 3],
+    pub(super) wave_size: usize,
+    private_size: u64,
+    sgpr_count: u32,
+    kernel_object: u64,
+    pub(super) memory: Vec<Piece>,
+    pub(super) waves: Vec<Wave>,
+    /// Absent: a hang.
+    pub(super) fault: Option<Reported>,
+    #[serde(default)]
+    pub(super) hangs: bool,
+    #[serde(default)]
+    pub(super) groups: Vec<Group>,
+}
+
+/// Mapped memory.
+#[derive(Deserialize)]
+pub(super) struct Piece {
+    pub(super) name: String,
+    pub(super) address: u64,
+    pub(super) size: u64,
+    runs: Vec<Vec<u32>>,
+}
+
+/// The fault as a driver reports it.
+#[derive(Deserialize)]
+pub(super) struct Reported {
+    pub(super) kind: String,
+    pub(super) access: Option<String>,
+    pub(super) page: Option<u64>,
+    /// The id of the wave.
+    pub(super) wave: Option<u32>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Wave {
+    pub(super) id: u32,
+    workgroup: u32,
+    wave_in_group: u32,
+    state: BTreeMap<String, Encoded>,
+    /// The changes by each instruction after the bad access.
+    #[serde(default)]
+    pub(super) steps: Vec<BTreeMap<String, Encoded>>,
+    stop: Option<String>,
+    pub(super) truth: Option<Truth>,
+    pub(super) expected: Option<Expected>,
+}
+
+/// A register.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Encoded {
+    Scalar(u64),
+    /// BASE, STEP and a map of exceptions by lane.
+    Vector(Vec<Value>),
+}
+
+/// The bad accesses of a wave.
+#[derive(Deserialize)]
+pub(super) struct Truth {
+    pub(super) kind: String,
+    /// PC of a wave that executes no code.
+    pub(super) pc: Option<u64>,
+    #[serde(flatten)]
+    pub(super) access: Option<BadAccess>,
+    /// The registers that make the addresses.
+    #[serde(default)]
+    pub(super) registers: Vec<String>,
+    /// The registers that the access, and each instruction after it, writes.
+    #[serde(default)]
+    pub(super) written: Vec<Vec<String>>,
+    #[serde(default)]
+    pub(super) later: Vec<Later>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct BadAccess {
+    pub(super) instruction: u64,
+    pub(super) text: String,
+    /// Empty: a scalar access.
+    pub(super) lanes: Vec<u8>,
+    pub(super) pages: Vec<u64>,
+}
+
+/// A further bad access.
+#[derive(Deserialize)]
+pub(super) struct Later {
+    pub(super) step: usize,
+    #[serde(flatten)]
+    pub(super) access: BadAccess,
+}
+
+/// The expected state of a wave in a hang.
+#[derive(Deserialize)]
+pub(super) struct Expected {
+    pub(super) state: Vec<String>,
+    #[serde(default)]
+    pub(super) lines: Vec<u64>,
+    pub(super) poll: Option<Poll>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Poll {
+    pub(super) address: u64,
+    pub(super) value: u64,
+}
+
+/// A work-group with a barrier.
+#[derive(Deserialize)]
+pub(super) struct Group {
+    pub(super) workgroup: u32,
+    pub(super) waiting: Vec<u32>,
+    pub(super) missing: Vec<u32>,
+}
+
+/// The capture of a case.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    /// Number of instructions that the first faulting wave executed after the bad access.
+    pub(super) distance: usize,
+    /// Whether the driver's report is in the dump.
+    pub(super) has_report: bool,
+    /// Whether the dump lacks a piece of memory that is mapped.
+    pub(super) lacks_memory: bool,
+}
+
+pub(super) fn load() -> Cases {
+    let path = crate::fixtures::fixtures().join("faults.zip");
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+    let mut cases = Cases { faults: Vec::new(), hangs: Vec::new(), code: HashMap::new() };
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).unwrap();
+        let (name, mut content) = (entry.name().unwrap().into_owned(), Vec::new());
+        entry.read_to_end(&mut content).unwrap();
+        if name.ends_with(".json") {
+            let read: Vec<Case> =
+                serde_json::from_slice(&content).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let into = if name.starts_with("hangs") { &mut cases.hangs } else { &mut cases.faults };
+            into.extend(read);
+        } else {
+            cases.code.insert(name, content);
+        }
+    }
+    cases
+}
+
+/// A number that depends on the text alone.
+pub(super) fn pick(text: &str, below: usize) -> usize {
+    crc32fast::hash(text.as_bytes()) as usize % below
+}
+
+impl Wave {
+    /// Number of instructions after the access at a moment; a wave ends, and other waves than the first skid differently.
+    pub(super) fn skid(&self, case: &Case, moment: Moment) -> usize {
+        let is_first = case.fault.as_ref().is_some_and(|fault| fault.wave == Some(self.id));
+        let distance = if is_first {
+            moment.distance
+        } else {
+            (moment.distance + pick(&format!("{} {}", case.name, self.id), 4)).saturating_sub(1)
+        };
+        distance.min(self.steps.len())
+    }
+}
+
+impl Wave {
+    /// The registers at a moment.
+    pub(super) fn state(&self, case: &Case, moment: Moment) -> HashMap<&str, &Encoded> {
+        let changes = std::iter::once(&self.state).chain(self.steps.iter().take(self.skid(case, moment)));
+        changes.flatten().map(|(name, value)| (name.as_str(), value)).collect()
+    }
+}
+
+impl Cases {
+    pub(super) fn open(&self, case: &Case, moment: Moment) -> Arc<Dump> {
+        let mut bulk = Bulk::default();
+        let mut manifest = json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": case.gpu}],
+            "queue": [{"id": 1, "agent": 1}],
+            "code_object": [{"file": case.code, "address": "0x7f0000100000", "uri": format!("file:///cases/{}", case.code)}],
+            "dispatch": [{
+                "id": 1, "queue": 1, "kernel": case.kernel, "grid": [case.grid], "workgroup": [case.group],
+                "kernarg": case.kernarg, "kernel_object": case.kernel_object, "private_segment_size": case.private_size,
+                "group_segment_size": 0,
+            }],
+            "workgroup": (1..=case.grid.div_ceil(case.group)).map(|id| json!({
+                "id": id, "dispatch": 1, "position": [id - 1, 0, 0], "all_waves": true,
+            })).collect::<Vec<_>>(),
+            "layout": [case.layout()],
+            "wave": case.waves.iter().map(|wave| case.wave(wave, moment, &mut bulk)).collect::<Vec<_>>(),
+            "memory": case.memory.iter()
+                .filter(|piece| !(moment.lacks_memory && piece.name == "out"))
+                .map(|piece| piece.entry(&mut bulk)).collect::<Vec<_>>(),
+        });
+        if let Some(fault) = case.fault.as_ref().filter(|_| moment.has_report) {
+            manifest["fault"] = json!([fault.entry(&case.name)]);
+        }
+        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        let files = [("manifest.json", manifest.to_string().into_bytes()), ("bulk.bin", bulk.0)];
+        for (name, content) in files
+            .iter()
+            .map(|(name, content)| (*name, content))
+            .chain([(case.code.as_str(), &self.code[&case.code])])
+        {
+            archive.start_file(name, stored).unwrap();
+            archive.write_all(content).unwrap();
+        }
+        let bytes = archive.finish().unwrap().into_inner();
+        let opened = import::open_bytes(&format!("{}.zip", case.name), bytes, &Targets::builtin()).unwrap();
+        assert!(opened.problems.is_empty(), "{}: {:?}", case.name, opened.problems);
+        Arc::new(Dump::new(opened.capture, opened.problems))
+    }
+}
+
+/// A side file.
+#[derive(Default)]
+struct Bulk(Vec<u8>);
+
+impl Bulk {
+    fn store(&mut self, words: impl IntoIterator<Item = u32>) -> (usize, usize) {
+        let offset = self.0.len();
+        self.0.extend(words.into_iter().flat_map(u32::to_le_bytes));
+        (offset, self.0.len() - offset)
+    }
+}
+
+impl Piece {
+    fn entry(&self, bulk: &mut Bulk) -> Value {
+        let mut words: Vec<u32> = Vec::new();
+        for run in &self.runs {
+            let step = run.get(2).copied().unwrap_or(0);
+            words.extend((0..run[0]).map(|index| run[1].wrapping_add(step.wrapping_mul(index))));
+        }
+        words.resize(usize::try_from(self.size / 4).unwrap(), 0);
+        let (offset, length) = bulk.store(words);
+        json!({"name": self.name, "address": self.address, "file": "bulk.bin", "offset": offset, "length": length})
+    }
+}
+
+impl Reported {
+    /// The table of the dump: of ROCr's line, or of the kernel log, which has the direction.
+    fn entry(&self, name: &str) -> Value {
+        let Some(page) = self.page else {
+            return json!({"kind": "aperture", "source": "runtime"});
+        };
+        let mut entry = json!({"kind": "page", "address": page, "bytes": 4096, "source": "runtime"});
+        let reason = if self.kind == "read-only" { "read_only" } else { "not_present" };
+        entry["reasons"] = json!([reason]);
+        if self.kind == "read-only" || pick(name, 3) == 0 {
+            let write = self.access.as_deref().is_some_and(|access| access != "load");
+            let access = if self.kind == "execute" {
+                "execute"
+            } else if write {
+                "write"
+            } else {
+                "read"
+            };
+            entry["source"] = json!("kernel_log");
+            entry["access"] = json!(access);
+            entry["all_reasons"] = json!(true);
+            if write && self.kind != "read-only" {
+                entry["reasons"] = json!(["not_present", "read_only"]);
+            }
+        }
+        entry
+    }
+}
+
+impl Encoded {
+    pub(super) fn scalar(&self) -> u64 {
+        match self {
+            Self::Scalar(value) => *value,
+            Self::Vector(_) => panic!("a vector"),
+        }
+    }
+
+    pub(super) fn lanes(&self, count: usize) -> Vec<u32> {
+        let Self::Vector(parts) = self else { panic!("a scalar") };
+        let number = |index: usize| parts.get(index).and_then(Value::as_u64).unwrap_or(0) as u32;
+        let mut lanes: Vec<u32> =
+            (0..count as u32).map(|lane| number(0).wrapping_add(number(1).wrapping_mul(lane))).collect();
+        for (lane, value) in parts.get(2).and_then(Value::as_object).into_iter().flatten() {
+            lanes[lane.parse::<usize>().unwrap()] = value.as_u64().unwrap() as u32;
+        }
+        lanes
+    }
+}
+
+impl Case {
+    fn is_gfx12(&self) -> bool {
+        self.gpu.starts_with("gfx12")
+    }
+
+    fn is_gfx9(&self) -> bool {
+        self.gpu.starts_with("gfx9")
+    }
+
+    fn layout(&self) -> Value {
+        let [vectors, accumulators, scalars] = self.registers;
+        let row = 4 * self.wave_size;
+        let mut blocks = vec![json!({"registers": format!("v0-v{}", vectors - 1), "offset": 0})];
+        if accumulators > 0 {
+            blocks.push(json!({"registers": format!("a0-a{}", accumulators - 1), "offset": row * vectors}));
+        }
+        let offset = row * (vectors + accumulators);
+        blocks.push(json!({"registers": format!("s0-s{}", scalars - 1), "offset": offset}));
+        json!({"name": "all", "blocks": blocks})
+    }
+
+    fn wave(&self, wave: &Wave, moment: Moment, bulk: &mut Bulk) -> Value {
+        let state = wave.state(self, moment);
+        let scalar = |name: &str| state[name].scalar();
+        let [vectors, accumulators, scalars] = self.registers;
+        let vector = |name: String| state[name.as_str()].lanes(self.wave_size);
+        let (image, _) = bulk.store((0..vectors).flat_map(|n| vector(format!("v{n}"))));
+        bulk.store((0..accumulators).flat_map(|n| vector(format!("a{n}"))));
+        bulk.store((0..scalars).map(|n| scalar(&format!("s{n}")) as u32));
+        let mut entry = json!({
+            "id": wave.id, "workgroup": wave.workgroup, "wave_in_group": wave.wave_in_group,
+            "image": {"layout": "all", "file": "bulk.bin", "offset": image},
+        });
+        let rows = state.keys().filter(|name| name.starts_with('p') && **name != "pc").count();
+        if rows > 0 {
+            let (offset, length) = bulk.store((0..rows).flat_map(|n| vector(format!("p{n}"))));
+            entry["private_size"] = json!(length);
+            entry["private"] = json!([{"file": "bulk.bin", "offset": offset, "length": length}]);
+        }
+        let kind = wave.truth.as_ref().map(|truth| truth.kind.as_str());
+        let stop = match (kind, wave.stop.as_deref()) {
+            (Some("aperture" | "misaligned"), _) => json!(["address_error"]),
+            (Some(_), _) => json!(["memory_violation"]),
+            // The debugger or the driver stopped the queue's other waves.
+            (None, Some("stopped")) => json!(["debug_trap"]),
+            (None, _) => json!([]),
+        };
+        let mut registers = json!({
+            "pc": scalar("pc"), "exec": scalar("exec"), "vcc": scalar("vcc"), "m0": scalar("m0"), "mode": 0x2f0,
+        });
+        let is_stopped = stop != json!([]);
+        let (violation, xnack) = if self.is_gfx12() { (1 << 4, 1 << 12) } else { (1 << 8, 1 << 28) };
+        let flags: u32 = match kind {
+            None => 0,
+            Some("aperture" | "misaligned") => violation,
+            Some(_) => violation | xnack,
+        };
+        let at_barrier = wave.expected.as_ref().is_some_and(|expected| expected.state == ["at-barrier"]);
+        if self.is_gfx12() {
+            registers["excp_flag_priv"] = json!(flags);
+            registers["state_priv"] = json!(scalar("scc") << 9 | u64::from(is_stopped) << 14);
+        } else {
+            registers["trapsts"] = json!(flags);
+            let zeros = u64::from(scalar("exec") == 0) << 9 | u64::from(scalar("vcc") == 0) << 10;
+            let barrier = u64::from(at_barrier) << 12 | u64::from(self.group as usize > self.wave_size) << 11;
+            registers["status"] =
+                json!(scalar("scc") | 1 << 6 | zeros | barrier | u64::from(is_stopped) << 13);
+        }
+        if self.is_gfx9() {
+            entry["sgpr_count"] = json!(self.sgpr_count);
+            registers["flat_scratch"] = json!(scalar("flat_scratch"));
+        } else {
+            entry["wave_size"] = json!(self.wave_size);
+        }
+        entry["stop"] = stop;
+        entry["registers"] = registers;
+        entry
+    }
+}
