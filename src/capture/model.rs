@@ -38,6 +38,9 @@ pub struct Capture {
     pub sources: Vec<SourceFile>,
     /// Global memory.
     pub global: MemoryMap,
+    /// Whether `global` lists all memory that the driver mapped for the GPUs: an address outside of it is unmapped. A
+    /// core has the whole list if nothing of it is damaged or cut. Other formats hold the part that their writer chose.
+    pub is_global_whole: bool,
     /// The stores of the extents.
     pub backings: Vec<Arc<dyn Backing>>,
     /// The first of the stores' files that changed since it was opened.

@@ -44,18 +44,20 @@ impl Rule {
         }
     }
 
-    /// Formats the rule as a term of the lane: `7`, `lane`, `1000 + lane`, `4 * lane - 8`.
+    /// Formats the rule as a term of the lane: `7`, `lane`, `1000 + lane`, `4 * lane - 8`, `63 - lane`.
     #[must_use]
     pub(crate) fn term(&self) -> String {
-        let lane = match self.step {
+        let lane = match self.step.unsigned_abs() {
             0 => return self.base.to_string(),
             1 => "lane".to_owned(),
             step => format!("{step} * lane"),
         };
-        match self.base {
-            0 => lane,
-            base if base < 0 => format!("{lane} - {}", base.unsigned_abs()),
-            base => format!("{base} + {lane}"),
+        match (self.base, self.step > 0) {
+            (0, true) => lane,
+            (0, false) => format!("-{lane}"),
+            (base, true) if base < 0 => format!("{lane} - {}", base.unsigned_abs()),
+            (base, true) => format!("{base} + {lane}"),
+            (base, false) => format!("{base} - {lane}"),
         }
     }
 }

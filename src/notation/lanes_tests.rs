@@ -70,7 +70,9 @@ fn rules_as_terms() {
     assert_eq!(term(0, 1), "lane");
     assert_eq!(term(1000, 1), "1000 + lane");
     assert_eq!(term(-8, 4), "4 * lane - 8");
-    assert_eq!(term(0, -1), "-1 * lane");
+    assert_eq!(term(0, -1), "-lane");
+    assert_eq!(term(63, -1), "63 - lane");
+    assert_eq!(term(-3, -2), "-3 - 2 * lane");
     assert_eq!(term(i128::MIN, 1), "lane - 170141183460469231731687303715884105728");
 }
 

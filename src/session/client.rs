@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::dump::{self, ServedKind};
 use super::inspect::{Code, DumpFacts, Stacks, Storage, Variables, Waves, WhatIf};
-use super::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn, Whereabouts};
+use super::print::{
+    Explanation, ObjectAt, Parts, PartsQuery, PrintError, Printed, Query, VariableIn, Whereabouts,
+};
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, Dump, EvaluateError, Evaluation, Grouping, Groups, Instructions, Interrupt,
@@ -401,6 +403,10 @@ impl Storage for Session {
         regions::region(&self.reader, address, wave, self.focus(wave))
     }
 
+    fn has_whole_map(&self) -> bool {
+        self.reader.dump().capture().is_global_whole
+    }
+
     fn exists(&self, place: MemoryAddress) -> bool {
         self.reader.exists(place)
     }
@@ -523,6 +529,16 @@ impl Variables for Session {
     fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]> {
         let Ok(debug) = self.reader.dump().debug_info(code_object) else { return Arc::default() };
         self.pointers.lock().unwrap_or_else(PoisonError::into_inner).of(&debug, type_id).agreed
+    }
+
+    fn parts(&self, asked: &PartsQuery) -> Result<Parts, ReadError> {
+        self.serves(asked.wave)?;
+        super::print::parts(&self.reader, asked)
+    }
+
+    fn member_path(&self, code_object: usize, type_id: TypeId, offset: u64) -> Option<String> {
+        let debug = self.reader.dump().debug_info(code_object).ok()?;
+        super::print::member_path(&debug, type_id, offset)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn, Whereabouts};
+use super::print::{
+    Explanation, ObjectAt, Parts, PartsQuery, PrintError, Printed, Query, VariableIn, Whereabouts,
+};
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
@@ -126,6 +128,10 @@ pub trait Storage {
     /// The contents at a client's address and their extent: regions cover all of the 64-bit space.
     fn region(&self, address: u64, wave: WaveId) -> Region;
 
+    /// Whether the capture lists all memory that the driver mapped for the GPUs. Otherwise a missing address may be
+    /// mapped.
+    fn has_whole_map(&self) -> bool;
+
     /// Whether memory is known to exist at a place, captured or not.
     fn exists(&self, place: MemoryAddress) -> bool;
 
@@ -238,6 +244,17 @@ pub trait Variables {
     /// The pointers in an object of a type of that code object, an index into the capture's list; empty if the type
     /// is unreadable. Pointers that share their bytes lead to the same type, or to none.
     fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]>;
+
+    /// Returns the pointers, arrays and integers in the variables in scope at an instruction of the wave's stack, with
+    /// the arguments of its kernel.
+    ///
+    /// # Errors
+    /// [`ReadError::NoSuchWave`], or the operating system's error for a file.
+    fn parts(&self, asked: &PartsQuery) -> Result<Parts, ReadError>;
+
+    /// The path from an object of a type of that code object to the part that begins at that byte: `.range.first`;
+    /// empty for the object itself. `None`: no part begins there.
+    fn member_path(&self, code_object: usize, type_id: TypeId, offset: u64) -> Option<String>;
 }
 
 /// Instructions.

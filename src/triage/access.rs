@@ -236,6 +236,8 @@ pub struct Neighbour {
     pub name: Option<String>,
     /// Whether its bounds are rounded to pages.
     pub is_rounded: bool,
+    /// Whether the capture lists all mapped memory. Otherwise memory that it lacks may follow the allocation.
+    pub is_map_whole: bool,
 }
 
 /// An access in terms of the source: `x[1024]`.

@@ -4,10 +4,15 @@
 //! `json` as `lanescope.triage/1`. Statements have a [`Confidence`] and typed reasons; missing data excludes nothing.
 
 mod access;
+mod accessed;
 mod analysis;
 mod cause;
 mod hang;
 mod listings;
+mod map;
+mod patterns;
+mod registers;
+mod source;
 mod survey;
 
 pub use access::{
@@ -17,6 +22,7 @@ pub use access::{
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
+pub use source::describe;
 
 use crate::capture::Fault;
 use crate::units::{LaneId, LaneSet, Pc, WaveId};

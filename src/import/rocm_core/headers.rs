@@ -30,6 +30,8 @@ pub(super) struct Headers {
     pub(super) notes: Vec<Range>,
     /// Offset after the last program header.
     pub(super) end: u64,
+    /// Whether the file has all bytes of each PT_LOAD, by its headers: p_filesz is p_memsz.
+    pub(super) is_whole: bool,
 }
 
 /// A range of the file with its memory address.
@@ -151,7 +153,7 @@ fn sort(
     problems: &mut Problems,
 ) -> Headers {
     let end = table.saturating_add(bytes.len() as u64);
-    let mut headers = Headers { machine, loads: Vec::new(), notes: Vec::new(), end };
+    let mut headers = Headers { machine, loads: Vec::new(), notes: Vec::new(), end, is_whole: true };
     let mut empty: Option<(u64, u32)> = None;
     for (index, header) in (0u32..).zip(bytes.chunks_exact(entry)) {
         let Some(header) = record::<ProgramHeader>(header, 0) else { break };
@@ -163,7 +165,10 @@ fn sort(
             size: header.p_filesz.get(LE),
         };
         match header.p_type.get(LE) {
-            PT_LOAD => headers.loads.push(range),
+            PT_LOAD => {
+                headers.is_whole &= header.p_memsz.get(LE) <= range.size;
+                headers.loads.push(range);
+            }
             PT_NOTE => headers.notes.push(range),
             PT_NULL => {
                 let at = table + u64::from(index) * entry as u64;

@@ -109,9 +109,11 @@ pub(super) fn open(
     let is_gpu_alone = matches!(&*files, [(_, headers)] if headers.machine == elf::EM_AMDGPU);
     let executable = segments::executable(&files);
     let map = segments::map(&files, &mut problems);
+    let is_global_whole = problems.first().is_none() && files.iter().all(|(_, headers)| headers.is_whole);
     let stores: Vec<Arc<dyn Backing>> = files.into_iter().map(|(file, _)| file).collect();
     let memory = CoreMemory::new(&name, map, stores).of_gpu_alone(is_gpu_alone).with_executable(executable);
-    let capture = Capture { name, provenance, changes: changes.clone(), ..Capture::default() };
+    let capture =
+        Capture { name, provenance, is_global_whole, changes: changes.clone(), ..Capture::default() };
     let capture = import(capture, &memory, state, targets, options, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
 }

@@ -18,6 +18,7 @@ mod names;
 mod object;
 mod parse;
 mod part;
+mod parts;
 mod path;
 mod pointer;
 mod read;
@@ -37,6 +38,10 @@ pub(super) use explain::explain;
 pub use locate::{MAX_COMPOSED_BYTES, ObjectAt, VariableIn, Whereabouts};
 pub(super) use locate::{leads_to, locate, with_pointers, write_in};
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
+pub use parts::{
+    ArrayDimension, MAX_PARTS, PartOwner, PartSort, PartValue, Parts, PartsQuery, Pointee, VariablePart,
+};
+pub(super) use parts::{member_path, parts};
 pub use path::{Binary, Node, Path, TypeName, Unary};
 
 use super::variables::with_frame;

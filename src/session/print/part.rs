@@ -233,7 +233,7 @@ impl PathEvaluator<'_, '_, '_> {
     }
 
     /// The location of an object's data: elsewhere if its type, as of a descriptor, has `DW_AT_data_location`.
-    fn data_of(&self, object: &Object) -> Answer<Object> {
+    pub(super) fn data_of(&self, object: &Object) -> Answer<Object> {
         let Ty::Die(id) = object.ty else { return Ok(object.clone()) };
         let found = self.scene.debug().stripped(id).map_err(words)?;
         let data = found.as_ref().and_then(|found| found.indirect.as_ref()?.data_location.as_ref());

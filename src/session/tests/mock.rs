@@ -6,7 +6,9 @@ use crate::arch::{RegId, RegisterValue, WaveArch};
 use crate::capture::{Fault, Problem};
 use crate::debuginfo::TypeId;
 use crate::session::inspect::{Code, DumpFacts, Stacks, Storage, Variables, Waves, WhatIf};
-use crate::session::print::{Explanation, ObjectAt, PrintError, Printed, Query, VariableIn, Whereabouts};
+use crate::session::print::{
+    Explanation, ObjectAt, Parts, PartsQuery, PrintError, Printed, Query, VariableIn, Whereabouts,
+};
 use crate::session::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
     DispatchInfo, Dropped, EvaluateError, Evaluation, Grouping, Groups, Instructions, LaneInfo, LaneStack,
@@ -46,6 +48,7 @@ mockall::mock! {
         fn read(&self, place: MemoryAddress, buffer: &mut [u8]) -> Result<usize, ReadError>;
         fn place(&self, address: u64, wave: WaveId) -> Result<MemoryAddress, ReadError>;
         fn region(&self, address: u64, wave: WaveId) -> Region;
+        fn has_whole_map(&self) -> bool;
         fn exists(&self, place: MemoryAddress) -> bool;
         fn generic_address(&self, place: MemoryAddress) -> Option<Address>;
         fn generation(&self) -> u64;
@@ -67,6 +70,8 @@ mockall::mock! {
         fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, ReadError>;
         fn with_pointers(&self, wave: WaveId, lane: LaneId, own_stack: bool) -> Result<Vec<ObjectAt>, ReadError>;
         fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]>;
+        fn parts(&self, asked: &PartsQuery) -> Result<Parts, ReadError>;
+        fn member_path(&self, code_object: usize, type_id: TypeId, offset: u64) -> Option<String>;
     }
     impl Code for Inspect {
         fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, DisassemblyError>;

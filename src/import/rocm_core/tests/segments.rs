@@ -24,7 +24,16 @@ fn made(files: &[Made<'_>]) -> (MemoryMap, Vec<Problem>) {
             size: *size,
         });
         let file: Arc<dyn Backing> = Arc::new(MemoryBacking::new("file", vec![0u8; *size]));
-        (file, Headers { machine: crate::elf::EM_AMDGPU, loads: loads.collect(), notes: Vec::new(), end: 0 })
+        (
+            file,
+            Headers {
+                machine: crate::elf::EM_AMDGPU,
+                loads: loads.collect(),
+                notes: Vec::new(),
+                end: 0,
+                is_whole: true,
+            },
+        )
     });
     let map = map(&files.collect::<Vec<_>>(), &mut problems);
     (map, problems.finish())

@@ -1,0 +1,27 @@
+//! One flipped bit.
+
+use super::neighbours::{before_start, past_end};
+use super::{Subject, is_hole};
+use crate::triage::Pattern;
+
+/// Lower bits lead to the same page.
+const FIRST_BIT: u8 = 12;
+/// More ways to listed memory than this are chance.
+const MAX_WAYS: usize = 3;
+
+/// The address is unmapped or non-canonical, near no allocation, and at most 3 single bits from 12 up lead to listed
+/// memory. Of several the highest counts.
+pub(super) fn flipped(of: &Subject<'_>) -> Option<Pattern> {
+    let address = of.global()?;
+    let is_bad = is_hole(address) || of.unmapped().is_some();
+    if !is_bad || past_end(of).is_some() || before_start(of).is_some() {
+        return None;
+    }
+    let ways = (FIRST_BIT..64).filter_map(|bit| {
+        let meant = address ^ 1 << bit;
+        of.accessed.map.lists(meant).then_some((bit, meant))
+    });
+    let ways: Vec<(u8, u64)> = ways.take(MAX_WAYS + 1).collect();
+    let (bit, meant) = ways.last().copied().filter(|_| ways.len() <= MAX_WAYS)?;
+    Some(Pattern::FlippedBit { bit, meant, alternatives: ways.len() - 1 })
+}

@@ -1,0 +1,58 @@
+//! Fillers of allocators and sanitizers in pointers.
+
+use super::Subject;
+use crate::triage::Pattern;
+
+/// The largest distance of a pointer from the filler: offsets of members and small indexes.
+const SLACK: u64 = 0x1_0000;
+
+/// Fillers of 4 bytes. A pointer has one twice, or in its low half below zeros.
+const WORDS: &[(u32, &str)] = &[
+    (0xd0be_d0be, "amdgpu's filler of released memory"),
+    (0xdead_beef, "a filler by convention"),
+    (0xbaad_f00d, "the Windows heap's filler"),
+];
+
+/// Fillers of 1 byte, repeated.
+const BYTES: &[(u8, &str)] = &[
+    (0xbe, "AddressSanitizer's filler of allocated memory"),
+    (0x55, "AddressSanitizer's filler of freed memory"),
+    (0xa5, "jemalloc's filler of allocated memory"),
+    (0x5a, "jemalloc's filler of freed memory"),
+    (0xe5, "Mozilla's filler of freed memory"),
+    (0xaa, "clang's filler of uninitialized variables"),
+    (0xcd, "MSVC's filler of allocated memory"),
+    (0xdd, "MSVC's filler of freed memory"),
+    (0xfd, "MSVC's filler around allocations"),
+    (0xfe, "MSVC's filler of freed memory"),
+    (0xcc, "MSVC's filler of uninitialized variables"),
+    (0x6b, "Linux' filler of freed memory"),
+];
+
+/// The address is not in listed memory, and the base pointer or the register with the address is a filler, or less than
+/// 64 KiB from one.
+pub(super) fn poison(of: &Subject<'_>) -> Option<Pattern> {
+    of.unlisted()?;
+    let values = [of.base, of.lane.parts.sum, of.global()];
+    values.into_iter().flatten().find_map(|value| {
+        let origin = origin(value)?;
+        Some(Pattern::Poison { value, origin })
+    })
+}
+
+/// The origin of the filler at or near a value.
+pub(super) fn origin(value: u64) -> Option<&'static str> {
+    let is_near = |filler: u64| value.abs_diff(filler) < SLACK;
+    let repeated = |byte: u8| u64::from_le_bytes([byte; 8]);
+    let word = WORDS.iter().find(|(word, _)| {
+        let word = u64::from(*word);
+        is_near(word << 32 | word) || is_near(word)
+    });
+    if let Some((_, origin)) = word {
+        return Some(origin);
+    }
+    // All bits clear or set are no filler.
+    let byte = (1..=0xfe).find(|byte| is_near(repeated(*byte)))?;
+    let known = BYTES.iter().find(|(known, _)| *known == byte);
+    Some(known.map_or("a repeated byte, as glibc's MALLOC_PERTURB_ writes", |(_, origin)| origin))
+}
