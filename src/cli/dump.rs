@@ -9,7 +9,7 @@ use super::Failure;
 use super::choice::choice;
 use super::value::ValueError;
 use crate::arch::{Targets, WaveArch};
-use crate::capture::Wave;
+use crate::capture::{FaultAddress, PAGE, Wave};
 use crate::clean::clean_lines;
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
@@ -76,6 +76,13 @@ pub(crate) struct CaptureArgs {
     /// The processor, where the dump does not name it: gfx90a
     #[arg(long, value_name = "NAME", help_heading = CAPTURES)]
     pub(crate) processor: Option<String>,
+    /// A text that reports the fault: a program's output or a kernel log; may be repeated
+    #[arg(long = "log", value_name = "FILE", help_heading = CAPTURES)]
+    pub(crate) logs: Vec<PathBuf>,
+    /// The address of the fault: 0x7f0000201008 is a byte, 0x7f0000201xxx or 0x7f0000201000 a page, and +N adds the
+    /// number of bytes
+    #[arg(long, value_name = "ADDRESS[+N]", value_parser = fault_address, help_heading = CAPTURES)]
+    pub(crate) fault_address: Option<FaultAddress>,
 }
 
 pub(super) const CAPTURES: &str = "Options of the dump";
@@ -106,6 +113,8 @@ impl CaptureArgs {
             local_files: self.local_files,
             r_version: self.r_version,
             target: self.processor.clone(),
+            logs: self.logs.clone(),
+            fault_address: self.fault_address,
         }
     }
 }
@@ -126,6 +135,25 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, ValueError> {
         return Err(ValueError::Form("FILE or FILE@ADDRESS"));
     }
     Ok(Supplied { file: PathBuf::from(file), address })
+}
+
+/// `0x7f0000201008`: a byte; `0x7f0000201xxx`, `0x7f0000201000`: a page, as reports print it; `0x7f0000201000+8`.
+fn fault_address(text: &str) -> Result<FaultAddress, ValueError> {
+    let wrong = || ValueError::Form("0xADDRESS, 0xPAGExxx or 0xADDRESS+BYTES");
+    let hex = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+    let (start, bytes) = match text.split_once('+') {
+        Some((address, bytes)) => {
+            let bytes = hex(bytes).or_else(|| bytes.parse().ok()).filter(|bytes| *bytes > 0);
+            (hex(address).ok_or_else(wrong)?, bytes.ok_or_else(wrong)?)
+        }
+        None => {
+            let page = text.strip_suffix("xxx").map(|digits| format!("{digits}000"));
+            let start = hex(page.as_deref().unwrap_or(text)).ok_or_else(wrong)?;
+            (start, if start.is_multiple_of(PAGE) { PAGE } else { 1 })
+        }
+    };
+    start.checked_add(bytes - 1).ok_or_else(wrong)?;
+    Ok(FaultAddress { start, bytes, is_inexact: false })
 }
 
 /// The choice of waves, the same in every command. `super::command` adds each command's default to the help.
@@ -254,12 +282,14 @@ pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Fail
 
 /// Opens the dump; the caller reports its problems.
 pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
+    let options = Options { name: args.called.clone(), ..args.with.options() };
     let opened = match &args.dump {
-        Some(path) => {
-            let options = Options { name: args.called.clone(), ..args.with.options() };
-            import::open(path, targets, &options)?
+        Some(path) => import::open(path, targets, &options)?,
+        None => {
+            let mut demo = import::open_zip_bytes("the embedded demo", DEMO, targets)?;
+            import::add_faults(&mut demo, &options)?;
+            demo
         }
-        None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let folders = args.with.debug_folders(&args.debug_dirs);
     let dump = Dump::with_debug_folders(opened.capture, opened.problems, &folders);

@@ -11,6 +11,7 @@ mod agent_log;
 pub(crate) mod beneath;
 mod dump;
 mod fallback_target;
+mod faults;
 mod file;
 mod ignored_options;
 pub mod objects;
@@ -65,9 +66,24 @@ pub struct Opened {
 /// The format is unknown, the first part is unreadable, or no part can be loaded.
 pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened, ImportError> {
     let mut opened = open_path(path, targets, options)?;
+    add_faults(&mut opened, options)?;
     // The file's name is untrusted too.
     opened.capture.name = clean(opened.capture.name).into_owned();
     Ok(opened)
+}
+
+/// Adds the faults of the user's logs and options.
+///
+/// # Errors
+/// A log cannot be read.
+pub fn add_faults(opened: &mut Opened, options: &Options) -> Result<(), ImportError> {
+    for path in &options.logs {
+        let reported = faults::read_log(path, &mut opened.problems)?;
+        opened.problems.extend(reported.into_capture(&mut opened.capture));
+    }
+    let by_user = options.fault_address.map(faults::Reported::by_user);
+    opened.problems.extend(by_user.and_then(|reported| reported.into_capture(&mut opened.capture)));
+    Ok(())
 }
 
 fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened, ImportError> {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::capture::FaultAddress;
+
 /// Supplements to a capture; the default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -23,6 +25,10 @@ pub struct Options {
     pub local_files: LocalFiles,
     /// The processor, for formats without one: `gfx90a`.
     pub target: Option<String>,
+    /// Texts in which faults are reported: a program's output, a kernel log.
+    pub logs: Vec<PathBuf>,
+    /// The address of the fault.
+    pub fault_address: Option<FaultAddress>,
 }
 
 /// Use of files of this machine that a capture names: `file://` of cores and logs, `path` of dumps (docs/security.md).

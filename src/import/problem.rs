@@ -159,6 +159,11 @@ impl Problems {
         Self { file: file.into(), list: Vec::new(), more: 0 }
     }
 
+    /// The file of the problems.
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
     /// Reports an error in the manifest.
     pub(super) fn report(&mut self, key: impl Display, what: impl Display, hint: impl Hint) {
         self.push(None, None, key, what, hint);
@@ -197,6 +202,17 @@ impl Problems {
     /// Reports an error of the whole capture.
     pub(super) fn whole(&mut self, what: impl Display, hint: impl Hint) {
         self.list(FileLocation::default(), what, hint);
+    }
+
+    /// Adds problems with places of their own.
+    pub(super) fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        for Problem { place, what, hint, .. } in problems {
+            if self.list.len() >= MAX_PROBLEMS {
+                self.more += 1;
+            } else {
+                self.list.push(Problem { severity: Severity::Warning, place, what, hint });
+            }
+        }
     }
 
     /// Makes the last problem the reason that the capture has no waves.

@@ -7,7 +7,7 @@ use memchr::{memchr, memmem, memrchr};
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use super::text::{self, Order, Utf16, find};
-use super::{agent_log, umr};
+use super::{agent_log, faults, umr};
 use crate::elf::{
     DataEncoding, ELFCLASS32, ELFCLASS64, ELFDATA2LSB, ELFDATA2MSB, ELFMAG, ET_CORE, FileClass, FileType,
 };
@@ -265,7 +265,7 @@ fn search(mut source: impl Read) -> io::Result<Found> {
         }
         found.idle |= find(&buffer, umr::IDLE).is_some();
         if found.fault.is_none()
-            && let Some(at) = find(&buffer, agent_log::FAULT)
+            && let Some(at) = find(&buffer, faults::MARK)
         {
             let (start, end) = line_around(&buffer, at);
             found.fault = Some(text::excerpt(buffer.get(start..end).unwrap_or_default()));

@@ -116,10 +116,7 @@ impl Builder<'_> {
         self.capture.provenance = Provenance {
             format: self.log.version.words().to_owned(),
             producer: Some("ROCm debug agent".to_owned()),
-            note: Some(match &self.log.fault {
-                Some(fault) => format!("{what}. The log reports: {fault}"),
-                None => what,
-            }),
+            note: Some(what),
             ..Provenance::default()
         };
     }

@@ -26,9 +26,6 @@ use super::text::Kept;
 use super::{Opened, Options, fallback_target};
 use crate::arch::Targets;
 
-/// The runtime's message on a fault, before the agent's report or alone.
-pub(super) const FAULT: &str = "emory access fault";
-
 /// Reads a log; `folder`: the folder of its file.
 ///
 /// # Errors
@@ -42,13 +39,15 @@ pub(super) fn open(
 ) -> Result<Opened, ImportError> {
     let chosen = fallback_target::chosen(targets, options)?;
     let mut problems = Problems::new(name);
-    let log = read::read(source, Kept::default(), &mut problems);
+    let mut log = read::read(source, Kept::default(), &mut problems);
+    let faults = std::mem::take(&mut log.faults);
     let processes = Processes::of(&log);
     let objects = objects::find(&log, &processes, folder, targets, options, chosen.as_ref(), &mut problems);
     if let Some(chosen) = &chosen {
         infer::contradictions(&log, &objects, targets, chosen, &mut problems);
     }
-    let capture = build::build(name, log, &processes, objects, targets, chosen.as_ref(), &mut problems);
+    let mut capture = build::build(name, log, &processes, objects, targets, chosen.as_ref(), &mut problems);
+    problems.extend(faults.into_capture(&mut capture));
     Ok(Opened { capture, problems: problems.finish() })
 }
 

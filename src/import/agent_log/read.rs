@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::FAULT;
 use super::line::{self, Headers, Heading, Module, Scalar};
 use super::line_prefix::{Ahead, Waiting};
 use super::memory;
@@ -11,8 +10,9 @@ use super::streams::{Found, Owner, Stream, Streams};
 use super::wave::{RawWave, Section};
 use crate::arch::Processor;
 use crate::clean::clean;
+use crate::import::faults::{self, Reported};
 use crate::import::problem::{Do, Problems};
-use crate::import::text::{Cursor, Kept, Line, MAX_WAVES, excerpt, find, processors_in};
+use crate::import::text::{Cursor, Kept, Line, MAX_WAVES, find, processors_in};
 
 /// Maximum number of code objects of a log.
 pub(super) const MAX_OBJECTS: usize = 4096;
@@ -30,8 +30,7 @@ pub(super) struct Log {
     pub(super) hints: Hints,
     /// The newest form of a header.
     pub(super) version: LogVersion,
-    /// The runtime's line on the inaccessible address.
-    pub(super) fault: Option<String>,
+    pub(super) faults: Reported,
 }
 
 /// A code object of a disassembly.
@@ -115,6 +114,7 @@ pub(super) fn read(source: impl BufRead, kept: Kept, problems: &mut Problems) ->
 
 struct Reader<'p> {
     log: Log,
+    faults: faults::Reader,
     problems: &'p mut Problems,
     headers: Headers,
     streams: Streams<RawWave>,
@@ -143,6 +143,7 @@ struct Vector {
 impl<'p> Reader<'p> {
     fn new(kept: Kept, problems: &'p mut Problems) -> Self {
         Self {
+            faults: faults::Reader::new(problems.file()),
             log: Log { kept, ..Log::default() },
             problems,
             headers: Headers::new(),
@@ -433,9 +434,7 @@ impl<'p> Reader<'p> {
             }
             None => {}
         }
-        if self.log.fault.is_none() && find(text, FAULT).is_some() {
-            self.log.fault = Some(excerpt(text));
-        }
+        self.faults.line(line.number, line.text);
         let hints = &mut self.log.hints;
         if hints.named.is_none() && find(text, "GPU agent: AMD gfx").is_some() {
             hints.named = processors_in(text).next().map(|named| (named, line.number));
@@ -482,6 +481,7 @@ impl<'p> Reader<'p> {
                 "the log has more values or names of registers than are kept; the rest is not captured";
             self.problems.whole(what, "values of some 1 GiB, and 4096 names");
         }
+        self.log.faults = self.faults.finish();
         self.log.waves.sort_by_key(|wave| wave.line);
         self.log.version = self.log.waves.iter().map(|wave| wave.version).max().unwrap_or_default();
         self.log

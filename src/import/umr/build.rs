@@ -63,6 +63,7 @@ pub(super) fn build(
         problems.whole(what, "values of some 1 GiB, and 64 MiB of code");
     }
     let (map, words) = code(&read, problems);
+    problems.extend(read.faults.into_capture(&mut capture));
     capture.global = map;
     capture.backings.push(Arc::new(MemoryBacking::new(name, read.kept.into_bytes())));
     capture.backings.push(Arc::new(MemoryBacking::new(name, words)));

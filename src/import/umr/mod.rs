@@ -21,7 +21,7 @@ use std::path::Path;
 use self::family::Families;
 use super::problem::{ImportError, Problems};
 use super::text::Kept;
-use super::{Opened, Options};
+use super::{Opened, Options, faults};
 use crate::arch::Targets;
 
 pub(super) use json::next_list;
@@ -52,7 +52,7 @@ pub(super) fn open(
     families.beside = beside.processor;
     families.unknown.clone_from(&beside.unknown);
     let mut capture = build::build(name, "umr text", read, &mut families, &mut problems);
-    beside.report(&mut capture);
+    problems.extend(beside.faults.into_capture(&mut capture));
     Ok(Opened { capture, problems: problems.finish() })
 }
 
@@ -83,7 +83,9 @@ pub(super) fn open_json(
         _ => {}
     }
     let read = json::read(name, &text, Kept::default(), &mut families, &mut problems);
-    let capture = build::build(name, "umr JSON", read, &mut families, &mut problems);
+    let mut capture = build::build(name, "umr JSON", read, &mut families, &mut problems);
+    let reported = faults::read(name, text.as_slice()).map_err(io)?;
+    problems.extend(reported.into_capture(&mut capture));
     Ok(Opened { capture, problems: problems.finish() })
 }
 

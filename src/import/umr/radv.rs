@@ -7,11 +7,11 @@ use super::build;
 use super::family::Families;
 use super::text::{self, MAX_CODE};
 use crate::arch::{Processor, Targets};
-use crate::capture::Capture;
 use crate::clean::clean;
 use crate::import::beneath::Beneath;
+use crate::import::faults::{self, Reported};
 use crate::import::problem::{ImportError, Problems};
-use crate::import::text::{Kept, Lines, excerpt, find, processors_in};
+use crate::import::text::{Kept, Lines, processors_in};
 use crate::import::{Opened, Options};
 
 /// umr's text, which identifies such a folder.
@@ -23,8 +23,8 @@ const GPU: &str = "gpu_info.log";
 /// Files that name the GPU, most specific first.
 const NAMING: &[&str] = &[GPU, "pipeline.log", "app_info.log"];
 
-/// The driver's report on the fault, if any.
-const FAULT: &str = "vm_fault.log";
+/// The driver's reports on faults: RADV's own and the kernel log.
+const FAULTS: [&str; 2] = ["vm_fault.log", "dmesg.log"];
 
 /// Files that RADV writes into each such folder, with or without umr.
 const OTHERS: &[&str] =
@@ -128,7 +128,7 @@ pub(in crate::import) fn open(
     let format = "RADV hang folder (umr text)";
     let mut capture = build::build(&name, format, read, &mut families, &mut problems);
     capture.name = path.display().to_string();
-    beside.report(&mut capture);
+    problems.extend(beside.faults.into_capture(&mut capture));
     Ok(Opened { capture, problems: problems.finish() })
 }
 
@@ -138,8 +138,7 @@ pub(super) struct Beside {
     pub(super) processor: Option<Processor>,
     /// The file and its name of an unknown GPU: `gpu_info.log names NAVI99`.
     pub(super) unknown: Option<String>,
-    /// The line on the inaccessible memory.
-    fault: Option<String>,
+    pub(super) faults: Reported,
 }
 
 impl Beside {
@@ -167,19 +166,14 @@ impl Beside {
             }
             Named::Unknown(_) => None,
         };
-        Self {
-            processor: NAMING.iter().find_map(&mut named),
-            unknown,
-            fault: file(FAULT).and_then(|bytes| fault(Lines::new(bytes.as_slice()))),
+        let processor = NAMING.iter().find_map(&mut named);
+        let mut faults = Reported::default();
+        for name in FAULTS {
+            let bytes = file(name).unwrap_or_default();
+            // Bytes in memory are always readable.
+            faults.extend(faults::read(name, bytes.as_slice()).unwrap_or_default());
         }
-    }
-
-    /// Adds the fault to the capture's note.
-    pub(super) fn report(&self, capture: &mut Capture) {
-        if let (Some(fault), Some(note)) = (&self.fault, &mut capture.provenance.note) {
-            note.push_str(". The driver reports: ");
-            note.push_str(fault);
-        }
+        Self { processor, unknown, faults }
     }
 }
 
@@ -212,14 +206,4 @@ fn named(mut lines: Lines<impl BufRead>) -> Option<Named> {
         }
     }
     unknown.map(Named::Unknown)
-}
-
-/// The line on the inaccessible memory.
-fn fault(mut lines: Lines<impl BufRead>) -> Option<String> {
-    while let Ok(Some(line)) = lines.next() {
-        if find(line.text, "0x").is_some() && find(line.text, "age").is_some() {
-            return Some(excerpt(line.text));
-        }
-    }
-    None
 }

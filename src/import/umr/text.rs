@@ -7,6 +7,7 @@ use super::family::Families;
 use super::line::{self, Heading, MAX_COLUMNS, PLACES, Section};
 use super::rows;
 use super::wave::{Read, UmrWave};
+use crate::import::faults;
 use crate::import::problem::Problems;
 use crate::import::text::{
     Cursor, Kept, Line, Lines, MAX_WAVES, excerpt, find, hex, prefix, processors_in, skip_spaces,
@@ -31,6 +32,7 @@ pub(super) fn read(
     problems: &mut Problems,
 ) -> Read {
     let mut lines = Lines::new(source);
+    let file = problems.file().to_owned();
     let mut reader = Reader {
         read: Read { kept, ..Read::default() },
         most_code,
@@ -40,6 +42,7 @@ pub(super) fn read(
         columns: Vec::new(),
         wave: None,
         section: Section::Nothing,
+        faults: faults::Reader::new(&file),
     };
     loop {
         match lines.next() {
@@ -71,6 +74,7 @@ struct Reader<'p, 't> {
     columns: Vec<String>,
     wave: Option<UmrWave>,
     section: Section,
+    faults: faults::Reader,
 }
 
 impl Reader<'_, '_> {
@@ -96,6 +100,9 @@ impl Reader<'_, '_> {
         if find(text, "pgm[").is_some() {
             self.code(line, text);
             return;
+        }
+        if !rows::is_row(text.strip_prefix(b">").unwrap_or(text)) {
+            self.faults.line(line.number, line.text);
         }
         if self.wave.is_some() {
             self.wave_line(line, text);
@@ -133,6 +140,7 @@ impl Reader<'_, '_> {
 
     fn finish(mut self) -> Read {
         self.end();
+        self.read.faults = self.faults.finish();
         self.read
     }
 

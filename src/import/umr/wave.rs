@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::family::Families;
 use crate::arch::save_area::RegisterBit;
 use crate::arch::{Generation, Processor, RegClass, Target, WaveArch};
+use crate::import::faults::Reported;
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Value};
 use crate::units::WaveSize;
@@ -36,6 +37,7 @@ pub(super) struct Read {
     /// If there are no waves: the first line that belongs to no wave and is no heading, umr's reason.
     pub(super) first: Option<String>,
     pub(super) too_many: bool,
+    pub(super) faults: Reported,
 }
 
 /// One wave during reading.

@@ -75,7 +75,7 @@ pub(super) fn open_within(
     }
     let format = "RADV hang folder in a zip (umr text)";
     let mut capture = build::build(name, format, read, &mut families, &mut problems);
-    beside.report(&mut capture);
+    problems.extend(beside.faults.into_capture(&mut capture));
     Ok(Some(Opened { capture, problems: problems.finish() }))
 }
 

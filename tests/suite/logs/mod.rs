@@ -3,6 +3,7 @@
 //! export --json` is compared with the seed.
 
 mod agent;
+mod faults;
 mod fixtures;
 mod hostile;
 mod model;

@@ -502,6 +502,27 @@ fn the_json_answer_has_the_same_registers() {
     assert_eq!(export["waves"][0]["registers"]["s1"], Value::Null);
 }
 
+/// The fault of `Failing VM page: 0x800000200000` in a file of RADV's folder.
+pub(super) fn vm_fault() -> Value {
+    json!([{
+        "kind": "page",
+        "address": "0x800000200000",
+        "bytes": 4096,
+        "inexact": false,
+        "access": null,
+        "reasons": [],
+        "all_reasons": false,
+        "node": null,
+        "gpu": null,
+        "client": null,
+        "kernel": null,
+        "process": null,
+        "source": "kernel_log",
+        "place": { "file": "vm_fault.log", "line": 3 },
+        "also": [],
+    }])
+}
+
 #[test]
 fn a_hang_folder_is_umrs_text_and_the_drivers_name_of_the_gpu() {
     let folder = folder("radv_dumps_1234_2026.11.20_12.00.00");
@@ -516,7 +537,7 @@ fn a_hang_folder_is_umrs_text_and_the_drivers_name_of_the_gpu() {
     let export = export(&folder, &[]);
     assert_eq!(problems(&export), Vec::<&str>::new());
     same(&waves(NAVI31), &export, &|_| false);
-    assert!(export["provenance"]["note"].as_str().unwrap().ends_with("Failing VM page: 0x800000200000"));
+    assert_eq!(export["faults"], vm_fault());
     // A stepping has the facts of its processor, and its own name.
     fs::write(folder.join("gpu_info.log"), "Device info:\n    name = PHOENIX\n").unwrap();
     let alike = super::export(&folder, &[]);

@@ -1,0 +1,179 @@
+//! Reports of faults in logs: beside a capture (`--log`), in the log that is the capture, and by the user.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::model::{GFX90A, Gpu, Wave};
+use super::writer::{self, Form};
+use super::{export, export_text, file, folder, problems};
+use crate::fixtures::fixtures;
+
+/// A file of the fixtures.
+fn report(name: &str) -> String {
+    fixtures().join("logs/faults").join(name).display().to_string()
+}
+
+/// The given keys of each fault.
+fn keys(export: &Value, keys: &[&str]) -> Value {
+    let faults = export["faults"].as_array().unwrap();
+    faults.iter().map(|fault| keys.iter().map(|key| fault[*key].clone()).collect::<Value>()).collect()
+}
+
+/// The demo's export with options.
+fn demo(options: &[&str]) -> Value {
+    export(&fixtures().join("demo.zip"), options)
+}
+
+/// Names of the reporters, by fault.
+fn reporters(export: &Value) -> Vec<Vec<String>> {
+    let name = |report: &Value| report["source"].as_str().unwrap().to_owned();
+    let faults = export["faults"].as_array().unwrap().iter();
+    faults
+        .map(|fault| std::iter::once(fault).chain(fault["also"].as_array().unwrap()).map(name).collect())
+        .collect()
+}
+
+#[test]
+fn reports_of_one_fault_in_several_logs_are_one() {
+    let logs = ["rocr.log", "offload.log", "dmesg.log"].map(report);
+    let [rocr, offload, dmesg] = &logs;
+    let own = demo(&[])["faults"].as_array().unwrap().len();
+    let whole = demo(&["--log", rocr, "--log", dmesg]);
+    assert_eq!(problems(&whole), Vec::<&str>::new());
+    let fault = &whole["faults"][own];
+    let wanted = json!({
+        "kind": "page",
+        "address": "0x7f0000201000",
+        "bytes": 4096,
+        "inexact": false,
+        "access": "read",
+        "reasons": ["not_present"],
+        "all_reasons": true,
+        "node": 4,
+        "gpu": null,
+        "client": "TCP",
+        "kernel": null,
+        "process": 4321,
+        "source": "runtime",
+        "place": { "file": rocr, "line": 2 },
+        "also": [{ "source": "kernel_log", "place": { "file": dmesg, "line": 1 } }],
+    });
+    assert_eq!((fault, whole["faults"].as_array().unwrap().len()), (&wanted, own + 1));
+    // The write of one report is not the read of another one.
+    let apart = demo(&["--log", dmesg, "--log", offload]);
+    assert_eq!(reporters(&apart)[own..], [["kernel_log"], ["offload"]]);
+    assert_eq!(keys(&apart, &["access", "reasons"])[own + 1], json!(["write", ["not_present", "read_only"]]));
+}
+
+#[test]
+fn hips_errors_have_kinds_and_no_address() {
+    let own = demo(&[])["faults"].as_array().unwrap().len();
+    let found = demo(&["--log", &report("pytorch.log")]);
+    // The aperture violation is also the illegal access.
+    let shown = keys(&found, &["kind", "address", "process", "place"]);
+    assert_eq!(shown[own], json!(["aperture", null, 403_868, { "file": report("pytorch.log"), "line": 4 }]));
+    assert_eq!(shown.as_array().unwrap().len(), own + 1);
+}
+
+/// Docker's JSON, UTF-16 and ranks around a report.
+#[test]
+fn wrapped_logs_have_the_same_reports() {
+    let own = demo(&[])["faults"].as_array().unwrap().len();
+    let plain = fs::read_to_string(report("dmesg.log")).unwrap();
+    let docker: String = plain.lines().fold(String::new(), |mut text, line| {
+        let _ =
+            writeln!(text, "{}", json!({ "log": format!("{line}\n"), "stream": "stderr", "time": "2026" }));
+        text
+    });
+    let utf16: Vec<u8> =
+        std::iter::once(0xfeff).chain(plain.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let ranks: String = plain.lines().map(|line| format!("[3]: \u{1b}[31m{line}\u{1b}[0m\r\n")).collect();
+    for (name, text) in [("docker", docker.into_bytes()), ("utf16", utf16), ("ranks", ranks.into_bytes())] {
+        let path = file(&format!("wrapped-{name}"), text);
+        let found = demo(&["--log", path.to_str().unwrap()]);
+        let shown = keys(&found, &["address", "access", "client", "process"]);
+        assert_eq!(shown[own], json!(["0x7f0000201000", "read", "TCP", 4321]), "{name}");
+    }
+}
+
+#[test]
+fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
+    let own = demo(&[])["faults"].as_array().unwrap().len();
+    for (words, start, bytes) in [
+        ("0x7f0000201008", "0x7f0000201008", 1),
+        ("0x7f0000201000", "0x7f0000201000", 4096),
+        ("0x7f0000201xxx", "0x7f0000201000", 4096),
+        ("0x7f0000201000+1", "0x7f0000201000", 1),
+        ("0x1000+0x10", "0x1000", 16),
+        ("0x0", "0x0", 4096),
+    ] {
+        let found = demo(&["--fault-address", words]);
+        let shown = keys(&found, &["kind", "address", "bytes", "source"]);
+        assert_eq!(shown[own], json!(["memory", start, bytes, "user"]), "{words}");
+    }
+    for words in
+        ["7f00", "0xzz", "0x1000+0", "0x1000+", "0xffffffffffffffff+2", "0x1xxx+4", "0x10000000000000000", ""]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.args(["info", "--fault-address", words]).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        assert!(said.contains("0xADDRESS, 0xPAGExxx or 0xADDRESS+BYTES"), "{words}: {said}");
+    }
+    // The page of a log and the user's byte in it are one fault; the embedded demo has the options too.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    command.args(["info", "--json", "--log", &report("rocr.log"), "--fault-address", "0x7f0000201008"]);
+    let found: Value =
+        serde_json::from_slice(&command.stdin(Stdio::null()).output().unwrap().stdout).unwrap();
+    assert_eq!(reporters(&found)[own..], [["runtime", "user"]]);
+    assert_eq!(keys(&found, &["kind", "address", "bytes"])[own], json!(["page", "0x7f0000201008", 1]));
+}
+
+#[test]
+fn logs_that_cannot_be_read_or_report_nothing() {
+    let empty = file("no-report", "all went well\n");
+    let found = demo(&["--log", empty.to_str().unwrap()]);
+    let what = format!(
+        "{}: --log: no report of a fault is in this log (expected a message of the debug agent, ROCm's or LLVM's runtime, HIP \
+         or amdgpu's kernel log)",
+        empty.display()
+    );
+    assert_eq!(problems(&found), [what]);
+    let folder = folder("log-is-a-folder");
+    for path in [folder.join("none"), folder] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.args(["info", "--log"]).arg(&path).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.starts_with(&format!("lanescope: --log {}: ", path.display())), "{said}");
+    }
+}
+
+/// A log that is itself the capture: the agent's lines, the runtime's, and the program's.
+#[test]
+fn the_log_with_the_waves_reports_the_fault() {
+    let waves = Wave::some(Gpu { sgprs: 3, vgprs: 1, agprs: 1, ..GFX90A }, 2);
+    let event = "System event (HSA_AMD_GPU_MEMORY_FAULT_EVENT: page not present or supervisor privilege)\n\
+                 Faulting page: 0x7f0000201000\n\n";
+    let runtime = fs::read_to_string(report("rocr.log")).unwrap();
+    let mut output = String::new();
+    for step in 0..65_000 {
+        let _ = writeln!(output, "[INFO] step {step}: loss = 0.{step:05}, rank 3 of 8, memory 12.5 GiB");
+    }
+    let text = format!("{output}{event}{}{runtime}", writer::agent(&waves, Form::Plain, None));
+    let begun = Instant::now();
+    let found = export_text("own-report", text, &["--processor", "gfx90a"]);
+    let taken = begun.elapsed();
+    assert_eq!(problems(&found), Vec::<&str>::new());
+    assert_eq!(reporters(&found), [["debug_agent", "runtime"]]);
+    let shown = keys(&found, &["address", "reasons", "all_reasons", "node"]);
+    assert_eq!(shown[0], json!(["0x7f0000201000", ["not_present"], true, 4]));
+    assert_eq!(found["faults"][0]["place"]["line"], json!(65_001));
+    assert!(!found["provenance"]["note"].as_str().unwrap().contains("fault"), "{}", found["provenance"]);
+    // Some 0.2 s optimised.
+    assert!(taken < Duration::from_secs(20), "{taken:?}");
+}
