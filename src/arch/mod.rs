@@ -10,6 +10,7 @@ mod dbgapi;
 mod descriptor;
 mod dwarf_map;
 mod error;
+mod fault_status;
 mod frame_access;
 mod frame_code;
 mod frame_objects;
@@ -32,6 +33,7 @@ pub use dbgapi::DbgapiRun;
 pub use descriptor::{DescriptorFacts, DescriptorWords};
 pub use dwarf_map::{DwarfMeaning, DwarfRange};
 pub use error::{DwarfRegError, RangeError, SpaceError, TargetError, TargetFileError};
+pub use fault_status::FaultStatus;
 pub use frame_code::{
     CodePart, FRAME_POINTER, FrameCode, FrameStart, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER,
     ends_with_call,

@@ -8,7 +8,6 @@ const TYPES: &[&str] = &[
     "BadEntry",
     "BadPlace",
     "Came",
-    "Fault",
     "Kind",
     "Level",
     "Lot",

@@ -2,6 +2,7 @@
 
 use super::line::{self, access, after, name, pointer};
 use super::merge::Found;
+use crate::arch::FaultStatus;
 use crate::capture::{Fault, FaultAccess, FaultAddress, FaultReason, FaultSource, FileLocation, PAGE};
 use crate::import::text::Cursor;
 
@@ -73,23 +74,14 @@ fn process_id(text: &[u8]) -> Option<u32> {
     u32::try_from(process).ok().filter(|process| *process > 0)
 }
 
-/// The fields of a status register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Status(u32);
-
-impl Status {
-    /// PERMISSION_FAULTS: the entry is not valid, not readable, not writable, not executable. The driver derives its
-    /// reasons from the same bits.
-    fn reasons(self) -> Vec<FaultReason> {
-        let permissions = self.0 >> 4 & 0xf;
-        let bits = [(0, FaultReason::NotPresent), (2, FaultReason::ReadOnly), (3, FaultReason::NoExecute)];
-        bits.into_iter().filter(|(bit, _)| permissions >> bit & 1 == 1).map(|(_, reason)| reason).collect()
-    }
-
-    /// RW.
-    fn is_write(self) -> bool {
-        self.0 >> 18 & 1 == 1
-    }
+/// The driver derives its reasons from the same bits.
+fn reasons(status: FaultStatus) -> Vec<FaultReason> {
+    let reasons = [
+        (status.is_invalid(), FaultReason::NotPresent),
+        (status.is_read_only(), FaultReason::ReadOnly),
+        (status.is_no_execute(), FaultReason::NoExecute),
+    ];
+    reasons.into_iter().filter(|(is_set, _)| *is_set).map(|(_, reason)| reason).collect()
 }
 
 /// A report during reading.
@@ -98,7 +90,7 @@ struct Begun {
     /// The GPU's PCI address in the line's prefix.
     gpu: Option<u32>,
     fault: Fault,
-    status: Option<Status>,
+    status: Option<FaultStatus>,
     is_mmhub: bool,
 }
 
@@ -106,8 +98,8 @@ impl Begun {
     fn finish(self) -> Option<Found> {
         let mut fault = self.fault;
         fault.address?;
-        if let Some(status) = self.status.filter(|status| status.0 != 0) {
-            fault.reasons = status.reasons();
+        if let Some(status) = self.status.filter(|status| status.is_known()) {
+            fault.reasons = reasons(status);
             fault.has_all_reasons = true;
             let by_reason = access(&fault.reasons).filter(|access| *access == FaultAccess::Execute);
             let by_bit = if status.is_write() { FaultAccess::Write } else { FaultAccess::Read };
@@ -166,7 +158,7 @@ impl KernelLog {
                 begun.fault.process = process;
             }
             Row::Page(address) => begun.fault.address = Some(address),
-            Row::Status(status) => begun.status = begun.status.or(Some(Status(status))),
+            Row::Status(status) => begun.status = begun.status.or(Some(FaultStatus(status))),
             Row::Client(client) => begun.fault.client = begun.fault.client.take().or(Some(client)),
             // The driver prints the process before the page.
             Row::Process(process) if begun.fault.address.is_none() => {
@@ -179,7 +171,7 @@ impl KernelLog {
 
     /// Ends a report: one with a status is returned, another one waits for the end of the log.
     fn end(&mut self, begun: Begun) -> Option<Found> {
-        let has_status = begun.status.is_some_and(|status| status.0 != 0);
+        let has_status = begun.status.is_some_and(FaultStatus::is_known);
         let is_zero = begun.status.is_some() && !has_status;
         self.has_status |= has_status;
         let found = begun.finish()?;

@@ -19,6 +19,7 @@ use super::text::Lines;
 use crate::capture::{
     Capture, Fault, FaultAddress, FaultKind, FaultSource, FileLocation, MAX_FAULTS, Problem,
 };
+use crate::clean::clean;
 
 pub(super) use self::log::read as read_log;
 
