@@ -161,7 +161,7 @@ fn the_debug_agents_lines_of_every_generation() {
         reasons: vec![NotPresent, ReadOnly],
         has_all_reasons: true,
         node: Some(2),
-        address: page(0x1_502f_3c00_0),
+        address: page(0x15_02f3_c000),
         ..agent()
     };
     assert_eq!(one(old), wanted);
@@ -171,7 +171,7 @@ fn the_debug_agents_lines_of_every_generation() {
         reasons: vec![NotPresent],
         has_all_reasons: true,
         node: Some(1),
-        address: page(0x1_502f_3c00_0),
+        address: page(0x15_02f3_c000),
         ..runtime()
     };
     assert_eq!(one(three), wanted);
