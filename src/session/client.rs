@@ -15,7 +15,7 @@ use super::{
     LaneInfo, LaneStack, Locals, MemoryAddress, PointerAt, Question, ReadError, Region, Reset, Stack,
     WaveFrames, WaveInfo, WorkGroupInfo, waves,
 };
-use crate::arch::{RegId, RegisterValue, WaveArch};
+use crate::arch::{RegId, RegisterValue, SpaceScope, WaveArch};
 use crate::capture::{Fault, Problem};
 use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
@@ -409,6 +409,14 @@ impl Storage for Session {
 
     fn exists(&self, place: MemoryAddress) -> bool {
         self.reader.exists(place)
+    }
+
+    fn size_of_space(&self, place: MemoryAddress) -> Option<u64> {
+        let is_lds = matches!(self.reader.space(place).ok()?.scope, SpaceScope::WorkGroup);
+        let wave = self.reader.wave(place.wave.filter(|_| is_lds)?).ok()?;
+        let capture = self.reader.dump().capture();
+        let asked = || capture.dispatch_of(wave)?.group_segment_size;
+        capture.workgroup_of(wave)?.lds_size.or_else(asked)
     }
 
     fn generic_address(&self, place: MemoryAddress) -> Option<Address> {

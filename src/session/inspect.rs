@@ -135,6 +135,9 @@ pub trait Storage {
     /// Whether memory is known to exist at a place, captured or not.
     fn exists(&self, place: MemoryAddress) -> bool;
 
+    /// Number of bytes of the LDS that holds a place, if known; `None` for other spaces.
+    fn size_of_space(&self, place: MemoryAddress) -> Option<u64>;
+
     /// The generic address of a place in private memory or LDS; `None` if the space has no aperture.
     fn generic_address(&self, place: MemoryAddress) -> Option<Address>;
 

@@ -108,7 +108,7 @@ pub enum Evidence {
     #[error("no other access before the PC can reach that page")]
     OnlyOne,
     /// The memory map is complete and lacks the address.
-    #[error("the address is in no mapped memory")]
+    #[error("the address is in no GPU memory of the process")]
     Unmapped,
     /// The capture lacks the address; its memory map may be incomplete.
     #[error("the capture has no memory at the address")]
@@ -116,6 +116,18 @@ pub enum Evidence {
     /// The address is in no aperture.
     #[error("the address is outside all apertures")]
     Hole,
+    /// The address is below 64 KiB, where nothing is mapped.
+    #[error("the address is near 0, where nothing is mapped")]
+    Null,
+    /// An atomic is not aligned to its size.
+    #[error("the address of the atomic is not aligned")]
+    Misaligned,
+    /// The offset is past the LDS of the work-group.
+    #[error("the offset is past the LDS of the work-group")]
+    BeyondLds,
+    /// The hardware client of the report has this kind of access.
+    #[error("the report names a client of {0}")]
+    Client(&'static str),
     /// The direction equals the reported one.
     #[error("the report names a {0}")]
     Direction(&'static str),
@@ -128,6 +140,9 @@ pub enum Evidence {
     /// The stop is at the instruction.
     #[error("the wave stopped at this instruction")]
     PreciseStop,
+    /// The PC is at the instruction, so it was executed only if the capture shows the PC too early.
+    #[error("the wave stopped before this instruction, unless the PC is too early")]
+    AtPc,
     /// Several paths lead to the PC.
     #[error("a branch leads to the PC: another path has not this access")]
     OtherPath,

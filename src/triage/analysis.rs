@@ -1,10 +1,28 @@
 //! The analysis: waves by their stops, suspected accesses, other causes, hangs.
 
-use super::listings::{Listings, MAX_LISTED};
-use super::survey::Survey;
-use super::{Missing, Triage};
-use crate::session::Inspect;
-use crate::units::WaveId;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::listings::{CodeAt, Listing, Listings, MAX_LISTED};
+use super::rank::{self, Judge, Sighted};
+use super::survey::{Group, Stop, Survey};
+use super::walk::look::Look;
+use super::walk::{self, Caller, Walk, registers::Registers};
+use super::{Cause, Missing, Suspect, Triage};
+use crate::capture::{Fault, FaultKind};
+use crate::session::{Inspect, MemoryAddress, StackEnd};
+use crate::units::{Address, AddressSpace, LaneId, WaveId};
+
+/// Maximum number of accesses of waves whose registers are read.
+const MAX_LOOKS: usize = 20_000;
+/// Waves of a PC whose accesses are all judged. Further waves are searched for the reported page.
+const FULLY_JUDGED: usize = 16;
+/// Number of waves of a PC with an access on the page after which the search for more ends.
+const ENOUGH_MATCHES: usize = 64;
+/// Maximum number of callers that paths follow.
+const MAX_CALLERS: usize = 4;
+/// Maximum number of suspects.
+const MAX_SUSPECTS: usize = 16;
 
 /// A question about a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,21 +38,169 @@ pub struct Question {
 pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     let faults = sessions.first().map(|session| session.faults()).unwrap_or_default();
     let survey = Survey::of(sessions, question.wave);
-    let stops = survey.stops();
+    let mut found = Triage { waves: survey.stops(), ..Triage::default() };
     let mut code = Listings::default();
-    let mut found = Triage { faults, waves: stops, ..Triage::default() };
+    let of_memory = |fault: &Fault| matches!(fault.kind, FaultKind::Page | FaultKind::Aperture);
     let stopped = survey.stopped();
-    let places: Vec<_> = stopped.iter().filter_map(|group| group.code()).take(MAX_LISTED).collect();
+    let stop = stopped.first().map(|group| group.stop);
+    let is_memory = match stop {
+        Some(Stop::Memory) => true,
+        Some(Stop::OtherFault) | None => false,
+        Some(Stop::Unknown | Stop::Running) => faults.iter().any(of_memory),
+    };
+    if is_memory {
+        found.cause = Some(Cause::Memory);
+        suspects(&stopped, &faults, &mut code, &mut found);
+    }
+    found.faults = faults;
+    found
+}
+
+/// Fills the suspects of a fault of memory, from the waves that stopped for it.
+fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found: &mut Triage) {
+    let groups: Vec<&Group<'_>> = stopped.iter().copied().take(MAX_LISTED).collect();
+    let stacks: Vec<Stack<'_>> = groups.iter().filter_map(|group| Stack::of(group)).collect();
+    let places: Vec<CodeAt<'_>> = stacks.iter().flat_map(|stack| stack.places.iter().copied()).collect();
     code.prepare(&places);
-    for place in &places {
-        match code.around(*place) {
-            Some(Ok(listing)) if listing.holding(place.address).is_none() => {
-                found.missing.push(Missing::Code(place.address));
+    let mut walks: Vec<Walk> = Vec::new();
+    let mut walked: Vec<&Stack<'_>> = Vec::new();
+    for stack in &stacks {
+        match stack.walk(code) {
+            Ok(Some(walk)) => {
+                walks.push(walk);
+                walked.push(stack);
             }
-            Some(Err(error)) => found.missing.push(Missing::Instructions(error.to_string())),
-            _ => {}
+            Ok(None) => {}
+            Err(missing) => add(&mut found.missing, missing),
         }
     }
-    found.missing.dedup();
-    found
+    let mut budget = MAX_LOOKS;
+    let mut sighted = Vec::new();
+    let mut has_page = false;
+    for (walk, stack) in walks.iter().zip(&walked) {
+        let judge = Judge::new(stack.group.session, faults);
+        has_page |= judge.has_page();
+        sighted.extend(sightings(walk, stack.group, &judge, &mut budget));
+    }
+    let mut suspects = rank::rank(sighted, has_page);
+    suspects.truncate(MAX_SUSPECTS);
+    if let Some(first) = suspects.first() {
+        found.waves.chosen = Some(first.wave);
+        registers(first, &groups, &mut found.missing);
+    }
+    found.suspects = suspects;
+    if !has_page && !faults.iter().any(|fault| fault.kind == FaultKind::Aperture) {
+        add(&mut found.missing, Missing::Page);
+    }
+    for at in rank::missing_code(&walks).into_iter().take(MAX_LISTED) {
+        add(&mut found.missing, Missing::Code(at));
+    }
+    if !has_page && !groups.iter().all(|group| group.session.has_memory_map()) {
+        add(&mut found.missing, Missing::MemoryMap);
+    }
+}
+
+/// Judges the accesses of a walk in the waves of a group.
+fn sightings<'w>(walk: &'w Walk, group: &Group<'_>, judge: &Judge<'_>, budget: &mut usize) -> Vec<Sighted<'w>> {
+    let kind = group.session.kind();
+    let mut all: Vec<Sighted<'w>> = walk
+        .candidates
+        .iter()
+        .map(|candidate| Sighted { walk, candidate, sightings: Vec::new(), waves: group.waves.len() })
+        .collect();
+    let apertures =
+        group.waves.first().map(|wave| apertures(group.session, *wave)).unwrap_or_default();
+    let mut matches = 0;
+    for (index, wave) in group.waves.iter().copied().enumerate() {
+        let is_search = index >= FULLY_JUDGED;
+        if is_search && (!judge.has_page() || matches >= ENOUGH_MATCHES) || *budget == 0 {
+            break;
+        }
+        let registers = Registers::new(group.session, wave, &kind, &apertures);
+        let mut has_match = false;
+        for one in &mut all {
+            *budget = budget.saturating_sub(1);
+            let Some((access, look)) = accessed(walk, one, &registers) else { continue };
+            let sighting = judge.judge(wave, &access, look);
+            has_match |= sighting.fit == rank::Fit::OnPage;
+            if !is_search || sighting.fit == rank::Fit::OnPage {
+                one.sightings.push(sighting);
+            }
+        }
+        matches += usize::from(has_match);
+    }
+    all
+}
+
+fn accessed(walk: &Walk, one: &Sighted<'_>, registers: &Registers<'_>) -> Option<(crate::isa::Access, Look)> {
+    let access = walk.instruction(one.candidate)?.effects.as_ref().ok()?.access.clone()?;
+    Some((access, walk.look(one.candidate, registers)?))
+}
+
+/// Bases of apertures of a wave's GPU.
+fn apertures(session: &dyn Inspect, wave: WaveId) -> HashMap<AddressSpace, Address> {
+    let kind = session.kind();
+    let base = |space: AddressSpace| {
+        let place =
+            MemoryAddress { space, address: Address(0), wave: Some(wave), lane: Some(LaneId::default()) };
+        Some((space, session.generic_address(place)?))
+    };
+    kind.target.spaces.iter().filter_map(|space| base(space.id)).collect()
+}
+
+/// The stack of a group's first wave, for the paths into callers.
+struct Stack<'a> {
+    group: &'a Group<'a>,
+    /// The PC, then the return addresses minus one.
+    places: Vec<CodeAt<'a>>,
+    /// Whether the outermost function is a kernel.
+    has_kernel: bool,
+}
+
+impl<'a> Stack<'a> {
+    fn of(group: &'a Group<'a>) -> Option<Self> {
+        let first = group.code()?;
+        let mut places = vec![first];
+        let stack = group.session.activations(first.wave, None, MAX_CALLERS + 1).ok();
+        for frame in stack.iter().flat_map(|stack| stack.frames.iter().skip(1)) {
+            places.push(CodeAt { address: frame.pc.0.checked_sub(1)?, ..first });
+        }
+        let has_kernel = stack.is_some_and(|stack| stack.end == Some(StackEnd::Outermost));
+        Some(Self { group, places, has_kernel })
+    }
+
+    fn walk(&self, code: &mut Listings) -> Result<Option<Walk>, Missing> {
+        let mut listings: Vec<(Arc<Listing>, u64)> = Vec::new();
+        for place in &self.places {
+            match code.around(*place) {
+                Some(Ok(listing)) => listings.push((listing, place.address)),
+                Some(Err(error)) if listings.is_empty() => {
+                    return Err(Missing::Instructions(error.to_string()));
+                }
+                _ => break,
+            }
+        }
+        let is_whole = listings.len() == self.places.len();
+        let Some(((listing, pc), callers)) = listings.split_first() else { return Ok(None) };
+        let caller = |(listing, last): &(Arc<Listing>, u64)| Caller {
+            listing: Arc::clone(listing),
+            resume: last.saturating_add(1),
+        };
+        let callers: Vec<Caller> = callers.iter().map(caller).collect();
+        Ok(Some(walk::search(listing, *pc, &callers, self.has_kernel && is_whole)))
+    }
+}
+
+fn registers(first: &Suspect, groups: &[&Group<'_>], missing: &mut Vec<Missing>) {
+    let session = groups.iter().find(|group| group.waves.contains(&first.wave)).map(|group| group.session);
+    let info = session.and_then(|session| session.wave(first.wave).ok());
+    if let (Some(info), Some(registers)) = (info, rank::missing_registers(first)) {
+        add(missing, Missing::Registers { wave: info.id, registers });
+    }
+}
+
+fn add(missing: &mut Vec<Missing>, new: Missing) {
+    if !missing.contains(&new) {
+        missing.push(new);
+    }
 }

@@ -1,7 +1,5 @@
 //! Decoded code of waves, with the effects of each instruction.
 
-#![expect(dead_code, reason = "the candidates and the hangs read them")]
-
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -11,9 +11,11 @@ mod hang;
 mod listings;
 mod map;
 mod patterns;
+mod rank;
 mod registers;
 mod source;
 mod survey;
+mod walk;
 
 pub use access::{
     AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, Neighbour, Pattern, PatternOf, Suspect, Term,

@@ -50,6 +50,7 @@ mockall::mock! {
         fn region(&self, address: u64, wave: WaveId) -> Region;
         fn has_whole_map(&self) -> bool;
         fn exists(&self, place: MemoryAddress) -> bool;
+        fn size_of_space(&self, place: MemoryAddress) -> Option<u64>;
         fn generic_address(&self, place: MemoryAddress) -> Option<Address>;
         fn generation(&self) -> u64;
     }

@@ -1,0 +1,134 @@
+//! Accesses to memory that a wave may have executed before it stopped: the paths that lead to its PC.
+//!
+//! Input: the decoded function of a PC, and those of its callers. Output: a [`Walk`] for all waves that stopped there:
+//! each access with its paths to the PC. [`look`] adds a wave's registers. docs/triage.md has the rules.
+
+pub(super) mod look;
+pub(super) mod registers;
+mod search;
+mod waits;
+
+pub(super) use search::{Caller, search};
+
+use std::sync::Arc;
+
+use super::listings::{Decoded, Listing};
+use crate::units::Pc;
+
+/// Maximum number of instructions between an access and the PC.
+pub(super) const MAX_DISTANCE: usize = 128;
+/// Maximum number of steps of all paths.
+const MAX_STEPS: usize = 4096;
+/// Maximum number of accesses.
+pub(super) const MAX_CANDIDATES: usize = 64;
+/// Maximum number of paths from an access.
+const MAX_WAYS: usize = 2;
+
+/// The accesses that may have happened before a PC.
+#[derive(Debug)]
+pub(super) struct Walk {
+    /// The function of the PC, then its callers.
+    listings: Vec<Arc<Listing>>,
+    /// Steps backwards from the PC; the first one is the instruction at the PC.
+    steps: Vec<Step>,
+    /// The accesses, the nearest first.
+    pub(super) candidates: Vec<Candidate>,
+    /// Places where the walk ended without knowledge of what came before.
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// An instruction of the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Node {
+    /// Index of the listing.
+    listing: usize,
+    /// Index of the instruction.
+    index: usize,
+}
+
+/// An executed instruction on a path to the PC.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    node: Node,
+    /// Index of the step that follows in time; `None` at the PC.
+    next: Option<usize>,
+    /// Number of instructions to the PC.
+    distance: usize,
+    /// Whether it is a branch that was taken.
+    is_taken: bool,
+    waits: waits::Waits,
+}
+
+/// An access that may have happened before the PC.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    node: Node,
+    /// The paths from it to the PC, the shortest first.
+    pub(super) ways: Vec<Way>,
+    /// Whether a path to the PC has not this access.
+    pub(super) has_other_path: bool,
+    /// Whether a loop executes it several times.
+    pub(super) is_in_loop: bool,
+}
+
+/// A path from an access to the PC.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    /// Index of the step of the access.
+    step: usize,
+    /// Number of instructions to the PC.
+    pub(super) distance: usize,
+    /// Distance from the PC of the wait that proves the completion; `None`: no wait does.
+    pub(super) completed: Option<usize>,
+}
+
+/// A place where the walk ends without knowledge of what came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gap {
+    /// Too many instructions.
+    Distance,
+    /// The first decoded instruction at this address is not the function's start, or the caller is unknown.
+    Start(u64),
+    /// A call at this address: the accesses of the callee are unknown.
+    Call(u64),
+    /// An instruction of unknown effects at this address.
+    Unknown(u64),
+    /// A jump to an address in a register at this address; it may lead to any instruction.
+    Jump(u64),
+}
+
+impl Walk {
+    /// The instruction of a candidate.
+    pub(super) fn instruction(&self, candidate: &Candidate) -> Option<&Decoded> {
+        self.decoded(candidate.node)
+    }
+
+    /// The function of a candidate.
+    pub(super) fn listing(&self, candidate: &Candidate) -> Option<&Arc<Listing>> {
+        self.listings.get(candidate.node.listing)
+    }
+
+    /// The PC.
+    pub(super) fn pc(&self) -> Option<Pc> {
+        let first = self.steps.first().and_then(|step| self.decoded(step.node));
+        first.map(|one| Pc(one.address))
+    }
+
+    fn decoded(&self, node: Node) -> Option<&Decoded> {
+        self.listings.get(node.listing)?.instructions.get(node.index)
+    }
+
+    /// The instructions of a path in the order of execution backwards: from before the PC to the access.
+    fn backwards(&self, way: &Way) -> Vec<Step> {
+        let mut steps = Vec::with_capacity(way.distance);
+        let mut at = Some(way.step);
+        while let Some(step) = at.and_then(|at| self.steps.get(at)) {
+            steps.push(*step);
+            at = step.next;
+        }
+        steps.reverse();
+        // The instruction at the PC was not executed.
+        steps.drain(..1.min(steps.len().saturating_sub(1)));
+        steps
+    }
+}

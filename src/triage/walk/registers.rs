@@ -1,0 +1,114 @@
+//! A wave's registers as they were before the PC: those that nothing wrote since.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::arch::{RegId, RegisterValue, WaveArch};
+use crate::isa::{ReadRegister, RegisterFile, RegisterRange};
+use crate::session::Inspect;
+use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveId};
+
+/// Registers of a wave at its PC. Each is read once.
+pub(in crate::triage) struct Registers<'a> {
+    session: &'a dyn Inspect,
+    /// The wave.
+    pub(in crate::triage) wave: WaveId,
+    /// GPU and wave size.
+    pub(in crate::triage) arch: &'a WaveArch,
+    /// Bases of apertures.
+    pub(in crate::triage) apertures: &'a HashMap<AddressSpace, Address>,
+    known: RefCell<HashMap<RegId, Option<RegisterValue>>>,
+}
+
+impl<'a> Registers<'a> {
+    pub(in crate::triage) fn new(
+        session: &'a dyn Inspect,
+        wave: WaveId,
+        arch: &'a WaveArch,
+        apertures: &'a HashMap<AddressSpace, Address>,
+    ) -> Self {
+        Self { session, wave, arch, apertures, known: RefCell::default() }
+    }
+
+    /// EXEC at the PC, if captured.
+    pub(super) fn exec(&self) -> Option<LaneSet> {
+        self.lanes(RegisterRange::new(RegisterFile::Exec, 0, 2))
+    }
+
+    /// The lanes of a mask in one or two registers.
+    pub(super) fn lanes(&self, range: RegisterRange) -> Option<LaneSet> {
+        let dword = |index| self.dword(range.file, range.first.checked_add(index)?, LaneId::default());
+        let low = u64::from(dword(0)?);
+        let high = if self.arch.wave_size.lanes() > 32 { u64::from(dword(1)?) } else { 0 };
+        Some(LaneSet(low | high << 32))
+    }
+}
+
+impl ReadRegister for Registers<'_> {
+    fn dword(&self, file: RegisterFile, index: u16, lane: LaneId) -> Option<u32> {
+        let (register, dword) = file.register(index, self.arch)?;
+        let mut known = self.known.borrow_mut();
+        let value =
+            known.entry(register).or_insert_with(|| self.session.register(self.wave, register).ok());
+        let value = value.as_ref()?;
+        if file.is_vector() { value.lane(lane) } else { value.dword(dword) }
+    }
+}
+
+/// The writes between an instruction and the PC.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Writes(Vec<Written>);
+
+/// A write after the instruction.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    range: RegisterRange,
+    /// The lanes that it may have changed.
+    lanes: LaneSet,
+    /// The address of the instruction.
+    at: u64,
+}
+
+impl Writes {
+    /// Adds a write that precedes all others.
+    pub(super) fn push(&mut self, range: RegisterRange, lanes: LaneSet, at: u64) {
+        self.0.push(Written { range, lanes, at });
+    }
+
+    /// Adds writes of all registers.
+    pub(super) fn push_all(&mut self, lanes: LaneSet, at: u64) {
+        use RegisterFile::{Accumulator, FlatScratch, M0, Mode, Scalar, Vcc, Vector};
+        for file in [Scalar, Vector, Accumulator, Vcc, M0, FlatScratch, Mode] {
+            self.push(RegisterRange::whole(file), lanes, at);
+        }
+    }
+
+    /// The first write of a dword in a lane.
+    pub(super) fn first(&self, file: RegisterFile, index: u16, lane: LaneId) -> Option<u64> {
+        let dword = RegisterRange::new(file, index, 1);
+        let is_it = |written: &&Written| {
+            written.range.overlaps(dword) && (!file.is_vector() || written.lanes.contains(lane))
+        };
+        self.0.iter().rev().find(is_it).map(|written| written.at)
+    }
+
+    /// Whether anything wrote one of these dwords.
+    pub(super) fn has(&self, range: RegisterRange) -> bool {
+        self.0.iter().any(|written| written.range.overlaps(range))
+    }
+}
+
+/// Registers that survived from an instruction to the PC.
+pub(super) struct Surviving<'a, 'r> {
+    pub(super) registers: &'a Registers<'r>,
+    pub(super) writes: &'a Writes,
+}
+
+impl ReadRegister for Surviving<'_, '_> {
+    fn dword(&self, file: RegisterFile, index: u16, lane: LaneId) -> Option<u32> {
+        match self.writes.first(file, index, lane) {
+            Some(_) => None,
+            None => self.registers.dword(file, index, lane),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Search of paths backwards from a PC.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use super::waits::Waits;
+use super::{Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_WAYS, Node, Step, Walk, Way};
+use crate::isa::Control;
+use crate::triage::listings::{Decoded, Listing};
+
+/// Instructions between the computation of a jump's target and the jump.
+const JUMP_DISTANCE: usize = 8;
+
+/// A caller of the function before it in the list.
+#[derive(Clone, Debug)]
+pub(in crate::triage) struct Caller {
+    /// Its code.
+    pub(in crate::triage) listing: Arc<Listing>,
+    /// The return address.
+    pub(in crate::triage) resume: u64,
+}
+
+/// An edge of the graph backwards: the instruction that ran before.
+#[derive(Clone, Copy)]
+struct Edge {
+    node: Node,
+    is_taken: bool,
+}
+
+struct Graph {
+    listings: Vec<Arc<Listing>>,
+    /// Indexes of the call instructions: of function `n` in listing `n + 1`.
+    calls: Vec<usize>,
+    /// Whether the outermost function is known to have no caller.
+    has_kernel: bool,
+    /// Branches by target, for each listing.
+    branches: Vec<HashMap<u64, Vec<usize>>>,
+}
+
+/// Finds the accesses before a PC. `callers`: the function's callers, the innermost first. `has_kernel`: the last one,
+/// or the function itself without callers, is a kernel.
+pub(in crate::triage) fn search(listing: &Arc<Listing>, pc: u64, callers: &[Caller], has_kernel: bool) -> Walk {
+    let mut listings = vec![Arc::clone(listing)];
+    let mut calls = Vec::new();
+    let mut is_complete = true;
+    for caller in callers {
+        // The call ends at the return address.
+        let Some(call) = caller.resume.checked_sub(1).and_then(|last| caller.listing.holding(last)) else {
+            is_complete = false;
+            break;
+        };
+        listings.push(Arc::clone(&caller.listing));
+        calls.push(call);
+    }
+    let branches = listings.iter().map(|listing| branches(listing)).collect();
+    let graph = Graph { listings, calls, has_kernel: has_kernel && is_complete, branches };
+    let start = listing.index(pc).map(|index| Node { listing: 0, index });
+    let Some(start) = start else {
+        return Walk {
+            listings: graph.listings,
+            steps: Vec::new(),
+            candidates: Vec::new(),
+            gaps: vec![Gap::Start(pc)],
+        };
+    };
+    graph.walk(start)
+}
+
+fn branches(listing: &Listing) -> HashMap<u64, Vec<usize>> {
+    let mut branches: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (index, one) in listing.instructions.iter().enumerate() {
+        if let (Some(target), Some(Control::Branch | Control::ConditionalBranch)) =
+            (one.target, one.effects.as_ref().ok().map(|effects| effects.control))
+        {
+            branches.entry(target).or_default().push(index);
+        }
+    }
+    branches
+}
+
+impl Graph {
+    fn decoded(&self, node: Node) -> Option<&Decoded> {
+        self.listings.get(node.listing)?.instructions.get(node.index)
+    }
+
+    /// The instructions that may have run directly before one, or the reason that they are unknown.
+    fn before(&self, node: Node) -> (Vec<Edge>, Option<Gap>) {
+        let (Some(listing), Some(one)) = (self.listings.get(node.listing), self.decoded(node)) else {
+            return (Vec::new(), None);
+        };
+        let mut edges = Vec::new();
+        let mut gap = None;
+        if let Some(index) = node.index.checked_sub(1) {
+            let before = Node { index, ..node };
+            let control = self.decoded(before).and_then(|one| one.effects.as_ref().ok()).map(|of| of.control);
+            if !matches!(control, Some(Control::Branch | Control::Return | Control::End)) {
+                edges.push(Edge { node: before, is_taken: false });
+            }
+        } else if !listing.has_start() {
+            gap = Some(Gap::Start(one.address));
+        } else if let Some(call) = self.calls.get(node.listing) {
+            let node = Node { listing: node.listing + 1, index: *call };
+            edges.push(Edge { node, is_taken: true });
+        } else if !self.has_kernel {
+            gap = Some(Gap::Start(one.address));
+        }
+        let sources = self.branches.get(node.listing).and_then(|all| all.get(&one.address));
+        for index in sources.into_iter().flatten() {
+            edges.push(Edge { node: Node { index: *index, ..node }, is_taken: true });
+        }
+        (edges, gap)
+    }
+
+    fn walk(self, start: Node) -> Walk {
+        let mut gaps: BTreeSet<Gap> = self.jumps().collect();
+        let first = Step { node: start, next: None, distance: 0, is_taken: false, waits: Waits::default() };
+        let mut steps = vec![first];
+        let mut visits: HashMap<Node, usize> = HashMap::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
+        // A capture may show the PC too early.
+        if self.decoded(start).is_some_and(|one| one.effects.as_ref().is_ok_and(|of| of.access.is_some())) {
+            add(&mut candidates, start, Way { step: 0, distance: 0, completed: None });
+        }
+        let mut queue = VecDeque::from([0usize]);
+        while let Some(at) = queue.pop_front() {
+            let Some(step) = steps.get(at).copied() else { continue };
+            let (edges, gap) = self.before(step.node);
+            gaps.extend(gap);
+            for edge in edges {
+                if self.is_on_way(&steps, at, edge.node) {
+                    continue;
+                }
+                let distance = step.distance + 1;
+                if distance > MAX_DISTANCE || steps.len() >= MAX_STEPS {
+                    gaps.insert(Gap::Distance);
+                    continue;
+                }
+                let visits = visits.entry(edge.node).or_default();
+                if *visits >= MAX_WAYS {
+                    continue;
+                }
+                *visits += 1;
+                let Some(one) = self.decoded(edge.node) else { continue };
+                let step_index = steps.len();
+                let mut waits = step.waits;
+                match &one.effects {
+                    Ok(effects) => {
+                        if effects.control == Control::Call && !edge.is_taken {
+                            gaps.insert(Gap::Call(one.address));
+                        }
+                        if effects.access.is_some() {
+                            let completed = waits.proof(effects);
+                            let way = Way { step: step_index, distance, completed };
+                            add(&mut candidates, edge.node, way);
+                        }
+                        waits = waits.before(effects, distance);
+                    }
+                    Err(_) => {
+                        gaps.insert(Gap::Unknown(one.address));
+                    }
+                }
+                let is_taken = edge.is_taken;
+                steps.push(Step { node: edge.node, next: Some(at), distance, is_taken, waits });
+                queue.push_back(step_index);
+            }
+        }
+        for candidate in &mut candidates {
+            candidate.is_in_loop = self.reaches(candidate.node, candidate.node, None);
+            candidate.has_other_path = self.has_path_without(start, candidate.node);
+        }
+        let gaps = gaps.into_iter().collect();
+        Walk { listings: self.listings, steps, candidates, gaps }
+    }
+
+    /// Whether an instruction is on the path from a step to the PC.
+    fn is_on_way(&self, steps: &[Step], from: usize, node: Node) -> bool {
+        let mut at = Some(from);
+        while let Some(step) = at.and_then(|at| steps.get(at)) {
+            // The instruction at the PC was not executed this time.
+            if step.node == node && step.next.is_some() {
+                return true;
+            }
+            at = step.next;
+        }
+        false
+    }
+
+    /// Whether a path leads from an instruction backwards to another one, without a third one.
+    fn reaches(&self, from: Node, to: Node, without: Option<Node>) -> bool {
+        let mut seen = HashSet::new();
+        let mut queue = vec![from];
+        while let Some(node) = queue.pop() {
+            for edge in self.before(node).0 {
+                if edge.node == to {
+                    return true;
+                }
+                if Some(edge.node) != without && seen.insert(edge.node) {
+                    queue.push(edge.node);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a path leads from an instruction backwards to a start without another one.
+    fn has_path_without(&self, from: Node, without: Node) -> bool {
+        let mut seen = HashSet::new();
+        let mut queue = vec![from];
+        while let Some(node) = queue.pop() {
+            let (edges, gap) = self.before(node);
+            let is_start = edges.is_empty() || (node.index == 0 && node.listing == self.calls.len());
+            if gap.is_some() || is_start {
+                return true;
+            }
+            for edge in edges {
+                if edge.node != without && seen.insert(edge.node) {
+                    queue.push(edge.node);
+                }
+            }
+        }
+        false
+    }
+
+    /// Jumps to computed addresses: a jump to a register whose value begins as the PC.
+    fn jumps(&self) -> impl Iterator<Item = Gap> + '_ {
+        self.listings.iter().flat_map(|listing| {
+            let all = &listing.instructions;
+            let is_jump = |one: &Decoded| {
+                one.effects.as_ref().is_ok_and(|effects| effects.control == Control::Return)
+            };
+            all.iter().enumerate().filter(move |(_, one)| is_jump(one)).filter_map(move |(index, one)| {
+                let before = all.get(index.saturating_sub(JUMP_DISTANCE)..index)?;
+                let is_computed = before.iter().any(|one| one.text.starts_with("s_getpc_b64"));
+                is_computed.then_some(Gap::Jump(one.address))
+            })
+        })
+    }
+}
+
+fn add(candidates: &mut Vec<Candidate>, node: Node, way: Way) {
+    if let Some(candidate) = candidates.iter_mut().find(|candidate| candidate.node == node) {
+        candidate.ways.push(way);
+    } else if candidates.len() < MAX_CANDIDATES {
+        candidates.push(Candidate {
+            node,
+            ways: vec![way],
+            has_other_path: false,
+            is_in_loop: false,
+        });
+    }
+}
