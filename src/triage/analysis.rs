@@ -101,15 +101,19 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
 }
 
 /// Judges the accesses of a walk in the waves of a group.
-fn sightings<'w>(walk: &'w Walk, group: &Group<'_>, judge: &Judge<'_>, budget: &mut usize) -> Vec<Sighted<'w>> {
+fn sightings<'w>(
+    walk: &'w Walk,
+    group: &Group<'_>,
+    judge: &Judge<'_>,
+    budget: &mut usize,
+) -> Vec<Sighted<'w>> {
     let kind = group.session.kind();
     let mut all: Vec<Sighted<'w>> = walk
         .candidates
         .iter()
         .map(|candidate| Sighted { walk, candidate, sightings: Vec::new(), waves: group.waves.len() })
         .collect();
-    let apertures =
-        group.waves.first().map(|wave| apertures(group.session, *wave)).unwrap_or_default();
+    let apertures = group.waves.first().map(|wave| apertures(group.session, *wave)).unwrap_or_default();
     let mut matches = 0;
     for (index, wave) in group.waves.iter().copied().enumerate() {
         let is_search = index >= FULLY_JUDGED;

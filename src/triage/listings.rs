@@ -47,8 +47,6 @@ pub(super) struct Listing {
     pub(super) generation: Option<Generation>,
     /// The instructions by address, without gaps.
     pub(super) instructions: Vec<Decoded>,
-    /// Messages for missing parts.
-    pub(super) problems: Vec<String>,
 }
 
 /// An instruction with its effects.
@@ -149,12 +147,7 @@ impl Listing {
                 line: one.line,
             }
         });
-        Self {
-            function: found.function.clone(),
-            generation,
-            instructions: instructions.collect(),
-            problems: found.problems.clone(),
-        }
+        Self { function: found.function.clone(), generation, instructions: instructions.collect() }
     }
 
     /// The index of the instruction that begins at an address.

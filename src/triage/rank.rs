@@ -185,7 +185,9 @@ impl<'a> Judge<'a> {
                 _ => None,
             };
             let by_client = match fault.client.as_deref() {
-                Some(client) if client.starts_with("SQC") => Some((is_scalar, Evidence::Client("scalar memory"))),
+                Some(client) if client.starts_with("SQC") => {
+                    Some((is_scalar, Evidence::Client("scalar memory")))
+                }
                 Some("TCP") => Some((!is_scalar, Evidence::Client("vector memory"))),
                 _ => None,
             };
@@ -372,7 +374,13 @@ impl Sighted<'_> {
             confidence,
             evidence,
             patterns: Vec::new(),
-            also: self.sightings.iter().skip(1).filter(|other| other.fit == best.fit).map(|of| of.wave).collect(),
+            also: self
+                .sightings
+                .iter()
+                .skip(1)
+                .filter(|other| other.fit == best.fit)
+                .map(|of| of.wave)
+                .collect(),
             at: super::SourceAt {
                 function: function.map(|function| function.name.to_string()),
                 file: one.file.as_ref().map(ToString::to_string),

@@ -2,6 +2,7 @@
 
 use super::registers::{Registers, Surviving, Writes};
 use super::{Candidate, Step, Walk, Way};
+use crate::arch::Generation;
 use crate::isa::{
     Access, AddressError, Control, ExecBefore, LaneAccess, LaneAddress, ReadRegister, RegisterFile,
     RegisterRange, WaveContext, exec_before,
@@ -87,7 +88,8 @@ impl Walk {
                 exec
             };
             for write in &effects.writes {
-                let lanes = if write.ignores_exec || !write.range.file.is_vector() { all } else { before.lanes };
+                let lanes =
+                    if write.ignores_exec || !write.range.file.is_vector() { all } else { before.lanes };
                 writes.push(write.range, lanes, one.address);
             }
             exec = before;
@@ -100,8 +102,7 @@ impl Walk {
                 writes.push(write.range, exec.lanes, one.address);
             }
         }
-        let wave =
-            WaveContext { arch: registers.arch, exec: exec.lanes, apertures: registers.apertures };
+        let wave = WaveContext { arch: registers.arch, exec: exec.lanes, apertures: registers.apertures };
         let found = access.addresses(&wave, &Surviving { registers, writes: &writes });
         Some(collected(*way, exec, found, &writes))
     }
@@ -109,10 +110,10 @@ impl Walk {
     /// Whether vector instructions may have written other registers than their texts show.
     fn may_index(&self, registers: &Registers<'_>) -> bool {
         let is_index = |text: &str| text.starts_with("s_set_gpr_idx_");
-        let has_index = self
-            .listings
-            .first()
-            .is_some_and(|listing| listing.instructions.iter().any(|one| is_index(&one.text)));
+        let has_index = self.listings.first().is_some_and(|listing| {
+            let has_mode = listing.generation.is_none_or(|generation| generation < Generation::Gfx10);
+            has_mode && listing.instructions.iter().any(|one| is_index(&one.text))
+        });
         let mode = registers.dword(RegisterFile::Mode, 0, LaneId::default());
         has_index && mode.is_none_or(|mode| mode & INDEX_MODE != 0)
     }

@@ -6,6 +6,8 @@
 pub(super) mod look;
 pub(super) mod registers;
 mod search;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 pub(super) use search::{Caller, search};

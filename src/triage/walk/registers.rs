@@ -48,8 +48,7 @@ impl ReadRegister for Registers<'_> {
     fn dword(&self, file: RegisterFile, index: u16, lane: LaneId) -> Option<u32> {
         let (register, dword) = file.register(index, self.arch)?;
         let mut known = self.known.borrow_mut();
-        let value =
-            known.entry(register).or_insert_with(|| self.session.register(self.wave, register).ok());
+        let value = known.entry(register).or_insert_with(|| self.session.register(self.wave, register).ok());
         let value = value.as_ref()?;
         if file.is_vector() { value.lane(lane) } else { value.dword(dword) }
     }

@@ -39,7 +39,12 @@ struct Graph {
 
 /// Finds the accesses before a PC. `callers`: the function's callers, the innermost first. `has_kernel`: the last one,
 /// or the function itself without callers, is a kernel.
-pub(in crate::triage) fn search(listing: &Arc<Listing>, pc: u64, callers: &[Caller], has_kernel: bool) -> Walk {
+pub(in crate::triage) fn search(
+    listing: &Arc<Listing>,
+    pc: u64,
+    callers: &[Caller],
+    has_kernel: bool,
+) -> Walk {
     let mut listings = vec![Arc::clone(listing)];
     let mut calls = Vec::new();
     let mut is_complete = true;
@@ -225,9 +230,8 @@ impl Graph {
     fn jumps(&self) -> impl Iterator<Item = Gap> + '_ {
         self.listings.iter().flat_map(|listing| {
             let all = &listing.instructions;
-            let is_jump = |one: &Decoded| {
-                one.effects.as_ref().is_ok_and(|effects| effects.control == Control::Return)
-            };
+            let is_jump =
+                |one: &Decoded| one.effects.as_ref().is_ok_and(|effects| effects.control == Control::Return);
             all.iter().enumerate().filter(move |(_, one)| is_jump(one)).filter_map(move |(index, one)| {
                 let before = all.get(index.saturating_sub(JUMP_DISTANCE)..index)?;
                 let is_computed = before.iter().any(|one| one.text.starts_with("s_getpc_b64"));
@@ -241,11 +245,6 @@ fn add(candidates: &mut Vec<Candidate>, node: Node, way: Way) {
     if let Some(candidate) = candidates.iter_mut().find(|candidate| candidate.node == node) {
         candidate.ways.push(way);
     } else if candidates.len() < MAX_CANDIDATES {
-        candidates.push(Candidate {
-            node,
-            ways: vec![way],
-            has_other_path: false,
-            is_in_loop: false,
-        });
+        candidates.push(Candidate { node, ways: vec![way], has_other_path: false, is_in_loop: false });
     }
 }

@@ -59,7 +59,9 @@ impl Waits {
             }
         }
         for wait in &effects.waits {
-            let Some(pending) = index(wait.counter).and_then(|index| self.of.get_mut(index)) else { continue };
+            let Some(pending) = index(wait.counter).and_then(|index| self.of.get_mut(index)) else {
+                continue;
+            };
             if wait.at_most == 0 {
                 pending.zero = Some(distance);
             } else if pending.ordered.is_none_or(|(left, _)| wait.at_most <= left) {

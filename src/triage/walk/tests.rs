@@ -1,0 +1,401 @@
+//! Accesses before a PC in code written by hand, by the rules of AMD's ISA documents.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::look::Look;
+use super::registers::Registers;
+use super::{Caller, Gap, Walk, search};
+use crate::arch::{Generation, RegId, RegisterValue, Targets, WaveArch};
+use crate::isa;
+use crate::session::{FunctionBounds, MockInspect};
+use crate::triage::UnknownReason;
+use crate::triage::listings::{Decoded, Listing};
+use crate::units::{LaneSet, Pc, WaveId, WaveSize};
+
+use Generation::{Gfx10, Gfx11, Gfx12, Gfx90a};
+
+/// Code from text, a line each, at 0x1000. A line `NAME:` is a label, `PC` the place of the PC; branches name labels.
+struct Code {
+    listing: Arc<Listing>,
+    pc: u64,
+}
+
+fn code(generation: Generation, text: &str) -> Code {
+    code_at(generation, 0x1000, text)
+}
+
+fn code_at(generation: Generation, start: u64, text: &str) -> Code {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (mut at, mut pc, mut labels) = (start, 0, HashMap::new());
+    for line in lines() {
+        match line.strip_suffix(':') {
+            Some(label) => drop(labels.insert(label, at)),
+            None if line == "PC" => pc = at,
+            None => at += 8,
+        }
+    }
+    let instructions: Vec<&str> = lines().filter(|line| !line.ends_with(':') && *line != "PC").collect();
+    let instructions = instructions.iter().zip(0u64..).map(|(line, index)| {
+        let label = line.split_whitespace().nth(1).and_then(|label| labels.get(label)).copied();
+        let target = label.filter(|_| line.starts_with("s_branch") || line.starts_with("s_cbranch"));
+        let text = match target {
+            Some(_) => format!("{} 1", line.split_whitespace().next().unwrap()),
+            None => (*line).to_owned(),
+        };
+        let effects = isa::decode(&text, generation);
+        assert!(effects.is_ok() || line.starts_with('.'), "{line}");
+        Decoded { address: start + index * 8, size: 8, text, target, effects, file: None, line: None }
+    });
+    let function = FunctionBounds { name: Arc::from("kern"), start, end: at };
+    let listing = Listing {
+        function: Some(function),
+        generation: Some(generation),
+        instructions: instructions.collect(),
+    };
+    Code { listing: Arc::new(listing), pc }
+}
+
+fn walk(code: &Code) -> Walk {
+    search(&code.listing, code.pc, &[], true)
+}
+
+/// Text, distance, and distance of the wait that proves completion, nearest first.
+fn summary(walk: &Walk) -> Vec<(String, usize, Option<usize>)> {
+    let one = |candidate: &super::Candidate| {
+        let way = candidate.ways[0];
+        let text = walk.instruction(candidate).unwrap().text.clone();
+        (text.split_whitespace().next().unwrap().to_owned(), way.distance, way.completed)
+    };
+    walk.candidates.iter().map(one).collect()
+}
+
+fn expect(generation: Generation, text: &str, expected: &[(&str, usize, Option<usize>)]) {
+    let found = summary(&walk(&code(generation, text)));
+    let found: Vec<_> =
+        found.iter().map(|(text, distance, wait)| (text.as_str(), *distance, *wait)).collect();
+    assert_eq!(found, expected, "{generation:?} {text}");
+}
+
+/// Reference: `vmcnt(N)` proves all but the last N operations, in the order of issue.
+#[test]
+fn counted_waits_prove_the_older_operations() {
+    let text = "global_load_dword v1, v[2:3], off
+        global_store_dword v[4:5], v6, off
+        s_waitcnt vmcnt(1)
+        v_mov_b32_e32 v9, 0
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("global_store_dword", 3, None), ("global_load_dword", 4, Some(2))]);
+    // From GFX10 on stores have a counter of their own.
+    expect(Gfx10, text, &[("global_store_dword", 3, None), ("global_load_dword", 4, None)]);
+}
+
+#[test]
+fn stores_have_their_own_counter_from_gfx10_on() {
+    let text = "global_store_b32 v[4:5], v6, off
+        global_load_b32 v1, v[2:3], off
+        s_waitcnt vmcnt(0)
+        PC
+        s_endpgm";
+    expect(Gfx11, text, &[("global_load_b32", 2, Some(1)), ("global_store_b32", 3, None)]);
+    let text = "global_store_b32 v[4:5], v6, off
+        global_load_b32 v1, v[2:3], off
+        s_waitcnt_vscnt null, 0x0
+        PC
+        s_endpgm";
+    expect(Gfx11, text, &[("global_load_b32", 2, None), ("global_store_b32", 3, Some(1))]);
+    let text = "global_store_b32 v[4:5], v6, off
+        global_load_b32 v1, v[2:3], off
+        ds_load_b32 v7, v8
+        s_wait_loadcnt_dscnt 0x0
+        PC
+        s_endpgm";
+    expect(
+        Gfx12,
+        text,
+        &[("ds_load_b32", 2, Some(1)), ("global_load_b32", 3, Some(1)), ("global_store_b32", 4, None)],
+    );
+}
+
+/// Scalar loads complete out of order: only a wait for 0 proves anything.
+#[test]
+fn scalar_loads_need_a_wait_for_all() {
+    let text = "s_load_dword s0, s[2:3], 0x0
+        s_load_dword s1, s[4:5], 0x0
+        s_waitcnt lgkmcnt(1)
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("s_load_dword", 2, None), ("s_load_dword", 3, None)]);
+    let text = "s_load_dword s0, s[2:3], 0x0
+        s_waitcnt lgkmcnt(0)
+        s_load_dword s1, s[4:5], 0x0
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("s_load_dword", 1, None), ("s_load_dword", 3, Some(2))]);
+}
+
+/// A flat access counts in two counters and completes out of order with memory accesses.
+#[test]
+fn flat_accesses_need_both_counters() {
+    let one = |waits: &str| format!("flat_load_dword v1, v[2:3]\n{waits}\nPC\ns_endpgm");
+    expect(Gfx90a, &one("s_waitcnt vmcnt(0)"), &[("flat_load_dword", 2, None)]);
+    expect(Gfx90a, &one("s_waitcnt vmcnt(0) lgkmcnt(0)"), &[("flat_load_dword", 2, Some(1))]);
+    expect(Gfx90a, &one("s_waitcnt lgkmcnt(0)\ns_waitcnt vmcnt(0)"), &[("flat_load_dword", 3, Some(1))]);
+    let text = "global_load_dword v1, v[2:3], off
+        flat_load_dword v4, v[6:7]
+        s_waitcnt vmcnt(1)
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("flat_load_dword", 2, None), ("global_load_dword", 3, None)]);
+}
+
+#[test]
+fn a_barrier_waits_for_no_counter() {
+    let text = "global_load_dword v1, v[2:3], off
+        s_barrier
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("global_load_dword", 2, None)]);
+}
+
+const DIAMOND: &str = "global_load_dword v1, v[2:3], off
+    s_cbranch_scc1 ELSE
+    global_load_dword v4, v[6:7], off
+    s_branch END
+    ELSE:
+    global_store_dword v[8:9], v1, off
+    END:
+    v_mov_b32_e32 v9, 0
+    PC
+    s_endpgm";
+
+#[test]
+fn accesses_of_all_paths_are_candidates() {
+    let walk = walk(&code(Gfx90a, DIAMOND));
+    assert_eq!(
+        summary(&walk),
+        [
+            ("global_store_dword".to_owned(), 2, None),
+            ("global_load_dword".to_owned(), 3, None),
+            ("global_load_dword".to_owned(), 4, None),
+        ]
+    );
+    let other: Vec<bool> = walk.candidates.iter().map(|one| one.has_other_path).collect();
+    assert_eq!(other, [true, true, false]);
+    assert_eq!(walk.candidates[2].ways.len(), 2);
+    assert!(walk.candidates.iter().all(|one| !one.is_in_loop) && walk.gaps.is_empty());
+}
+
+#[test]
+fn loops_are_walked_once() {
+    let text = "s_load_dword s0, s[2:3], 0x0
+        LOOP:
+        global_load_dword v1, v[2:3], off
+        PC
+        v_add_u32_e32 v5, v5, v1
+        global_store_dword v[8:9], v5, off
+        s_cbranch_scc1 LOOP
+        s_endpgm";
+    let walk = walk(&code(Gfx90a, text));
+    assert_eq!(
+        summary(&walk),
+        [
+            ("global_load_dword".to_owned(), 1, None),
+            ("s_load_dword".to_owned(), 2, None),
+            ("global_store_dword".to_owned(), 3, None),
+        ]
+    );
+    let loops: Vec<bool> = walk.candidates.iter().map(|one| one.is_in_loop).collect();
+    assert_eq!(loops, [true, false, true]);
+    let other: Vec<bool> = walk.candidates.iter().map(|one| one.has_other_path).collect();
+    assert_eq!(other, [false, false, true]);
+}
+
+#[test]
+fn code_that_hides_accesses_is_a_gap() {
+    let gaps = |text: &str| walk(&code(Gfx90a, text)).gaps;
+    assert_eq!(gaps("s_nop 0\nPC\ns_endpgm"), []);
+    assert_eq!(gaps("s_swappc_b64 s[30:31], s[4:5]\nPC\ns_endpgm"), [Gap::Call(0x1000)]);
+    assert_eq!(gaps(".long 0xffffffff\nPC\ns_endpgm"), [Gap::Unknown(0x1000)]);
+    let nops = "s_nop 0\n".repeat(super::MAX_DISTANCE + 1);
+    assert_eq!(gaps(&format!("{nops}PC\ns_endpgm")), [Gap::Distance]);
+    let jump = "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 64\ns_addc_u32 s5, s5, 0\ns_setpc_b64 s[4:5]";
+    assert_eq!(gaps(&format!("s_nop 0\nPC\ns_nop 0\n{jump}")), [Gap::Jump(0x1028)]);
+    let function = code(Gfx90a, "s_nop 0\nPC\ns_endpgm");
+    assert_eq!(search(&function.listing, function.pc, &[], false).gaps, [Gap::Start(0x1000)]);
+    assert_eq!(search(&function.listing, 0x1004, &[], true).gaps, [Gap::Start(0x1004)]);
+}
+
+#[test]
+fn paths_continue_in_the_caller() {
+    let callee = code(Gfx90a, "v_mov_b32_e32 v1, 0\nPC\ns_setpc_b64 s[30:31]");
+    let text = "global_load_dword v1, v[2:3], off
+        s_swappc_b64 s[30:31], s[4:5]
+        s_endpgm";
+    let caller = code_at(Gfx90a, 0x8000, text);
+    let callers = [Caller { listing: caller.listing, resume: 0x8010 }];
+    let walk = search(&callee.listing, callee.pc, &callers, true);
+    assert_eq!(summary(&walk), [("global_load_dword".to_owned(), 3, None)]);
+    assert_eq!(walk.gaps, []);
+    assert_eq!(walk.pc(), Some(Pc(0x1008)));
+}
+
+/// Registers of a wave: named values; of vectors all lanes have `value + lane * 0x100`.
+fn registers(arch: &Arc<WaveArch>, values: &[(&str, u64)]) -> MockInspect {
+    let mut known: HashMap<RegId, RegisterValue> = HashMap::new();
+    for (name, value) in values {
+        let register = arch.named(name).unwrap();
+        let mut dwords = RegisterValue::unknown(register.dwords);
+        for index in 0..register.dwords {
+            let part = match register.is_vector() {
+                true => {
+                    (*value as u32).wrapping_add(if *value > 0xf000 { u32::from(index) * 0x100 } else { 0 })
+                }
+                false => (*value >> (32 * index)) as u32,
+            };
+            dwords.set_dword(index, part);
+        }
+        known.insert(register.id, dwords);
+    }
+    let mut session = MockInspect::new();
+    let sizes = Arc::clone(arch);
+    session.expect_register().returning(move |_, id| {
+        let size = sizes.register(id).map_or(0, |register| register.dwords);
+        Ok(known.get(&id).cloned().unwrap_or_else(|| RegisterValue::unknown(size)))
+    });
+    session
+}
+
+/// The addresses of an access in a wave of gfx90a.
+fn look(text: &str, mnemonic: &str, values: &[(&str, u64)]) -> Option<Look> {
+    let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
+    let session = registers(&arch, values);
+    let apertures = HashMap::new();
+    let registers = Registers::new(&session, WaveId(0), &arch, &apertures);
+    let walk = walk(&code(Gfx90a, text));
+    let is_it =
+        |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.starts_with(mnemonic);
+    walk.look(walk.candidates.iter().find(is_it).unwrap(), &registers)
+}
+
+const ADDRESS: [(&str, u64); 3] = [("v2", 0x10_0000), ("v3", 0x7f00), ("exec", 0xf)];
+
+#[test]
+fn surviving_registers_give_the_addresses() {
+    let text = "global_load_dword v1, v[2:3], off offset:16\nv_mov_b32_e32 v5, 0\nPC\ns_endpgm";
+    let look = look(text, "global_load", &ADDRESS).unwrap();
+    assert_eq!((look.lanes, look.exec_changed), (LaneSet(0xf), None));
+    let found: Vec<(u8, u64)> =
+        look.addresses.iter().map(|at| (at.lane.unwrap().0, at.global.unwrap())).collect();
+    let base = 0x7f00_0010_0010;
+    assert_eq!(found, [(0, base), (1, base + 0x100), (2, base + 0x200), (3, base + 0x300)]);
+    assert!(look.unknown.is_none());
+}
+
+#[test]
+fn written_address_registers_make_lanes_unknown() {
+    for write in ["v_mov_b32_e32 v3, 0", "global_load_dword v2, v[8:9], off", "v_swap_b32 v7, v2"] {
+        let text = format!("global_load_dword v1, v[2:3], off\n{write}\nPC\ns_endpgm");
+        let look = look(&text, "global_load_dword v1", &ADDRESS).unwrap();
+        let unknown = look.unknown.unwrap();
+        assert_eq!((unknown.lanes, look.addresses.len()), (LaneSet(0xf), 0), "{write}");
+        assert!(matches!(unknown.reason, UnknownReason::Overwritten { at: 0x1008, .. }), "{write}");
+    }
+    // A load that may have replaced its own address.
+    let text = "global_load_dwordx2 v[2:3], v[2:3], off\nPC\ns_endpgm";
+    let unknown = look(text, "global_load", &ADDRESS).unwrap().unknown.unwrap();
+    assert_eq!(unknown.reason, UnknownReason::Overwritten { register: "v2".to_owned(), at: 0x1000 });
+}
+
+/// A write under a narrower EXEC keeps the other lanes.
+#[test]
+fn writes_change_active_lanes_only() {
+    let text = "global_load_dword v1, v[2:3], off
+        s_and_saveexec_b64 s[6:7], vcc
+        v_mov_b32_e32 v2, 0
+        PC
+        s_endpgm";
+    let values = [("v2", 0x10_0000), ("v3", 0x7f00), ("exec", 0x3), ("s6", 0xf), ("s7", 0)];
+    let look = look(text, "global_load", &values).unwrap();
+    assert_eq!((look.lanes, look.exec_changed), (LaneSet(0xf), None));
+    assert_eq!(look.unknown.unwrap().lanes, LaneSet(0x3));
+    let found: Vec<u8> = look.addresses.iter().map(|at| at.lane.unwrap().0).collect();
+    assert_eq!(found, [2, 3]);
+}
+
+#[test]
+fn exec_before_the_access_is_recovered_or_a_bound() {
+    let look_at = |write: &str, more: &[(&str, u64)]| {
+        let text = format!("global_load_dword v1, v[2:3], off\n{write}\nPC\ns_endpgm");
+        let values: Vec<_> = ADDRESS.iter().chain(more).copied().collect();
+        let look = look(&text, "global_load", &values).unwrap();
+        (look.lanes, look.exec_changed)
+    };
+    let saved = [("s6", 0xff), ("s7", 0)];
+    assert_eq!(look_at("s_and_saveexec_b64 s[6:7], vcc", &saved), (LaneSet(0xff), None));
+    // The saved value is lost.
+    let lost = "s_and_saveexec_b64 s[6:7], vcc\ns_mov_b32 s6, 0";
+    assert_eq!(look_at(lost, &saved), (LaneSet(u64::MAX), Some(0x1008)));
+    assert_eq!(look_at("s_or_b64 exec, exec, s[6:7]", &saved), (LaneSet(0xf), Some(0x1008)));
+    assert_eq!(look_at("s_andn2_b64 exec, exec, s[6:7]", &saved), (LaneSet(0xff), Some(0x1008)));
+    assert_eq!(look_at("s_xor_b64 exec, exec, s[6:7]", &saved), (LaneSet(0xf0), None));
+    assert_eq!(look_at("s_mov_b64 exec, s[6:7]", &saved), (LaneSet(u64::MAX), Some(0x1008)));
+    // EXEC is not captured.
+    let text = "global_load_dword v1, v[2:3], off\nPC\ns_endpgm";
+    let look = look(text, "global_load", &ADDRESS[..2]).unwrap();
+    assert_eq!((look.lanes, look.exec_changed), (LaneSet(u64::MAX), Some(0x1008)));
+}
+
+/// `s_cbranch_execz` is taken without active lanes only. The other way to the PC writes an address register.
+#[test]
+fn branches_that_exec_and_vcc_contradict_are_not_taken() {
+    let is_taken = |branch: &str, exec: u64, vcc: u64| {
+        let text = format!(
+            "s_load_dword s1, s[2:3], 0x0
+            s_cbranch_{branch} END
+            s_mov_b32 s2, 0
+            END:
+            PC
+            s_endpgm"
+        );
+        let values = [("s2", 0x10_0000), ("s3", 0x7f00), ("exec", exec), ("vcc", vcc)];
+        let look = look(&text, "s_load", &values).unwrap();
+        assert_eq!(look.is_detour, look.unknown.is_some());
+        look.unknown.is_none()
+    };
+    assert!(is_taken("execz", 0, 0) && !is_taken("execz", 0xf, 0));
+    assert!(is_taken("execnz", 1, 0) && !is_taken("execnz", 0, 0));
+    assert!(is_taken("vccz", 1, 0) && !is_taken("vccz", 1, 1));
+    assert!(is_taken("vccnz", 1, 1) && !is_taken("vccnz", 1, 0));
+    assert!(is_taken("scc0", 1, 0));
+}
+
+#[test]
+fn a_call_loses_the_registers_of_the_convention() {
+    let at = |first: u32| {
+        let second = first + 1;
+        let text = format!(
+            "global_load_dword v1, v[{first}:{second}], off\ns_swappc_b64 s[30:31], s[4:5]\nPC\ns_endpgm"
+        );
+        let (low, high) = (format!("v{first}"), format!("v{second}"));
+        let values = [(low.as_str(), 0x10_0000), (high.as_str(), 0x7f00), ("exec", 1)];
+        look(&text, "global_load", &values).unwrap().unknown.is_none()
+    };
+    assert!(!at(2) && at(40) && !at(48) && at(56));
+}
+
+/// In the index mode of GFX9 the text of an instruction does not show its destination.
+#[test]
+fn the_index_mode_hides_destinations() {
+    let text = "global_load_dword v1, v[2:3], off
+        v_mov_b32_e32 v8, 0
+        PC
+        s_set_gpr_idx_off
+        s_endpgm";
+    let is_known = |mode: u64| {
+        let values: Vec<_> = ADDRESS.iter().chain(&[("mode", mode)]).copied().collect();
+        look(text, "global_load", &values).unwrap().unknown.is_none()
+    };
+    assert!(is_known(0x2f0) && !is_known(0x2f0 | 1 << 27));
+}
