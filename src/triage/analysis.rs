@@ -1,17 +1,17 @@
 //! The analysis: waves by their stops, suspected accesses, other causes, hangs.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::listings::{CodeAt, Listing, Listings, MAX_LISTED};
 use super::rank::{self, Judge, Sighted};
+use super::registers::{self, WaveRegisters};
 use super::survey::{Group, Stop, Survey};
 use super::walk::look::Look;
 use super::walk::{self, Caller, Walk, registers::Registers};
-use super::{Cause, Missing, Suspect, Triage};
+use super::{Cause, Missing, Suspect, Triage, describe};
 use crate::capture::{Fault, FaultKind};
-use crate::session::{Inspect, MemoryAddress, StackEnd};
-use crate::units::{Address, AddressSpace, LaneId, WaveId};
+use crate::session::{Inspect, StackEnd};
+use crate::units::WaveId;
 
 /// Maximum number of accesses of waves whose registers are read.
 const MAX_LOOKS: usize = 20_000;
@@ -84,9 +84,14 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     }
     let mut suspects = rank::rank(sighted, has_page);
     suspects.truncate(MAX_SUSPECTS);
+    for suspect in &mut suspects {
+        if let Some(group) = groups.iter().find(|group| group.session.has_wave(suspect.wave)) {
+            describe(group.session, faults, suspect);
+        }
+    }
     if let Some(first) = suspects.first() {
         found.waves.chosen = Some(first.wave);
-        registers(first, &groups, &mut found.missing);
+        missing_registers(first, &groups, &mut found.missing);
     }
     found.suspects = suspects;
     if !has_page && !faults.iter().any(|fault| fault.kind == FaultKind::Aperture) {
@@ -95,7 +100,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     for at in rank::missing_code(&walks).into_iter().take(MAX_LISTED) {
         add(&mut found.missing, Missing::Code(at));
     }
-    if !has_page && !groups.iter().all(|group| group.session.has_memory_map()) {
+    if !has_page && !groups.iter().all(|group| group.session.has_whole_map()) {
         add(&mut found.missing, Missing::MemoryMap);
     }
 }
@@ -107,20 +112,20 @@ fn sightings<'w>(
     judge: &Judge<'_>,
     budget: &mut usize,
 ) -> Vec<Sighted<'w>> {
-    let kind = group.session.kind();
     let mut all: Vec<Sighted<'w>> = walk
         .candidates
         .iter()
         .map(|candidate| Sighted { walk, candidate, sightings: Vec::new(), waves: group.waves.len() })
         .collect();
-    let apertures = group.waves.first().map(|wave| apertures(group.session, *wave)).unwrap_or_default();
+    let apertures =
+        group.waves.first().map(|wave| registers::apertures(group.session, *wave)).unwrap_or_default();
     let mut matches = 0;
     for (index, wave) in group.waves.iter().copied().enumerate() {
         let is_search = index >= FULLY_JUDGED;
         if is_search && (!judge.has_page() || matches >= ENOUGH_MATCHES) || *budget == 0 {
             break;
         }
-        let registers = Registers::new(group.session, wave, &kind, &apertures);
+        let registers = Registers::new(WaveRegisters::new(group.session, wave), &apertures);
         let mut has_match = false;
         for one in &mut all {
             *budget = budget.saturating_sub(1);
@@ -139,17 +144,6 @@ fn sightings<'w>(
 fn accessed(walk: &Walk, one: &Sighted<'_>, registers: &Registers<'_>) -> Option<(crate::isa::Access, Look)> {
     let access = walk.instruction(one.candidate)?.effects.as_ref().ok()?.access.clone()?;
     Some((access, walk.look(one.candidate, registers)?))
-}
-
-/// Bases of apertures of a wave's GPU.
-fn apertures(session: &dyn Inspect, wave: WaveId) -> HashMap<AddressSpace, Address> {
-    let kind = session.kind();
-    let base = |space: AddressSpace| {
-        let place =
-            MemoryAddress { space, address: Address(0), wave: Some(wave), lane: Some(LaneId::default()) };
-        Some((space, session.generic_address(place)?))
-    };
-    kind.target.spaces.iter().filter_map(|space| base(space.id)).collect()
 }
 
 /// The stack of a group's first wave, for the paths into callers.
@@ -195,7 +189,7 @@ impl<'a> Stack<'a> {
     }
 }
 
-fn registers(first: &Suspect, groups: &[&Group<'_>], missing: &mut Vec<Missing>) {
+fn missing_registers(first: &Suspect, groups: &[&Group<'_>], missing: &mut Vec<Missing>) {
     let session = groups.iter().find(|group| group.waves.contains(&first.wave)).map(|group| group.session);
     let info = session.and_then(|session| session.wave(first.wave).ok());
     if let (Some(info), Some(registers)) = (info, rank::missing_registers(first)) {

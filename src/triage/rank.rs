@@ -2,6 +2,7 @@
 //!
 //! docs/triage.md has the rules.
 
+use super::map::Map;
 use super::walk::look::Look;
 use super::walk::{Candidate, Gap, Walk};
 use super::{AddressOf, Confidence, Evidence, Suspect, UnknownReason};
@@ -132,7 +133,11 @@ impl<'a> Judge<'a> {
             note(Evidence::Hole);
             Fit::Bad
         } else {
-            let mapped = |address| self.session.is_mapped(wave, Address(address));
+            let map = Map::new(self.session, wave);
+            let mapped = |address| match map.lists(address) {
+                true => Some(true),
+                false => map.is_whole().then_some(false),
+            };
             match (mapped(global), mapped(last)) {
                 (Some(false), _) | (_, Some(false)) => {
                     note(Evidence::Unmapped);

@@ -57,7 +57,7 @@ impl Walk {
 
     /// The addresses by one path. `None`: the branches on it are impossible.
     fn along(&self, way: &Way, access: &Access, registers: &Registers<'_>) -> Option<Look> {
-        let all = registers.arch.wave_size.all();
+        let all = registers.arch().wave_size.all();
         let at_pc = self.steps.first().and_then(|step| self.decoded(step.node)).map_or(0, |one| one.address);
         let mut exec = match registers.exec() {
             Some(lanes) => Exec { lanes: lanes.and(all), changed: None },
@@ -102,7 +102,7 @@ impl Walk {
                 writes.push(write.range, exec.lanes, one.address);
             }
         }
-        let wave = WaveContext { arch: registers.arch, exec: exec.lanes, apertures: registers.apertures };
+        let wave = WaveContext { arch: registers.arch(), exec: exec.lanes, apertures: registers.apertures };
         let found = access.addresses(&wave, &Surviving { registers, writes: &writes });
         Some(collected(*way, exec, found, &writes))
     }
@@ -137,8 +137,8 @@ fn clobber(writes: &mut Writes, all: LaneSet, at: u64) {
 
 /// EXEC before an instruction that writes it.
 fn previous(text: &str, at: u64, after: Exec, registers: &Registers<'_>, writes: &Writes) -> Exec {
-    let all = registers.arch.wave_size.all();
-    let dwords = if registers.arch.wave_size.lanes() > 32 { 2 } else { 1 };
+    let all = registers.arch().wave_size.all();
+    let dwords = if registers.arch().wave_size.lanes() > 32 { 2 } else { 1 };
     let mask = |range: RegisterRange| {
         let is_kept = range.count == dwords && !writes.has(range);
         registers.lanes(range).filter(|_| is_kept).map(|lanes| lanes.and(all))

@@ -1,33 +1,30 @@
 //! A wave's registers as they were before the PC: those that nothing wrote since.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::arch::{RegId, RegisterValue, WaveArch};
+use crate::arch::WaveArch;
 use crate::isa::{ReadRegister, RegisterFile, RegisterRange};
-use crate::session::Inspect;
-use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveId};
+use crate::triage::registers::WaveRegisters;
+use crate::units::{Address, AddressSpace, LaneId, LaneSet};
 
-/// Registers of a wave at its PC. Each is read once.
+/// Registers of a wave at its PC.
 pub(in crate::triage) struct Registers<'a> {
-    session: &'a dyn Inspect,
-    /// The wave.
-    pub(in crate::triage) wave: WaveId,
-    /// GPU and wave size.
-    pub(in crate::triage) arch: &'a WaveArch,
+    at_pc: WaveRegisters<'a>,
     /// Bases of apertures.
-    pub(in crate::triage) apertures: &'a HashMap<AddressSpace, Address>,
-    known: RefCell<HashMap<RegId, Option<RegisterValue>>>,
+    pub(super) apertures: &'a HashMap<AddressSpace, Address>,
 }
 
 impl<'a> Registers<'a> {
     pub(in crate::triage) fn new(
-        session: &'a dyn Inspect,
-        wave: WaveId,
-        arch: &'a WaveArch,
+        at_pc: WaveRegisters<'a>,
         apertures: &'a HashMap<AddressSpace, Address>,
     ) -> Self {
-        Self { session, wave, arch, apertures, known: RefCell::default() }
+        Self { at_pc, apertures }
+    }
+
+    /// GPU and wave size.
+    pub(super) fn arch(&self) -> &WaveArch {
+        self.at_pc.arch()
     }
 
     /// EXEC at the PC, if captured.
@@ -39,18 +36,14 @@ impl<'a> Registers<'a> {
     pub(super) fn lanes(&self, range: RegisterRange) -> Option<LaneSet> {
         let dword = |index| self.dword(range.file, range.first.checked_add(index)?, LaneId::default());
         let low = u64::from(dword(0)?);
-        let high = if self.arch.wave_size.lanes() > 32 { u64::from(dword(1)?) } else { 0 };
+        let high = if self.arch().wave_size.lanes() > 32 { u64::from(dword(1)?) } else { 0 };
         Some(LaneSet(low | high << 32))
     }
 }
 
 impl ReadRegister for Registers<'_> {
     fn dword(&self, file: RegisterFile, index: u16, lane: LaneId) -> Option<u32> {
-        let (register, dword) = file.register(index, self.arch)?;
-        let mut known = self.known.borrow_mut();
-        let value = known.entry(register).or_insert_with(|| self.session.register(self.wave, register).ok());
-        let value = value.as_ref()?;
-        if file.is_vector() { value.lane(lane) } else { value.dword(dword) }
+        self.at_pc.dword(file, index, lane)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::isa;
 use crate::session::{FunctionBounds, MockInspect};
 use crate::triage::UnknownReason;
 use crate::triage::listings::{Decoded, Listing};
+use crate::triage::registers::WaveRegisters;
 use crate::units::{LaneSet, Pc, WaveId, WaveSize};
 
 use Generation::{Gfx10, Gfx11, Gfx12, Gfx90a};
@@ -259,7 +260,8 @@ fn registers(arch: &Arc<WaveArch>, values: &[(&str, u64)]) -> MockInspect {
         known.insert(register.id, dwords);
     }
     let mut session = MockInspect::new();
-    let sizes = Arc::clone(arch);
+    let (kind, sizes) = (Arc::clone(arch), Arc::clone(arch));
+    session.expect_kind().returning(move || Arc::clone(&kind));
     session.expect_register().returning(move |_, id| {
         let size = sizes.register(id).map_or(0, |register| register.dwords);
         Ok(known.get(&id).cloned().unwrap_or_else(|| RegisterValue::unknown(size)))
@@ -272,7 +274,7 @@ fn look(text: &str, mnemonic: &str, values: &[(&str, u64)]) -> Option<Look> {
     let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
     let session = registers(&arch, values);
     let apertures = HashMap::new();
-    let registers = Registers::new(&session, WaveId(0), &arch, &apertures);
+    let registers = Registers::new(WaveRegisters::new(&session, WaveId(0)), &apertures);
     let walk = walk(&code(Gfx90a, text));
     let is_it =
         |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.starts_with(mnemonic);
