@@ -120,7 +120,8 @@ impl ValueBuilder<'_> {
         {
             return Ok(Value::text(text));
         }
-        let mut elements: Vec<Element> = Vec::new();
+        let most = count.min(self.options.max_elements as u64).min(self.left.get() as u64);
+        let mut elements: Vec<Element> = Vec::with_capacity(usize::try_from(most).unwrap_or_default());
         let (mut index, mut printed) = (0u64, 0);
         while index < count && printed < self.options.max_elements {
             let at = part.offset(step.saturating_mul(i64::try_from(index).unwrap_or(i64::MAX)));

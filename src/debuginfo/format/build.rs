@@ -272,7 +272,7 @@ impl ValueBuilder<'_> {
     fn record(&self, record: &Record, part: Part<'_>, depth: usize) -> Result<Value> {
         let outermost = !part.is_base;
         let shown_before = if outermost { self.virtual_bases.take() } else { Vec::new() };
-        let mut members = Vec::new();
+        let mut members = Vec::with_capacity(record.members.len().min(self.left.get()));
         for member in &record.members {
             if self.left.get() == 0 {
                 members.push(Field { name: None, is_base: false, value: Value::text("...") });

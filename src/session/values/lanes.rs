@@ -51,6 +51,7 @@ impl Values {
             debug,
             object: TypedObject { size, ..object },
             is_uniform: located.location().is_uniform(),
+            common_space: common_space(context, located.location()),
             idiom: located.idiom(),
             fetcher: Fetcher::new(context),
             last: Bits::default(),
@@ -58,11 +59,12 @@ impl Values {
             place: None,
             bytes: Vec::new(),
             range: 0..0,
-            state: None,
+            is_shared: false,
         };
         let (first, mut ranges) = (to.len(), Vec::with_capacity(lanes.count() as usize));
         for lane in lanes.iter() {
-            let (value, range) = reader.lane(&located, lane);
+            let last = to.last().map(|last| &last.state);
+            let (value, range) = reader.lane(&located, lane, last);
             to.push(value);
             ranges.push(range);
         }
@@ -73,8 +75,13 @@ impl Values {
     }
 }
 
+/// The address space of a location, if all lanes have the same bytes at an address of it.
+fn common_space(context: &FrameContext<'_>, at: &Location) -> Option<AddressSpace> {
+    let Storage::Memory { space, .. } = at.storage else { return None };
+    context.level.space(space).filter(|info| info.lane == LaneNeed::None).map(|_| space)
+}
+
 /// Reader of an object's lanes, one after another. A lane shares the previous lane's bytes and text if they are equal.
-/// equal.
 struct LanesReader<'f> {
     values: &'f Values,
     context: &'f FrameContext<'f>,
@@ -82,25 +89,33 @@ struct LanesReader<'f> {
     object: TypedObject,
     /// Whether the location is the same for all lanes.
     is_uniform: bool,
+    /// The location's address space, if it has no lanes.
+    common_space: Option<AddressSpace>,
     idiom: Option<Idiom>,
     fetcher: Fetcher<'f>,
     /// The object of the last lane.
     last: Bits,
     /// Capacity for the object of the next lane.
     next: Bits,
-    /// The place and the length of the last lane's object, if other lanes have the same.
-    place: Option<((AddressSpace, u128), u64)>,
+    /// First bit and length of the last lane's object, if it is in `common_space`.
+    place: Option<(u128, u64)>,
     /// The bytes of all lanes.
     bytes: Vec<Byte>,
     /// Those of the last lane.
     range: Range<usize>,
-    /// The state of the last lane, if it depends on its bytes alone.
-    state: Option<ValueState>,
+    /// Whether the state of the last lane depends on its bytes alone.
+    is_shared: bool,
 }
 
 impl LanesReader<'_> {
-    /// The value of a lane, and the range of its bytes.
-    fn lane(&mut self, located: &Arc<ObjectLocation>, lane: LaneId) -> (LaneValue, Range<usize>) {
+    /// The value of a lane, and the range of its bytes. `last`: the state of the last lane.
+    fn lane(
+        &mut self,
+        located: &Arc<ObjectLocation>,
+        lane: LaneId,
+        last: Option<&ValueState>,
+    ) -> (LaneValue, Range<usize>) {
+        let last = last.filter(|_| std::mem::take(&mut self.is_shared));
         let (context, type_id, location) = (self.context, self.object.type_id, located.location());
         let object = LaneObject::new(context, self.debug, lane, Cow::Borrowed(location));
         let missing = |state| (nowhere(lane, state), 0..0);
@@ -113,8 +128,9 @@ impl LanesReader<'_> {
                 Err(error) => return missing(ValueState::Error(error.to_string().into())),
             },
         };
-        let settled = match self.read(location, lane, size).and_then(|()| self.settled(located, lane, size)) {
-            Ok(settled) => settled,
+        let read = self.read(location, lane, size);
+        let (is_same, settled) = match read.and_then(|same| Ok((same, self.settled(located, lane, size)?))) {
+            Ok(read) => read,
             Err(error) => return missing(failed(&error, context)),
         };
         let (at, bits) = (settled.location(), &self.last);
@@ -132,8 +148,9 @@ impl LanesReader<'_> {
         let known = self.bytes.get(self.range.clone()).unwrap_or_default();
         let state = if size > 0 && known.iter().all(|byte| *byte == Byte::NotCaptured) {
             not_captured("")
-        } else if let Some(state) = &self.state {
-            state.clone()
+        } else if let Some(last) = last.filter(|_| is_same) {
+            self.is_shared = true;
+            last.clone()
         } else {
             match self.shown(&object) {
                 // A scalar with missing bits has no value; the reasons differ by lane.
@@ -149,12 +166,15 @@ impl LanesReader<'_> {
                         },
                         Err(error) => ValueState::Error(error.to_string().into()),
                     };
-                    self.state = (!object.was_asked()).then(|| state.clone());
+                    self.is_shared = !object.was_asked();
                     state
                 }
             }
         };
-        let state = self.values.budget.print(state).unwrap_or_else(|error| failed(&error, context));
+        let state = self.values.budget.print(state).unwrap_or_else(|error| {
+            self.is_shared = false;
+            failed(&error, context)
+        });
         // A location shared by all lanes may name one lane's storage, a spill slot of the compiler's choice.
         let of = match self.is_uniform && !object.was_asked() {
             true => LaneSet::EMPTY,
@@ -179,36 +199,29 @@ impl LanesReader<'_> {
         Ok(Cow::Owned(Arc::new(ObjectLocation::new(settled, self.idiom, self.context.kind()))))
     }
 
-    /// Reads the object of a lane.
-    fn read(&mut self, at: &Location, lane: LaneId, size: u64) -> Result<(), dwarf::Error> {
+    /// Reads the object of a lane; returns whether it equals the last lane's.
+    fn read(&mut self, at: &Location, lane: LaneId, size: u64) -> Result<bool, dwarf::Error> {
         let wanted = BitSize(size.saturating_mul(8));
         if self.idiom.is_some() {
             clang_xderef::check_size(at, lane, wanted)?;
         }
         // Shared data counts, too: each lane's bytes are printed.
         self.values.budget.take_bytes(size)?;
-        let place = self.common_place(at, lane).map(|place| (place, size));
+        let place = self.common_space.map(|_| (at.offset.get(lane), size));
         if place.is_some() && self.place == place {
-            return Ok(());
+            return Ok(true);
         }
         self.place = None;
         self.fetcher.fetch_into(at, Some(lane), wanted, &mut self.next)?;
         self.place = place;
-        if self.next != self.last {
+        let is_same = self.next == self.last;
+        if !is_same {
             std::mem::swap(&mut self.last, &mut self.next);
-            self.state = None;
             let start = self.bytes.len();
             self.bytes.extend(bytes(&self.last, usize::try_from(size).unwrap_or(usize::MAX)));
             self.range = start..self.bytes.len();
         }
-        Ok(())
-    }
-
-    /// A location with the same bytes for all lanes, in an address space without lanes: the space and the first bit.
-    fn common_place(&self, at: &Location, lane: LaneId) -> Option<(AddressSpace, u128)> {
-        let Storage::Memory { space, .. } = at.storage else { return None };
-        let info = self.context.level.space(space)?;
-        (info.lane == LaneNeed::None).then(|| (space, at.offset.get(lane)))
+        Ok(is_same)
     }
 
     /// The reason that an object has no size, from the failed evaluation.
