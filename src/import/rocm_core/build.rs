@@ -70,7 +70,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
     }
 
     /// Adds the waves of an XCC, in the order of its control stack, and compares them.
-    pub(super) fn xcc(&mut self, xcc: &XccWaves, ahead: &mut ReadAhead<'_>) {
+    pub(super) fn xcc(&mut self, xcc: &XccWaves, ahead: &mut ReadAhead<'_, '_>) {
         let (mut open, mut seen) = (None, Vec::with_capacity(xcc.blocks.len()));
         for block in &xcc.blocks {
             let words = ahead.next(block);

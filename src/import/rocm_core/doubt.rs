@@ -229,7 +229,7 @@ pub(super) type Launched = HashMap<([u32; 3], u32), Vec<usize>>;
 impl QueueBuilder<'_, '_> {
     /// Compares the waves of one XCC, in the order of its control stack.
     pub(super) fn compare(&mut self, seen: &[Seen], xcc: &XccWaves) {
-        let mut slots: HashMap<(u32, u32), usize> = HashMap::new();
+        let mut slots: HashMap<(u32, u32), usize> = HashMap::with_capacity(seen.len());
         for Seen { wave, slot, .. } in seen {
             let Some(slot) = slot else { continue };
             if let Some(other) = slots.insert(*slot, *wave) {
@@ -305,7 +305,7 @@ impl QueueBuilder<'_, '_> {
 
     /// Compares the places of a work-group's waves, and its position with the queue's other work-groups.
     fn compare_places(&mut self, index: usize, group: &[Seen]) {
-        let mut places: HashMap<u32, usize> = HashMap::new();
+        let mut places: BTreeMap<u32, usize> = BTreeMap::new();
         for Seen { wave, launch, .. } in group {
             let Some(launch) = launch else { continue };
             if let Some(other) = places.insert(launch.wave_in_group, *wave) {

@@ -223,7 +223,7 @@ impl<'a> WaveReader<'a> {
         capture.waves.reserve(count);
         self.doubts.data(saved.iter().flat_map(Saved::data));
         let memory = self.memory;
-        ReadAhead::read(memory, count, blocks, |ahead| {
+        ReadAhead::read(memory, blocks, |ahead| {
             for Saved { key, queue, ring, xccs } in saved {
                 let mut builder = QueueBuilder::new(self, capture, Dispatches::new(*queue, *ring));
                 xccs.iter().for_each(|xcc| builder.xcc(xcc, ahead));

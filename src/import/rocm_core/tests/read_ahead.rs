@@ -1,6 +1,11 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::{BATCH, ReadAhead, WAITING, WORTH_A_THREAD};
+use super::{BATCH, ReadAhead, Unread, WAITING, WORTH_A_THREAD};
 use crate::capture::{Backing, BackingId, Extent, MemoryBacking, MemoryMap, Segment};
 use crate::import::rocm_core::block::{Block, Counts};
 use crate::import::rocm_core::memory::CoreMemory;
@@ -47,7 +52,7 @@ fn each_wave_has_its_own_words_whoever_read_them() {
         let memory = memory((count as u64 * BYTES).saturating_sub(32));
         let blocks = blocks(count as u64);
         let mut seen = 0;
-        ReadAhead::read(&memory, count, blocks.iter(), |ahead| {
+        ReadAhead::read(&memory, blocks.iter(), |ahead| {
             for (index, block) in (0..count as u32).rev().zip(&blocks) {
                 let words = ahead.next(block);
                 let first = index * 48;
@@ -64,12 +69,45 @@ fn each_wave_has_its_own_words_whoever_read_them() {
     }
 }
 
+/// The first batch has a reader that does not finish it before other batches have readers, too: the thread that needs
+/// it reads them meanwhile, at most [`WAITING`] of them.
+#[test]
+fn a_thread_that_waits_for_a_batch_reads_the_following_ones() {
+    let count = BATCH * WAITING * 3;
+    let (memory, blocks) = (memory(count as u64 * BYTES), blocks(count as u64));
+    let unread = Unread { memory: &memory, blocks: blocks.iter().collect(), first: AtomicUsize::new(0) };
+    let first = unread.read().unwrap();
+    let (sender, batches) = mpsc::sync_channel(WAITING);
+    let mut ahead = ReadAhead {
+        unread: &unread,
+        batches,
+        early: BTreeMap::new(),
+        next: 0,
+        batch: Vec::new().into_iter(),
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let start = Instant::now();
+            while unread.first.load(Ordering::Relaxed) <= WAITING && start.elapsed() < Duration::from_secs(60)
+            {
+                thread::yield_now();
+            }
+            let read = unread.first.load(Ordering::Relaxed);
+            sender.send(first).unwrap();
+            assert_eq!(read, 1 + WAITING);
+        });
+        for (index, block) in (0..count as u32).rev().zip(&blocks) {
+            assert_eq!(ahead.next(block).hw.get(0), Some(index * 48 + 16));
+        }
+    });
+}
+
 /// Work that ends early does not wait for pending reads, nor does the reader wait forever.
 #[test]
 fn work_may_end_early() {
     let blocks = blocks(5000);
     let memory = memory(5000 * BYTES);
-    ReadAhead::read(&memory, blocks.len(), blocks.iter(), |ahead| {
+    ReadAhead::read(&memory, blocks.iter(), |ahead| {
         assert!(ahead.next(&blocks[0]).hw.is_whole());
     });
 }
