@@ -47,7 +47,7 @@ impl Eq for Bits {}
 /// Whether two masks, which are mostly empty, are equal.
 ///
 /// `memcmp` of no bytes loads them nevertheless, with a mask of no bytes: on x86-64 such a load from the address of an
-/// empty vector, which is not mapped, takes a hundred times as long as a comparison of lengths.
+/// empty vector, which is not mapped, takes about a hundred times as long as a comparison of lengths.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && (one.is_empty() || one == other)
 }

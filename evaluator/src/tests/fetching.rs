@@ -56,6 +56,30 @@ fn every_bit_offset_and_size_of_memory() {
 }
 
 #[test]
+fn objects_are_equal_if_their_bits_and_states_are() {
+    let context = Fake::default();
+    // The unknown bits of the last three are 0, too.
+    let objects = || {
+        let missing = Location::memory(crate::units::AddressSpace(0), 64, crate::units::Address(29));
+        let fetched = [
+            (Location::implicit(&[]), 0),
+            (Location::implicit(&[0]), 7),
+            (Location::implicit(&[0]), 8),
+            (Location::implicit(&[1]), 8),
+            (missing, 8),
+            (Location::undefined(), 8),
+            (Location::undefined(), 7),
+        ];
+        fetched.map(|(location, size)| fetch(&context, &location, None, BitSize(size)).unwrap())
+    };
+    for (index, one) in objects().iter().enumerate() {
+        for (other, two) in objects().iter().enumerate() {
+            assert_eq!(one == two, index == other, "{one:?} {two:?}");
+        }
+    }
+}
+
+#[test]
 fn undefined_and_not_captured_are_two_things() {
     let context = Fake::default();
     // Register 0, undefined, register 8, which was not captured.
