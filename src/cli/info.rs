@@ -9,6 +9,7 @@ use crate::arch::Targets;
 use crate::capture::{Capture, Severity};
 use crate::report::{Style, Table, fault};
 use crate::session::Dump;
+use crate::triage;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -18,6 +19,9 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// The command that names the cause.
+const TRIAGE: &str = "  `lanescope triage` names the cause, the access, its lanes and the source line";
 
 /// The maximum of listed source files in text.
 const MAX_SOURCES: usize = 32;
@@ -53,6 +57,11 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{}", counts(&[(queues, "queue"), (dispatches, "dispatch"), (groups, "work-group")]))?;
     for (kind, count) in dump.kinds() {
         writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
+    }
+    if !capture.waves.is_empty() {
+        let (faulted, stops) = (dump.faulted(), triage::stops(dump.faulted(), capture.waves.len()));
+        writeln!(out, "{}", if faulted > 0 { style.alarm(&stops) } else { stops })?;
+        writeln!(out, "{TRIAGE}")?;
     }
     for fault in &capture.faults {
         writeln!(out, "{}", style.alarm(&format!("fault: {}", fault::sentence(fault))))?;
@@ -176,6 +185,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
         "dispatches": capture.dispatches.len(),
         "workgroups": capture.workgroups.len(),
         "waves": capture.waves.len(),
+        "faulted": dump.faulted(),
         "kinds": kinds.collect::<Vec<_>>(),
         "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
         "sources": capture.sources.iter().map(|source| json!({ "path": source.path, "bytes": source.extent.length })).collect::<Vec<_>>(),

@@ -13,6 +13,7 @@ mod serve;
 mod shell;
 mod slim;
 mod sources;
+mod steps;
 pub(crate) mod targets;
 mod value;
 
@@ -190,7 +191,7 @@ fn with_default_waves(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Parses the command line. `lanescope DUMP` stands for `lanescope info DUMP`.
+/// Parses the command line. `lanescope DUMP` stands for `lanescope triage DUMP`.
 fn parse(mut words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
     let parsed = command().try_get_matches_from(&words);
     let Err(error) = &parsed else { return parsed };
@@ -200,7 +201,7 @@ fn parse(mut words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
     let is_path = unknown.contains(['/', '.']) || Path::new(unknown).exists();
     match words.iter().position(|word| *word == **unknown).filter(|_| is_path) {
         Some(at) => {
-            words.insert(at, "info".into());
+            words.insert(at, "triage".into());
             command().try_get_matches_from(words)
         }
         None => parsed,

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::dump::{self, Waves};
 use super::eval::EvalError;
-use super::{DumpArgs, Failure, WaveArgs, print_json};
+use super::{DumpArgs, Failure, WaveArgs, print_json, steps};
 use crate::arch::Targets;
 use crate::questions::{
     Answer, ArgumentError, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, QUESTIONS,
@@ -22,6 +22,7 @@ use crate::questions::{
 use crate::report::json::set;
 use crate::report::{Style, evaluation, text};
 use crate::session::{Dump, Inspect, Member, Session, Storage as _, Waves as _};
+use crate::triage::Step;
 use crate::units::WaveId;
 
 /// Maximum bytes of memory in an answer.
@@ -113,7 +114,7 @@ pub(super) fn run(
         arguments.add(&DIALECT, Value::Text(dialect.name().to_owned()))?;
     }
     let is_json = matches.get_flag("json");
-    let command = Run { question, arguments, is_json };
+    let command = Run { question, arguments, is_json, ids: Ids { typed: steps::typed(matches) } };
     let status = command.run(&from, chosen, targets, out);
     if let Some(only) = only.filter(|_| !matches!(status, Ok(0))) {
         out.flush()?;
@@ -187,6 +188,7 @@ struct Run {
     question: &'static Question,
     arguments: Arguments,
     is_json: bool,
+    ids: Ids,
 }
 
 impl Run {
@@ -218,14 +220,14 @@ impl Run {
         }
     }
 
-    fn asked<'a>(&self, session: &'a Session, focus: Focus) -> Asked<'a> {
+    fn asked<'a>(&'a self, session: &'a Session, focus: Focus) -> Asked<'a> {
         session.next_question();
         Asked {
             sessions: vec![session],
             dump: None,
             is_chosen: true,
             focus: Some(focus),
-            numbering: &Ids,
+            numbering: &self.ids,
             arguments: self.arguments.clone(),
             form: self.form(),
             limit: MAX_BYTES,
@@ -253,7 +255,7 @@ impl Run {
             dump: Some(dump),
             is_chosen,
             focus: None,
-            numbering: &Ids,
+            numbering: &self.ids,
             arguments: self.arguments.clone(),
             form: self.form(),
             limit: MAX_BYTES,
@@ -332,7 +334,7 @@ impl Serialize for Answers<'_> {
                     Err(error) => {
                         all.has_failed.set(true);
                         let mut value = error.json();
-                        set(&mut value, "thread", Ids.thread(focus));
+                        set(&mut value, "thread", all.run.ids.thread(focus));
                         value.serialize(serializer)
                     }
                 }
@@ -358,7 +360,10 @@ fn failure(error: QuestionError) -> Failure {
 }
 
 /// Waves by their ids in the dump; threads as a client counts waves.
-struct Ids;
+struct Ids {
+    /// The words of the dump and its options.
+    typed: String,
+}
 
 impl Numbering for Ids {
     fn thread(&self, focus: &Focus) -> u64 {
@@ -384,5 +389,9 @@ impl Numbering for Ids {
 
     fn listed(&self, wave: WaveId) -> String {
         (wave.0 + 1).to_string()
+    }
+
+    fn command(&self, step: &Step) -> Option<String> {
+        steps::command(step, &self.typed)
     }
 }

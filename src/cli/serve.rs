@@ -19,8 +19,9 @@ use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, WaveArgs, dump, shell};
 use crate::arch::Targets;
 use crate::notation::plural;
-use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
+use crate::server::{Endpoint, Facade, Listen, ServeOptions, TRIAGE, Threads, ThreadsAs};
 use crate::session::{DumpFacts as _, Inspect, Session, Waves as _};
+use crate::triage;
 use crate::view::{Extent, Views};
 
 /// The port in the examples of the debuggers' manuals.
@@ -168,6 +169,7 @@ fn announce(
     };
     let (name, target) = (session.name(), &kind.target.name);
     writeln!(out, "Serving {name}: {waves} {word} of {target}:{}{lanes}", kind.wave_size)?;
+    writeln!(out, "{}\n{TRIAGE}", triage::summary(session.faulted(), waves, &session.faults()))?;
     let note = client.and_then(|client| client.note(&kind.target));
     for notice in session.notices().into_iter().chain(note) {
         writeln!(out, "Note: {notice}")?;
@@ -187,7 +189,7 @@ fn announce(
     }
     writeln!(
         out,
-        "\nThen: info threads, monitor locals, monitor lane 17, monitor help (in lldb: process plugin packet monitor ...)"
+        "\nThen: info threads, monitor triage, monitor locals, monitor lane 17, monitor help (in lldb: process plugin packet monitor ...)"
     )?;
     out.flush()
 }

@@ -7,6 +7,7 @@ use super::arguments::{Arguments, Lanes};
 use crate::report::json::{self, set};
 use crate::report::{Style, spaces};
 use crate::session::{Dump, Inspect, Member, ReadError, Waves};
+use crate::triage::Step;
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The form of an answer.
@@ -48,6 +49,9 @@ pub trait Numbering {
 
     /// The user's numbers of a wave's threads: `3`, `1, 3-5`.
     fn listed(&self, wave: WaveId) -> String;
+
+    /// The command for a step of an analysis; `None`: the front end has none.
+    fn command(&self, step: &Step) -> Option<String>;
 }
 
 /// A question with its arguments.

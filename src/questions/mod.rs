@@ -20,6 +20,7 @@ mod parameter;
 mod paths;
 mod registers;
 mod stacks;
+mod triage;
 mod variables;
 mod waves;
 
@@ -72,12 +73,15 @@ pub enum Subject {
     Wave,
     /// The focused wave, unless one of these arguments names another subject; the whole dump without a focus.
     WaveUnless(&'static [&'static str]),
+    /// The wave that the user names; the whole dump otherwise.
+    NamedWave,
 }
 
 pub use paths::PRINT;
 
 /// All questions, in the order of help texts.
 pub const QUESTIONS: &[Question] = &[
+    triage::TRIAGE,
     waves::WAVES,
     lanes::LANES,
     lanes::LANE_PC,
@@ -97,11 +101,11 @@ pub const QUESTIONS: &[Question] = &[
 ];
 
 impl Question {
-    /// Whether an answer to these arguments is about the focused wave.
+    /// Whether an answer to these arguments is about the focused wave; of [`Subject::NamedWave`] about the named one.
     #[must_use]
     pub fn is_about_wave(&self, arguments: &Arguments) -> bool {
         match self.subject {
-            Subject::Wave => true,
+            Subject::Wave | Subject::NamedWave => true,
             Subject::WaveUnless(names) => !names.iter().any(|name| arguments.has(name)),
             Subject::Dump | Subject::Marked | Subject::Waves => false,
         }

@@ -106,7 +106,9 @@ pub fn json(faults: &[Fault]) -> Value {
     faults.iter().map(one).collect()
 }
 
-fn one(fault: &Fault) -> Value {
+/// A fault as JSON.
+#[must_use]
+pub(crate) fn one(fault: &Fault) -> Value {
     let address = fault.address;
     let reasons: Vec<_> = fault.reasons.iter().copied().map(FaultReason::name).collect();
     let mut answer = json!({

@@ -8,6 +8,10 @@ use super::threads::{Item, Thread};
 use crate::notation::plural;
 use crate::report::Style;
 use crate::session::{LaneState, UNCONFIRMED, WaveInfo};
+use crate::triage;
+
+/// The command that names the cause.
+pub const TRIAGE: &str = "`monitor triage` names the cause, the access, its lanes and the source line.";
 
 /// The greeting, for a client that can print text at attach.
 pub(super) fn greeting(state: &State) -> String {
@@ -29,6 +33,7 @@ pub(super) fn greeting(state: &State) -> String {
         let does = state_of(&info, item, lane_mark(state, first, &info).as_deref());
         let _ = writeln!(text, "Thread {} ({name}): {does}.", state.shown(first));
     }
+    let _ = writeln!(text, "{}\n{TRIAGE}", triage::summary(session.faulted(), waves, &session.faults()));
     for notice in session.notices().into_iter().chain(state.facade().note(&kind.target)) {
         let _ = writeln!(text, "Note: {notice}");
     }

@@ -36,6 +36,7 @@ mod view_update;
 
 pub use client::{Client, ClientOptions, Flow};
 pub use facade::Facade;
+pub use messages::TRIAGE;
 pub use threads::{MAX_LANES, Thread, Threads, ThreadsAs, ThreadsError};
 pub use transport::{Endpoint, Listen, ServeOptions, serve};
 

@@ -342,6 +342,10 @@ impl Waves for Session {
         self.start.map_or_else(worst, |(wave, _)| wave)
     }
 
+    fn faulted(&self) -> usize {
+        dump::faulted(self.reader.dump().capture(), self.waves().iter().copied())
+    }
+
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError> {
         self.serves(wave)?;
         waves::info(&self.reader, wave)

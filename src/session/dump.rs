@@ -107,6 +107,12 @@ impl Dump {
         self.kinds.iter().map(|served| (&served.kind, served.waves.len()))
     }
 
+    /// Number of waves that stopped for a fault.
+    #[must_use]
+    pub fn faulted(&self) -> usize {
+        faulted(&self.capture, self.kinds.iter().flat_map(|served| served.waves.iter().copied()))
+    }
+
     /// The code objects, with the reasons for missing variables.
     #[must_use]
     pub fn code_objects(&self) -> Vec<CodeObjectInfo> {
@@ -229,12 +235,20 @@ impl ServedKind {
     }
 }
 
-/// Severity of a wave's state: 2 for a fault, 1 for another stop, 0 for none.
+/// Number of these waves that stopped for a fault.
+pub(super) fn faulted(capture: &Capture, waves: impl Iterator<Item = WaveId>) -> usize {
+    waves.filter_map(|wave| capture.wave(wave)).filter(|wave| severity(wave) == FAULT).count()
+}
+
+/// Severity of a fault.
+const FAULT: u8 = 2;
+
+/// Severity of a wave's state: [`FAULT`], 1 for another stop, 0 for none.
 fn severity(wave: &Wave) -> u8 {
     let reasons = wave.stop.iter().flatten();
     reasons
         .filter_map(|index| wave.kind.target.stop_reasons.get(*index))
-        .map(|reason| if reason.signal == super::waves::SIGTRAP { 1 } else { 2 })
+        .map(|reason| if reason.signal == super::waves::SIGTRAP { 1 } else { FAULT })
         .max()
         .unwrap_or(0)
 }

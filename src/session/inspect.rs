@@ -72,6 +72,9 @@ pub trait Waves {
     /// The wave to show first: the first one that faulted, else the first one.
     fn first_wave(&self) -> WaveId;
 
+    /// Number of served waves that stopped for a fault.
+    fn faulted(&self) -> usize;
+
     /// Returns a wave's name, state and position.
     ///
     /// # Errors

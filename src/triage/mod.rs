@@ -8,12 +8,17 @@ mod accessed;
 mod analysis;
 mod cause;
 mod hang;
+pub mod json;
 mod listings;
 mod map;
+pub mod page;
 mod patterns;
 mod rank;
 mod registers;
+mod scene;
 mod source;
+mod steps;
+mod summary;
 mod survey;
 mod walk;
 
@@ -24,7 +29,10 @@ pub use access::{
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
+pub use scene::Scene;
 pub use source::describe;
+pub use steps::Step;
+pub use summary::{stops, summary};
 
 use crate::capture::Fault;
 use crate::units::{LaneId, LaneSet, Pc, WaveId};

@@ -523,6 +523,7 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("view/dwarf/sources.rs", 1, "names that `lines` has looked through"),
     ("view/sources.rs", 1, "source text, cleaned by clean_text"),
     ("cli/sources.rs", 1, "an argument of the user"),
+    ("capture/model.rs", 1, "a source line, cleaned after its tabs"),
 ];
 
 /// A new place where bytes become text is cleaned there, or is listed above.

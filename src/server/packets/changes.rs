@@ -51,7 +51,7 @@ pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Resu
     let Some((path, value)) = halves(&text).filter(|_| !arguments.has("format")) else {
         return Err(CommandError::Usage(usage));
     };
-    let asked = questions::asked(state, &SET, thread, arguments, Form::Text(Style::Plain), 0);
+    let asked = questions::asked(state, Some(thread), arguments, Form::Text(Style::Plain), 0);
     let frame = asked.frame();
     let lanes = asked.lanes(frame).map_err(|error| words::wrong(&SET, error))?;
     let set = state.session.assign(wave, lanes, frame, path, value);

@@ -200,9 +200,10 @@ fn ask(
     }
     let thread = named.unwrap_or(state.selected());
     let arguments = words::arguments(question, words);
-    let is_about_wave = match &arguments {
-        Ok(arguments) => question.is_about_wave(arguments),
-        Err(_) => question.subject == Subject::Wave,
+    let is_about_wave = match (question.subject, &arguments) {
+        (Subject::NamedWave, _) => named.is_some(),
+        (_, Ok(arguments)) => question.is_about_wave(arguments),
+        (subject, Err(_)) => subject == Subject::Wave,
     };
     if named.is_some()
         && !is_about_wave
@@ -213,7 +214,8 @@ fn ask(
     }
     let heading = if is_about_wave { threads::heading(state, thread)? } else { String::new() };
     let answer = arguments.and_then(|arguments| {
-        let asked = questions::asked(state, question, thread, arguments, Form::Text(Style::Plain), MAX_BYTES);
+        let subject = questions::subject(state, question, named);
+        let asked = questions::asked(state, subject, arguments, Form::Text(Style::Plain), MAX_BYTES);
         (question.answer)(&asked).map_err(|error| words::wrong(question, error))
     });
     Ok(heading

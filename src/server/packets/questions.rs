@@ -16,6 +16,7 @@ use crate::questions::{
 };
 use crate::report::groups::number_list;
 use crate::session::Member;
+use crate::triage::Step;
 use crate::units::WaveId;
 
 /// Maximum bytes of memory in an answer: each takes two digits, and the rest of the answer some capacity too.
@@ -62,24 +63,47 @@ impl Numbering for State {
             _ => "-".to_owned(),
         }
     }
+
+    fn command(&self, step: &Step) -> Option<String> {
+        let about = |wave: WaveId, words: &str| {
+            let (start, end) = self.threads.range(wave);
+            let first = self.threads.all().get(start).filter(|_| start < end)?;
+            Some(format!("monitor thread {} {words}", self.shown(*first)))
+        };
+        match *step {
+            Step::Locals { wave, lane: Some(lane), .. } => about(wave, &format!("locals {lane}")),
+            Step::Locals { wave, lane: None, .. } => about(wave, "locals"),
+            Step::Instructions { wave, .. } => about(wave, "disassemble around 5"),
+            Step::Hang => Some("monitor triage hang".to_owned()),
+            Step::Groups => Some("monitor groups".to_owned()),
+            Step::Info | Step::Log | Step::Debugger => None,
+        }
+    }
+}
+
+/// The thread that a question is about: the named one, or the selected one. `None`: the whole dump.
+pub(super) fn subject(state: &State, question: &Question, named: Option<Thread>) -> Option<Thread> {
+    match question.subject {
+        Subject::Dump | Subject::Waves => None,
+        Subject::NamedWave => named,
+        Subject::Marked | Subject::Wave | Subject::WaveUnless(_) => Some(named.unwrap_or(state.selected())),
+    }
 }
 
 /// A question about a thread, or about the dump.
-pub(super) fn asked<'s>(
-    state: &'s State,
-    question: &Question,
-    thread: Thread,
+pub(super) fn asked(
+    state: &State,
+    thread: Option<Thread>,
     arguments: Arguments,
     form: Form,
     limit: u64,
-) -> Asked<'s> {
-    let has_focus = !matches!(question.subject, Subject::Dump | Subject::Waves);
-    let focus = || Focus { wave: thread.wave, lane: state.lane(thread), own: thread.lane };
+) -> Asked<'_> {
+    let focus = |thread: Thread| Focus { wave: thread.wave, lane: state.lane(thread), own: thread.lane };
     Asked {
         sessions: vec![state.session.as_ref()],
         dump: None,
         is_chosen: false,
-        focus: has_focus.then(focus),
+        focus: thread.map(focus),
         numbering: state,
         arguments,
         form,
@@ -96,8 +120,8 @@ pub(crate) fn packet(
 ) -> Handled {
     // A client that asks for instructions reads code as data.
     state.code.asks_for_instructions |= question.packet == Some("qlanescope.Disassemble");
-    let answer = paired(state, question, request.args).and_then(|(thread, arguments)| {
-        match json(state, question, thread, arguments) {
+    let answer = paired(state, question, request.args).and_then(|(named, arguments)| {
+        match json(state, question, named, arguments) {
             // The position of the error is a separate value.
             Err(error @ (QuestionError::Path { .. } | QuestionError::Expression { .. })) => {
                 Ok(Body::Json(error.json()))
@@ -117,18 +141,18 @@ pub(crate) fn document(
     reply: &mut Reply<'_>,
 ) -> Handled {
     xfer::own(state, request, reply, |state, text| {
-        let (thread, arguments) = annexed(state, question, annex, text)?;
-        xfer::document(Ok(json(state, question, thread, arguments)?))
+        let (named, arguments) = annexed(state, question, annex, text)?;
+        xfer::document(Ok(json(state, question, named, arguments)?))
     })
 }
 
 fn json<'s>(
     state: &'s State,
     question: &Question,
-    thread: Thread,
+    named: Option<Thread>,
     arguments: Arguments,
 ) -> Result<Body<'s>, QuestionError> {
-    let asked = asked(state, question, thread, arguments, Form::Json, MAX_BYTES);
+    let asked = asked(state, subject(state, question, named), arguments, Form::Json, MAX_BYTES);
     Ok((question.answer)(&asked)?.body)
 }
 
@@ -137,9 +161,18 @@ fn keys(question: &Question) -> impl Iterator<Item = &Parameter> + Clone {
     question.parameters.iter().filter(|parameter| parameter.is_key)
 }
 
-/// The thread and the arguments of `key:value;` pairs.
-fn paired(state: &State, question: &Question, args: &[u8]) -> Result<(Thread, Arguments), PacketError> {
-    let thread = (question.subject == Subject::Wave).then_some("thread");
+/// Whether packets about a question name a thread.
+fn has_thread(question: &Question) -> bool {
+    matches!(question.subject, Subject::Wave | Subject::NamedWave)
+}
+
+/// The named thread and the arguments of `key:value;` pairs.
+fn paired(
+    state: &State,
+    question: &Question,
+    args: &[u8],
+) -> Result<(Option<Thread>, Arguments), PacketError> {
+    let thread = has_thread(question).then_some("thread");
     let known: Vec<&str> = thread.into_iter().chain(keys(question).map(|parameter| parameter.name)).collect();
     only(args, &known)?;
     let mut arguments = Arguments::default();
@@ -148,20 +181,19 @@ fn paired(state: &State, question: &Question, args: &[u8]) -> Result<(Thread, Ar
             packed(parameter, value, &mut arguments)?;
         }
     }
-    let thread = state.named_in(args)?.unwrap_or(state.selected());
-    Ok((thread, complete(question, arguments)?))
+    Ok((state.named_in(args)?, complete(question, arguments)?))
 }
 
-/// The thread and the arguments of an annex; a part may be empty.
+/// The named thread and the arguments of an annex; a part may be empty.
 fn annexed(
     state: &State,
     question: &Question,
     annex: &[&str],
     text: &[u8],
-) -> Result<(Thread, Arguments), PacketError> {
-    let (thread, parts) = match question.subject {
-        Subject::Wave => parse::split(text, b'.'),
-        _ => (&b""[..], Some(text)),
+) -> Result<(Option<Thread>, Arguments), PacketError> {
+    let (thread, parts) = match has_thread(question) {
+        true => parse::split(text, b'.'),
+        false => (&b""[..], Some(text)),
     };
     let mut parts = parts.unwrap_or_default().split(|byte| *byte == b'.');
     let named = if thread.is_empty() { None } else { state.named(thread)? };
@@ -181,7 +213,7 @@ fn annexed(
     if parts.any(|part| !part.is_empty()) {
         return Err(xfer::no_such_annex());
     }
-    Ok((named.unwrap_or(state.selected()), complete(question, arguments)?))
+    Ok((named, complete(question, arguments)?))
 }
 
 /// Checks that no argument excludes another one and that none is missing; a missing text is needed in hex.

@@ -35,6 +35,7 @@ mockall::mock! {
         fn has_wave(&self, wave: WaveId) -> bool;
         fn group_wave(&self, wave: WaveId) -> WaveId;
         fn first_wave(&self) -> WaveId;
+        fn faulted(&self) -> usize;
         fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError>;
         fn dispatches(&self) -> Vec<DispatchInfo>;
         fn work_groups(&self) -> Vec<WorkGroupInfo>;

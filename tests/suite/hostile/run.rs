@@ -15,9 +15,13 @@ const MEMORY: u32 = 1 << 20;
 const TIME: u32 = 10;
 
 /// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
-const OVER_DUMPS: [&str; 29] = [
+const OVER_DUMPS: [&str; 33] = [
     "info DUMP",
     "info --json DUMP",
+    "triage DUMP",
+    "triage --wave 1 DUMP",
+    "triage --hang DUMP",
+    "triage --json DUMP",
     "waves DUMP",
     "lanes DUMP",
     "lane-pc DUMP",

@@ -1,0 +1,48 @@
+//! Commands for the steps of an analysis, over the same dump with the same options.
+
+use std::fmt::Write as _;
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args as _, Command as Options};
+
+use super::{DumpArgs, Globals, shell};
+use crate::clean::clean;
+use crate::triage::Step;
+
+/// The words of the dump and its options, each after a space, as the user typed them: ` core.1 --host-core core`.
+pub(super) fn typed(matches: &ArgMatches) -> String {
+    let options = Globals::augment_args(DumpArgs::augment_args(Options::new("")));
+    let mut words = String::new();
+    for argument in options.get_arguments() {
+        let id = argument.get_id().as_str();
+        if matches.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let option = argument.get_long().map_or_else(String::new, |long| format!(" --{long}"));
+        if !argument.get_action().takes_values() {
+            words += &option;
+            continue;
+        }
+        for value in matches.get_raw(id).into_iter().flatten() {
+            let value = clean(value.to_string_lossy());
+            let _ = write!(words, "{option} {}", shell::word(&value));
+        }
+    }
+    words
+}
+
+/// The command of a step; `typed`: the words of the dump.
+pub(super) fn command(step: &Step, typed: &str) -> Option<String> {
+    Some(match step {
+        Step::Locals { id, lane: Some(lane), .. } => {
+            format!("lanescope locals{typed} --wave {id} --lane {lane}")
+        }
+        Step::Locals { id, lane: None, .. } => format!("lanescope locals{typed} --wave {id}"),
+        Step::Instructions { id, .. } => format!("lanescope disassemble{typed} --wave {id} --around 5"),
+        Step::Hang => format!("lanescope triage{typed} --hang"),
+        Step::Groups => format!("lanescope groups{typed}"),
+        Step::Info => format!("lanescope info{typed}"),
+        Step::Debugger => format!("lanescope serve{typed}"),
+        Step::Log => return None,
+    })
+}

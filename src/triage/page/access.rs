@@ -1,0 +1,184 @@
+//! A suspected access: instruction, addresses, pointer, memory, reasons.
+
+use super::layout::{Layout, whole};
+use super::{lanes, words};
+use crate::notation::counted;
+use crate::triage::scene::Scene;
+use crate::triage::{IndexRule, Neighbour, Pattern, Suspect, Term, Triage, Variable};
+
+/// Maximum number of addresses of lanes.
+const MAX_ADDRESSES: usize = 4;
+/// Maximum number of reasons.
+const MAX_REASONS: usize = 5;
+/// Maximum number of other suspects.
+const MAX_OTHERS: usize = 3;
+/// Maximum number of variables with the index, and of those that bound it.
+const MAX_VARIABLES: usize = 4;
+
+/// The rows of the best suspect, and a line for each of the others.
+pub(super) fn rows(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
+    if let Some((suspect, others)) = triage.suspects.split_first() {
+        of_suspect(suspect, scene, page);
+        let each = others.iter().take(MAX_OTHERS).map(|other| line(other, scene));
+        page.list("Others", each.chain(words::more(others.len(), MAX_OTHERS)));
+    }
+    let wave = triage.suspects.first().map(|suspect| suspect.wave).or(triage.waves.chosen);
+    if let Some(wave) = wave {
+        lanes::rows(&scene.lanes(wave), triage.suspects.first(), page);
+    }
+}
+
+fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Layout) {
+    let kind = words::noun(suspect.access.direction);
+    let size =
+        suspect.access.bytes.map_or_else(String::new, |bytes| format!(" of {}", counted(bytes, "byte")));
+    let distance = match suspect.distance {
+        0 => "at the PC".to_owned(),
+        count => format!("{} before the PC", counted(count, "instruction")),
+    };
+    let text = &suspect.text;
+    page.row("Access", &format!("{kind}{size}: {text} at {:#x}, {distance}", suspect.instruction));
+    addresses(suspect, scene, page);
+    if let Some(term) = &suspect.term {
+        page.row("Pointer", &pointer(term));
+        if let Some(allocation) = &term.allocation {
+            page.row("Memory", &memory(allocation, suspect));
+        }
+    }
+    let rest = suspect.patterns.iter().skip(1).map(|of| words::pattern(&of.pattern));
+    page.list("Also", rest);
+    let reasons = suspect.evidence.iter().map(ToString::to_string);
+    page.list("Because", reasons.take(MAX_REASONS).chain(words::more(suspect.evidence.len(), MAX_REASONS)));
+}
+
+/// The addresses by lane, lanes with one address together, and the lanes without a known one.
+fn addresses(suspect: &Suspect, scene: &Scene<'_>, page: &mut Layout) {
+    let all = suspect.addresses.as_slice();
+    let space = |space| scene.space(suspect.wave, space);
+    let is_one = all.windows(2).all(|pair| matches!(pair, [one, next] if one.address == next.address));
+    if let (true, Some(address)) = (is_one, words::addresses(all, space)) {
+        page.row("Address", &format!("{address}{}", in_lanes(suspect)));
+    } else if let Some(rule) = stride(suspect) {
+        page.row("Address", &rule);
+    } else {
+        let each = all.iter().take(MAX_ADDRESSES).map(|of| {
+            let lane = of.lane.map_or_else(String::new, |lane| format!("lane {lane}: "));
+            format!("{lane}{:#x}", of.address)
+        });
+        let more = words::more(all.len(), MAX_ADDRESSES);
+        let text = each.chain(more).collect::<Vec<_>>().join(", ");
+        if !text.is_empty() {
+            page.row("Address", &text);
+        }
+    }
+    if let Some(unknown) = &suspect.unknown {
+        let lanes = match unknown.lanes.is_empty() {
+            true => String::new(),
+            false => format!(" in {}", words::lanes(unknown.lanes)),
+        };
+        page.row(if all.is_empty() { "Address" } else { "" }, &format!("unknown{lanes}: {}", unknown.reason));
+    }
+}
+
+/// ` in lanes 0-3`; empty for a scalar access.
+fn in_lanes(suspect: &Suspect) -> String {
+    match suspect.lanes.is_empty() {
+        true => ", a scalar access".to_owned(),
+        false => format!(" in {}", words::lanes(suspect.lanes)),
+    }
+}
+
+/// `0x7f0000201000 in lane 24, 4 bytes more in each further lane up to 63`
+fn stride(suspect: &Suspect) -> Option<String> {
+    let [first, .., last] = suspect.addresses.as_slice() else { return None };
+    let (from, to) = (first.lane?, last.lane?);
+    let step = |pair: &[crate::triage::AddressOf]| match pair {
+        [one, next] => {
+            let lanes = next.lane?.0.checked_sub(one.lane?.0)?;
+            (lanes == 1).then(|| next.address.wrapping_sub(one.address).cast_signed())
+        }
+        _ => None,
+    };
+    let mut steps = suspect.addresses.windows(2).map(step);
+    let by = steps.next()??;
+    if suspect.addresses.len() < 3 || steps.any(|step| step != Some(by)) {
+        return None;
+    }
+    Some(format!(
+        "{:#x} in lane {from} to {:#x} in lane {to}, {by:+} bytes from lane to lane",
+        first.address, last.address
+    ))
+}
+
+/// `x = 0x7f0000200000 (argument), elements of 4 bytes; index 1024 = i; n = 1024`
+fn pointer(term: &Term) -> String {
+    let of = &term.pointer;
+    let element = counted(term.element, "byte");
+    let mut index = index(&term.index);
+    for variable in term.equal.iter().take(MAX_VARIABLES) {
+        index += &format!(" = {}", variable.name);
+    }
+    if matches!(term.index, IndexRule::Constant(_) | IndexRule::Scalar(_)) {
+        index = whole(&index);
+    }
+    let mut text = format!("{}, elements of {element}; {index}", value(of));
+    text.extend(term.bounds.iter().take(MAX_VARIABLES).map(|bound| format!("; {}", value(bound))));
+    if let Some(declared) = term.declared {
+        let last = declared.first.saturating_add_unsigned(declared.count).saturating_sub(1);
+        text += &format!("; declared indexes {} to {last}", declared.first);
+    }
+    if !term.alternatives.is_empty() {
+        text += &format!("; fits as well: {}", term.alternatives.join(", "));
+    }
+    if term.is_inferred {
+        text += "; inferred from values";
+    }
+    text
+}
+
+/// `n = 1024 (argument)`
+fn value(of: &Variable) -> String {
+    whole(&format!("{} = {} ({})", of.name, of.value, of.kind))
+}
+
+fn index(rule: &IndexRule) -> String {
+    match rule {
+        IndexRule::Constant(index) | IndexRule::Scalar(index) => format!("index {index}"),
+        IndexRule::Linear { first, from, step } => {
+            format!("index {first} in lane {from}, {step:+} from lane to lane")
+        }
+        IndexRule::Listed(by_lane) => {
+            let each =
+                by_lane.iter().take(MAX_ADDRESSES).map(|(lane, index)| format!("{index} (lane {lane})"));
+            let more = words::more(by_lane.len(), MAX_ADDRESSES);
+            format!("index {}", each.chain(more).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// The allocation of the pointer, and the distance to it.
+fn memory(of: &Neighbour, suspect: &Suspect) -> String {
+    let name = of.name.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
+    let rounded = if of.is_rounded { "; its bounds are rounded to pages" } else { "" };
+    let is_named = |pattern: &Pattern| matches!(pattern, Pattern::PastEnd(near) | Pattern::BeforeStart(near) if near == of);
+    let distance = match suspect.patterns.first() {
+        Some(first) if is_named(&first.pattern) => String::new(),
+        _ if of.distance == 0 => String::new(),
+        _ => format!(", {} away", counted(of.distance, "byte")),
+    };
+    format!("{:#x}-{:#x}{name}{distance}{rounded}", of.start, of.end)
+}
+
+/// `possible: load at saxpy.hip:53, 0x7f0000102750, lanes 0-24`
+fn line(suspect: &Suspect, scene: &Scene<'_>) -> String {
+    let access = &suspect.text;
+    let place = words::place(&suspect.at).map_or_else(String::new, |place| format!(", {place}"));
+    let address = words::addresses(&suspect.addresses, |space| scene.space(suspect.wave, space));
+    let address =
+        address.map_or_else(|| "address unknown".to_owned(), |address| format!("address {address}"));
+    format!(
+        "{}: {access} at {:#x}{place}, {address}",
+        words::certainty(suspect.confidence),
+        suspect.instruction
+    )
+}

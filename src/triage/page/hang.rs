@@ -1,0 +1,187 @@
+//! Hangs: states by dispatch, work-groups that wait, loops and the values that they poll.
+
+use std::collections::HashMap;
+
+use super::layout::Layout;
+use super::words;
+use crate::notation::{counted, list, plural};
+use crate::triage::scene::Scene;
+use crate::triage::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
+use crate::units::WaveId;
+
+/// Maximum number of dispatches, work-groups and loops in text.
+const MAX_ROWS: usize = 6;
+/// Maximum number of waves in a list of a row.
+const MAX_WAVES: usize = 16;
+/// Maximum number of sentences of a proof.
+const MAX_PROOF: usize = 4;
+
+/// A state with its number of waves: `3 wait at a barrier`.
+fn state(of: WaveState, count: usize) -> String {
+    let words = match of {
+        WaveState::AtBarrier => plural(count, "waits at a barrier", "wait at a barrier"),
+        WaveState::Spinning => plural(count, "spins in a loop", "spin in a loop"),
+        WaveState::WaitingMemory => plural(count, "waits for memory", "wait for memory"),
+        WaveState::Sleeping => plural(count, "sleeps", "sleep"),
+        WaveState::Halted => plural(count, "is halted", "are halted"),
+        WaveState::Faulted => "faulted",
+        WaveState::Ended => "ended",
+        WaveState::Running => plural(count, "runs", "run"),
+        WaveState::Unknown => plural(count, "has an unknown state", "have unknown states"),
+    };
+    format!("{count} {words}")
+}
+
+/// `deadlock` with the first work-group, or the states of all waves.
+pub(super) fn headline(hang: Option<&Hang>, scene: &Scene<'_>) -> String {
+    let Some(hang) = hang else { return format!("a hang of {}", counted(scene.waves(), "wave")) };
+    let kernel = hang.waves.first().and_then(|of| scene.kernel(of.wave));
+    let kernel = kernel.unwrap_or_else(|| "an unknown kernel".to_owned());
+    let (subject, certainty) = match (hang.is_deadlock, hang.is_hang) {
+        (true, _) => ("deadlock", "proven"),
+        (false, true) => ("hang", "likely"),
+        (false, false) => ("no hang is visible", "one capture cannot exclude it"),
+    };
+    match hang.groups.iter().find(|group| !group.waiting.is_empty() && !group.missing.is_empty()) {
+        Some(group) => {
+            let (waiting, missing) = (group.waiting.len(), group.missing.len());
+            let wait = plural(waiting, "waits", "wait");
+            let have = plural(missing, "has", "have");
+            format!(
+                "{subject} in {kernel}: {} of {} {wait} at a barrier that {} {have} not reached ({certainty})",
+                counted(waiting, "wave"),
+                name(group),
+                waves(&group.missing, scene)
+            )
+        }
+        None => format!("{subject} in {kernel}: {} ({certainty})", totals(Some(hang), scene)),
+    }
+}
+
+/// `3 wait at a barrier, 2 run`; the number of waves without their states.
+pub(super) fn totals(hang: Option<&Hang>, scene: &Scene<'_>) -> String {
+    let mut totals: Vec<(WaveState, usize)> = Vec::new();
+    for (_, state, count) in hang.iter().flat_map(|hang| &hang.counts) {
+        match totals.iter_mut().find(|(known, _)| known == state) {
+            Some((_, total)) => *total = total.saturating_add(*count),
+            None => totals.push((*state, *count)),
+        }
+    }
+    match totals.is_empty() {
+        true => counted(scene.waves(), "wave"),
+        false => states(&totals).join(", "),
+    }
+}
+
+fn states(counts: &[(WaveState, usize)]) -> Vec<String> {
+    counts.iter().map(|(of, count)| state(*of, *count)).collect()
+}
+
+pub(super) fn rows(hang: &Hang, scene: &Scene<'_>, page: &mut Layout) {
+    let by_dispatch: Vec<_> = hang.counts.chunk_by(|(one, ..), (next, ..)| one == next).collect();
+    let each = by_dispatch.iter().take(MAX_ROWS).map(|counts| {
+        let dispatch = counts.first().and_then(|(dispatch, ..)| *dispatch);
+        let dispatch = dispatch.map_or_else(|| "unknown dispatch".to_owned(), |id| format!("dispatch {id}"));
+        let counts: Vec<_> = counts.iter().map(|(_, state, count)| (*state, *count)).collect();
+        format!("{dispatch}: {}", states(&counts).join(", "))
+    });
+    page.list("States", each.chain(words::more(by_dispatch.len(), MAX_ROWS)));
+    let waiting = || hang.groups.iter().filter(|group| !group.waiting.is_empty());
+    let each = waiting().take(MAX_ROWS).map(|of| group(of, hang, scene));
+    page.list("Barriers", each.chain(words::more(waiting().count(), MAX_ROWS)));
+    let loops = loops(hang);
+    let each = loops.iter().take(MAX_ROWS).map(|members| polling(members, scene));
+    page.list("Loops", each.chain(words::more(loops.len(), MAX_ROWS)));
+    let proof = hang.proof.iter().take(MAX_PROOF).cloned();
+    page.list("Because", proof.chain(words::more(hang.proof.len(), MAX_PROOF)));
+}
+
+/// `work-group (1,0,0)`
+fn name(group: &GroupWait) -> String {
+    match group.position {
+        Some([x, y, z]) => format!("work-group ({x},{y},{z})"),
+        None => format!("work-group {}", group.workgroup),
+    }
+}
+
+/// `wave 4`, `waves 1-3, 7`
+fn waves(of: &[WaveId], scene: &Scene<'_>) -> String {
+    let mut ids: Vec<u32> = of.iter().take(MAX_WAVES).map(|wave| scene.id(*wave)).collect();
+    ids.sort_unstable();
+    let more = words::more(of.len(), MAX_WAVES).map_or_else(String::new, |more| format!(" {more}"));
+    format!("{} {}{more}", plural(of.len(), "wave", "waves"), list(ids))
+}
+
+/// The waiting waves of a work-group, and the missing ones with their places.
+fn group(of: &GroupWait, hang: &Hang, scene: &Scene<'_>) -> String {
+    let wait = plural(of.waiting.len(), "waits", "wait");
+    let mut text = format!("{}: {} {wait}", name(of), waves(&of.waiting, scene));
+    match of.missing.as_slice() {
+        [] => text += ", and no captured wave is missing",
+        missing => {
+            text += &format!("; missing: {}", waves(missing, scene));
+            let first = missing.first().and_then(|wave| hang.waves.iter().find(|of| of.wave == *wave));
+            if let Some(place) = first.and_then(place) {
+                text += &format!(" at {place}");
+            }
+        }
+    }
+    for (count, what) in [(of.ended, "ended"), (of.not_captured, "not captured")] {
+        match count {
+            Some(0) => {}
+            Some(count) => text += &format!("; {} {what}", counted(count, "wave")),
+            None => text += &format!("; number of waves {what}: unknown"),
+        }
+    }
+    text
+}
+
+/// `wait in spin.hip:10-12`
+fn place(of: &WaveWait) -> Option<String> {
+    let lines = list(of.lines.iter().copied());
+    let function = of.function.as_deref().map(super::super::scene::short);
+    match (&of.file, lines.is_empty(), function) {
+        (Some(file), false, _) => Some(format!("{}:{lines}", file.rsplit('/').next().unwrap_or(file))),
+        (_, _, Some(function)) => Some(function),
+        _ => of.pc.map(|pc| pc.to_string()),
+    }
+}
+
+/// Waves in the same loop with the same polled values.
+fn loops(hang: &Hang) -> Vec<Vec<&WaveWait>> {
+    let mut loops: Vec<Vec<&WaveWait>> = Vec::new();
+    let mut known = HashMap::new();
+    for wave in hang.waves.iter().filter(|of| of.state == WaveState::Spinning) {
+        let polls = |of: &'_ WaveWait| -> Vec<_> {
+            of.polls.iter().map(|poll| (poll.is_lds, poll.address, poll.value)).collect()
+        };
+        let key = (&wave.function, &wave.file, &wave.lines, polls(wave));
+        let index = *known.entry(key).or_insert(loops.len());
+        match loops.get_mut(index) {
+            Some(members) => members.push(wave),
+            None => loops.push(vec![wave]),
+        }
+    }
+    loops
+}
+
+/// `waves 1-4 at spin.hip:10-12 poll flag = 0 at 0x7f0000200000 (lanes 0-63)`
+fn polling(members: &[&WaveWait], scene: &Scene<'_>) -> String {
+    let ids: Vec<WaveId> = members.iter().map(|of| of.wave).collect();
+    let Some(first) = members.first() else { return String::new() };
+    let at = place(first).map_or_else(String::new, |place| format!(" at {place}"));
+    let polls: Vec<String> = first.polls.iter().map(poll).collect();
+    let polls = match polls.is_empty() {
+        true => String::new(),
+        false => format!(" {} {}", plural(ids.len(), "polls", "poll"), polls.join(", ")),
+    };
+    format!("{}{at}{polls}", waves(&ids, scene))
+}
+
+fn poll(of: &PolledValue) -> String {
+    let space = if of.is_lds { "LDS " } else { "" };
+    let name = of.name.as_deref().unwrap_or("a value");
+    let value = of.value.map_or_else(|| ", not captured,".to_owned(), |value| format!(" = {value:#x}"));
+    let lanes = if of.lanes.is_empty() { String::new() } else { format!(" ({})", words::lanes(of.lanes)) };
+    format!("{name}{value} at {space}{:#x}{lanes}", of.address)
+}

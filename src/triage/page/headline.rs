@@ -1,0 +1,129 @@
+//! The first sentence: cause, kernel, access, lanes, place, certainty.
+
+use super::layout::whole;
+use super::{cause, hang, words};
+use crate::capture::Fault;
+use crate::notation::counted;
+use crate::report::fault;
+use crate::triage::scene::Scene;
+use crate::triage::{Cause, Confidence, IndexRule, Suspect, Term, Triage};
+
+/// Subject of a sentence without a known kernel.
+const NO_KERNEL: &str = "an unknown kernel";
+
+/// The first sentence of a page, without a full stop.
+#[must_use]
+pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
+    match (&triage.cause, triage.suspects.first()) {
+        (Some(Cause::Memory), Some(suspect)) => of_suspect(suspect, triage, scene),
+        (Some(Cause::Memory), None) => of_memory(triage, scene),
+        // No cause, and yet a fault.
+        (None, _) if triage.waves.faulted > 0 => of_memory(triage, scene),
+        (Some(cause), _) => cause::headline(cause, triage, scene),
+        (None, _) if scene.waves() == 0 => match triage.faults.first() {
+            Some(fault) => format!("the dump has no waves; reported: {}", fault::sentence(fault)),
+            None => "the dump has no waves, and no fault is reported".to_owned(),
+        },
+        (None, _) => {
+            format!("no wave faulted, no fault is reported: {}", hang::totals(triage.hang.as_ref(), scene))
+        }
+    }
+}
+
+/// The source line below the sentence, with its number.
+pub(super) fn source_line(triage: &Triage) -> Option<String> {
+    let at = match &triage.cause {
+        Some(Cause::Memory) => &triage.suspects.first()?.at,
+        Some(cause) => cause::place(cause)?,
+        None => return None,
+    };
+    Some(format!("{}  {}", at.line?, at.text.as_deref()?.trim()))
+}
+
+/// `saxpy reads x[1024], the first byte past x: lane 24 of wave 1, saxpy.hip:54 (likely)`
+fn of_suspect(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
+    let kernel = scene.kernel(suspect.wave).unwrap_or_else(|| NO_KERNEL.to_owned());
+    let mut text = format!("{kernel} {} {}", words::verb(suspect.access.direction), object(suspect, scene));
+    if let Some(of) = suspect.patterns.first() {
+        text += &format!(", {}", words::pattern(&of.pattern));
+    }
+    text += &format!(": {}", lanes(suspect, scene));
+    if let Some(place) = words::place(&suspect.at) {
+        text += &format!(", {}", whole(&place));
+    }
+    let others = triage.suspects.len() - 1;
+    match (suspect.confidence, others) {
+        (Confidence::Possible, 1..) => text += &format!(" (possible, one of {} accesses)", others + 1),
+        (confidence, _) => text += &format!(" ({})", words::certainty(confidence)),
+    }
+    text
+}
+
+/// The lanes and waves of a suspect.
+fn lanes(suspect: &Suspect, scene: &Scene<'_>) -> String {
+    let wave = format!("wave {}", scene.id(suspect.wave));
+    let mut text = match (suspect.lanes.is_empty(), suspect.is_bound) {
+        (true, _) => wave,
+        (false, true) => format!("at most {} of {wave}", words::lanes(suspect.lanes)),
+        (false, false) => format!("{} of {wave}", words::lanes(suspect.lanes)),
+    };
+    if !suspect.also.is_empty() {
+        text += &format!(" and {}", counted(suspect.also.len(), "more wave"));
+    }
+    text
+}
+
+/// `x[1024]`, `x[i] (i = 1024)`, `4 bytes at 0x7f0000201000`
+fn object(suspect: &Suspect, scene: &Scene<'_>) -> String {
+    match &suspect.term {
+        Some(term) => indexed(term),
+        None => {
+            let bytes =
+                suspect.access.bytes.map_or_else(|| "memory".to_owned(), |bytes| counted(bytes, "byte"));
+            match words::addresses(&suspect.addresses, |space| scene.space(suspect.wave, space)) {
+                Some(addresses) => format!("{bytes} at {addresses}"),
+                None => format!("{bytes} at an unknown address"),
+            }
+        }
+    }
+}
+
+/// `x[1024] (i = 1024, n = 1024)`: the expression with the index as a number, then the variables of the index.
+fn indexed(term: &Term) -> String {
+    let index = match &term.index {
+        IndexRule::Constant(index) | IndexRule::Scalar(index) => *index,
+        IndexRule::Linear { .. } | IndexRule::Listed(_) => return term.expression.clone(),
+    };
+    let mut expression = term.expression.clone();
+    let equal = term.equal.first();
+    if let Some(pointer) = equal.and_then(|of| expression.strip_suffix(&format!("[{}]", of.name))) {
+        expression = format!("{pointer}[{index}]");
+    }
+    let mut values: Vec<String> = equal.map(|of| format!("{} = {index}", of.name)).into_iter().collect();
+    values.extend(term.bounds.first().map(|of| format!("{} = {}", of.name, of.value)));
+    if values.is_empty() && index != 0 && !expression.contains(&index.to_string()) {
+        values.push(format!("index {index}"));
+    }
+    match values.is_empty() {
+        true => expression,
+        false => whole(&format!("{expression} ({})", values.join(", "))),
+    }
+}
+
+/// A memory fault without a suspect.
+fn of_memory(triage: &Triage, scene: &Scene<'_>) -> String {
+    let reported = triage.faults.first();
+    let chosen = triage.waves.chosen.and_then(|wave| scene.info(wave));
+    let subject = match (chosen.as_ref().and_then(|info| scene.kernel(info.wave)), reported) {
+        (Some(kernel), _) => kernel,
+        (None, Some(Fault { kernel: Some(kernel), .. })) => kernel.clone(),
+        _ => NO_KERNEL.to_owned(),
+    };
+    match (chosen, reported) {
+        (Some(info), _) => {
+            format!("{subject}: {} in wave {}, by an unknown access", info.cause, info.id)
+        }
+        (None, Some(fault)) => format!("{subject}: {}", fault::sentence(fault)),
+        (None, None) => format!("{subject}: a memory fault by an unknown access"),
+    }
+}

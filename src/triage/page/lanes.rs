@@ -1,0 +1,37 @@
+//! Lanes as a strip of characters, with a legend.
+
+use super::layout::Layout;
+use crate::notation::list;
+use crate::triage::Suspect;
+use crate::triage::scene::LanesByState;
+use crate::units::{LaneId, LaneSet};
+
+/// The strip of a wave: `suspect` marks the lanes of the access and those with an unknown address.
+pub(super) fn rows(lanes: &LanesByState, suspect: Option<&Suspect>, page: &mut Layout) {
+    if lanes.count == 0 {
+        return;
+    }
+    let faulting = suspect.map_or(LaneSet::EMPTY, |suspect| suspect.lanes);
+    let unknown = suspect.and_then(|suspect| suspect.unknown.as_ref()).map_or(LaneSet::EMPTY, |of| of.lanes);
+    let fault = if suspect.is_some_and(|suspect| suspect.is_bound) { "at most" } else { "faulting" };
+    let sets = [
+        ('X', fault, faulting),
+        ('?', "unknown address", unknown),
+        ('+', "active", lanes.active),
+        ('.', "inactive", lanes.inactive),
+        ('-', "unused", lanes.unused),
+    ];
+    let all = || (0..lanes.count).map(LaneId);
+    let mark = |lane: LaneId| sets.iter().position(|(_, _, set)| set.contains(lane));
+    let letter = |lane| mark(lane).and_then(|index| sets.get(index)).map_or('~', |(letter, ..)| *letter);
+    page.fixed("Lanes", &all().map(letter).collect::<String>());
+    let shown = |index: Option<usize>| list(all().filter(|lane| mark(*lane) == index).map(|lane| lane.0));
+    let legend = sets.iter().enumerate().filter_map(|(index, (letter, name, _))| {
+        let lanes = shown(Some(index));
+        (!lanes.is_empty()).then(|| format!("{letter} {name}: {lanes}"))
+    });
+    let rest =
+        Some(shown(None)).filter(|lanes| !lanes.is_empty()).map(|lanes| format!("~ unknown state: {lanes}"));
+    let legend: Vec<String> = legend.chain(rest).collect();
+    page.row("", &legend.join("   "));
+}

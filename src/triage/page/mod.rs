@@ -1,0 +1,111 @@
+//! The page: an analysis as text that fits a screen of 80 columns.
+//!
+//! The first sentence has cause, kernel, lanes, place and certainty. Labelled rows follow: the access, the reasons, the
+//! lanes, the stops, the stack, missing data, and the commands to type next.
+
+mod access;
+mod cause;
+mod hang;
+mod headline;
+mod lanes;
+mod layout;
+mod words;
+
+use super::scene::Scene;
+use super::steps::{Step, steps};
+use super::{Cause, Triage};
+use crate::notation::{counted, plural};
+use crate::report::{self, Style, fault};
+use headline::headline;
+use layout::Layout;
+
+/// Maximum number of frames of the stack.
+const MAX_FRAMES: usize = 6;
+/// Maximum number of PCs of faulted waves.
+const MAX_PCS: usize = 3;
+/// Maximum number of rows of missing data.
+const MAX_MISSING: usize = 4;
+/// Maximum number of reported faults.
+const MAX_REPORTS: usize = 2;
+
+/// The page of an analysis. `command`: the front end's command of a step.
+#[must_use]
+pub fn text(
+    triage: &Triage,
+    scene: &Scene<'_>,
+    command: &dyn Fn(&Step) -> Option<String>,
+    style: Style,
+) -> String {
+    let source = headline::source_line(triage);
+    let mut page = Layout::new(style, &headline(triage, scene), triage.cause.is_some(), source.as_deref());
+    match &triage.cause {
+        Some(Cause::Memory) => access::rows(triage, scene, &mut page),
+        Some(cause) => cause::rows(cause, triage, scene, &mut page),
+        None => {}
+    }
+    reports(triage, &mut page);
+    stops(triage, scene, &mut page);
+    if let Some(hang) = &triage.hang {
+        hang::rows(hang, scene, &mut page);
+    }
+    stack(triage, scene, &mut page);
+    let missing = triage.missing.iter().take(MAX_MISSING).map(ToString::to_string);
+    page.list("Missing", missing.chain(words::more(triage.missing.len(), MAX_MISSING)));
+    let steps = steps(triage, scene);
+    for (index, command) in steps.iter().filter_map(command).enumerate() {
+        page.fixed(if index == 0 { "Next" } else { "" }, &command);
+    }
+    page.end()
+}
+
+/// The first sentence of a page.
+#[must_use]
+pub(super) fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
+    headline(triage, scene)
+}
+
+/// The reported faults.
+fn reports(triage: &Triage, page: &mut Layout) {
+    let each = triage.faults.iter().take(MAX_REPORTS).map(fault::sentence);
+    page.list("Report", each.chain(words::more(triage.faults.len(), MAX_REPORTS)));
+}
+
+/// The waves that stopped for the cause, by PC.
+fn stops(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
+    let stops = &triage.waves;
+    if stops.faulted == 0 {
+        return;
+    }
+    let all = scene.waves();
+    let mut text = format!("{} of {} faulted", stops.faulted, counted(all, "wave"));
+    if stops.bystanders > 0 {
+        text += &format!(", {} stopped because of another wave's fault", stops.bystanders);
+    }
+    if stops.faulted > 1 && !stops.pcs.is_empty() {
+        let each = stops.pcs.iter().take(MAX_PCS).map(|(pc, count)| format!("{count} at {pc}"));
+        text += &format!(": {}", each.collect::<Vec<_>>().join(", "));
+        if let Some(more @ 1..) = stops.pcs.len().checked_sub(MAX_PCS) {
+            text += &format!(" and {more} more {}", plural(more, "PC", "PCs"));
+        }
+    }
+    page.row("Waves", &text);
+}
+
+/// The stack of the chosen wave, below its name.
+fn stack(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
+    let Some(info) = triage.waves.chosen.and_then(|wave| scene.info(wave)) else { return };
+    page.row("Stack", &format!("{}: {}", info.name, info.cause));
+    let Some(stack) = scene.stack(info.wave) else { return };
+    // The page folds the lines itself.
+    let text = report::stack::text(&stack, Style::Plain).replace("\n    ", " ");
+    let lines: Vec<&str> = text.lines().collect();
+    for line in lines.iter().take(MAX_FRAMES) {
+        page.row("", line);
+    }
+    if let Some(more) = words::more(lines.len(), MAX_FRAMES) {
+        page.row("", &more);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,478 @@
+//! Pages of hand-made analyses over the demo: 8 waves of saxpy in 4 work-groups; lanes 0-24 of wave 1 are active.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::text;
+use crate::arch::{Generation, Targets};
+use crate::capture::{Fault, FaultAccess, FaultAddress, FaultReason, FaultSource, PAGE};
+use crate::import::{self, Options};
+use crate::isa;
+use crate::report::Style;
+use crate::session::{Dump, Inspect, Session};
+use crate::triage::{
+    AddressOf, Arithmetic, Assertion, Cause, Confidence, Evidence, Foreign, GroupWait, Hang, IndexRule,
+    Missing, Neighbour, Pattern, PatternOf, PolledValue, QueueError, Scene, SourceAt, Step, Stops, Suspect,
+    Term, Triage, UnknownLanes, UnknownReason, Variable, WaveState, WaveWait, json,
+};
+use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
+
+fn demo() -> Session {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip");
+    let opened = import::open(&path, &Targets::builtin(), &Options::default()).unwrap();
+    Session::new(Arc::new(Dump::new(opened.capture, opened.problems)), None).unwrap()
+}
+
+fn page(triage: &Triage) -> String {
+    let session = demo();
+    let sessions: [&dyn Inspect; 1] = [&session];
+    let command = |step: &Step| Some(format!("{step:?}"));
+    let page = text(triage, &Scene::new(&sessions), &command, Style::Plain);
+    let own = page.lines().filter(|line| !line.contains("wave: WaveId"));
+    for line in own {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(page.lines().count() <= 40, "{page}");
+    page
+}
+
+fn at(line: u64, text: &str) -> SourceAt {
+    SourceAt {
+        function: Some("saxpy(int, float, float const*, float*)".to_owned()),
+        file: Some("kernels/saxpy.hip".to_owned()),
+        line: Some(line),
+        text: Some(text.to_owned()),
+    }
+}
+
+fn suspect(text: &str, addresses: &[(u8, u64)]) -> Suspect {
+    let access = isa::decode(text, Generation::Gfx9).unwrap().access.unwrap();
+    let of = |(lane, address): &(u8, u64)| AddressOf {
+        lane: Some(LaneId(*lane)),
+        space: AddressSpace(0),
+        address: *address,
+        global: Some(*address),
+        bytes: access.bytes,
+    };
+    Suspect {
+        wave: WaveId(0),
+        pc: Pc(0x7f00_0010_2798),
+        instruction: 0x7f00_0010_2790,
+        text: text.to_owned(),
+        distance: 1,
+        lanes: addresses.iter().map(|(lane, _)| LaneId(*lane)).collect(),
+        is_bound: false,
+        addresses: addresses.iter().map(of).collect(),
+        unknown: None,
+        confidence: Confidence::Likely,
+        evidence: vec![Evidence::NotCaptured, Evidence::Outstanding],
+        patterns: Vec::new(),
+        also: Vec::new(),
+        at: at(54, "    float xi = x[i];"),
+        term: None,
+        access,
+    }
+}
+
+fn x() -> Neighbour {
+    Neighbour {
+        start: 0x7f00_0020_0000,
+        end: 0x7f00_0020_1000,
+        distance: 0,
+        name: Some("x".to_owned()),
+        is_rounded: true,
+    }
+}
+
+fn variable(name: &str, value: &str, kind: &'static str) -> Variable {
+    Variable { name: name.to_owned(), value: value.to_owned(), kind }
+}
+
+fn term() -> Term {
+    Term {
+        expression: "x[i]".to_owned(),
+        pointer: variable("x", "0x7f0000200000", "argument"),
+        element: 4,
+        index: IndexRule::Constant(1024),
+        equal: vec![variable("i", "1024", "local")],
+        bounds: vec![variable("n", "1024", "argument")],
+        declared: None,
+        allocation: Some(x()),
+        alternatives: Vec::new(),
+        is_inferred: false,
+    }
+}
+
+/// Lane 24 reads `x[1024]`.
+fn overrun() -> Triage {
+    let past = PatternOf { pattern: Pattern::PastEnd(x()), lanes: LaneSet::one(LaneId(24)) };
+    let suspect = Suspect {
+        patterns: vec![past],
+        term: Some(term()),
+        ..suspect("flat_load_dword v2, v[0:1]", &[(24, 0x7f00_0020_1000)])
+    };
+    Triage {
+        cause: Some(Cause::Memory),
+        suspects: vec![suspect],
+        waves: Stops {
+            faulted: 1,
+            bystanders: 0,
+            pcs: vec![(Pc(0x7f00_0010_2798), 1)],
+            chosen: Some(WaveId(0)),
+        },
+        missing: vec![Missing::Page],
+        ..Triage::default()
+    }
+}
+
+#[test]
+fn a_page_has_the_sentence_the_evidence_the_lanes_the_stack_and_the_next_commands() {
+    let expected = "\
+saxpy reads x[1024] (i = 1024, n = 1024), right past the end of x: lane 24 of
+wave 1, saxpy.hip:54 (likely)
+    54  float xi = x[i];
+
+Access    load of 4 bytes: flat_load_dword v2, v[0:1] at 0x7f0000102790, 1
+          instruction before the PC
+Address   0x7f0000201000 in lane 24
+Pointer   x = 0x7f0000200000 (argument), elements of 4 bytes; index 1024 = i;
+          n = 1024 (argument)
+Memory    0x7f0000200000-0x7f0000201000 (x); its bounds are rounded to pages
+Because   the capture has no memory at the address
+          no wait before the PC proves its completion
+Lanes     ++++++++++++++++++++++++X.......................................
+          X faulting: 24   + active: 0-23   . inactive: 25-63
+Waves     1 of 8 waves faulted
+Stack     AMDGPU Wave 1:1:1:1 (0,0,0)/0: memory violation (page fault)
+          #0  saxpy (0x7f0000102798) at tests/fixtures/kernels/saxpy.hip:54
+          The stack ends here: no unwind information for 0x7f0000102798: the
+          .debug_frame entry at 0x10 never defines a CFA.
+Missing   no page of the fault: add the program's output with --log FILE or
+          --fault-address ADDRESS
+Next      Locals { wave: WaveId(0), id: 1, lane: Some(LaneId(24)) }
+          Instructions { wave: WaveId(0), id: 1 }
+          Log
+          Debugger
+";
+    assert_eq!(page(&overrun()), expected);
+}
+
+#[test]
+fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
+    let mut triage = overrun();
+    let mut other = suspect("global_store_dword v[2:3], v1, off", &[(0, 0x10), (1, 0x20)]);
+    other.confidence = Confidence::Possible;
+    other.at = SourceAt { text: None, ..at(57, "") };
+    triage.suspects.push(other);
+    let first = &mut triage.suspects[0];
+    first.confidence = Confidence::Possible;
+    first.is_bound = true;
+    first.also = (1..5).map(WaveId).collect();
+    first.unknown = Some(UnknownLanes {
+        lanes: LaneSet(0b11),
+        reason: UnknownReason::Overwritten { register: "v[0:1]".to_owned(), at: 0x7f00_0010_2794 },
+    });
+    triage.waves.faulted = 5;
+    triage.waves.bystanders = 2;
+    triage.waves.pcs = vec![(Pc(0x7f00_0010_2798), 3), (Pc(0x7f00_0010_27a0), 2)];
+    triage.missing.clear();
+    triage.faults = vec![Fault {
+        address: Some(FaultAddress { start: 0x7f00_0020_1000, bytes: PAGE, is_inexact: false }),
+        access: Some(FaultAccess::Read),
+        reasons: vec![FaultReason::NotPresent],
+        has_all_reasons: true,
+        source: FaultSource::KernelLog,
+        ..Fault::default()
+    }];
+    let page = page(&triage);
+    for line in [
+        "saxpy reads x[1024] (i = 1024, n = 1024), right past the end of x: at most lane",
+        "24 of wave 1 and 4 more waves, saxpy.hip:54 (possible, one of 2 accesses)",
+        "          unknown in lanes 0-1: v[0:1] was written at 0x7f0000102794, after the",
+        "Others    possible: global_store_dword v[2:3], v1, off at 0x7f0000102790,",
+        "          saxpy.hip:57, address 0x10 to 0x20",
+        "Lanes     ??++++++++++++++++++++++X.......................................",
+        "          X at most: 24   ? unknown address: 0-1   + active: 2-23   . inactive:",
+        "Report    read of page 0x7f0000201000: page not present or supervisor privilege;",
+        "          reported by the kernel log",
+        "Waves     5 of 8 waves faulted, 2 stopped because of another wave's fault: 3 at",
+        "          0x7f0000102798, 2 at 0x7f00001027a0",
+    ] {
+        assert!(page.lines().any(|own| own == line), "{line}\n\n{page}");
+    }
+    assert!(!page.contains("Missing"), "{page}");
+}
+
+#[test]
+fn each_pattern_ends_the_sentence() {
+    let near = |distance, name: Option<&str>| Neighbour { distance, name: name.map(str::to_owned), ..x() };
+    for (pattern, words) in [
+        (Pattern::Null { base: None, offset: 0 }, "a null pointer"),
+        (Pattern::Null { base: Some(0), offset: 0x18 }, "a null pointer plus 0x18"),
+        (Pattern::NonCanonical, "a non-canonical address"),
+        (
+            Pattern::Wrapped32 { times: 1, meant: 0x7f00_0020_0010 },
+            "a 32-bit overflow of index times size: 0x7f0000200010 is in memory",
+        ),
+        (Pattern::NegativeIndex { index: -1, is_zero_extended: false }, "the negative index -1"),
+        (
+            Pattern::NegativeIndex { index: -1, is_zero_extended: true },
+            "the negative index -1, zero-extended",
+        ),
+        (Pattern::Poison { value: 0xd0be_d0be, origin: "amdgpu" }, "the filler 0xd0bed0be (amdgpu)"),
+        (Pattern::OtherAperture { space: "local" }, "a pointer to local"),
+        (Pattern::HostPointer, "memory of the host alone"),
+        (
+            Pattern::FlippedBit { bit: 40, meant: 0x1000, alternatives: 1 },
+            "one flipped bit: without bit 40 it is 0x1000 in memory, like 1 other bit more",
+        ),
+        (Pattern::PastEnd(near(4, Some("x"))), "4 bytes past the end of x"),
+        (Pattern::PastEnd(near(1, None)), "1 byte past the end of 0x7f0000200000-0x7f0000201000"),
+        (Pattern::BeforeStart(near(8, Some("x"))), "8 bytes before the start of x"),
+        (Pattern::Straddles(near(0, Some("x"))), "across the end of x"),
+        (Pattern::Misaligned { needed: 4 }, "not aligned to 4 bytes"),
+        (Pattern::ReadOnly, "read-only memory"),
+        (Pattern::Freed, "a gap between allocations, perhaps freed memory"),
+        (Pattern::LargeIndex { index: 2_000_000_000 }, "the large index 2000000000"),
+    ] {
+        let mut triage = overrun();
+        triage.suspects[0].term = None;
+        triage.suspects[0].patterns = vec![PatternOf { pattern, lanes: LaneSet::EMPTY }];
+        let page = page(&triage);
+        let sentence = page.split("\n    54").next().unwrap().replace('\n', " ");
+        let expected = format!(
+            "saxpy reads 4 bytes at 0x7f0000201000, {words}: lane 24 of wave 1, saxpy.hip:54 (likely)"
+        );
+        assert_eq!(sentence, expected);
+    }
+}
+
+#[test]
+fn an_index_has_its_rule_and_addresses_have_theirs() {
+    let mut triage = overrun();
+    let lanes: Vec<(u8, u64)> =
+        (24..64).map(|lane| (lane, 0x7f00_0020_1000 + 4 * (u64::from(lane) - 24))).collect();
+    let one = Suspect { term: Some(term()), ..suspect("flat_store_dword v[0:1], v2", &lanes) };
+    triage.suspects = vec![one];
+    let linear = IndexRule::Linear { first: 1024, from: LaneId(24), step: 1 };
+    let term = triage.suspects[0].term.as_mut().unwrap();
+    (term.expression, term.index) = ("x[1000 + lane]".to_owned(), linear);
+    let text = page(&triage);
+    assert!(
+        text.starts_with("saxpy writes x[1000 + lane]: lanes 24-63 of wave 1, saxpy.hip:54 (likely)\n"),
+        "{text}"
+    );
+    for line in [
+        "Address   0x7f0000201000 in lane 24 to 0x7f000020109c in lane 63, +4 bytes from",
+        "Pointer   x = 0x7f0000200000 (argument), elements of 4 bytes; index 1024 in\n          lane 24, +1 from lane to lane = i; n = 1024 (argument)\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let mut scalar = suspect("s_load_dwordx2 s[0:1], s[2:3], 0x10", &[]);
+    scalar.addresses = vec![AddressOf {
+        lane: None,
+        space: AddressSpace(0),
+        address: 0x10,
+        global: Some(0x10),
+        bytes: Some(8),
+    }];
+    triage.suspects = vec![scalar];
+    let text = page(&triage);
+    assert!(text.starts_with("saxpy reads 8 bytes at 0x10: wave 1, saxpy.hip:54 (likely)\n"), "{text}");
+    assert!(text.contains("\nAddress   0x10, a scalar access\n"), "{text}");
+}
+
+#[test]
+fn other_causes_have_their_sentence_and_evidence() {
+    let wave = WaveId(0);
+    let cases = [
+        (
+            Cause::BadPc { pc: 0x10, holders: vec!["s[30:31]".to_owned()], caller: Some(at(7, "f();")) },
+            "saxpy jumps to 0x10, which is no code: wave 1, called from saxpy.hip:7",
+            "    7  f();\n\nBecause   the PC is also in s[30:31]\n",
+        ),
+        (
+            Cause::Assertion(Assertion {
+                at: at(9, "assert(i < n);"),
+                condition: Some("i < n".to_owned()),
+                lanes: LaneSet::one(LaneId(3)),
+                wave,
+            }),
+            "saxpy: assertion `i < n` failed: lane 3 of wave 1, saxpy.hip:9",
+            "    9  assert(i < n);\n",
+        ),
+        (Cause::Trap { at: at(9, ""), id: Some(2) }, "saxpy executes trap 2: wave 1, saxpy.hip:9", ""),
+        (
+            Cause::IllegalInstruction {
+                at: SourceAt { function: None, file: None, line: None, text: None },
+                address: 0x7f00_0010_2798,
+                bytes: vec![0xff, 0, 0, 0x10],
+                elsewhere: vec![Foreign { processor: "gfx1100".to_owned(), text: "v_nop".to_owned() }],
+                compiled_for: Some("gfx908".to_owned()),
+            },
+            "saxpy executes an illegal instruction at 0x7f0000102798: wave 1",
+            "Bytes     ff 00 00 10\nBecause   the code object is for gfx908\nDecodes   gfx1100: v_nop\n",
+        ),
+        (
+            Cause::Arithmetic(Arithmetic {
+                kinds: vec!["float division by zero".to_owned()],
+                at: at(9, ""),
+                instruction: Some((0x7f00_0010_2790, "v_rcp_f32_e32 v1, v3".to_owned())),
+                operands: vec![(LaneId(5), "v3 = 0".to_owned())],
+                wave,
+            }),
+            "saxpy: float division by zero: wave 1, saxpy.hip:9",
+            "Operation v_rcp_f32_e32 v1, v3 at 0x7f0000102790\nOperands  lane 5: v3 = 0\n",
+        ),
+        (Cause::Ecc, "saxpy: uncorrectable memory error of the GPU: wave 1", ""),
+        (
+            Cause::Queue(QueueError { text: "invalid packet".to_owned(), kernel: Some("kern".to_owned()) }),
+            "kern: invalid packet",
+            "",
+        ),
+        (Cause::Bystander { faulted: WaveId(1) }, "saxpy stopped because of the fault of wave 2: wave 1", ""),
+        (Cause::Breakpoint, "saxpy stopped at a breakpoint: wave 1", ""),
+    ];
+    for (cause, sentence, evidence) in cases {
+        let waves = Stops { chosen: Some(wave), ..Stops::default() };
+        let page = page(&Triage { cause: Some(cause), waves, ..Triage::default() });
+        assert_eq!(page.lines().next(), Some(sentence));
+        assert!(page.contains(evidence), "{page}");
+    }
+}
+
+fn waiting(wave: u32, state: WaveState, lines: &[u64], polls: &[PolledValue]) -> WaveWait {
+    WaveWait {
+        wave: WaveId(wave),
+        state,
+        pc: Some(Pc(0x7f00_0010_2798)),
+        function: Some("spin".to_owned()),
+        file: Some("kernels/spin.hip".to_owned()),
+        lines: lines.to_vec(),
+        polls: polls.to_vec(),
+    }
+}
+
+fn deadlock() -> Triage {
+    let poll = PolledValue {
+        address: 0x7f00_0020_0000,
+        is_lds: false,
+        bytes: 4,
+        value: Some(0),
+        lanes: LaneSet(0xf),
+        name: Some("*flag".to_owned()),
+    };
+    let hang = Hang {
+        groups: vec![GroupWait {
+            workgroup: 1,
+            position: Some([0, 0, 0]),
+            waiting: vec![WaveId(0), WaveId(1), WaveId(2)],
+            missing: vec![WaveId(3)],
+            ended: Some(0),
+            not_captured: Some(0),
+        }],
+        waves: vec![
+            waiting(0, WaveState::AtBarrier, &[20], &[]),
+            waiting(3, WaveState::Spinning, &[10, 11, 12], std::slice::from_ref(&poll)),
+            waiting(4, WaveState::Spinning, &[10, 11, 12], std::slice::from_ref(&poll)),
+        ],
+        counts: vec![
+            (Some(1), WaveState::AtBarrier, 3),
+            (Some(1), WaveState::Spinning, 2),
+            (Some(2), WaveState::Running, 3),
+        ],
+        is_hang: true,
+        is_deadlock: true,
+        proof: vec!["wave 4 polls a value that no live wave writes".to_owned()],
+    };
+    Triage { cause: Some(Cause::Hang), hang: Some(hang), ..Triage::default() }
+}
+
+#[test]
+fn a_hang_has_states_barriers_loops_and_the_proof() {
+    let expected = "\
+deadlock in saxpy: 3 waves of work-group (0,0,0) wait at a barrier that wave 4
+has not reached (proven)
+
+States    dispatch 1: 3 wait at a barrier, 2 spin in a loop
+          dispatch 2: 3 run
+Barriers  work-group (0,0,0): waves 1-3 wait; missing: wave 4 at spin.hip:10-12
+Loops     waves 4-5 at spin.hip:10-12 poll *flag = 0x0 at 0x7f0000200000 (lanes
+          0-3)
+Because   wave 4 polls a value that no live wave writes
+Next      Groups
+          Debugger
+";
+    assert_eq!(page(&deadlock()), expected);
+    let mut open = deadlock();
+    let hang = open.hang.as_mut().unwrap();
+    hang.is_deadlock = false;
+    hang.groups.clear();
+    let text = page(&open);
+    let sentence = "hang in saxpy: 3 wait at a barrier, 2 spin in a loop, 3 run (likely)\n";
+    assert!(text.starts_with(sentence), "{text}");
+}
+
+#[test]
+fn without_a_fault_the_page_offers_the_states_of_all_waves() {
+    let expected = "\
+no wave faulted, no fault is reported: 8 waves
+
+Next      Groups
+          Hang
+          Debugger
+";
+    assert_eq!(page(&Triage::default()), expected);
+}
+
+/// The members of the schema in the issue's order, with their types.
+#[test]
+fn json_has_the_members_of_the_schema() {
+    let session = demo();
+    let sessions: [&dyn Inspect; 1] = [&session];
+    let mut triage = overrun();
+    triage.faults = vec![Fault {
+        address: Some(FaultAddress { start: 0x7f00_0020_1010, bytes: 1, is_inexact: false }),
+        access: Some(FaultAccess::Read),
+        source: FaultSource::User,
+        ..Fault::default()
+    }];
+    let value = json::json(&triage, &Scene::new(&sessions));
+    let access = &value["accesses"][0];
+    let expected = serde_json::json!({
+        "schema": "lanescope.triage/1",
+        "wave": 1, "pc": "0x7f0000102798", "instruction": "0x7f0000102790", "access": "load", "size": 4,
+        "lanes": [24], "addresses": { "24": "0x7f0000201000" }, "confidence": "likely",
+        "reasons": ["the capture has no memory at the address", "no wait before the PC proves its completion"],
+        "function": "saxpy(int, float, float const*, float*)", "file": "kernels/saxpy.hip", "line": 54,
+        "expression": "x[i]", "variable": "x", "index": 1024,
+    });
+    assert_eq!(value["schema"], expected["schema"]);
+    for (member, expected) in expected.as_object().unwrap().iter().filter(|(name, _)| *name != "schema") {
+        assert_eq!(&access[member], expected, "{member}");
+    }
+    let fault = &value["fault"];
+    assert_eq!(fault["address"], "0x7f0000201010");
+    assert_eq!(fault["page"], "0x7f0000201000");
+    assert_eq!((&fault["access"], &fault["source"]), (&"read".into(), &"user".into()));
+    assert_eq!(value["hang"], serde_json::Value::Null);
+
+    let value = json::json(&deadlock(), &Scene::new(&sessions));
+    let hang = &value["hang"];
+    assert_eq!(hang["groups"][0]["workgroup"], 1);
+    assert_eq!(hang["groups"][0]["waiting"], serde_json::json!([1, 2, 3]));
+    assert_eq!(hang["groups"][0]["missing"], serde_json::json!([4]));
+    let wave = &hang["waves"][1];
+    assert_eq!((&wave["wave"], &wave["state"]), (&4.into(), &"spinning".into()));
+    assert_eq!(wave["loop_lines"], serde_json::json!([10, 11, 12]));
+    assert_eq!(wave["polls"][0]["value"], "0x0");
+}
+
+/// The analysis may lack the cause of a fault: the page never denies the fault.
+#[test]
+fn a_fault_without_a_cause_is_a_fault() {
+    let waves = Stops { faulted: 1, chosen: Some(WaveId(0)), ..Stops::default() };
+    let page = page(&Triage { waves, ..Triage::default() });
+    let sentence = "saxpy: memory violation (page fault) in wave 1, by an unknown access";
+    assert_eq!(page.lines().next(), Some(sentence));
+}

@@ -1,0 +1,114 @@
+//! Words for accesses, patterns, faults and lists.
+
+use crate::isa::Direction;
+use crate::notation::{counted, list, plural};
+use crate::triage::{AddressOf, Confidence, Neighbour, Pattern, SourceAt};
+use crate::units::{AddressSpace, LaneSet};
+
+/// `and 3 more`, if there are more items than the maximum.
+pub(super) fn more(count: usize, most: usize) -> Option<String> {
+    count.checked_sub(most).filter(|more| *more > 0).map(|more| format!("and {more} more"))
+}
+
+/// `lane 24`, `lanes 0-3, 8`
+pub(super) fn lanes(lanes: LaneSet) -> String {
+    format!("{} {}", plural(lanes.count(), "lane", "lanes"), list(lanes.iter().map(|lane| lane.0)))
+}
+
+/// `saxpy.hip:54`; the function without a line.
+pub(super) fn place(at: &SourceAt) -> Option<String> {
+    match (&at.file, at.line) {
+        (Some(file), Some(line)) => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            Some(format!("{name}:{line}"))
+        }
+        (_, Some(line)) => Some(format!("line {line}")),
+        _ => at.function.as_deref().map(|function| format!("in {}", super::super::scene::short(function))),
+    }
+}
+
+/// The verb of an access.
+pub(super) fn verb(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Load => "reads",
+        Direction::Store => "writes",
+        Direction::Atomic { .. } => "updates",
+    }
+}
+
+/// The noun of an access.
+pub(super) fn noun(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Load => "load",
+        Direction::Store => "store",
+        Direction::Atomic { .. } => "atomic",
+    }
+}
+
+/// The certainty.
+pub(super) fn certainty(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Exact => "exact",
+        Confidence::Likely => "likely",
+        Confidence::Possible => "possible",
+    }
+}
+
+/// `0x7f0000201000`, `local+0x10`, or the first and last of several.
+pub(super) fn addresses(
+    addresses: &[AddressOf],
+    space: impl Fn(AddressSpace) -> Option<String>,
+) -> Option<String> {
+    let of = addresses.first()?;
+    let all = || addresses.iter().filter(|other| other.space == of.space).map(|of| of.address);
+    let (first, last) = (all().min()?, all().max()?);
+    let space = space(of.space).map_or_else(String::new, |name| format!("{name}+"));
+    Some(if first == last {
+        format!("{space}{first:#x}")
+    } else {
+        format!("{space}{first:#x} to {space}{last:#x}")
+    })
+}
+
+/// An allocation: its name, else its bounds.
+fn allocation(of: &Neighbour) -> String {
+    of.name.clone().unwrap_or_else(|| format!("{:#x}-{:#x}", of.start, of.end))
+}
+
+/// A pattern as the end of a sentence about an access.
+pub(super) fn pattern(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Null { offset: 0, .. } => "a null pointer".to_owned(),
+        Pattern::Null { offset, .. } => format!("a null pointer plus {offset:#x}"),
+        Pattern::NonCanonical => "a non-canonical address".to_owned(),
+        Pattern::Wrapped32 { meant, .. } => {
+            format!("a 32-bit overflow of index times size: {meant:#x} is in memory")
+        }
+        Pattern::NegativeIndex { index, is_zero_extended: true } => {
+            format!("the negative index {index}, zero-extended")
+        }
+        Pattern::NegativeIndex { index, .. } => format!("the negative index {index}"),
+        Pattern::Poison { value, origin } => format!("the filler {value:#x} ({origin})"),
+        Pattern::OtherAperture { space } => format!("a pointer to {space}"),
+        Pattern::HostPointer => "memory of the host alone".to_owned(),
+        Pattern::FlippedBit { bit, meant, alternatives } => {
+            let others = match alternatives {
+                0 => String::new(),
+                count => format!(", like {} more", counted(*count, "other bit")),
+            };
+            format!("one flipped bit: without bit {bit} it is {meant:#x} in memory{others}")
+        }
+        Pattern::PastEnd(of) if of.distance == 0 => format!("right past the end of {}", allocation(of)),
+        Pattern::PastEnd(of) => {
+            format!("{} past the end of {}", counted(of.distance, "byte"), allocation(of))
+        }
+        Pattern::BeforeStart(of) => {
+            format!("{} before the start of {}", counted(of.distance, "byte"), allocation(of))
+        }
+        Pattern::Straddles(of) => format!("across the end of {}", allocation(of)),
+        Pattern::Misaligned { needed } => format!("not aligned to {}", counted(*needed, "byte")),
+        Pattern::ReadOnly => "read-only memory".to_owned(),
+        Pattern::Freed => "a gap between allocations, perhaps freed memory".to_owned(),
+        Pattern::LargeIndex { index } => format!("the large index {index}"),
+    }
+}

@@ -1,0 +1,139 @@
+//! The dump beside its analysis: names, stacks and lanes that a page prints.
+
+use crate::debuginfo::demangle;
+use crate::session::{Inspect, LaneState, Stack, WaveInfo};
+use crate::units::{AddressSpace, LaneSet, WaveId};
+
+/// The sessions of an analysis.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    sessions: &'a [&'a dyn Inspect],
+}
+
+impl std::fmt::Debug for Scene<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scene").field("sessions", &self.sessions.len()).finish()
+    }
+}
+
+/// The lanes of a wave by state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LanesByState {
+    /// Number of lanes.
+    pub(super) count: u8,
+    /// Active lanes.
+    pub(super) active: LaneSet,
+    /// Inactive lanes, or lanes outside of the function.
+    pub(super) inactive: LaneSet,
+    /// Lanes without a work-item.
+    pub(super) unused: LaneSet,
+}
+
+impl<'a> Scene<'a> {
+    /// The sessions of the analysis, one for each kind of waves.
+    #[must_use]
+    pub fn new(sessions: &'a [&'a dyn Inspect]) -> Self {
+        Self { sessions }
+    }
+
+    fn session(&self, wave: WaveId) -> Option<&'a dyn Inspect> {
+        self.sessions.iter().copied().find(|session| session.has_wave(wave))
+    }
+
+    /// Number of waves.
+    pub(super) fn waves(&self) -> usize {
+        self.sessions.iter().map(|session| session.waves().len()).sum()
+    }
+
+    /// The facts about a wave.
+    pub(super) fn info(&self, wave: WaveId) -> Option<WaveInfo> {
+        self.session(wave)?.wave(wave).ok()
+    }
+
+    /// The dump's id of a wave.
+    pub(super) fn id(&self, wave: WaveId) -> u32 {
+        self.info(wave).map_or(wave.0 + 1, |info| info.id)
+    }
+
+    /// The kernel of a wave, as source text without parameters.
+    pub(super) fn kernel(&self, wave: WaveId) -> Option<String> {
+        self.info(wave)?.kernel.map(|symbol| short(&demangle(&symbol).unwrap_or(symbol)))
+    }
+
+    /// The name of a segment of a wave; `None`: global memory.
+    pub(super) fn space(&self, wave: WaveId, space: AddressSpace) -> Option<String> {
+        self.session(wave)?.kind().target.segment(space)
+    }
+
+    /// The call stack of a wave.
+    pub(super) fn stack(&self, wave: WaveId) -> Option<Stack> {
+        self.session(wave)?.backtrace(wave, None).ok()
+    }
+
+    /// The lanes of a wave by state.
+    pub(super) fn lanes(&self, wave: WaveId) -> LanesByState {
+        let Some(session) = self.session(wave) else { return LanesByState::default() };
+        let mut found = LanesByState { count: session.kind().wave_size.lanes(), ..LanesByState::default() };
+        for info in session.lanes(wave).unwrap_or_default() {
+            let set = match info.state {
+                Some(LaneState::Active) => &mut found.active,
+                Some(LaneState::Inactive | LaneState::NotEntered) => &mut found.inactive,
+                Some(LaneState::Unused) => &mut found.unused,
+                None => continue,
+            };
+            set.0 |= LaneSet::one(info.lane).0;
+        }
+        found
+    }
+}
+
+/// A demangled function without its return type and its parameters: `scale<float>` for `void scale<float>(int)`.
+pub(super) fn short(function: &str) -> String {
+    // Parentheses of a name: `(anonymous namespace)::run`, `Functor::operator()`.
+    const IN_NAMES: [&str; 2] = ["(anonymous namespace)", "operator()"];
+    let (mut depth, mut start, mut end) = (0u32, 0, function.len());
+    let mut letters = function.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        let rest = function.get(at..).unwrap_or_default();
+        if let Some(part) = IN_NAMES.iter().find(|part| rest.starts_with(**part)) {
+            // The first letter is taken.
+            letters.nth(part.len() - 2);
+            continue;
+        }
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 => start = at + 1,
+            '(' if depth == 0 => {
+                end = at;
+                break;
+            }
+            _ => {}
+        }
+    }
+    match function.get(start..end) {
+        Some(name) if !name.is_empty() => name.to_owned(),
+        _ => function.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn functions_lose_their_return_types_and_parameters() {
+        for (function, expected) in [
+            ("saxpy", "saxpy"),
+            ("saxpy(int, float)", "saxpy"),
+            ("void scale<float>(float*, int)", "scale<float>"),
+            ("void run<f(int), 3>(int (*)(int))", "run<f(int), 3>"),
+            ("void (anonymous namespace)::run<int>(int)", "(anonymous namespace)::run<int>"),
+            ("void Body::operator()(int) const", "Body::operator()"),
+            ("operator<(a, b)", "operator<(a, b)"),
+            ("", ""),
+        ] {
+            assert_eq!(short(function), expected);
+        }
+    }
+}
