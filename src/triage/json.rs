@@ -146,6 +146,7 @@ fn allocation(of: &Neighbour) -> Value {
         "distance": of.distance,
         "name": of.name,
         "rounded": of.is_rounded,
+        "map_whole": of.is_map_whole,
     })
 }
 

@@ -16,9 +16,9 @@ const NO_KERNEL: &str = "an unknown kernel";
 pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
     match (&triage.cause, triage.suspects.first()) {
         (Some(Cause::Memory), Some(suspect)) => of_suspect(suspect, triage, scene),
-        (Some(Cause::Memory), None) => of_memory(triage, scene),
+        (Some(Cause::Memory), None) => format!("{}, by an unknown access", of_fault(triage, scene)),
         // No cause, and yet a fault.
-        (None, _) if triage.waves.faulted > 0 => of_memory(triage, scene),
+        (None, _) if triage.waves.faulted > 0 => of_fault(triage, scene),
         (Some(cause), _) => cause::headline(cause, triage, scene),
         (None, _) if scene.waves() == 0 => match triage.faults.first() {
             Some(fault) => format!("the dump has no waves; reported: {}", fault::sentence(fault)),
@@ -110,8 +110,8 @@ fn indexed(term: &Term) -> String {
     }
 }
 
-/// A memory fault without a suspect.
-fn of_memory(triage: &Triage, scene: &Scene<'_>) -> String {
+/// A fault without a suspect.
+fn of_fault(triage: &Triage, scene: &Scene<'_>) -> String {
     let reported = triage.faults.first();
     let chosen = triage.waves.chosen.and_then(|wave| scene.info(wave));
     let subject = match (chosen.as_ref().and_then(|info| scene.kernel(info.wave)), reported) {
@@ -121,9 +121,9 @@ fn of_memory(triage: &Triage, scene: &Scene<'_>) -> String {
     };
     match (chosen, reported) {
         (Some(info), _) => {
-            format!("{subject}: {} in wave {}, by an unknown access", info.cause, info.id)
+            format!("{subject}: {} in wave {}", info.cause, info.id)
         }
         (None, Some(fault)) => format!("{subject}: {}", fault::sentence(fault)),
-        (None, None) => format!("{subject}: a memory fault by an unknown access"),
+        (None, None) => format!("{subject}: a fault"),
     }
 }
