@@ -6,6 +6,7 @@
 
 mod backing;
 mod fault;
+mod listing;
 mod memory;
 mod missing;
 mod model;
@@ -18,6 +19,7 @@ pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, d
 pub use fault::{
     Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource, MAX_FAULTS, PAGE,
 };
+pub use listing::{CodeText, TextInstruction};
 pub use memory::{MemoryMap, Segment, joined};
 pub use model::{
     Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,

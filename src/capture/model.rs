@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::backing::{Backing, BackingId, Bytes, Extent};
 use super::fault::Fault;
+use super::listing::CodeText;
 use super::memory::MemoryMap;
 use super::source::{SourceFile, normal_path};
 use crate::arch::{RegId, RegisterValue, Target, WaveArch};
@@ -34,6 +35,8 @@ pub struct Capture {
     pub code_objects: Vec<CodeObject>,
     /// The reported faults, in the order of the reports.
     pub faults: Vec<Fault>,
+    /// Disassembled code as text, where the capture has no bytes of it.
+    pub code_texts: Vec<CodeText>,
     /// Source files of the program, each path once.
     pub sources: Vec<SourceFile>,
     /// Global memory.

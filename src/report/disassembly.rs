@@ -59,7 +59,8 @@ fn head(of: &Disassembly) -> String {
     let mut head = match (&of.function, &of.code_object) {
         (Some(function), Some(object)) => format!("{} of {object}", function.name),
         (None, Some(object)) => format!("code of {object}"),
-        (_, None) => "code of no code object that can be read".to_owned(),
+        (Some(function), None) => function.name.to_string(),
+        (None, None) => "code of no code object that can be read".to_owned(),
     };
     let _ = write!(head, ", {}", of.processor);
     if let Some(tool) = &of.tool {
@@ -126,8 +127,8 @@ pub(crate) fn json(of: &Disassembly) -> Value {
         });
         json!({
             "address": one.address.to_string(),
-            "size": one.bytes.len(),
-            "bytes": hex(&one.bytes),
+            "size": one.size,
+            "bytes": (!one.bytes.is_empty()).then(|| hex(&one.bytes)),
             "text": instruction(one),
             "decoded": one.is_decoded,
             "function": one.symbol.as_ref().map(|symbol| &*symbol.function),

@@ -133,6 +133,9 @@ pub enum SourceError {
     /// Debug information has no function there.
     #[error("no function with debug information holds the {0}")]
     NoFunction(CodePlace),
+    /// The function and line are those of the capture's own disassembly.
+    #[error("function and line by the capture's text{}", .0.as_ref().map_or_else(String::new, |why| format!(": {why}")))]
+    ByText(Option<Box<SourceError>>),
     /// Number of outer frames left out, for lack of capacity in an answer.
     #[error("outer frames left out: {0}: the stacks of all groups take more than 96 MiB")]
     LeftOut(usize),

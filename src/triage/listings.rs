@@ -133,7 +133,7 @@ impl Listing {
         let generation = processor.map(|processor| processor.generation);
         let instructions = found.instructions.iter().map(|one| {
             let address = one.address.0;
-            let size = one.bytes.len() as u64;
+            let size = u64::from(one.size);
             Decoded {
                 address,
                 size,

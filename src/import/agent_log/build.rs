@@ -67,6 +67,7 @@ pub(super) fn build(
             same.or_else(|| agents.iter().position(|(_, own)| *own == process))
         })
         .collect();
+    capture.code_texts = log.listings.into_capture(&own);
     capture.code_objects = objects.found.into_capture(ARENA, &mut capture.backings);
     for (object, agent) in capture.code_objects.iter_mut().zip(own) {
         object.agent = agent;

@@ -179,6 +179,65 @@ pub(super) fn heading(line: &[u8]) -> Option<Heading> {
     }
 }
 
+/// The function of `Disassembly for function f(int*):`.
+pub(super) fn disassembled(line: &[u8]) -> Option<&[u8]> {
+    let name = skip_spaces(line).strip_prefix(b"Disassembly for function ")?.trim_ascii_end();
+    Some(name.strip_suffix(b":").unwrap_or(name)).filter(|name| !name.is_empty())
+}
+
+/// An instruction of a disassembly: ` => 0x7f1000002010 <+16>:    s_cbranch_execz 65503  # 0x7f1000002000 <f(int)>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Instruction<'l> {
+    pub(super) address: u64,
+    pub(super) offset: u64,
+    pub(super) text: &'l [u8],
+    pub(super) target: Option<u64>,
+}
+
+pub(super) fn instruction(line: &[u8]) -> Option<Instruction<'_>> {
+    let mut cursor = Cursor::new(line);
+    cursor.spaces();
+    let _ = cursor.take("=>");
+    cursor.spaces();
+    let address = cursor.address()?;
+    cursor.spaces();
+    if !cursor.take("<+") {
+        return None;
+    }
+    let offset = cursor.decimal()?;
+    if !cursor.take(">:") {
+        return None;
+    }
+    let text = cursor.rest;
+    let (text, target) = match find(text, "# 0x") {
+        Some(at) => {
+            let (text, target) = text.split_at_checked(at)?;
+            (text, Cursor::new(target.get(2..)?).address())
+        }
+        None => (text, None),
+    };
+    Some(Instruction { address, offset, text: text.trim_ascii(), target }).filter(|one| !one.text.is_empty())
+}
+
+/// The source position of the next instructions: `/src/f.hip:` or `55        c[i] = 1;`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SourceRow<'l> {
+    File(&'l [u8]),
+    Line(u64),
+}
+
+pub(super) fn source_row(line: &[u8]) -> Option<SourceRow<'_>> {
+    let mut cursor = Cursor::new(line);
+    if let Some(number) = cursor.decimal() {
+        // A program's own line may begin with a number.
+        let is_apart = cursor.rest.is_empty() || cursor.rest.starts_with(b"    ");
+        return is_apart.then_some(SourceRow::Line(number));
+    }
+    let file = line.trim_ascii_end().strip_suffix(b":")?;
+    let is_path = file.contains(&b'/') && file.first().is_some_and(|first| !first.is_ascii_whitespace());
+    is_path.then_some(SourceRow::File(file))
+}
+
 /// Whether a line is a row of registers or memory, or the heading of a lane.
 pub(super) fn is_row(line: &[u8]) -> bool {
     let row = || {

@@ -10,6 +10,7 @@ mod groups;
 mod infer;
 mod line;
 mod line_prefix;
+mod listings;
 mod memory;
 mod objects;
 mod processes;

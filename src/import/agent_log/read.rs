@@ -5,6 +5,7 @@ use std::io::BufRead;
 
 use super::line::{self, Headers, Heading, Module, Scalar};
 use super::line_prefix::{Ahead, Waiting};
+use super::listings::{ListingPosition, RawListings};
 use super::memory;
 use super::streams::{Found, Owner, Stream, Streams};
 use super::wave::{RawWave, Section};
@@ -31,6 +32,7 @@ pub(super) struct Log {
     /// The newest form of a header.
     pub(super) version: LogVersion,
     pub(super) faults: Reported,
+    pub(super) listings: RawListings,
 }
 
 /// A code object of a disassembly.
@@ -272,7 +274,10 @@ impl<'p> Reader<'p> {
                     wave.local_asked = asked;
                 }
                 Heading::Kernarg => wave.enter(Section::Kernarg),
-                Heading::Disassembly => wave.enter(Section::Disassembly),
+                Heading::Disassembly => {
+                    wave.enter(Section::Disassembly);
+                    wave.listing = ListingPosition::of(line::disassembled(text));
+                }
             }
             return true;
         }
@@ -430,11 +435,16 @@ impl<'p> Reader<'p> {
                 {
                     wave.objects.push(index);
                 }
+                if let (Some(index), Some(wave)) = (index, of.and_then(|found| self.streams.wave(found))) {
+                    wave.listing.is_in(index);
+                }
                 return;
             }
             None => {}
         }
-        self.faults.line(line.number, line.text);
+        if !of.is_some_and(|found| self.disassembled(text, found)) {
+            self.faults.line(line.number, line.text);
+        }
         let hints = &mut self.log.hints;
         if hints.named.is_none() && find(text, "GPU agent: AMD gfx").is_some() {
             hints.named = processors_in(text).next().map(|named| (named, line.number));
@@ -442,6 +452,23 @@ impl<'p> Reader<'p> {
         if let Some(at) = find(text, ":    ") {
             hints.instruction(text.get(at + 1..).unwrap_or_default());
         }
+    }
+
+    /// Reads a line of a disassembly; returns whether it is one.
+    fn disassembled(&mut self, text: &[u8], found: &Found<'_>) -> bool {
+        let Some(wave) = self.streams.wave(found) else { return false };
+        if wave.section != Section::Disassembly {
+            return false;
+        }
+        if let Some(one) = line::instruction(text) {
+            self.log.listings.add(&wave.listing, &one);
+            return true;
+        }
+        let row = line::source_row(text);
+        if let Some(row) = row {
+            wave.listing.source(row);
+        }
+        row.is_some()
     }
 
     /// Adds a code object and returns its index.
@@ -480,6 +507,10 @@ impl<'p> Reader<'p> {
             let what =
                 "the log has more values or names of registers than are kept; the rest is not captured";
             self.problems.whole(what, "values of some 1 GiB, and 4096 names");
+        }
+        if self.log.listings.is_full {
+            let what = "the log disassembles more than is kept; the rest of the instructions is left out";
+            self.problems.whole(what, "262144 instructions of 4096 functions");
         }
         self.log.faults = self.faults.finish();
         self.log.waves.sort_by_key(|wave| wave.line);

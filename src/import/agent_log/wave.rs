@@ -1,6 +1,7 @@
 //! One wave's report during reading, and its result.
 
 use super::line::{Entry, Header, OldHeader, Scalar, State};
+use super::listings::ListingPosition;
 use super::read::LogVersion;
 use crate::clean::clean;
 use crate::import::problem::Problems;
@@ -40,6 +41,8 @@ pub(super) struct RawWave {
     pub(super) has_rows: bool,
     /// Indexes of the code objects in its disassembly.
     pub(super) objects: Vec<usize>,
+    /// The position in its disassembly.
+    pub(super) listing: ListingPosition,
     /// Registers of old agents, lane by lane, during reading.
     old: Vec<Option<OldVector>>,
     old_accumulation: Vec<Option<OldVector>>,

@@ -7,7 +7,7 @@ use super::blocks::Code;
 use super::bounds;
 use super::list::{Known, synchronised};
 use super::marks::Marks;
-use super::{Disassembly, DisassemblyError, FunctionBounds};
+use super::{Disassembly, DisassemblyError, FunctionBounds, Instructions, text};
 use crate::disassembler::{Block, DisassembleError, MAX_BATCH, MAX_BLOCK, Machine};
 use crate::session::Reader;
 use crate::session::objects::Loaded;
@@ -19,6 +19,8 @@ const BEFORE: u64 = MAX_BLOCK as u64 / 4 * 3;
 /// Code to decode: the function at an address, or the part of it around the address.
 struct Piece<'a> {
     wave: WaveId,
+    /// The requested address.
+    address: u64,
     loaded: Option<&'a Loaded>,
     machine: Machine,
     function: Option<FunctionBounds>,
@@ -73,6 +75,9 @@ pub(in crate::session) fn functions(
     let listings: Vec<Arc<Disassembly>> =
         pieces.into_iter().map(|piece| Arc::new(piece.listing(reader))).collect();
     let listing = |index: usize| match errors.get(&index) {
+        Some(_) if listings.get(index).is_some_and(|listing| !listing.instructions.is_empty()) => {
+            listings.get(index).cloned().ok_or(DisassembleError::NoTool.into())
+        }
         Some(error) => Err(error.clone().into()),
         // Every index comes from the list of pieces.
         None => listings.get(index).cloned().ok_or(DisassembleError::NoTool.into()),
@@ -148,32 +153,47 @@ impl<'a> Piece<'a> {
         problems.append(&mut code.problems);
         let kept = reader.dump().disassembler().kept(&machine, start);
         let block = kept.filter(|kept| kept.address == start && kept.bytes == bytes);
-        Ok(Self { wave, loaded, machine, function, start, bytes, block, problems })
+        Ok(Self { wave, address, loaded, machine, function, start, bytes, block, problems })
     }
 
     fn is_same(&self, other: &Self) -> bool {
         let object = |piece: &Self| piece.loaded.map(|loaded| loaded.address());
-        self.start == other.start
+        // Text of code without bytes depends on the address.
+        (!self.bytes.is_empty() || self.address == other.address)
+            && self.start == other.start
             && self.machine == other.machine
             && object(self) == object(other)
             && self.bytes == other.bytes
     }
 
-    fn listing(self, reader: &Reader) -> Disassembly {
+    fn listing(mut self, reader: &Reader) -> Disassembly {
         let capture = reader.dump().capture();
         let debug = self.loaded.and_then(|loaded| loaded.debug(capture).ok());
         let known = Known { loaded: self.loaded, capture, debug };
-        let found = self.block.as_ref().map_or(Vec::new(), |block| {
+        let mut found = self.block.as_ref().map_or(Vec::new(), |block| {
             block.instructions.iter().map(|one| (one.clone(), block.bytes_of(one).to_vec())).collect()
         });
+        let mut tool = self.block.map(|block| block.tool.clone());
+        let wave = reader.wave(self.wave).ok().filter(|_| found.is_empty());
+        let listed = wave.and_then(|wave| text::Listed::of(capture, wave, self.address));
+        if let Some(listed) = &listed {
+            found = listed.choose(&Instructions::default(), self.address);
+            self.problems.clear();
+            self.function = self.function.or_else(|| Some(listed.function.clone()));
+            tool = Some(listed.tool.clone());
+        }
+        let mut instructions = known.list(found, self.function.clone(), None, &Marks::default());
+        if let Some(listed) = &listed {
+            listed.add_lines(&mut instructions);
+        }
         Disassembly {
             wave: self.wave,
             frame: 0,
             pc: None,
             code_object: self.loaded.and_then(|loaded| loaded.name(capture)).map(str::to_owned),
             processor: self.machine.processor,
-            tool: self.block.map(|block| block.tool.clone()),
-            instructions: known.list(found, self.function.clone(), None, &Marks::default()),
+            tool,
+            instructions,
             function: self.function,
             problems: self.problems,
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::blocks::Code;
 use super::bounds;
 use super::marks::Marks;
+use super::text;
 use super::{
     Disassembly, DisassemblyError, FunctionBounds, Instructions, ListedInstruction, MAX_LISTED_BYTES,
     Symbolic, WITHOUT_END,
@@ -64,11 +65,23 @@ pub(in crate::session) fn list(
     let own = || bounds::machine(object.as_deref(), of);
     let machine = asked.processor.map_or_else(own, |processor| bounds::machine_named(processor, of));
     let processor = machine.processor.clone();
-    let function = loaded.and_then(|loaded| bounds::function(loaded, capture, lookup));
+    let mut function = loaded.and_then(|loaded| bounds::function(loaded, capture, lookup));
     let mut code = Code { reader, wave, loaded, machine, tool: None, problems: Vec::new() };
-    let found = choose(&mut code, asked, anchor, function.as_ref(), capture)?;
+    let mut found = choose(&mut code, asked, anchor, function.as_ref(), capture);
+    let is_needed = asked.processor.is_none() && text::is_needed(&found);
+    let listed = if is_needed { text::Listed::of(capture, of, lookup) } else { None };
+    if let Some(listed) = &listed {
+        found = Ok(listed.choose(asked, anchor));
+        code.problems.clear();
+        code.tool = Some(listed.tool.clone());
+        function = function.or_else(|| Some(listed.function.clone()));
+    }
     let marks = marks(reader, wave, frame)?;
     let known = Known { loaded, capture, debug: loaded.and_then(|loaded| loaded.debug(capture).ok()) };
+    let mut instructions = known.list(found?, function.clone(), pc, &marks);
+    if let Some(listed) = &listed {
+        listed.add_lines(&mut instructions);
+    }
     Ok(Disassembly {
         wave,
         frame: asked.frame,
@@ -76,7 +89,7 @@ pub(in crate::session) fn list(
         code_object: loaded.and_then(|loaded| loaded.name(capture)).map(str::to_owned),
         processor,
         tool: code.tool,
-        instructions: known.list(found, function.clone(), pc, &marks),
+        instructions,
         function,
         problems: code.problems,
     })
@@ -223,6 +236,7 @@ impl Known<'_> {
             let (lanes, active) = marks.at(one.address);
             ListedInstruction {
                 address: Address(one.address),
+                size: one.size,
                 bytes,
                 text: one.text,
                 is_decoded: one.is_decoded,

@@ -10,6 +10,7 @@ mod bounds;
 mod functions;
 mod list;
 mod marks;
+pub(super) mod text;
 
 pub(super) use functions::functions;
 pub(super) use list::list;
@@ -91,7 +92,9 @@ pub struct Symbolic {
 pub struct ListedInstruction {
     /// Its address.
     pub address: Address,
-    /// Its bytes, lowest address first.
+    /// Its size in bytes.
+    pub size: u8,
+    /// Its bytes, lowest address first; empty: the capture has the text only.
     pub bytes: Vec<u8>,
     /// The tool's output, without symbol names.
     pub text: String,

@@ -10,6 +10,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::dwarf::{CallFrame as _, print};
+use crate::session::disassembly::text;
+use crate::session::error::SourceError;
 use crate::session::objects::source::{Call, Source};
 use crate::session::stack::unwind::{Physical, Unwinder};
 use crate::session::stack::{LaneStack, Stack, StackEnd, StackFrame, TextId};
@@ -94,6 +96,17 @@ pub(in crate::session) fn reach(
     Err(before)
 }
 
+/// The function and line of a frame by the text of the capture.
+fn by_text(walk: &Unwinder<'_>, frame: &Physical<'_>) -> Option<Call> {
+    let reader = walk.reader;
+    let wave = reader.wave(walk.wave).ok()?;
+    let text = text::at(reader.dump().capture(), wave, frame.pc.0)?;
+    let after = text.instructions.partition_point(|one| one.address <= frame.pc.0);
+    let one = text.instructions.get(after.checked_sub(1)?)?;
+    let (function, file) = (Some(Arc::clone(&text.function)), one.file.clone());
+    Some(Call { function, file, line: one.line, column: None })
+}
+
 /// Values by physical frame, and by inlined call in it.
 pub(in crate::session) type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
 
@@ -123,6 +136,8 @@ struct Described {
     /// The CFA as text, computed on demand: it needs the rules of call frame information.
     cfa: OnceCell<Option<String>>,
     code_object: Option<String>,
+    /// The function and line of the capture's text, if nothing else names the function.
+    by_text: Option<Call>,
     /// Number of its innermost call in the wave's stack.
     first: usize,
 }
@@ -164,7 +179,10 @@ impl<'a> Frames<'a> {
             let source = frame.code.map(|code| code.loaded.source(reader, code.elf));
             let code_object = frame.code.and_then(|code| code.loaded.name(capture)).map(str::to_owned);
             let calls = source.as_ref().map_or(1, |source| source.calls.len());
-            each.push(Described { source, cfa: OnceCell::new(), code_object, first });
+            let is_named =
+                source.as_ref().is_some_and(|source| source.calls.iter().any(|call| call.function.is_some()));
+            let by_text = if is_named { None } else { by_text(&walk, frame) };
+            each.push(Described { source, cfa: OnceCell::new(), code_object, by_text, first });
             first += calls;
         }
         let (positions, called) = (RefCell::default(), OnceCell::new());
@@ -230,9 +248,22 @@ impl<'a> Frames<'a> {
             of_wave: Some(first + index),
             inlined: index + 1 < count,
             pc: Some(frame.pc),
-            problem: source.and_then(|source| source.problem.clone()),
-            ..self.blank(level, source.and_then(|source| source.calls.get(index)))
+            problem: self.problem(level, source),
+            ..self.blank(level, self.by_text(level).or(source.and_then(|source| source.calls.get(index))))
         })
+    }
+
+    fn by_text(&self, level: usize) -> Option<&Call> {
+        self.each.get(level)?.by_text.as_ref()
+    }
+
+    /// The reason for missing parts of a frame.
+    fn problem(&self, level: usize, source: Option<&Source>) -> Option<SourceError> {
+        let problem = source.and_then(|source| source.problem.clone());
+        match self.by_text(level) {
+            Some(_) => Some(SourceError::ByText(problem.map(Box::new))),
+            None => problem,
+        }
     }
 
     fn cfa(&self, level: usize) -> Option<String> {

@@ -95,6 +95,51 @@ fn the_agent_up_to_rocm_6_in_a_test_runners_output() {
     );
     let registers = run(&["registers", "-r", "vcc,s0", path.to_str().unwrap()]);
     assert!(registers.contains("8000000000000001") && registers.contains("f520c000"), "{registers}");
+    let fault = &export["faults"][0];
+    assert_eq!((&fault["kind"], &fault["source"]), (&json!("exception"), &json!("debug_agent")));
+}
+
+/// The code object is missing: function, lines and instructions are those of the agent's disassembly.
+#[test]
+fn the_agents_disassembly_names_frames_and_lists_code() {
+    let path = text("agent-plain.log");
+    let path = path.to_str().unwrap();
+    let stack: Value = serde_json::from_str(&run(&["backtrace", "--json", path])).unwrap();
+    let frame = &stack["frames"][0];
+    let shown = ["function", "file", "line"].map(|key| frame[key].clone());
+    assert_eq!(json!(shown), json!(["axpy(float*, float*, int)", "/nowhere/axpy.hip", 12]));
+    assert_eq!(frame["problem"], json!("function and line by the capture's text"));
+    let listing: Value = serde_json::from_str(&run(&["disassemble", "--json", path])).unwrap();
+    let rows = |listing: &Value| {
+        let keys = ["address", "size", "bytes", "text", "function", "offset", "line", "current"];
+        let row = |one: &Value| keys.iter().map(|key| one[*key].clone()).collect::<Value>();
+        listing["instructions"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+    };
+    let row = |address: &str, text: &str, offset: u64, current: bool| {
+        json!([address, 4, null, text, "axpy(float*, float*, int)", offset, 12, current])
+    };
+    let all = [
+        row("0x7f100000200c", "s_waitcnt vmcnt(0)", 12, false),
+        row("0x7f1000002010", "s_trap 2", 16, true),
+        row("0x7f1000002014", "s_endpgm", 20, false),
+    ];
+    assert_eq!(rows(&listing), all);
+    assert_eq!(
+        (&listing["start"], &listing["tool"]),
+        (&json!("0x7f1000002000"), &json!("the capture's text"))
+    );
+    for (options, wanted) in [
+        (&["--around", "0"][..], &all[1..2]),
+        (&["--around", "1"], &all[..]),
+        (&["--address", "0x7f1000002010", "--count", "5"], &all[1..]),
+        (&["--count", "1"], &all[..1]),
+        (&["--address", "0x7f1000002014"], &all[..]),
+    ] {
+        let listing = run(&[&["disassemble", "--json", path], options].concat());
+        assert_eq!(rows(&serde_json::from_str(&listing).unwrap()), wanted, "{options:?}");
+    }
+    let text = run(&["disassemble", path]);
+    assert!(text.contains("=> 0x00007f1000002010 <+16>:  s_trap 2"), "{text}");
 }
 
 #[test]

@@ -133,3 +133,44 @@ fn headings_and_modules() {
     assert_eq!(module(b"    loaded at: [0x10-0x2f]"), Some(Module::Loaded(0x10, 0x2f)));
     assert_eq!(module(b"    loaded at: [0x10, 0x2f]"), None);
 }
+
+#[test]
+fn rows_of_a_disassembly() {
+    use super::{SourceRow, disassembled, instruction, source_row};
+    let row = |line: &str| {
+        let one = instruction(line.as_bytes())?;
+        Some((one.address, one.offset, String::from_utf8_lossy(one.text).into_owned(), one.target))
+    };
+    assert_eq!(
+        row("    0x7f100000200c <+12>:    s_waitcnt vmcnt(0) lgkmcnt(0)"),
+        Some((0x7f10_0000_200c, 12, "s_waitcnt vmcnt(0) lgkmcnt(0)".to_owned(), None))
+    );
+    assert_eq!(
+        row(" => 0x7fd4f100d0e0 <+6192>:    s_cbranch_execz 65503  # 0x7fd4f100d060 <f(int*, int*)+96>"),
+        Some((0x7fd4_f100_d0e0, 6192, "s_cbranch_execz 65503".to_owned(), Some(0x7fd4_f100_d060)))
+    );
+    for other in [
+        "    ...",
+        "0x7f10 <f+12>: s_nop 0",
+        "0x7f10 <+12>:",
+        "0x7f10 <+>: s_nop 0",
+        "pc 0x7f10 <+12>: s_nop 0",
+        "",
+    ] {
+        assert_eq!(row(other), None, "{other}");
+    }
+    let name = |line: &'static str| {
+        disassembled(line.as_bytes()).map(|name| String::from_utf8_lossy(name).into_owned())
+    };
+    assert_eq!(
+        name("Disassembly for function void f<A>(int*, B::C):"),
+        Some("void f<A>(int*, B::C)".to_owned())
+    );
+    assert_eq!((name("Disassembly:"), name("Disassembly for function :")), (None, None));
+    assert_eq!(source_row(b"/src/f.hip:"), Some(SourceRow::File(b"/src/f.hip")));
+    assert_eq!(source_row(b"55        c[i] = s0;"), Some(SourceRow::Line(55)));
+    assert_eq!(source_row(b"55"), Some(SourceRow::Line(55)));
+    for other in [&b"100 iterations are done"[..], b"done:", b"  /src/f.hip:", b"    ..."] {
+        assert_eq!(source_row(other), None);
+    }
+}

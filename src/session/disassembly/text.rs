@@ -1,0 +1,78 @@
+//! Instructions that the capture has as text, for code without bytes or without a tool.
+
+use super::{DisassemblyError, FunctionBounds, Instructions, ListedInstruction};
+use crate::capture::{Capture, CodeText, TextInstruction, Wave};
+use crate::disassembler::Instruction;
+
+/// The name in place of a tool's.
+const WRITER: &str = "the capture's text";
+
+/// Instructions with the function that holds them.
+pub(super) struct Listed<'c> {
+    pub(super) function: FunctionBounds,
+    pub(super) tool: String,
+    instructions: &'c [TextInstruction],
+}
+
+/// The text at an address of a wave's code.
+pub(in crate::session) fn at<'c>(capture: &'c Capture, wave: &Wave, address: u64) -> Option<&'c CodeText> {
+    let is_of = |text: &&CodeText| text.agent.is_none_or(|agent| agent == wave.agent);
+    capture.code_texts.iter().filter(is_of).find(|text| !text.around(address).is_empty())
+}
+
+impl<'c> Listed<'c> {
+    /// The instructions around an address.
+    pub(super) fn of(capture: &'c Capture, wave: &Wave, address: u64) -> Option<Self> {
+        let text = at(capture, wave, address)?;
+        let instructions = text.around(address);
+        let end = instructions.last().map(|last| last.address.saturating_add(LAST.into()))?;
+        let start = instructions.first().map_or(text.start, |first| text.start.min(first.address));
+        let function = FunctionBounds { name: text.function.clone(), start, end };
+        Some(Self { function, tool: WRITER.to_owned(), instructions })
+    }
+
+    /// The requested instructions, without bytes.
+    pub(super) fn choose(&self, asked: &Instructions, anchor: u64) -> Vec<(Instruction, Vec<u8>)> {
+        let at = self.instructions.partition_point(|one| one.address < anchor);
+        let count = asked.count.unwrap_or(usize::MAX);
+        let (first, count) = match asked.around {
+            Some(around) => {
+                let first = at.saturating_sub(around);
+                (first, around.saturating_add(1).saturating_add(at - first))
+            }
+            None if asked.address.is_some() && asked.count.is_some() => (at, count),
+            None => (0, count),
+        };
+        let ends = self.instructions.iter().skip(1).map(|next| Some(next.address)).chain([None]);
+        let each = self.instructions.iter().zip(ends).skip(first).take(count);
+        each.map(|(one, end)| {
+            let size = end.and_then(|end| u8::try_from(end - one.address).ok()).unwrap_or(LAST);
+            let (text, target) = (one.text.to_string(), one.target);
+            (Instruction { address: one.address, size, text, is_decoded: true, target }, Vec::new())
+        })
+        .collect()
+    }
+
+    /// Adds source lines of the text.
+    pub(super) fn add_lines(&self, listed: &mut [ListedInstruction]) {
+        for one in listed.iter_mut().filter(|one| one.file.is_none()) {
+            let at = self.instructions.binary_search_by_key(&one.address.0, |known| known.address);
+            if let Some(known) = at.ok().and_then(|at| self.instructions.get(at)) {
+                one.file.clone_from(&known.file);
+                one.line = known.line;
+            }
+        }
+    }
+}
+
+/// Size of a text's last instruction: the smallest, since nothing bounds it.
+const LAST: u8 = 4;
+
+/// Whether decoded code has nothing, so that text may replace it.
+pub(super) fn is_needed<T>(found: &Result<Vec<T>, DisassemblyError>) -> bool {
+    match found {
+        Ok(found) => found.is_empty(),
+        Err(DisassemblyError::Tool(_)) => true,
+        Err(DisassemblyError::ReadError(_)) => false,
+    }
+}
