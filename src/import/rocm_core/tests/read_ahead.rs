@@ -76,17 +76,13 @@ fn a_thread_that_waits_for_a_batch_reads_the_following_ones() {
     let count = BATCH * WAITING * 3;
     let (memory, blocks) = (memory(count as u64 * BYTES), blocks(count as u64));
     let unread = Unread { memory: &memory, blocks: blocks.iter().collect(), first: AtomicUsize::new(0) };
+    let unread = &unread;
     let first = unread.read().unwrap();
     let (sender, batches) = mpsc::sync_channel(WAITING);
-    let mut ahead = ReadAhead {
-        unread: &unread,
-        batches,
-        early: BTreeMap::new(),
-        next: 0,
-        batch: Vec::new().into_iter(),
-    };
+    let mut ahead =
+        ReadAhead { unread, batches, early: BTreeMap::new(), next: 0, batch: Vec::new().into_iter() };
     thread::scope(|scope| {
-        scope.spawn(|| {
+        scope.spawn(move || {
             let start = Instant::now();
             while unread.first.load(Ordering::Relaxed) <= WAITING && start.elapsed() < Duration::from_secs(60)
             {
