@@ -2,6 +2,7 @@
 
 use super::SourceAt;
 use crate::isa::{Access, AddressError};
+use crate::notation::counted;
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
 /// An access that may be the cause of a fault.
@@ -135,7 +136,7 @@ pub enum Evidence {
     #[error("no wait before the PC proves its completion")]
     Outstanding,
     /// A wait proves its completion only few instructions before the PC.
-    #[error("a wait {0} instructions before the PC proves its completion, but faults are reported late")]
+    #[error("a wait {} before the PC proves its completion, but faults are reported late", counted(*.0, "instruction"))]
     JustCompleted(usize),
     /// The stop is at the instruction.
     #[error("the wave stopped at this instruction")]

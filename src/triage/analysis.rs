@@ -87,6 +87,9 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     for suspect in &mut suspects {
         if let Some(group) = groups.iter().find(|group| group.session.has_wave(suspect.wave)) {
             describe(group.session, faults, suspect);
+            let at = &mut suspect.at;
+            let line = at.file.as_deref().zip(at.line);
+            at.text = line.and_then(|(file, line)| group.session.source_line(file, line));
         }
     }
     if let Some(first) = suspects.first() {

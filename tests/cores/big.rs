@@ -18,8 +18,17 @@ const ENGINES: u32 = 4;
 const MAPPINGS: u64 = 2000;
 const GLOBAL: u64 = 0x7a00_0000_0000;
 
-/// Plan with `waves` waves over all XCCs. The first wave of every seventh work-group has faulted.
-fn plan(waves: u32) -> Plan {
+/// The faulted waves.
+#[derive(Clone, Copy)]
+enum Faulted {
+    /// The first wave of every seventh work-group.
+    Some,
+    /// All waves, at one PC.
+    AllAt(u64),
+}
+
+/// Plan with `waves` waves over all XCCs.
+fn plan(waves: u32, faulted: Faulted) -> Plan {
     let process = Process {
         r_version: 10,
         ttmp_setup: true,
@@ -49,7 +58,7 @@ fn plan(waves: u32) -> Plan {
             let after = areas - (number * XCCS + xcc);
             let mine = left.div_ceil(after);
             left -= mine;
-            area(agent, mine, &mut groups)
+            area(agent, mine, faulted, &mut groups)
         });
         let xccs: Vec<Vec<Group>> = xccs.collect();
         let most = xccs.iter().map(|groups| groups.len() as u32 * WAVES_PER_GROUP).max().unwrap_or(0);
@@ -77,7 +86,7 @@ fn plan(waves: u32) -> Plan {
     Plan { name: format!("{waves} waves"), seed: 1, process, agents: agents.collect(), queues, file }
 }
 
-fn area(agent: usize, mut waves: u32, groups: &mut u32) -> Vec<Group> {
+fn area(agent: usize, mut waves: u32, faulted: Faulted, groups: &mut u32) -> Vec<Group> {
     let counts = Counts { lanes: 64, vgprs: 128, accs: 128, sgprs: 112, shared: 0 };
     let mut next = 0;
     let mut all = Vec::new();
@@ -87,9 +96,16 @@ fn area(agent: usize, mut waves: u32, groups: &mut u32) -> Vec<Group> {
         let members = (0..count).map(|in_group| {
             let slot = Slot { engine: next % ENGINES, scoreboard: next / ENGINES, scratch_enabled: true };
             next += 1;
-            let mut wave = plain(counts, queue::code(agent) + 0x1c00 + 4 * u64::from(next % 32));
+            let (pc, has_faulted) = match faulted {
+                Faulted::Some => {
+                    let pc = queue::code(agent) + 0x1c00 + 4 * u64::from(next % 32);
+                    (pc, groups.is_multiple_of(7) && in_group == 0)
+                }
+                Faulted::AllAt(pc) => (pc, true),
+            };
+            let mut wave = plain(counts, pc);
             (wave.in_group, wave.slot) = (in_group, slot);
-            if groups.is_multiple_of(7) && in_group == 0 {
+            if has_faulted {
                 let causes = vec![Raised { cause: Cause::Page, enabled: false }];
                 wave.stop = Some(Stop { causes, ..Stop::default() });
             }
@@ -102,15 +118,23 @@ fn area(agent: usize, mut waves: u32, groups: &mut u32) -> Vec<Group> {
     all
 }
 
-/// A file of about `size` bytes, and at least the data of the waves.
+/// A file of about `size` bytes, and at least the data of the waves. Some waves faulted.
 pub(crate) fn build(size: u64, waves: u32) -> Core {
-    let plan = plan(waves);
-    let needed = core::build(&plan, Bulk::Holes, Vec::new()).gpu.length;
+    build_of(size, &plan(waves, Faulted::Some))
+}
+
+/// [`build`] with waves that all faulted at one PC.
+pub(crate) fn build_of_one_fault(size: u64, waves: u32, pc: u64) -> Core {
+    build_of(size, &plan(waves, Faulted::AllAt(pc)))
+}
+
+fn build_of(size: u64, plan: &Plan) -> Core {
+    let needed = core::build(plan, Bulk::Holes, Vec::new()).gpu.length;
     let each = (size.saturating_sub(needed) / MAPPINGS).max(1).next_multiple_of(0x1000);
     let mappings = (0..MAPPINGS).map(|index| {
         // Unmapped space between them, as the driver's allocator leaves it.
         let address = GLOBAL + index * (each + 0x20_0000).next_multiple_of(0x20_0000);
         Segment::hole(&format!("global{index}"), address, each)
     });
-    core::build(&plan, Bulk::Holes, mappings.collect())
+    core::build(plan, Bulk::Holes, mappings.collect())
 }

@@ -20,6 +20,7 @@ mod layering;
 mod leak;
 mod logs;
 mod operations;
+mod page;
 mod pages;
 mod print;
 mod processors;

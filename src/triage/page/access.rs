@@ -47,8 +47,14 @@ fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Layout) {
     }
     let rest = suspect.patterns.iter().skip(1).map(|of| words::pattern(&of.pattern));
     page.list("Also", rest);
+    // The row of the address has the reason of an unknown one.
+    let unknown = suspect.unknown.as_ref().map(|of| of.reason.to_string());
     let reasons = suspect.evidence.iter().map(ToString::to_string);
-    page.list("Because", reasons.take(MAX_REASONS).chain(words::more(suspect.evidence.len(), MAX_REASONS)));
+    let reasons: Vec<String> = reasons.filter(|reason| Some(reason) != unknown.as_ref()).collect();
+    page.list(
+        "Because",
+        reasons.iter().take(MAX_REASONS).cloned().chain(words::more(reasons.len(), MAX_REASONS)),
+    );
 }
 
 /// The addresses by lane, lanes with one address together, and the lanes without a known one.

@@ -1,7 +1,8 @@
 //! Lanes as a strip of characters, with a legend.
 
-use super::layout::Layout;
-use crate::notation::list;
+use super::layout::{Layout, whole};
+use super::words;
+use crate::notation::counted;
 use crate::triage::Suspect;
 use crate::triage::scene::LanesByState;
 use crate::units::{LaneId, LaneSet};
@@ -25,13 +26,13 @@ pub(super) fn rows(lanes: &LanesByState, suspect: Option<&Suspect>, page: &mut L
     let mark = |lane: LaneId| sets.iter().position(|(_, _, set)| set.contains(lane));
     let letter = |lane| mark(lane).and_then(|index| sets.get(index)).map_or('~', |(letter, ..)| *letter);
     page.fixed("Lanes", &all().map(letter).collect::<String>());
-    let shown = |index: Option<usize>| list(all().filter(|lane| mark(*lane) == index).map(|lane| lane.0));
-    let legend = sets.iter().enumerate().filter_map(|(index, (letter, name, _))| {
-        let lanes = shown(Some(index));
-        (!lanes.is_empty()).then(|| format!("{letter} {name}: {lanes}"))
+    let names = sets.iter().map(|(letter, name, _)| (*letter, *name)).chain([('~', "unknown state")]);
+    let legend = names.enumerate().filter_map(|(index, (letter, name))| {
+        let index = Some(index).filter(|index| *index < sets.len());
+        let lanes: LaneSet = all().filter(|lane| mark(*lane) == index).collect();
+        let which = words::ranges_of(lanes).unwrap_or_else(|| counted(lanes.count(), "lane"));
+        (!lanes.is_empty()).then(|| whole(&format!("{letter} {name}: {which}")))
     });
-    let rest =
-        Some(shown(None)).filter(|lanes| !lanes.is_empty()).map(|lanes| format!("~ unknown state: {lanes}"));
-    let legend: Vec<String> = legend.chain(rest).collect();
+    let legend: Vec<String> = legend.collect();
     page.row("", &legend.join("   "));
 }

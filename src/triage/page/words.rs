@@ -1,7 +1,7 @@
 //! Words for accesses, patterns, faults and lists.
 
 use crate::isa::Direction;
-use crate::notation::{counted, list, plural};
+use crate::notation::{counted, list, plural, ranges};
 use crate::triage::{AddressOf, Confidence, Neighbour, Pattern, SourceAt};
 use crate::units::{AddressSpace, LaneSet};
 
@@ -10,9 +10,21 @@ pub(super) fn more(count: usize, most: usize) -> Option<String> {
     count.checked_sub(most).filter(|more| *more > 0).map(|more| format!("and {more} more"))
 }
 
-/// `lane 24`, `lanes 0-3, 8`
+/// Maximum number of ranges of lanes in a list.
+const MAX_RANGES: usize = 3;
+
+/// `lane 24`, `lanes 0-3, 8`; `17 lanes` if they form many ranges.
 pub(super) fn lanes(lanes: LaneSet) -> String {
-    format!("{} {}", plural(lanes.count(), "lane", "lanes"), list(lanes.iter().map(|lane| lane.0)))
+    match ranges_of(lanes) {
+        Some(list) => format!("{} {list}", plural(lanes.count(), "lane", "lanes")),
+        None => counted(lanes.count(), "lane"),
+    }
+}
+
+/// `0-3, 8`; `None`: many ranges.
+pub(super) fn ranges_of(lanes: LaneSet) -> Option<String> {
+    let numbers = || lanes.iter().map(|lane| lane.0);
+    (ranges(numbers()).len() <= MAX_RANGES).then(|| list(numbers()))
 }
 
 /// `saxpy.hip:54`; the function without a line.

@@ -1,0 +1,125 @@
+//! The page of a cause: reports in long output of a program, every fixture, chosen waves.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::dwarf::root;
+use crate::fixtures::fixtures;
+
+/// Lines of a screen.
+const LINES: usize = 40;
+const COLUMNS: usize = 80;
+/// The load of `x[i]` in the demo, from the listing of its code object; lane 24 reads `x[1024]` (models/saxpy.py).
+const LOAD: &str = "0x7f0000102790";
+const PAGE: &str = "0x7f0000201000";
+
+fn run(words: &[&str]) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_lanescope")).args(words).current_dir(root()).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{words:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A page fits a screen; commands to copy are whole.
+fn fits(page: &str, name: &str) {
+    assert!(page.lines().count() <= LINES, "{name}:\n{page}");
+    for line in page.lines().filter(|line| !line.contains("  lanescope ")) {
+        assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
+    }
+}
+
+/// 65,000 lines of output of a program, with a report in the middle.
+fn output(report: &str) -> String {
+    let mut log = String::new();
+    for line in 0..65_000 {
+        if line == 40_000 {
+            log.push_str(report);
+        }
+        let _ = writeln!(
+            log,
+            "[rank {}] step {line}: residual 1.0e-{:02}, 0x7f{line:010x} bytes",
+            line % 8,
+            line % 16
+        );
+    }
+    log
+}
+
+fn json_with_log(log: &Path) -> Value {
+    serde_json::from_str(&run(&["triage", "--json", "--log", log.to_str().unwrap()])).unwrap()
+}
+
+#[test]
+fn a_report_in_65_000_lines_is_one_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("ci.log");
+    for (report, source, access) in [
+        (
+            format!(
+                "Memory access fault by GPU node-4 (Agent handle: 0x55d0a1b2c3d0) on address {PAGE}. Reason: Page not \
+                 present or supervisor privilege.\n"
+            ),
+            "runtime",
+            None,
+        ),
+        (
+            format!(
+                "OFFLOAD ERROR: Memory access fault by GPU 4 (agent 0x55d0a1b2c3d0) at virtual address {PAGE}. Reasons: \
+                 Page not present or supervisor privilege\n"
+            ),
+            "offload",
+            None,
+        ),
+        (
+            "amdgpu 0000:83:00.0: amdgpu: [gfxhub0] no-retry page fault (src_id:0 ring:24 vmid:3 pasid:32770, for process \
+             saxpy pid 4242 thread saxpy pid 4242)\n\
+             amdgpu 0000:83:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from IH client 0x1b (UTCL2)\n\
+             amdgpu 0000:83:00.0: amdgpu: VM_L2_PROTECTION_FAULT_STATUS:0x00301031\n"
+                .to_owned(),
+            "kernel_log",
+            Some("read"),
+        ),
+    ] {
+        fs::write(&log, output(&report)).unwrap();
+        let page = run(&["triage", "--log", log.to_str().unwrap()]);
+        fits(&page, source);
+        assert!(page.starts_with("saxpy reads x[1024] (i = 1024, n = 1024), right past the end of x: lane 24 of"), "{page}");
+        assert!(page.replace("\n          ", " ").contains("line 4000"), "{page}");
+        let value = json_with_log(&log);
+        assert_eq!(value["schema"], "lanescope.triage/1");
+        assert_eq!(value["fault"]["page"], PAGE);
+        assert_eq!(value["fault"]["source"], source);
+        assert_eq!(value["fault"]["access"].as_str(), access);
+        let first = &value["accesses"][0];
+        assert_eq!(first["instruction"], LOAD, "{first}");
+        assert_eq!(first["lanes"], serde_json::json!([24]));
+        assert_eq!(first["addresses"]["24"], PAGE);
+        assert_ne!(first["confidence"], "possible", "{first}");
+    }
+}
+
+#[test]
+fn every_fixture_has_a_page_that_fits_a_screen() {
+    let mut count = 0;
+    for entry in fs::read_dir(fixtures().join("dumps")).unwrap() {
+        let dump = format!("tests/fixtures/dumps/{}", entry.unwrap().file_name().to_str().unwrap());
+        fits(&run(&[&dump]), &dump);
+        count += 1;
+    }
+    assert!(count > 30, "{count}");
+}
+
+/// A chosen wave has its own page, several have one page each, and JSON an array.
+#[test]
+fn waves_are_chosen() {
+    let one: Value = serde_json::from_str(&run(&["triage", "--json", "--wave", "1"])).unwrap();
+    assert_eq!((&one["accesses"][0]["wave"], &one["thread"]), (&1.into(), &1.into()));
+    let two: Value = serde_json::from_str(&run(&["triage", "--json", "--wave", "1-2"])).unwrap();
+    assert_eq!(two.as_array().map(Vec::len), Some(2));
+    assert_eq!(run(&["triage", "--wave", "1-2"]).matches("AMDGPU Wave 1:1:1:2").count(), 2);
+}
