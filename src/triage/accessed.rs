@@ -37,6 +37,13 @@ pub(super) struct LaneAt {
     pub(super) parts: AddressParts,
 }
 
+impl LaneAt {
+    /// Whether the access is to global memory.
+    pub(super) fn is_global(&self) -> bool {
+        self.global == Some(self.address)
+    }
+}
+
 /// The registers of an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct AddressParts {

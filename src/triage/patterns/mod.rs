@@ -12,7 +12,7 @@ mod poison;
 mod tests;
 
 use super::accessed::{Accessed, LaneAt};
-use super::source::FoundTerm;
+use super::source::Found;
 use super::{Pattern, PatternOf};
 use crate::units::LaneSet;
 
@@ -24,6 +24,8 @@ struct Subject<'a> {
     base: Option<u64>,
     /// The index in elements from the pointer of the term.
     index: Option<i64>,
+    /// Pointer variables that lead to listed memory.
+    pointers: &'a [u64],
     /// Bytes of an element of the term; without one the bytes of the access.
     element: u64,
 }
@@ -51,12 +53,12 @@ const RULES: &[Rule] = &[
 ];
 
 /// The patterns of the lanes of an access.
-pub(super) fn of(accessed: &Accessed<'_>, term: Option<&FoundTerm>) -> Vec<PatternOf> {
+pub(super) fn of(accessed: &Accessed<'_>, found_term: &Found) -> Vec<PatternOf> {
     let mut found: Vec<PatternOf> = Vec::new();
     for rule in RULES {
         let mut first: Option<PatternOf> = None;
         for lane in &accessed.lanes {
-            let Some(pattern) = rule(&Subject::new(accessed, lane, term)) else { continue };
+            let Some(pattern) = rule(&Subject::new(accessed, lane, found_term)) else { continue };
             let of = lane.lane.map_or(LaneSet::EMPTY, LaneSet::one);
             match &mut first {
                 Some(first) => first.lanes = first.lanes.or(of),
@@ -69,16 +71,18 @@ pub(super) fn of(accessed: &Accessed<'_>, term: Option<&FoundTerm>) -> Vec<Patte
 }
 
 impl<'a> Subject<'a> {
-    fn new(accessed: &'a Accessed<'a>, lane: &'a LaneAt, term: Option<&FoundTerm>) -> Self {
+    fn new(accessed: &'a Accessed<'a>, lane: &'a LaneAt, found: &'a Found) -> Self {
+        let term = found.term.as_ref();
         let of_term = term.and_then(|term| term.lanes.iter().find(|known| known.lane == lane.lane));
         let base = lane.parts.base.or_else(|| of_term.map(|known| known.base));
         let element = term.map_or(lane.bytes, |term| term.term.element).max(1);
-        Self { accessed, lane, base, index: of_term.map(|known| known.index), element }
+        let index = of_term.map(|known| known.index);
+        Self { accessed, lane, base, index, pointers: &found.pointers, element }
     }
 
     /// The first byte in global memory, if the access is to global memory.
     fn global(&self) -> Option<u64> {
-        self.lane.global.filter(|global| *global == self.lane.address)
+        self.lane.is_global().then_some(self.lane.address)
     }
 
     /// The first byte in global memory, if the capture does not list it.

@@ -30,14 +30,37 @@ const BYTES: &[(u8, &str)] = &[
 ];
 
 /// The address is not in listed memory, and the base pointer or the register with the address is a filler, or less than
-/// 64 KiB from one.
+/// 64 KiB from one; or the index is a filler of 4 bytes.
 pub(super) fn poison(of: &Subject<'_>) -> Option<Pattern> {
     of.unlisted()?;
     let values = [of.base, of.lane.parts.sum, of.global()];
-    values.into_iter().flatten().find_map(|value| {
-        let origin = origin(value)?;
-        Some(Pattern::Poison { value, origin })
-    })
+    let pointer = values.into_iter().flatten().find_map(|value| Some((value, origin(value)?)));
+    let index = || {
+        let word = of.index.and_then(word)?;
+        Some((word.into(), of_word(word)?))
+    };
+    pointer.or_else(index).map(|(value, origin)| Pattern::Poison { value, origin })
+}
+
+/// The 32 bits of an index of either sign.
+fn word(index: i64) -> Option<u32> {
+    u32::try_from(index).ok().or_else(|| i32::try_from(index).ok().map(i32::cast_unsigned))
+}
+
+/// The origin of a filler of 4 bytes. All bits clear or set are no filler.
+fn of_word(word: u32) -> Option<&'static str> {
+    let [first, rest @ ..] = word.to_le_bytes();
+    if let Some((_, origin)) = WORDS.iter().find(|(known, _)| *known == word) {
+        return Some(origin);
+    }
+    let is_repeated = rest.iter().all(|byte| *byte == first) && !matches!(first, 0 | 0xff);
+    is_repeated.then(|| of_byte(first))
+}
+
+/// The origin of a repeated byte.
+fn of_byte(byte: u8) -> &'static str {
+    let known = BYTES.iter().find(|(known, _)| *known == byte);
+    known.map_or("a repeated byte, as glibc's MALLOC_PERTURB_ writes", |(_, origin)| origin)
 }
 
 /// The origin of the filler at or near a value.
@@ -52,7 +75,5 @@ pub(super) fn origin(value: u64) -> Option<&'static str> {
         return Some(origin);
     }
     // All bits clear or set are no filler.
-    let byte = (1..=0xfe).find(|byte| is_near(repeated(*byte)))?;
-    let known = BYTES.iter().find(|(known, _)| *known == byte);
-    Some(known.map_or("a repeated byte, as glibc's MALLOC_PERTURB_ writes", |(_, origin)| origin))
+    (1..=0xfe).find(|byte| is_near(repeated(*byte))).map(of_byte)
 }

@@ -6,6 +6,7 @@ use crate::isa;
 use crate::session::{MemoryAddress, MockInspect, Region};
 use crate::triage::accessed::{Accessed, AddressParts, LaneAt};
 use crate::triage::map::Map;
+use crate::triage::source::Found;
 use crate::triage::{Confidence, Pattern, PatternOf, SourceAt, Suspect};
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -104,6 +105,10 @@ impl Case {
     }
 
     fn found(&self) -> Vec<Pattern> {
+        self.found_with(&Found::default())
+    }
+
+    fn found_with(&self, found: &Found) -> Vec<Pattern> {
         let session = session(self.is_whole);
         let generation = Processor::named("gfx90a").unwrap().generation;
         let suspect = Suspect {
@@ -133,7 +138,7 @@ impl Case {
             others: Vec::new(),
             apertures: vec![(Address(LDS), "LDS"), (Address(0x0002_0000_0000_0000), "private memory")],
         };
-        let found = super::of(&accessed, None);
+        let found = super::of(&accessed, found);
         let lanes = |of: &PatternOf| assert_eq!(of.lanes, LaneSet::one(LaneId(7)));
         found.iter().for_each(lanes);
         found.into_iter().map(|of| of.pattern).collect()
@@ -240,12 +245,12 @@ fn negative_index() {
     at(X).base(X + 8).lacks("NegativeIndex");
     at(X - (1 << 33)).base(X).has("NegativeIndex");
     at(X - (1 << 33) - 4).base(X).lacks("NegativeIndex");
-    let mut case = at(X + 0x100 + 0xffff_fff8).base(X + 0x100);
-    case.lane.parts.index = Some(0xffff_fff8);
-    assert!(case.found().contains(&negative(-2, true)));
-    let mut case = at(X + 0x100 + 0x7fff_fff8).base(X + 0x100);
-    case.lane.parts.index = Some(0x7fff_fff8);
-    case.lacks("NegativeIndex");
+    assert!(at(X + 0x100 + 0xffff_fff8).base(X + 0x100).found().contains(&negative(-2, true)));
+    assert!(at(X + 0xffff_0004).base(X).found().contains(&negative(-0x3fff, true)));
+    at(X + 0xffff_0000).base(X).lacks("NegativeIndex");
+    at(BIG + 0x90_0000 + 0xff80_0000).base(BIG + 0x90_0000).has("NegativeIndex");
+    at(BIG + 0x70_0000 + 0xff80_0000).base(BIG + 0x70_0000).lacks("NegativeIndex");
+    at(X + (1 << 32) + 0xff8).base(X + 0x1000).lacks("NegativeIndex");
 }
 
 #[test]
@@ -257,6 +262,10 @@ fn wrapped_at_32_bits() {
     at(X + 0x20 + (4 << 32)).base(X).whole().has("Wrapped32");
     at(X + 0x20 + (5 << 32)).base(X).whole().lacks("Wrapped32");
     at(END - (1 << 32)).base(X).whole().lacks("Wrapped32");
+    let case = at(X + 0x20 - (1 << 32)).whole();
+    let of = |pointer| case.found_with(&Found { term: None, pointers: vec![pointer] });
+    assert!(of(X).contains(&wrapped));
+    assert!(!of(BIG).contains(&wrapped), "a pointer that is further away");
 }
 
 #[test]

@@ -106,8 +106,7 @@ fn distance(value: &PartValue, at: &LaneAt) -> Option<(u64, i64)> {
     if value.space == at.space {
         return Some((value.address, at.address.wrapping_sub(value.address).cast_signed()));
     }
-    let global = at.global.filter(|global| *global == at.address)?;
-    Some((value.value, global.wrapping_sub(value.value).cast_signed()))
+    at.is_global().then(|| (value.value, at.address.wrapping_sub(value.value).cast_signed()))
 }
 
 /// The indexes of an element by its distance, and the remaining bytes. All but the outermost index are within bounds.

@@ -4,11 +4,12 @@ mod expression;
 mod fit;
 mod line;
 mod rule;
+mod slots;
 mod term;
 #[cfg(test)]
 mod tests;
 
-pub(super) use term::FoundTerm;
+pub(super) use term::Found;
 
 use super::accessed::Accessed;
 use super::{Suspect, patterns};
@@ -23,7 +24,7 @@ pub fn describe(session: &dyn Inspect, faults: &[Fault], suspect: &mut Suspect) 
     session.next_question();
     let accessed = Accessed::new(session, faults, suspect);
     let found = term::find(&accessed);
-    let patterns = patterns::of(&accessed, found.as_ref());
+    let patterns = patterns::of(&accessed, &found);
     suspect.patterns = patterns;
-    suspect.term = found.map(|found| found.term);
+    suspect.term = found.term.map(|found| found.term);
 }

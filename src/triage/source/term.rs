@@ -8,7 +8,7 @@ use super::super::{DeclaredBounds, Neighbour, Term, Variable};
 use super::expression::{self, Notation};
 use super::fit::{self, Fit};
 use super::line::{Line, Use};
-use super::rule;
+use super::{rule, slots};
 use crate::session::print::{PartOwner, PartSort, Parts, PartsQuery, VariablePart};
 use crate::triage::accessed::{Accessed, LaneAt, lane_set};
 use crate::units::{LaneId, LaneSet, Pc};
@@ -19,10 +19,20 @@ const WITNESSES: usize = 4;
 const MAX_CHECKED: usize = 24;
 /// The distance in bytes within which an address belongs to a neighbouring allocation.
 pub(super) const NEAR: u64 = 0x1_0000;
+/// Maximum number of pointers to listed memory.
+const MAX_POINTERS: usize = 32;
 /// Maximum number of variables in a list of a term.
 const MAX_LISTED: usize = 3;
 /// The difference of scores below which a fit is an alternative.
 const CLOSE: u32 = 8;
+
+/// The result.
+#[derive(Clone, Debug, Default)]
+pub(in crate::triage) struct Found {
+    pub(in crate::triage) term: Option<FoundTerm>,
+    /// Values of pointer variables in the first lane that lead to listed memory.
+    pub(in crate::triage) pointers: Vec<u64>,
+}
 
 /// A term, and the numbers of lanes for patterns.
 #[derive(Clone, Debug)]
@@ -41,21 +51,40 @@ pub(in crate::triage) struct TermLane {
     pub(in crate::triage) index: i64,
 }
 
-/// The term of an access; `None`: no pointer has a reason.
-pub(super) fn find(accessed: &Accessed<'_>) -> Option<FoundTerm> {
+/// The term of an access, if a pointer has a reason, and the pointers to listed memory.
+pub(super) fn find(accessed: &Accessed<'_>) -> Found {
+    let mut pointers = Vec::new();
+    let term = term(accessed, &mut pointers);
+    Found { term, pointers }
+}
+
+fn term(accessed: &Accessed<'_>, pointers: &mut Vec<u64>) -> Option<FoundTerm> {
     let witnesses = witnesses(&accessed.lanes);
     let others = witnesses_of(&accessed.others);
     let line = accessed.suspect.at.text.as_deref().map(Line::new).unwrap_or_default();
     [false, true].into_iter().find_map(|has_globals| {
-        let parts = ask(accessed, &witnesses, &others, Vec::new(), has_globals)?;
+        let mut parts = ask(accessed, &witnesses, &others, Vec::new(), has_globals)?;
+        add_pointers(accessed, &parts, pointers);
+        slots::add(accessed, &mut parts, &line);
         let names = names(accessed, &parts, &witnesses, &others, &line);
         if names.is_empty() {
             return None;
         }
-        let parts = ask(accessed, &accessed.lanes, &accessed.others, names, has_globals)?;
+        let mut parts = ask(accessed, &accessed.lanes, &accessed.others, names, has_globals)?;
+        slots::add(accessed, &mut parts, &line);
         let fits = ranked(accessed, &parts, &accessed.lanes, &accessed.others, &line);
         best(accessed, &parts, fits, &line)
     })
+}
+
+/// Adds the pointers of a lane to listed memory.
+fn add_pointers(accessed: &Accessed<'_>, parts: &Parts, pointers: &mut Vec<u64>) {
+    for part in parts.parts.iter().filter(|part| matches!(part.sort, PartSort::Pointer(_))) {
+        let Some(value) = part.values.first().map(|value| value.value) else { continue };
+        if pointers.len() < MAX_POINTERS && !pointers.contains(&value) && accessed.map.lists(value) {
+            pointers.push(value);
+        }
+    }
 }
 
 /// The lanes that decide: the first, the last, and those between at equal distances.
@@ -105,6 +134,10 @@ fn names(
     };
     for (_, fit) in fits.iter().take(MAX_LISTED + 1) {
         add(&fit.part.variable);
+        // An index within the path: `bodies[i]`.
+        for (_, index) in fit.part.path.split('[').enumerate().skip(1) {
+            add(index.split(|end| "].->+ ".contains(end)).next().unwrap_or_default());
+        }
     }
     for (_, fit) in fits.iter().take(MAX_LISTED + 1) {
         for part in integers(parts) {
@@ -165,9 +198,12 @@ fn score(
         score += weight;
     }
     let first = fit.lanes.first()?;
-    let span = accessed.map.at(first.base);
     let distance = first.distance.unsigned_abs();
+    let is_global = lanes.first()?.is_global();
+    let span = is_global.then(|| accessed.map.at(first.base)).flatten();
     match &span {
+        // LDS and private memory are small: an address of them is near all their pointers.
+        _ if !is_global => is_founded = true,
         Some(span) => {
             let address = first.base.wrapping_add_signed(first.distance);
             let past = address.saturating_sub(span.last.saturating_add(1));
@@ -227,7 +263,8 @@ fn is_bound(accessed: &Accessed<'_>, part: &VariablePart, fit: &Fit<'_>) -> bool
         return false;
     }
     let indexes = || fit.lanes.iter().map(super::fit::LaneFit::index);
-    let count = fit.lanes.first().and_then(|lane| {
+    let is_global = accessed.lanes.first().is_some_and(LaneAt::is_global);
+    let count = fit.lanes.first().filter(|_| is_global).and_then(|lane| {
         let span = accessed.map.at(lane.base)?;
         i64::try_from((span.last - lane.base).saturating_add(1).checked_div(fit.element)?).ok()
     });
@@ -366,8 +403,8 @@ fn declared(fit: &Fit<'_>) -> Option<DeclaredBounds> {
 /// The allocation that the pointer leads to, with the distance of the first lane's address.
 fn allocation(accessed: &Accessed<'_>, fit: &Fit<'_>) -> Option<Neighbour> {
     let lane = fit.lanes.first()?;
-    let at = accessed.lanes.first()?;
-    let global = at.global.filter(|global| *global == at.address)?;
+    let at = accessed.lanes.first().filter(|at| at.is_global())?;
+    let global = at.address;
     let span = accessed.map.at(lane.base)?;
     let past = global.saturating_sub(span.last.saturating_add(1));
     let before = span.start.saturating_sub(global);

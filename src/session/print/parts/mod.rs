@@ -125,6 +125,8 @@ pub struct Pointee {
     pub is_composite: bool,
     /// Whether the source forbids writes through the pointer.
     pub is_const: bool,
+    /// The target of the elements, if they are pointers. Integers of 8 bytes count as pointers without a type.
+    pub to: Option<Box<Pointee>>,
 }
 
 /// A dimension of an array in memory.

@@ -85,7 +85,7 @@ impl Collector<'_> {
         at: &At<'_>,
     ) {
         let Ok(value) = walk.address(object) else { return };
-        let sort = PartSort::Pointer(pointee(walk, owner, to));
+        let sort = PartSort::Pointer(pointee(walk, owner, to, true));
         self.add(owner, at.path, &sort, resolved(walk, value, space));
         if at.is_target {
             return;
@@ -126,7 +126,7 @@ impl Collector<'_> {
         if let (true, Storage::Memory { space, .. }) = (data.in_memory(), &data.location.storage)
             && let Ok(address) = walk.place_address(&data)
         {
-            let element = pointee(walk, owner, &Ty::Die(element));
+            let element = pointee(walk, owner, &Ty::Die(element), true);
             let sort = PartSort::Array { element, dimensions: dimensions.clone() };
             let value = PartValue { lane: walk.lane, value: address, space: *space, address };
             self.add(owner, at.path, &sort, value);
@@ -196,7 +196,8 @@ fn dimensions(
     Some(found).filter(|found| !found.is_empty())
 }
 
-fn pointee(walk: &PathEvaluator<'_, '_, '_>, owner: &Owner<'_>, to: &Ty) -> Pointee {
+/// `is_outer`: the targets of its elements count, too.
+fn pointee(walk: &PathEvaluator<'_, '_, '_>, owner: &Owner<'_>, to: &Ty, is_outer: bool) -> Pointee {
     let debug = walk.scene.debug();
     let size = to.size(debug).ok().flatten().filter(|size| *size > 0);
     let shape = to.shape(debug);
@@ -206,7 +207,14 @@ fn pointee(walk: &PathEvaluator<'_, '_, '_>, owner: &Owner<'_>, to: &Ty) -> Poin
         _ => None,
     };
     let is_const = of.is_some_and(|(_, id)| is_const(debug, id));
-    Pointee { size, of, is_composite, is_const }
+    let to = match &shape {
+        Ok(Shape::Pointer { to, .. }) if is_outer => Some(Box::new(pointee(walk, owner, to, false))),
+        Ok(Shape::Number(Sort::Unsigned | Sort::Signed)) if is_outer && size == Some(8) => {
+            Some(Box::default())
+        }
+        _ => None,
+    };
+    Pointee { size, of, is_composite, is_const, to }
 }
 
 fn is_const(debug: &DebugInfo, mut id: TypeId) -> bool {
