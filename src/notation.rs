@@ -1,6 +1,5 @@
 //! Notation of counts, ranges, bytes and values by lane in text.
 
-#[allow(dead_code, reason = "users of the rules land after them")]
 pub(crate) mod lanes;
 
 use std::fmt::Display;

@@ -54,6 +54,9 @@ pub(super) struct Args {
     /// Folders of separate debug information, given once for all commands.
     #[arg(skip)]
     pub(super) debug_dirs: Vec<PathBuf>,
+    /// Whether all warnings are printed whole, given once for all commands.
+    #[arg(skip)]
+    pub(super) is_verbose: bool,
 }
 
 /// Supplements for the first dump alone.
@@ -126,7 +129,9 @@ fn compared(args: &Args, targets: &Targets) -> Result<Diff, Failure> {
         with.r_version = r_version.or(with.r_version);
         with.code_objects.splice(0..0, code.iter().cloned());
         let debug_dirs = args.debug_dirs.clone();
-        dump::open(&DumpArgs { dump: Some(path.clone()), debug_dirs, with, ..DumpArgs::default() }, targets)
+        let is_verbose = args.is_verbose;
+        let from = DumpArgs { dump: Some(path.clone()), debug_dirs, with, is_verbose, ..DumpArgs::default() };
+        dump::open(&from, targets)
     };
     let (of_a, of_b) = (&args.of_a, &args.of_b);
     let a = open(&args.a, &of_a.a_host_core, &of_a.a_code_object, of_a.a_r_version)?;

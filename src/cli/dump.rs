@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::Failure;
 use super::choice::choice;
 use super::value::ValueError;
+use super::warnings;
 use crate::arch::{Targets, WaveArch};
 use crate::capture::{FaultAddress, PAGE, Wave};
-use crate::clean::clean_lines;
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
@@ -49,6 +49,9 @@ pub(crate) struct DumpArgs {
     /// The disassembler, given once for all commands.
     #[arg(skip)]
     pub(crate) disassembler: Option<PathBuf>,
+    /// Whether all warnings are printed whole, given once for all commands.
+    #[arg(skip)]
+    pub(crate) is_verbose: bool,
 }
 
 /// A user's supplements to an incomplete capture.
@@ -274,9 +277,7 @@ pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
 /// Opens the dump and reports its problems on standard error.
 pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let dump = open_quietly(args, targets)?;
-    for problem in dump.problems() {
-        writeln!(anstream::stderr(), "{}: {}", problem.severity, clean_lines(problem.to_string()))?;
-    }
+    warnings::print(dump.problems(), args.is_verbose)?;
     Ok(dump)
 }
 
@@ -423,9 +424,11 @@ impl Waves<'_> {
             let mut of_range = all().filter(|(_, wave)| ids.contains(&wave.id)).peekable();
             let Some((_, first)) = of_range.peek() else {
                 let ids = notation::range(&(ids.start(), ids.end()));
-                return Err(
-                    format!("{} has no wave {ids}; `lanescope waves` lists them", capture.name).into()
-                );
+                return Err(format!(
+                    "{} has no wave with the id {ids}; `lanescope waves` lists the ids",
+                    capture.name
+                )
+                .into());
             };
             let (id, kind) = (first.id, kind_name(&first.kind));
             if self.kind.is_some_and(|asked| !of_range.any(|(_, wave)| is_kind(&wave.kind, asked))) {

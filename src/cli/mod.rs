@@ -16,6 +16,7 @@ mod sources;
 mod steps;
 pub(crate) mod targets;
 mod value;
+mod warnings;
 
 mod export;
 mod view;
@@ -66,6 +67,9 @@ struct Globals {
     /// The llvm-objdump or llvm-mc to disassemble with [default: the newest on the PATH, then ROCm's]
     #[arg(long, global = true, value_name = "FILE")]
     disassembler: Option<PathBuf>,
+    /// Print all warnings about the dump, each whole
+    #[arg(long, global = true)]
+    verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -97,9 +101,9 @@ enum Command {
 }
 
 impl Command {
-    /// Passes on the folders of separate debug information and the disassembler.
+    /// Passes on the folders of separate debug information, the disassembler and the form of warnings.
     fn look_in(&mut self, globals: Globals) {
-        let (folders, disassembler) = (globals.debug_dirs, globals.disassembler);
+        let (folders, disassembler, is_verbose) = (globals.debug_dirs, globals.disassembler, globals.verbose);
         let from = match self {
             Self::Serve(serve::Args { from, .. })
             | Self::Info(info::Args { from, .. })
@@ -107,16 +111,16 @@ impl Command {
             | Self::Slim(slim::Args { from, .. })
             | Self::Export(export::Args { from, .. }) => from,
             Self::Diff(args) => {
-                args.debug_dirs = folders;
+                (args.debug_dirs, args.is_verbose) = (folders, is_verbose);
                 return;
             }
             Self::Dwarf(args) => {
-                args.debug_dirs = folders;
+                (args.debug_dirs, args.is_verbose) = (folders, is_verbose);
                 return;
             }
             Self::CodeObject(_) | Self::Targets { .. } => return,
         };
-        (from.debug_dirs, from.disassembler) = (folders, disassembler);
+        (from.debug_dirs, from.disassembler, from.is_verbose) = (folders, disassembler, is_verbose);
     }
 }
 

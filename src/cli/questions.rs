@@ -104,7 +104,8 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<u8, Failure> {
     let mut from = DumpArgs::from_arg_matches(matches)?;
-    (from.debug_dirs, from.disassembler) = (globals.debug_dirs, globals.disassembler);
+    (from.debug_dirs, from.disassembler, from.is_verbose) =
+        (globals.debug_dirs, globals.disassembler, globals.verbose);
     let chosen = if has_waves(question) { Some(WaveArgs::from_arg_matches(matches)?) } else { None };
     let mut arguments = arguments(question, matches)?;
     let only = rest(question, &mut arguments, &mut from)?;
@@ -387,8 +388,12 @@ impl Numbering for Ids {
         u64::from(member.id)
     }
 
-    fn listed(&self, wave: WaveId) -> String {
-        (wave.0 + 1).to_string()
+    fn noun(&self) -> &'static str {
+        "wave"
+    }
+
+    fn listed(&self, _: WaveId) -> Option<String> {
+        None
     }
 
     fn command(&self, step: &Step) -> Option<String> {

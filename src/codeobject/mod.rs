@@ -31,6 +31,7 @@ pub(crate) use tests::{assembled, newest_llvm};
 mod uri;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -83,6 +84,7 @@ pub struct CodeObject {
     sections: Vec<Section>,
     problems: Vec<CodeObjectError>,
     symbols: OnceLock<Symbols>,
+    kernel_entries: OnceLock<HashSet<ElfAddress>>,
     metadata: OnceLock<Result<Option<Metadata>>>,
     /// The remaining limit on unpacked bytes of its compressed sections.
     unpack_limit: UnpackLimit,
@@ -112,8 +114,18 @@ impl CodeObject {
             Err(problem) => (Vec::new(), vec![problem]),
         };
         let sections = if sections.is_empty() { dynamic::sections(&file, &segments) } else { sections };
-        let (symbols, metadata) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { file, header, segments, sections, problems, symbols, metadata, unpack_limit })
+        let (symbols, kernel_entries, metadata) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self {
+            file,
+            header,
+            segments,
+            sections,
+            problems,
+            symbols,
+            kernel_entries,
+            metadata,
+            unpack_limit,
+        })
     }
 
     /// Reads a loaded image of a code object: byte 0 is the ELF header, and segments lie at their ELF addresses instead
@@ -136,9 +148,19 @@ impl CodeObject {
             segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
         }
         let sections = dynamic::sections(&file, &segments);
-        let (symbols, metadata) = (OnceLock::new(), OnceLock::new());
+        let (symbols, kernel_entries, metadata) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let unpack_limit = UnpackLimit::of(&file, &UnpackMemory::default());
-        Ok(Self { file, header, segments, sections, problems: Vec::new(), symbols, metadata, unpack_limit })
+        Ok(Self {
+            file,
+            header,
+            segments,
+            sections,
+            problems: Vec::new(),
+            symbols,
+            kernel_entries,
+            metadata,
+            unpack_limit,
+        })
     }
 
     /// The whole file.
@@ -352,9 +374,12 @@ impl CodeObject {
     /// runtime finds a kernel by its exported descriptor, and reading a million others takes seconds.
     #[must_use]
     pub fn is_kernel_entry(&self, entry: ElfAddress) -> bool {
-        let symbols = self.symbols_up_to(MANY_SYMBOLS);
-        let mut kernels = symbols.iter().filter(|symbol| symbol.kernel_name().is_some());
-        kernels.any(|kernel| self.kernel_entry(ElfAddress(kernel.value)) == Some(entry))
+        let entries = self.kernel_entries.get_or_init(|| {
+            let symbols = self.symbols_up_to(MANY_SYMBOLS);
+            let kernels = symbols.iter().filter(|symbol| symbol.kernel_name().is_some());
+            kernels.filter_map(|kernel| self.kernel_entry(ElfAddress(kernel.value))).collect()
+        });
+        entries.contains(&entry)
     }
 
     /// Returns the first instruction of the kernel with that descriptor: bytes 16 to 23 hold its signed distance from

@@ -55,7 +55,7 @@ pub(crate) enum DiffError {
         kinds: [String; 2],
     },
     /// A dump has no wave of that id.
-    #[error("{dump} has no wave {id}; `lanescope waves` lists them")]
+    #[error("{dump} has no wave with the id {id}; `lanescope waves` lists the ids")]
     NoSuchWave {
         /// The dump.
         dump: String,

@@ -4,7 +4,7 @@
 //! constant. Runs by the same rule are one rule, whatever is between them. All functions take at most 64 lanes, which
 //! bounds their work.
 
-use super::list;
+use super::range;
 use crate::units::{LaneId, LaneSet};
 
 /// Least number of lanes of a run whose values differ: any two values are linear.
@@ -12,8 +12,11 @@ const MIN_RUN: usize = 3;
 /// Maximum number of rules, and of their ranges of lanes, that are easier to read than a list of the values.
 const MAX_RULES: usize = 8;
 const MAX_RANGES: usize = 16;
-/// Maximum number of numbers in a text with a rule. A longer text is only equal to another or not.
+/// Least number of lanes of a series with gaps: `0, 2, ..., 8` is not longer than its lanes.
+const MIN_SERIES: usize = 5;
+/// Maximum number of numbers, and of bytes, of a text with a rule. A longer text is only equal to another or not.
 const MAX_NUMBERS: usize = 32;
+const MAX_BYTES: usize = 4096;
 
 /// The numbers of some lanes: `base + step * lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,7 @@ impl Rule {
 
     /// Formats the rule as a term of the lane: `7`, `lane`, `1000 + lane`, `4 * lane - 8`, `63 - lane`.
     #[must_use]
+    #[allow(dead_code, reason = "the terms of the analysis of faults use it")]
     pub(crate) fn term(&self) -> String {
         let lane = match self.step.unsigned_abs() {
             0 => return self.base.to_string(),
@@ -112,15 +116,44 @@ pub(crate) fn are_readable(rules: impl IntoIterator<Item = LaneSet>) -> bool {
     let (mut count, mut ranges) = (0usize, 0usize);
     for lanes in rules {
         count += 1;
-        // Each range begins at a lane without a lower neighbour.
-        ranges += (lanes.0 & !(lanes.0 << 1)).count_ones() as usize;
+        ranges += series(lanes).len();
     }
     count <= MAX_RULES && ranges <= MAX_RANGES
 }
 
-/// Formats lanes as ranges: `0-24, 26`.
+/// Formats lanes as ranges, and as series of equal distances: `0-24, 26`, `0, 2, ..., 62`.
 pub(crate) fn ranges(lanes: LaneSet) -> String {
-    list(lanes.iter().map(|lane| lane.0))
+    let part = |part: &Series| match part {
+        Series { first, last, distance: 0..=1 } => range(&(*first, *last)),
+        Series { first, last, distance } => {
+            format!("{first}, {}, ..., {last}", first.saturating_add(*distance))
+        }
+    };
+    series(lanes).iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// Lanes at equal distances.
+struct Series {
+    first: u8,
+    last: u8,
+    distance: u8,
+}
+
+/// The ranges of a set, and series of at least [`MIN_SERIES`] lanes at a larger distance.
+fn series(lanes: LaneSet) -> Vec<Series> {
+    let all: Vec<u8> = lanes.iter().map(|lane| lane.0).collect();
+    let (mut found, mut left) = (Vec::new(), all.as_slice());
+    while let [first, after @ ..] = left {
+        let distance = after.first().map_or(1, |next| next.saturating_sub(*first));
+        let is_next = |one: &u8, next: &u8| next.checked_sub(*one) == Some(distance);
+        let length = left.chunk_by(is_next).next().map_or(1, <[u8]>::len);
+        let length = if distance == 1 || length >= MIN_SERIES { length } else { 1 };
+        let (taken, rest) = left.split_at_checked(length).unwrap_or((left, &[]));
+        let last = taken.last().copied().unwrap_or(*first);
+        found.push(Series { first: *first, last, distance: if length == 1 { 0 } else { distance } });
+        left = rest;
+    }
+    found
 }
 
 /// The numbers of a lane, and all else that lanes of a rule have in common.
@@ -242,6 +275,9 @@ impl Digits {
 
 /// The whole numbers of a text, and its other parts.
 fn split(text: &str) -> (Vec<Piece<'_>>, Vec<i128>) {
+    if text.len() > MAX_BYTES {
+        return (vec![Piece::Words(text)], Vec::new());
+    }
     let (mut pieces, mut numbers) = (Vec::new(), Vec::new());
     let (mut rest, mut words, mut start) = (text, 0, 0);
     let mut before = ' ';

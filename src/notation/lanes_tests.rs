@@ -64,6 +64,18 @@ fn lanes_between_the_given_ones_count_as_steps() {
 }
 
 #[test]
+fn lanes_at_equal_distances_are_a_series() {
+    let text = |lanes: &[u8]| super::ranges(lanes.iter().map(|lane| LaneId(*lane)).collect());
+    assert_eq!(text(&[]), "");
+    assert_eq!(text(&[63]), "63");
+    assert_eq!(text(&[0, 2, 4, 6]), "0, 2, 4, 6");
+    assert_eq!(text(&[0, 2, 4, 6, 8]), "0, 2, ..., 8");
+    assert_eq!(text(&[0, 1, 2, 4, 8, 12, 16, 20, 21]), "0-2, 4, 8, ..., 20, 21");
+    assert_eq!(super::ranges(LaneSet(0xaaaa_aaaa_aaaa_aaaa)), "1, 3, ..., 63");
+    assert_eq!(super::ranges(LaneSet(u64::MAX)), "0-63");
+}
+
+#[test]
 fn rules_as_terms() {
     let term = |base, step| Rule { lanes: LaneSet(1), base, step }.term();
     assert_eq!(term(5, 0), "5");
@@ -179,6 +191,7 @@ fn many_rules_are_less_readable_than_the_values() {
     let lanes = |numbers: Vec<i128>| rules(by_lane(&numbers)).into_iter().map(|rule| rule.lanes);
     assert!(are_readable(lanes((0..64).map(|at| at / 8).collect())));
     assert!(!are_readable(lanes((0..64).map(|at| at / 4).collect())));
-    assert!(!are_readable(lanes((0..64).map(|at| at % 2).collect())));
+    assert!(are_readable(lanes((0..64).map(|at| at % 2).collect())));
+    assert!(!are_readable(lanes((0..64).map(|at| at / 2 % 2).collect())));
     assert!(!are_readable(lanes((0..64).map(|at| at * at).collect())));
 }

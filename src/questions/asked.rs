@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::answer::{Answer, QuestionError};
 use super::arguments::{Arguments, Lanes};
+use super::parameter::FULL;
 use crate::report::json::{self, set};
+use crate::report::lanes::Detail;
 use crate::report::{Style, spaces};
 use crate::session::{Dump, Inspect, Member, ReadError, Waves};
 use crate::triage::Step;
@@ -47,8 +49,11 @@ pub trait Numbering {
     /// The user's number of a group's wave.
     fn wave(&self, member: &Member) -> u64;
 
-    /// The user's numbers of a wave's threads: `3`, `1, 3-5`.
-    fn listed(&self, wave: WaveId) -> String;
+    /// The noun of [`Self::wave`]: `thread`, or `wave` if the number is the wave's id in the dump.
+    fn noun(&self) -> &'static str;
+
+    /// The user's numbers of a wave's threads: `3`, `1, 3-5`. `None`: the user names waves by their ids.
+    fn listed(&self, wave: WaveId) -> Option<String>;
 
     /// The command for a step of an analysis; `None`: the front end has none.
     fn command(&self, step: &Step) -> Option<String>;
@@ -105,6 +110,12 @@ impl<'a> Asked<'a> {
     #[must_use]
     pub fn frame(&self) -> usize {
         self.arguments.index("frame").unwrap_or(0)
+    }
+
+    /// The form of tables of lanes.
+    #[must_use]
+    pub(super) fn detail(&self) -> Detail {
+        Detail::of(self.arguments.has(FULL.name))
     }
 
     /// The lanes of the question, else the focused one; `frame`: the frame whose active lanes apply.

@@ -6,7 +6,7 @@ use super::answer::{Answer, QuestionError};
 use super::asked::{Asked, Form, kind_name};
 use super::parameter::{Parameter, Takes, Words};
 use super::{Document, Question, Subject};
-use crate::report::groups;
+use crate::report::groups::{self, WaveNumbers};
 use crate::report::json::set;
 use crate::session::{GroupBy, Grouping};
 
@@ -33,9 +33,8 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let by = asked.arguments.text("by").and_then(GroupBy::named).unwrap_or_default();
     let (numbering, grouping) = (asked.numbering, Grouping { by, lanes: asked.arguments.has("lanes") });
     if let Form::Text(style) = asked.form {
-        let text = asked.by_kind(|session| {
-            Ok(groups::text(&session.groups(grouping)?, &|member| numbering.wave(member), style))
-        });
+        let numbers = WaveNumbers { of: &|member| numbering.wave(member), noun: numbering.noun() };
+        let text = asked.by_kind(|session| Ok(groups::text(&session.groups(grouping)?, &numbers, style)));
         return Ok(text?.into());
     }
     let mut kinds = Vec::new();

@@ -2,9 +2,9 @@
 
 use super::answer::{Answer, QuestionError};
 use super::asked::Asked;
-use super::parameter::{LANES as LANE, Parameter, Words};
+use super::parameter::{FULL, LANES as LANE, Parameter, Words};
 use super::{Document, Question, Subject};
-use crate::report::{json, text};
+use crate::report::{json, text, waves};
 use crate::session::{LaneInfo, ReadError};
 use crate::units::LaneSet;
 
@@ -14,11 +14,15 @@ pub(super) const LANES: Question = Question {
     packet: Some("qlanescope.Lanes"),
     document: Some(Document { packet: "qXfer:lanescope-lanes:read", annex: &[] }),
     summary: "List the wave's lanes: work-item, state and position.",
-    example: "",
+    example: "lanes full",
     subject: Subject::Wave,
-    parameters: &[LANE
-        .words(Words::Absent)
-        .help("Only these lanes: a number, 0,3,16-31, `active` or `all` [default: all]")],
+    parameters: &[
+        LANE.words(Words::Absent)
+            .help("Only these lanes: a number, 0,3,16-31, `active` or `all` [default: all]"),
+        FULL.help(
+            "Print each lane on its own; without it, lanes with the same state and position share a line",
+        ),
+    ],
     answer: lanes,
 };
 
@@ -43,7 +47,7 @@ fn lanes<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let mut lanes = session.lanes(focus.wave)?;
     lanes.retain(|info| chosen.is_none_or(|chosen: LaneSet| chosen.contains(info.lane)));
     asked.answer(
-        |style| text::lanes(&lanes, focus.lane, style),
+        |style| waves::lanes(&lanes, focus.lane, asked.detail(), style),
         || json::lanes(focus.wave, &lanes, focus.lane),
     )
 }

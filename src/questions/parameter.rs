@@ -72,6 +72,8 @@ pub enum Words {
     Bare,
     /// The name, and the value after it: `frame 1`, `--frame 1`.
     Named,
+    /// The name with dashes only, before the rest of a line that may begin with the name: `--full`.
+    Dashed,
     /// The value after a slash: `/x`.
     Slash,
     /// The rest of the line, which is needed; a positional argument of the command line.
@@ -87,6 +89,11 @@ pub(super) const LANES: Parameter = Parameter::new("lane", Takes::Lanes, "LANES"
 pub(super) const FRAME: Parameter = Parameter::new("frame", Takes::Frame, "N")
     .short('f')
     .help("The frame, numbered like in `lanescope backtrace` [default: 0]");
+
+/// The switch for text without rules over lanes.
+pub(super) const FULL: Parameter = Parameter::new("full", Takes::Flag, "")
+    .without_key()
+    .help("Print each lane on its own, with its location; without it, lanes share a line where one rule gives their values");
 
 impl Parameter {
     /// A parameter of every front end, in typed lines with its name.
@@ -164,6 +171,7 @@ impl Parameter {
         };
         Some(match (self.words, self.takes) {
             (Words::Absent, _) => return None,
+            (Words::Dashed, _) => format!("--{}", self.name),
             (_, Takes::Flag) => self.name.to_owned(),
             (Words::Bare | Words::Rest, _) => value,
             (Words::Named, _) => format!("{} {value}", self.name),

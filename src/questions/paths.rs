@@ -2,9 +2,11 @@
 
 use super::answer::{Answer, QuestionError};
 use super::asked::Asked;
-use super::parameter::{FRAME, LANES, Parameter, Takes, Words};
+use super::parameter::{FRAME, FULL, LANES, Parameter, Takes, Words};
 use super::{Document, Question, Subject};
+use crate::debuginfo::format::Letter;
 use crate::report::json::set;
+use crate::report::lanes::Detail;
 use crate::report::{explain as explanation, print as report};
 use crate::session::ValueState;
 use crate::session::print::{PrintError, Query};
@@ -31,6 +33,7 @@ pub const PRINT: Question = Question {
             .help("Number format: x, z, d, u, o, t, c, f, a or s, like gdb's print/x"),
         LANES,
         FRAME,
+        FULL.words(Words::Dashed),
         PATH,
         Parameter::new("explain", Takes::Flag, "")
             .option_only()
@@ -60,10 +63,13 @@ fn print<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         true => Some(session.explain(focus.wave, lanes, frame, &query).map_err(wrong)?),
         false => None,
     };
+    // The digits of a binary number would be read as decimal ones.
+    let is_binary = query.letter == Some(Letter::Binary);
+    let detail = if is_binary { Detail::Full } else { asked.detail() };
     let answer = asked.answer(
         |style| {
             let explained = explained.as_ref().map(|explained| explanation::text(explained, style));
-            explained.unwrap_or_default() + &report::text(&printed, style)
+            explained.unwrap_or_default() + &report::text(&printed, detail, style)
         },
         || {
             let mut value = report::json(&printed);

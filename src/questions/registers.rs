@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::answer::{Answer, QuestionError};
 use super::asked::{Asked, Form};
-use super::parameter::{LANES, Parameter, Takes, Words};
+use super::parameter::{FULL, LANES, Parameter, Takes, Words};
 use super::{Question, Subject};
 use crate::arch::{RegClass, RegId};
 use crate::report::json::set;
-use crate::report::{export, text};
+use crate::report::{export, registers};
 use crate::session::Waves;
 
 /// Registers by AMD's names.
@@ -28,6 +28,9 @@ pub(super) const REGISTERS: Question = Question {
             .needed()
             .help("Names, ranges or groups of registers: `-r pc,exec -r s0-s7` [default: all captured ones]"),
         LANES.help("The lanes of vector registers: a number, 0,3,16-31, `active` or `all` [default: all]"),
+        FULL.help(
+            "Print each lane of vectors; without it, lanes share a line where one rule gives their values",
+        ),
     ],
     answer,
 };
@@ -58,7 +61,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
             answer.insert(register.name.clone(), value);
             continue;
         }
-        match text::register(&kind, register, &value, lanes) {
+        match registers::register(&kind, register, &value, lanes, asked.detail()) {
             Some(line) => lines.push_str(&line),
             None if names.is_empty() => {}
             None => {

@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
-use super::parameter::{FRAME, LANES, Words};
+use super::parameter::{FRAME, FULL, LANES, Words};
 use super::{Document, Question, Subject};
 use crate::report::json::{self, StreamedLocals};
 use crate::report::text;
@@ -15,7 +15,7 @@ pub(super) const LOCALS: Question = Question {
     summary: "Print the variables of a frame, lane by lane.",
     example: "locals 3 frame 1",
     subject: Subject::Wave,
-    parameters: &[LANES.words(Words::Bare), FRAME],
+    parameters: &[LANES.words(Words::Bare), FRAME, FULL],
     answer,
 };
 
@@ -23,7 +23,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let ((session, focus), frame) = (asked.wave()?, asked.frame());
     let locals = session.locals(focus.wave, asked.lanes(frame)?, frame)?;
     Ok(match asked.form {
-        Form::Text(style) => text::locals(&locals, style).into(),
+        Form::Text(style) => text::locals(&locals, asked.detail(), style).into(),
         Form::Json => {
             let head = asked.about(json::locals_head(&locals))?;
             Body::Locals(Box::new(StreamedLocals { head, locals })).into()

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
-use super::parameter::{Parameter, Takes};
+use super::parameter::{FULL, Parameter, Takes};
 use super::{Document, Question, Subject};
 use crate::report::json::{self, StreamedList, set};
-use crate::report::text;
+use crate::report::waves;
 use crate::session::Inspect;
 use crate::units::WaveId;
 
@@ -17,22 +17,24 @@ pub(super) const WAVES: Question = Question {
     packet: Some("qlanescope.Waves"),
     document: Some(Document { packet: "qXfer:lanescope-waves:read", annex: &[] }),
     summary: "List every wave: position, active lanes and stop reason.",
-    example: "",
+    example: "waves full",
     subject: Subject::Waves,
     parameters: &[
         Parameter::new("first", Takes::Number, "INDEX").key_only(),
         Parameter::new("count", Takes::Number, "N").key_only(),
+        FULL.help("Print each wave on its own; without it, neighbours at the same PC in the same state share a line"),
     ],
     answer,
 };
 
 fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
-    let numbering = asked.numbering;
+    let (numbering, detail) = (asked.numbering, asked.detail());
     if let Form::Text(style) = asked.form {
         if asked.sessions.is_empty() {
             return Ok("No waves.\n".to_owned().into());
         }
-        let rows = |session: &dyn Inspect| text::waves(session, &|wave| numbering.listed(wave), style);
+        let rows =
+            |session: &dyn Inspect| waves::waves(session, &|wave| numbering.listed(wave), detail, style);
         return Ok(asked.by_kind(|session| Ok(rows(session)))?.into());
     }
     let of = |session: &&'a dyn Inspect| -> Vec<(WaveId, &'a dyn Inspect)> {

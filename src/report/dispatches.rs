@@ -7,27 +7,38 @@ use crate::notation::merged;
 use crate::session::DispatchInfo;
 use crate::units::WaveId;
 
-/// A row for each dispatch with the columns of AMD's gdb; the row of `current` has a mark.
+/// A row for each dispatch with the columns of AMD's gdb, the two sizes of address spaces apart; the row of `current` has
+/// a mark.
 #[must_use]
 pub(crate) fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Style) -> String {
     if dispatches.is_empty() {
         return "No dispatches.\n".to_owned();
     }
-    let headings =
-        ["", "Id", "Target Id", "Grid", "Workgroup", "Fence", "Address Spaces", "Waves", "Kernel Function"];
-    let mut table = Table::new(headings);
+    let headings = [
+        "",
+        "Id",
+        "Target Id",
+        "Grid",
+        "Workgroup",
+        "Fence",
+        "Shared",
+        "Private",
+        "Waves",
+        "Kernel Function",
+    ];
+    let mut table = Table::new(headings).grouped();
     let size = |size: Option<[u32; 3]>| size.map_or("?".to_owned(), |[x, y, z]| format!("[{x},{y},{z}]"));
     let bytes = |bytes: Option<u64>| bytes.map_or("?".to_owned(), |bytes| bytes.to_string());
     for one in dispatches {
-        let (shared, private) = (bytes(one.group_segment_size), bytes(one.private_segment_size));
         table.row(vec![
             if current == Some(one.id) { "*" } else { "" }.to_owned(),
             one.id.to_string(),
-            one.name.clone(),
+            one.name.strip_prefix("AMDGPU Dispatch ").unwrap_or(&one.name).to_owned(),
             size(one.grid),
             size(one.workgroup),
             one.fences.map_or("?".to_owned(), |fences| fences.to_string()),
-            format!("Shared({shared}), Private({private})"),
+            bytes(one.group_segment_size),
+            bytes(one.private_segment_size),
             one.waves.len().to_string(),
             one.kernel.clone().unwrap_or_else(|| "?".to_owned()),
         ]);

@@ -14,17 +14,33 @@ use crate::units::LaneSet;
 /// Maximum number of runs of waves, or of waves with the same lanes, in a line of text. JSON has all.
 const MAX_RUNS: usize = 16;
 
-/// Each group: count, members, stop reasons and stack. `number`: the user's number of a wave, its id in the dump or a
-/// client's thread.
+/// Maximum number of stop reasons in a line of text. JSON has all.
+const MAX_CAUSES: usize = 3;
+
+/// A front end's numbers of waves.
+pub struct WaveNumbers<'a> {
+    /// The number of a member's wave.
+    pub of: &'a dyn Fn(&Member) -> u64,
+    /// The noun of the numbers: `wave` for ids in the dump, `thread` for a client's threads.
+    pub noun: &'a str,
+}
+
+impl std::fmt::Debug for WaveNumbers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WaveNumbers").field("noun", &self.noun).finish_non_exhaustive()
+    }
+}
+
+/// Each group: members, stop reasons and stack.
 #[must_use]
-pub fn text(groups: &Groups, number: &dyn Fn(&Member) -> u64, style: Style) -> String {
+pub fn text(groups: &Groups, numbers: &WaveNumbers<'_>, style: Style) -> String {
     let mut text = String::new();
     for (index, group) in groups.groups.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
-        let head = head(group, groups.grouping.lanes, number);
+        let head = style.folded(&head(group, groups.grouping.lanes, numbers));
         let head = if group.faulted { style.alarm(&head) } else { style.heading(&head) };
         let _ = writeln!(text, "{gap}{head}");
-        text.push_str(&stack::text(&group.stack, style));
+        text.push_str(&stack::brief(&group.stack, style));
     }
     if groups.groups.is_empty() {
         text.push_str("No waves.\n");
@@ -32,12 +48,17 @@ pub fn text(groups: &Groups, number: &dyn Fn(&Member) -> u64, style: Style) -> S
     text
 }
 
-/// `3 waves: breakpoint (waves 0-2)`
-fn head(group: &Group, by_lane: bool, number: &dyn Fn(&Member) -> u64) -> String {
-    let mut head = counted(group.count, if by_lane { "lane" } else { "wave" });
-    if by_lane {
-        let _ = write!(head, " of {}", counted(group.members.len(), "wave"));
-    }
+/// `wave 3: breakpoint`, `3 waves (0-2): breakpoint`, `12 lanes (wave 1 lanes 0-7; wave 4 lanes 0-3): active, running`
+fn head(group: &Group, by_lane: bool, numbers: &WaveNumbers<'_>) -> String {
+    let members = match (by_lane, group.members.as_slice()) {
+        (true, members) => {
+            format!("{} ({})", counted(group.count, "lane"), which(members, numbers, Some(numbers.noun)))
+        }
+        (false, [member]) => format!("{} {}", numbers.noun, (numbers.of)(member)),
+        (false, members) => {
+            format!("{} ({})", counted(group.count, numbers.noun), which(members, numbers, None))
+        }
+    };
     let state = |(state, count): &(Option<LaneState>, usize)| {
         let words = state.map_or("state not captured", LaneState::words);
         if group.states.len() == 1 { words.to_owned() } else { format!("{count} {words}") }
@@ -46,30 +67,32 @@ fn head(group: &Group, by_lane: bool, number: &dyn Fn(&Member) -> u64) -> String
         if group.causes.len() == 1 { cause.clone() } else { format!("{count} {cause}") }
     };
     let mut words: Vec<String> = group.states.iter().map(state).collect();
-    words.extend(group.causes.iter().map(cause));
-    let _ = write!(head, ": {} ({})", words.join(", "), which(&group.members, number));
-    head
+    words.extend(group.causes.iter().take(MAX_CAUSES).map(cause));
+    if let Some(more @ 1..) = group.causes.len().checked_sub(MAX_CAUSES) {
+        words.push(format!("{more} more"));
+    }
+    format!("{members}: {}", words.join(", "))
 }
 
-/// `waves 1-3, 7`, or `waves 1-3 lanes 0-7; wave 4 lane 0`.
-fn which(members: &[Member], number: &dyn Fn(&Member) -> u64) -> String {
+/// `1-3, 7`, or with a noun `waves 1-3 lanes 0-7; wave 4 lane 0`.
+fn which(members: &[Member], numbers: &WaveNumbers<'_>, noun: Option<&str>) -> String {
     let mut parts = Vec::new();
     let mut left = MAX_RUNS;
     for part in members.chunk_by(|one, next| one.lanes == next.lanes) {
-        let mut numbers: Vec<u64> = part.iter().map(number).collect();
+        let mut of_part: Vec<u64> = part.iter().map(numbers.of).collect();
         // A client may count threads in another order.
-        numbers.sort_unstable();
-        let runs = ranges(numbers);
+        of_part.sort_unstable();
+        let runs = ranges(of_part);
         if left == 0 {
             break;
         }
         let shown: Vec<String> = runs.iter().take(left).map(range).collect();
         let more = if runs.len() > left { ", ..." } else { "" };
         left = left.saturating_sub(runs.len());
-        let noun = plural(part.len(), "wave", "waves");
         let lanes = part.first().and_then(|member| member.lanes);
         let lanes = lanes.map_or(String::new(), |lanes: LaneSet| format!(" {}", lane_list(lanes.iter())));
-        parts.push((format!("{noun} {}{more}{lanes}", shown.join(", ")), part.len()));
+        let noun = noun.map_or(String::new(), |noun| format!("{noun}{} ", plural(part.len(), "", "s")));
+        parts.push((format!("{noun}{}{more}{lanes}", shown.join(", ")), part.len()));
     }
     let named: usize = parts.iter().map(|(_, count)| count).sum();
     let mut words: Vec<String> = parts.into_iter().map(|(words, _)| words).collect();

@@ -13,11 +13,14 @@ pub(crate) mod expression;
 pub mod fault;
 pub mod groups;
 pub mod json;
+pub mod lanes;
 pub(crate) mod objects;
 pub mod print;
+pub mod registers;
 pub mod spaces;
 pub mod stack;
 mod table;
 pub mod text;
+pub mod waves;
 
 pub use table::{Style, Table};

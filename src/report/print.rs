@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::Style;
 use super::json::{lane_value, set};
-use super::text::{Mark, beside, is_shared, is_shown_alike, lane_list, lane_mark, reason, runs, shown};
+use super::lanes::{self, Cell, Detail};
+use super::text::{beside, lane_mark, shown};
+use crate::session::LaneState;
 use crate::session::print::{Printed, PrintedLane};
-use crate::session::{LaneState, ValueState};
 
-/// One lane: a line, in the form of variables. Several: a line for each lane, or one line for neighbours with the
-/// same answer.
+/// One lane: a line, in the form of variables. Several: lines of lanes below the path.
 #[must_use]
-pub fn text(printed: &Printed, style: Style) -> String {
+pub fn text(printed: &Printed, detail: Detail, style: Style) -> String {
     let mut text = String::new();
     let head = match &printed.type_name {
         Some(name) => format!("{name} {}", printed.path),
@@ -27,22 +27,12 @@ pub fn text(printed: &Printed, style: Style) -> String {
         return text;
     }
     let _ = writeln!(text, "{head}:");
-    let is_shared = is_shared(printed.lanes.iter().map(|lane| &lane.value));
-    let mark = |lane: &PrintedLane| Mark::of(&lane.value, &printed.states, is_shared);
-    let same = |a: &PrintedLane, b: &PrintedLane| {
-        mark(a) == mark(b) && is_shown_alike(&a.value.state, &b.value.state) && a.missing == b.missing
-    };
-    for run in runs(&printed.lanes, same, |lane| matches!(lane.value.state, ValueState::Value(_))) {
-        let [first, rest @ ..] = run.as_slice() else { continue };
-        let lanes = lane_list(run.iter().map(|lane| lane.value.lane));
-        let (mark, behind) = mark(first).words(&printed.states);
-        let (value, missing) = (shown(&first.value.state), missing(first));
-        let place = match rest {
-            [] => beside(&first.value, style),
-            _ => reason(&first.value.state, style),
-        };
-        let _ = writeln!(text, "  {lanes}{mark}: {value}{missing}{behind}{place}");
-    }
+    let cells: Vec<Cell<'_>> = printed
+        .lanes
+        .iter()
+        .map(|lane| Cell { value: &lane.value, missing: lane.missing.as_deref() })
+        .collect();
+    lanes::lines(&mut text, &cells, &printed.states, detail, style);
     text
 }
 

@@ -13,6 +13,20 @@ use crate::units::LaneSet;
 /// the text states that PCs differ: several lanes have the stack in common.
 #[must_use]
 pub fn text(stack: &Stack, style: Style) -> String {
+    with_end(stack, &|end| end.to_string(), style)
+}
+
+/// [`text`] with the end's name in place of its reason, which repeats in similar stacks.
+pub(super) fn brief(stack: &Stack, style: Style) -> String {
+    with_end(stack, &name, style)
+}
+
+/// `no unwind information`
+fn name(end: &StackEnd) -> String {
+    end.name().replace('-', " ")
+}
+
+fn with_end(stack: &Stack, words: &dyn Fn(&StackEnd) -> String, style: Style) -> String {
     let mut text = String::new();
     let mut said = None;
     for frame in &stack.frames {
@@ -31,7 +45,7 @@ pub fn text(stack: &Stack, style: Style) -> String {
     if !stack.end.is_normal() {
         // The words of an end may name the PC of one lane of several.
         let is_common = stack.lane.is_none() && stack.frames.iter().any(|frame| frame.pc.is_none());
-        let end = if is_common { stack.end.name().replace('-', " ") } else { stack.end.to_string() };
+        let end = if is_common { name(&stack.end) } else { words(&stack.end) };
         let end = style.folded(&format!("The stack ends here: {end}."));
         let _ = writeln!(text, "{}", style.dim(&end));
     }

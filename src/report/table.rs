@@ -78,13 +78,21 @@ const MAX_WIDTH: usize = 256;
 pub struct Table {
     headings: Vec<String>,
     rows: Vec<(Weight, Vec<String>)>,
+    is_grouped: bool,
 }
 
 impl Table {
     /// A table with those headings.
     #[must_use]
     pub fn new<const N: usize>(headings: [&str; N]) -> Self {
-        Self { headings: headings.map(str::to_owned).to_vec(), rows: Vec::new() }
+        Self { headings: headings.map(str::to_owned).to_vec(), ..Self::default() }
+    }
+
+    /// Moves the last column above the rows if the table is wider than the reader's lines, even if no neighbours share
+    /// a cell.
+    #[must_use]
+    pub fn grouped(self) -> Self {
+        Self { is_grouped: true, ..self }
     }
 
     /// Adds a row.
@@ -121,7 +129,8 @@ impl Table {
             limit.is_some_and(|limit| widths.iter().sum::<usize>() + gaps > limit)
         };
         let shorter = widths.split_last().map_or(&[][..], |(_, shorter)| shorter);
-        let is_grouped = is_too_wide(&widths) && !is_too_wide(shorter) && self.runs() * 2 <= self.rows.len();
+        let is_better = || !is_too_wide(shorter) && self.runs() * 2 <= self.rows.len();
+        let is_grouped = is_too_wide(&widths) && (self.is_grouped || is_better());
         let shown = if is_grouped { shorter } else { &widths };
         let above = self.headings.last().map_or("", String::as_str);
         let mut text = style.heading(&line(&self.headings, shown, limit)) + "\n";

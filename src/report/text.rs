@@ -2,35 +2,15 @@
 
 use std::fmt::Write as _;
 
+use super::lanes::{self, Cell, Detail};
 use super::{Style, Table};
-use crate::arch::{Register, RegisterValue, WaveArch};
-use crate::notation::{list, plural};
+use crate::notation::lanes::ranges;
+use crate::notation::plural;
 use crate::session::{
     Byte, DispatchArguments, LaneInfo, LanePosition, LaneState, LaneStates, LaneValue, Locals, Scope,
     ValueState, Variable, Waves,
 };
 use crate::units::{LaneId, LaneSet, WaveId};
-
-/// All served waves: ids, places and stop reasons. `threads`: the numbers of a wave's threads.
-#[must_use]
-pub fn waves(session: &dyn Waves, threads: &dyn Fn(WaveId) -> String, style: Style) -> String {
-    let mut table = Table::new(["Thread", "Wave", "Kernel", "PC", "Lanes", "State"]);
-    for wave in session.waves().iter() {
-        let Ok(info) = session.wave(*wave) else { continue };
-        let lanes = info.kind.wave_size.lanes();
-        let active = info.exec.map_or("?".to_owned(), |exec| exec.count().to_string());
-        let cells = vec![
-            threads(*wave),
-            info.name.clone(),
-            info.kernel.clone().unwrap_or_else(|| "?".to_owned()),
-            info.pc.map_or("not captured".to_owned(), |pc| pc.to_string()),
-            format!("{active}/{lanes}"),
-            info.cause.clone(),
-        ];
-        if info.signal == 0 { table.row(cells) } else { table.alarm_row(cells) }
-    }
-    table.render(style)
-}
 
 /// The warnings about a wave whose values may be wrong, and about values that nothing confirms; empty for other waves.
 #[must_use]
@@ -44,27 +24,6 @@ pub fn mark(session: &dyn Waves, wave: WaveId, style: Style) -> String {
         lines += &(style.dim(&format!("wave {} has unchecked values: {values}", info.id)) + "\n");
     }
     lines
-}
-
-/// Lanes of a wave: the work-item, the state and the position of each; the row of the focused one has a mark.
-#[must_use]
-pub fn lanes(lanes: &[LaneInfo], focus: LaneId, style: Style) -> String {
-    let headings = ["", "Lane", "State", "Work-item in group", "Work-item in grid", "PC", "Where"];
-    let mut table = Table::new(headings);
-    let id = |id: Option<[u32; 3]>| id.map_or("?".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
-    for lane in lanes {
-        let state = lane.state.map_or("not captured", LaneState::words);
-        let mark = if lane.lane == focus { "*" } else { "" };
-        let mut cells = vec![mark.to_owned(), lane.lane.to_string(), state.to_owned()];
-        if lane.state == Some(LaneState::Unused) {
-            cells.extend(["-", "-", "-", "-"].map(str::to_owned));
-        } else {
-            let pc = lane.at.pc.map_or("?".to_owned(), |pc| pc.to_string());
-            cells.extend([id(lane.local_id), id(lane.global_id), pc, place(&lane.at)]);
-        }
-        if lane.state == Some(LaneState::Active) { table.row(cells) } else { table.dim_row(cells) }
-    }
-    table.render(style)
 }
 
 /// The position of a lane, and the source of its PC.
@@ -126,10 +85,9 @@ fn display(symbol: &str) -> String {
     crate::debuginfo::demangle(symbol).unwrap_or_else(|| symbol.to_owned())
 }
 
-/// Variables of a frame. One lane: a line each. Several: a line for each lane, or one line for neighbours with the
-/// same answer.
+/// Variables of a frame. One lane: a line each. Several: lines of lanes below the name.
 #[must_use]
-pub fn locals(locals: &Locals, style: Style) -> String {
+pub fn locals(locals: &Locals, detail: Detail, style: Style) -> String {
     let mut text = String::new();
     let function = locals.function.as_deref().unwrap_or("an unnamed function");
     let place = match (&locals.file, locals.line) {
@@ -141,7 +99,7 @@ pub fn locals(locals: &Locals, style: Style) -> String {
         text.push_str("No variables in scope.\n");
     }
     for variable in &locals.variables {
-        variable_lines(&mut text, variable, &locals.states, style);
+        variable_lines(&mut text, variable, &locals.states, detail, style);
     }
     for problem in &locals.problems {
         let _ = writeln!(text, "{}", style.alarm(&format!("problem: {problem}")));
@@ -149,7 +107,7 @@ pub fn locals(locals: &Locals, style: Style) -> String {
     text
 }
 
-fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, style: Style) {
+fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, detail: Detail, style: Style) {
     let kind = match variable.scope {
         Scope::Argument => "argument ",
         Scope::Static => "static ",
@@ -163,46 +121,8 @@ fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, s
         return;
     }
     let _ = writeln!(text, "{head}:");
-    let is_shared = is_shared(variable.lanes.iter());
-    let mark = |lane: &LaneValue| Mark::of(lane, states, is_shared);
-    let alike = |a: &LaneValue, b: &LaneValue| mark(a) == mark(b) && is_shown_alike(&a.state, &b.state);
-    for run in runs(&variable.lanes, alike, |lane| matches!(lane.state, ValueState::Value(_))) {
-        let [first, rest @ ..] = run.as_slice() else { continue };
-        let lanes = lane_list(run.iter().map(|lane| lane.lane));
-        let (mark, behind) = mark(first).words(states);
-        let place = if rest.is_empty() { beside(first, style) } else { reason(&first.state, style) };
-        let _ = writeln!(text, "  {lanes}{mark}: {}{behind}{place}", shown(&first.state));
-    }
-}
-
-/// Lanes that share a line: neighbours with the same value, and all lanes without a value for the same reason.
-pub(super) fn runs<T>(
-    lanes: &[T],
-    alike: impl Fn(&T, &T) -> bool,
-    has_value: impl Fn(&T) -> bool,
-) -> Vec<Vec<&T>> {
-    let mut runs: Vec<Vec<&T>> = Vec::new();
-    for lane in lanes {
-        let is_one = |run: &&mut Vec<&T>| run.first().is_some_and(|first| alike(first, lane));
-        let known = match has_value(lane) {
-            true => runs.last_mut().filter(is_one),
-            false => runs.iter_mut().find(is_one),
-        };
-        match known {
-            Some(run) => run.push(lane),
-            None => runs.push(vec![lane]),
-        }
-    }
-    runs
-}
-
-/// Whether the text of two lanes is the same.
-pub(super) fn is_shown_alike(one: &ValueState, other: &ValueState) -> bool {
-    match (one, other) {
-        (ValueState::OptimizedOut(one), ValueState::OptimizedOut(other)) => one == other,
-        (ValueState::Value(one), ValueState::Value(other)) => one == other,
-        _ => shown(one) == shown(other),
-    }
+    let cells: Vec<Cell<'_>> = variable.lanes.iter().map(|value| Cell { value, missing: None }).collect();
+    lanes::lines(text, &cells, states, detail, style);
 }
 
 /// The text after a lane's value: its location, or the reason of its absence.
@@ -270,11 +190,11 @@ pub(super) fn marks(of: LaneSet, states: &LaneStates) -> Vec<(LaneSet, LaneState
     each.into_iter().filter(|(lanes, _)| !lanes.is_empty()).collect()
 }
 
-/// Lanes as text, lowest first: `lane 3`, `lanes 0-31`, `lanes 0-3, 5`.
+/// Lanes as text, lowest first: `lane 3`, `lanes 0-31`, `lanes 0-3, 5`, `lanes 0, 2, ..., 62`.
 #[must_use]
 pub fn lane_list(lanes: impl Iterator<Item = LaneId>) -> String {
-    let lanes: Vec<LaneId> = lanes.collect();
-    format!("{} {}", plural(lanes.len(), "lane", "lanes"), list(lanes.iter().map(|lane| lane.0)))
+    let lanes: LaneSet = lanes.collect();
+    format!("{} {}", plural(lanes.count(), "lane", "lanes"), ranges(lanes))
 }
 
 /// A value as text, or the reason of its absence.
@@ -320,61 +240,4 @@ pub fn pointed(line: &str, column: usize) -> String {
     let before = if skipped > 0 { "..." } else { "" };
     shown.push_str(if is_cut { "..." } else { "" });
     format!("{before}{shown}\n{}^", " ".repeat(at - skipped + before.len()))
-}
-
-/// A register in lines of its own, vectors in lines of 8 lanes and 80 columns; `None` if no part of it was captured.
-/// `lanes`: the lanes of a vector, `None` for all.
-#[must_use]
-pub fn register(
-    kind: &WaveArch,
-    register: &Register,
-    value: &RegisterValue,
-    lanes: Option<LaneSet>,
-) -> Option<String> {
-    if value.known() == 0 {
-        return None;
-    }
-    let mut text = String::new();
-    let dword = |index: u16| value.dword(index).map_or("xxxxxxxx".to_owned(), |dword| format!("{dword:08x}"));
-    if register.is_vector() {
-        let (mut name, mut column, mut before) = (register.name.as_str(), 0, None);
-        for lane in (0..register.dwords).filter(|lane| lanes.is_none_or(|lanes| has(lanes, *lane))) {
-            // Lanes of a line are neighbours.
-            if column % 8 == 0 || before != lane.checked_sub(1) {
-                let end = if text.is_empty() { "" } else { "\n" };
-                let _ = write!(text, "{end}{name:<4}[{lane:2}]");
-                (name, column) = ("", 0);
-            }
-            let _ = write!(text, " {}", dword(lane));
-            (column, before) = (column + 1, Some(lane));
-        }
-    } else {
-        let digits: String = (0..register.dwords).rev().map(dword).collect();
-        let _ = write!(text, "{:<14}0x{digits}", register.name);
-        if let (Some(fields), Some(bits)) = (kind.fields(register), value.scalar()) {
-            let _ = write!(text, "  [ {}]", flags(fields, bits));
-        }
-        text = Style::Plain.folded(&text);
-    }
-    text.push('\n');
-    Some(text)
-}
-
-fn has(lanes: LaneSet, lane: u16) -> bool {
-    u8::try_from(lane).is_ok_and(|lane| lanes.contains(LaneId(lane)))
-}
-
-/// Set single bits by name, wider fields with their values.
-fn flags(fields: &crate::arch::BitFields, bits: u64) -> String {
-    let mut text = String::new();
-    for field in &fields.fields {
-        let width = u32::from(field.high - field.low) + 1;
-        let value = bits >> field.low & 1u64.checked_shl(width).map_or(u64::MAX, |bit| bit - 1);
-        if width == 1 && value == 1 {
-            let _ = write!(text, "{} ", field.name);
-        } else if width > 1 && value != 0 {
-            let _ = write!(text, "{}={value} ", field.name);
-        }
-    }
-    text
 }

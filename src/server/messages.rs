@@ -20,7 +20,7 @@ pub(super) fn greeting(state: &State) -> String {
     let waves = session.waves().len();
     let plural = plural(waves, "wave", "waves");
     let mut text = format!(
-        "Captured state {}: {waves} {plural} of {} ({}){}.\n",
+        "Captured state of {}: {waves} {plural} of {} ({}){}.\n",
         session.name(),
         kind.target.name,
         kind.wave_size,

@@ -81,7 +81,7 @@ pub enum SessionError {
         there: String,
     },
     /// The kind has no wave of those ids.
-    #[error("{dump} has no {kind} wave {ids}; `lanescope waves` lists them")]
+    #[error("{dump} has no {kind} wave with the id {ids}; `lanescope waves` lists the ids")]
     NoSuchWaves {
         /// The dump.
         dump: String,

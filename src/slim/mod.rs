@@ -82,7 +82,7 @@ pub enum SlimError {
     #[error(transparent)]
     SessionError(#[from] SessionError),
     /// No wave has that id.
-    #[error("{dump} has no wave {ids}; `lanescope waves` lists them")]
+    #[error("{dump} has no wave with the id {ids}; `lanescope waves` lists the ids")]
     NoSuchWaves {
         /// The dump.
         dump: String,

@@ -205,7 +205,7 @@ fn needs_only_a_dump(command: &str) -> bool {
         Words::Rest => true,
         // Only parameters of the command line alone are needed there.
         Words::Absent => one.is_needed && !one.is_key,
-        Words::Bare | Words::Named | Words::Slash => false,
+        Words::Bare | Words::Named | Words::Dashed | Words::Slash => false,
     };
     let question = QUESTIONS.iter().find(|question| question.name == command);
     question.is_some_and(|question| !question.parameters.iter().any(is_needed))

@@ -261,7 +261,8 @@ fn a_work_item_chooses_wave_and_lane() {
         text(&run(&["eval", dump, "DW_OP_LLVM_push_lane", "--value", "--work-item", "70"]).stdout)
             .contains("lane 6: 0x6")
     );
-    assert!(of(&["lanes"]).contains("*  6 "), "{}", of(&["lanes"]));
+    assert!(of(&["lanes"]).contains("* lane 6 is in focus\n"), "{}", of(&["lanes"]));
+    assert!(of(&["lanes", "--full"]).contains("*  6 "), "{}", of(&["lanes", "--full"]));
     assert_eq!(
         of(&["registers", "-r", "pc"]),
         text(&run(&["registers", "-r", "pc", "--wave", "2", dump]).stdout)
@@ -441,8 +442,8 @@ fn several_waves_are_answered_one_after_the_other() {
         assert_eq!(at, words.len(), "{name}");
     }
     for (ids, status, words) in [
-        ("99", 1, "has no wave 99; `lanescope waves` lists them"),
-        ("1,98-99", 1, "has no wave 98-99; `lanescope waves` lists them"),
+        ("99", 1, "has no wave with the id 99; `lanescope waves` lists the ids"),
+        ("1,98-99", 1, "has no wave with the id 98-99; `lanescope waves` lists the ids"),
         ("2-1", 1, "2 is above 1"),
         ("x", 1, "takes ids of waves"),
     ] {
@@ -536,7 +537,7 @@ fn a_dump_without_a_subcommand_is_listed() {
     };
     assert!(text(&within(&["./waves"]).stdout).starts_with("./waves ("));
     assert!(text(&within(&["plain"]).stdout).starts_with("plain ("));
-    assert!(text(&within(&["waves"]).stdout).starts_with("Thread"));
+    assert!(text(&within(&["waves"]).stdout).starts_with("Id"));
     let refused = within(&["wavs"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("unrecognized subcommand 'wavs'"), "{}", text(&refused.stderr));

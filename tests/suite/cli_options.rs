@@ -61,7 +61,10 @@ fn every_command_chooses_waves_and_lanes_alike() {
         let missing = of(&["--wave", "99"]);
         assert_eq!(missing.status.code(), Some(1), "{name}");
         let words = text(&missing.stderr);
-        assert!(words.contains("wave 99") || words.contains("no waves of these ids"), "{name}: {words}");
+        assert!(
+            words.contains("wave with the id 99") || words.contains("no waves of these ids"),
+            "{name}: {words}"
+        );
         if lane != "-" {
             let missing = of(&["--wave", "1", "--lane", "64"]);
             assert_eq!(missing.status.code(), Some(1), "{name}");
@@ -130,7 +133,7 @@ fn registers_are_printed_for_the_chosen_lanes() {
         let bytes: Vec<&str> = (0..4).rev().map(|at| &lane(number)[at * 2..at * 2 + 2]).collect();
         bytes.concat()
     };
-    let lines = text(&run(&["registers", dump, "-r", "v0", "--lane", "3,8-9"]).stdout);
+    let lines = text(&run(&["registers", dump, "-r", "v0", "--lane", "3,8-9", "--full"]).stdout);
     assert_eq!(lines, format!("v0  [ 3] {}\n    [ 8] {} {}\n", shown(3), shown(8), shown(9)));
     let all = text(&run(&["registers", dump, "-r", "v0", "--lane", "all"]).stdout);
     assert_eq!(all, text(&run(&["registers", dump, "-r", "v0"]).stdout));

@@ -130,7 +130,10 @@ fn waves_are_paired_by_place_and_by_hand() {
     assert_eq!(status, Some(2));
     assert_eq!(
         text,
-        format!("lanescope: {} has no wave 1; `lanescope waves` lists them\n", pair.b.display())
+        format!(
+            "lanescope: {} has no wave with the id 1; `lanescope waves` lists the ids\n",
+            pair.b.display()
+        )
     );
     let (status, text) = diff(&pair.a, &pair.scratch.path("nothing"), &[]);
     assert!(status == Some(2) && text.contains("nothing: No such file"), "{text}");

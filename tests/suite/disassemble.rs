@@ -416,11 +416,11 @@ fn dispatches_have_the_columns_of_amds_gdb() {
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     // Bit 8: barrier; 10:9 = 2: acquire of the system; 12:11 = 2: release of the system.
     let expected = [
-        "Id Target Id Grid Workgroup Fence Address Spaces Waves Kernel Function",
-        "5 AMDGPU Dispatch 1:2:5 (PKID 9) [64,2,1] [32,1,1] B|As|Rs Shared(16), Private(8) 1 kern",
-        "6 AMDGPU Dispatch 1:2:6 ? ? ? Shared(?), Private(?) 0 ?",
-        "7 AMDGPU Dispatch 1:2:7 ? ? - Shared(?), Private(?) 0 ?",
-        "8 AMDGPU Dispatch 1:2:8 ? ? ? Shared(?), Private(?) 0 ?",
+        "Id Target Id Grid Workgroup Fence Shared Private Waves Kernel Function",
+        "5 1:2:5 (PKID 9) [64,2,1] [32,1,1] B|As|Rs 16 8 1 kern",
+        "6 1:2:6 ? ? ? ? ? 0 ?",
+        "7 1:2:7 ? ? - ? ? 0 ?",
+        "8 1:2:8 ? ? ? ? ? 0 ?",
     ];
     assert_eq!(rows, expected, "{said}");
     assert!(said.contains("packet_header") && said.contains("a header of 16 bits"), "{said}");

@@ -222,11 +222,11 @@ fn the_commands_print_it_as_text() {
     let heads: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
     // Two of the five are in leaf, and one of those has faulted, as has one of the two in middle.
     let [first, second, third] = heads.as_slice() else { panic!("{text}") };
-    assert!(first.starts_with("2 waves: ") && first.ends_with("(waves 1-2)"), "{first}");
-    assert!(second.starts_with("2 waves: ") && second.ends_with("(waves 3-4)"), "{second}");
-    assert_eq!(*third, "1 wave: breakpoint (wave 5)");
+    assert!(first.starts_with("2 waves (1-2): "), "{first}");
+    assert!(second.starts_with("2 waves (3-4): "), "{second}");
+    assert_eq!(*third, "wave 5: breakpoint");
     let dump = fixtures().join("dumps/regions-gfx1100");
-    let text = run(&["lanes", &dump.to_string_lossy(), "--wave", "3"]);
+    let text = run(&["lanes", &dump.to_string_lossy(), "--wave", "3", "--full"]);
     let of =
         |lane: usize| text.lines().nth(lane + 1).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(of(0).contains("active") && of(0).contains("0x7f0000101528 region at"), "{}", of(0));

@@ -145,7 +145,10 @@ fn those_that_faulted_and_one_of_each_stack_are_chosen() {
     let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("c")), "--wave", "1,900-901"]);
     assert_eq!(
         error,
-        format!("lanescope: {} has no wave 900-901; `lanescope waves` lists them\n", dump.display())
+        format!(
+            "lanescope: {} has no wave with the id 900-901; `lanescope waves` lists the ids\n",
+            dump.display()
+        )
     );
     // Existing files are not overwritten, and a failed run leaves no file.
     let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("a"))]);

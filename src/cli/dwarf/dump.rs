@@ -23,6 +23,7 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
         debug_dirs,
         with,
         disassembler: None,
+        is_verbose: args.is_verbose,
         called: None,
     };
     let dump = dump::open(&from, targets)?;

@@ -77,6 +77,9 @@ pub(super) struct Args {
     /// Folders of separate debug information, given once for all commands.
     #[arg(skip)]
     pub(super) debug_dirs: Vec<PathBuf>,
+    /// Whether all warnings are printed whole, given once for all commands.
+    #[arg(skip)]
+    pub(super) is_verbose: bool,
     /// Supplements of the dump.
     #[command(flatten)]
     with: CaptureArgs,

@@ -5,6 +5,7 @@ use super::super::threads::Thread;
 use super::monitor::{CommandError, words};
 use super::questions;
 use crate::questions::{ArgumentError, Form, PRINT, Question, QuestionError};
+use crate::report::lanes::Detail;
 use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
 use crate::session::{ChangeError, Reset};
@@ -28,7 +29,8 @@ pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<
         ["memory"] => Reset::Memory,
         [word, ..] => {
             let (names, text) = (&["all", "registers", "memory"], (*word).to_owned());
-            return Err(QuestionError::from(ArgumentError::Choice { names, text }).into());
+            let error = ArgumentError::Choice { names, text }.into();
+            return Err(CommandError::Argument { error, example: "reset registers" });
         }
     };
     let dropped = state.session.reset(what);
@@ -62,7 +64,7 @@ pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Resu
     })?;
     // A register can be set without the debug information that printing needs.
     let shown = state.session.print(wave, lanes, frame, &Query { path: path.to_owned(), letter: None });
-    let shown = shown.map(|printed| print::text(&printed, Style::Plain));
+    let shown = shown.map(|printed| print::text(&printed, Detail::Rules, Style::Plain));
     let shown = shown.unwrap_or_else(|_| format!("{path} is set.\n"));
     Ok(format!("{shown}{}", stale(state)))
 }

@@ -59,7 +59,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "wave",
         arguments: "[N [COMMAND]]",
-        does: "The same as `thread`. Without arguments: print the wave of commands.",
+        does: "The same as `thread`: N is a thread's number. Without arguments: print the wave of commands.",
         about: About::Choice,
         most: ANY,
         run: threads::choose,
@@ -295,6 +295,8 @@ fn help(_: &mut State, _: Thread, arguments: &[&str]) -> Result<String, CommandE
 const NOTATION: &str = "
 Words in capitals are values, [...] is optional, A|B is a choice.
 LANES: 3, 0,8-15, active or all. NAMES: v0,exec s0-s7 scalar.
+Thread 3 is the client's thread 3; wave 3 has the id 3, the last number of its
+name.
 ";
 
 fn describe(row: &Row) -> String {

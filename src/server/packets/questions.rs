@@ -55,13 +55,17 @@ impl Numbering for State {
         }
     }
 
-    fn listed(&self, wave: WaveId) -> String {
+    fn noun(&self) -> &'static str {
+        if self.threads.are_counted() { "wave" } else { "thread" }
+    }
+
+    fn listed(&self, wave: WaveId) -> Option<String> {
         let shown = |index: usize| self.threads.all().get(index).map_or(0, |thread| self.shown(*thread));
-        match self.threads.range(wave) {
+        Some(match self.threads.range(wave) {
             (start, end) if start + 1 == end => shown(start).to_string(),
             (start, end) if start < end => number_list((start..end).map(shown).collect()),
             _ => "-".to_owned(),
-        }
+        })
     }
 
     fn command(&self, step: &Step) -> Option<String> {

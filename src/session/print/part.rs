@@ -54,6 +54,12 @@ impl PathEvaluator<'_, '_, '_> {
                 self.target(pointer.to.clone(), space, pointer.address)?;
                 self.target(pointer.to, space, address)
             }
+            Shape::Other if self.is_array(&object.ty)? => {
+                let ty = self.type_name(&object.ty);
+                error(format!(
+                    "`[]` cannot take a row of `{ty}`: bounds or strides of the inner dimensions differ from C's. Print the whole array"
+                ))
+            }
             other => {
                 let ty = self.type_name(&object.ty);
                 error(format!("`[]` needs an array or a pointer; `{ty}` is {}", other.words()))
@@ -75,6 +81,13 @@ impl PathEvaluator<'_, '_, '_> {
             Ok(own) => Ok(shape_of(&Arc::new(own))),
             Err(why) => error(why.to_string()),
         }
+    }
+
+    /// Whether debug information describes a type as an array, in any form.
+    fn is_array(&self, ty: &Ty) -> Answer<bool> {
+        let Ty::Die(id) = ty else { return Ok(false) };
+        let found = self.scene.debug().stripped(*id).map_err(words)?;
+        Ok(found.is_some_and(|found| matches!(found.kind, TypeKind::Array { .. })))
     }
 
     /// Refuses an index outside of an array's bounds if the language is not of C's family or the first index is not 0.

@@ -105,7 +105,7 @@ pub struct LaneStack {
 /// Reasons for the end of a call stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StackEnd {
-    /// The outermost frame, a kernel: by call frame information it has no caller.
+    /// The outermost frame has no caller by call frame information, or is a kernel without rules for a caller.
     Outermost,
     /// The wave's PC was not captured.
     PcNotCaptured,

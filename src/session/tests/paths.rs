@@ -230,7 +230,8 @@ fn objects_in_other_places_have_their_place() {
     assert_eq!(of("emptied"), Some(ValueState::OptimizedOut(empty.into())));
     assert_eq!(of("inside"), None);
     // The text output has the reasons, and `print` has the type.
-    let text = crate::report::text::locals(&locals, crate::report::Style::Plain);
+    let text =
+        crate::report::text::locals(&locals, crate::report::lanes::Detail::Full, crate::report::Style::Plain);
     assert!(
         text.contains("int listed = <optimized out>  [its location list has no entry for this PC"),
         "{text}"
@@ -238,7 +239,7 @@ fn objects_in_other_places_have_their_place() {
     assert!(text.contains("int emptied = <optimized out>  [its location is empty at this PC"), "{text}");
     let query = Query::typed("listed").unwrap();
     let printed = session.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query).unwrap();
-    let text = report::text(&printed, crate::report::Style::Plain);
+    let text = report::text(&printed, crate::report::lanes::Detail::Full, crate::report::Style::Plain);
     assert!(
         text.starts_with("int listed = <optimized out>  [`listed` was optimized out: its location"),
         "{text}"

@@ -196,7 +196,11 @@ fn large_objects_of_honest_frames() {
     dies.close(2);
     let hostile = Hostile::with_code(&dies.object());
     hostile.capture_global(LOADED + 0x20_0000_0000, &vec![5; 1 << 19]);
-    let locals = hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP"]);
+    let locals = hostile.each(&[
+        "locals --lane all DUMP",
+        "locals --full --lane all DUMP",
+        "locals --json --lane all DUMP",
+    ]);
     locals
         .prints("locals --lane", "int last:\n  lanes 0-7: 7\n  lanes 8-63 (inactive): 7\n")
         .prints("locals --lane", "lanes 0-63: {5, 5")
@@ -205,7 +209,13 @@ fn large_objects_of_honest_frames() {
         |at: u64| format!("<unavailable: global+{:#x} was not captured>", LOADED + 0x10_0000_0000 + at);
     locals
         .prints("locals --lane", &format!("lanes 0-63: {}", absent(0)))
-        .prints("locals --lane", &format!("lane 63 (inactive): {}", absent(63 << 18)));
+        .prints("locals --full", &format!("lane 63 (inactive): {}", absent(63 << 18)));
+    let first = absent(8 << 18).replace(" was not captured>", "");
+    let last = format!("{:#x}", LOADED + 0x10_0000_0000 + (63 << 18));
+    locals.prints(
+        "locals --lane",
+        &format!("lanes 8-63 (inactive): {first}..{last} (+262144) was not captured>"),
+    );
     hostile.each(&["slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]).lacks("bytes of all objects");
 }
 

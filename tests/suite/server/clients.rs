@@ -69,7 +69,7 @@ fn gdb_shows_waves_registers_and_tagged_memory() {
         expect_lines(
             &said,
             &[
-                "Captured state synthetic.toml: 4 waves of gfx90a (wave64).",
+                "Captured state of synthetic.toml: 4 waves of gfx90a (wave64).",
                 "* 2    Thread 2 \"AMDGPU Wave 1:1:1:2 (0,0,0)/1\" (memory violation (page fault), saxpy) 0x00007fff00001010 in ?? ()",
                 "= 0xffffffffffffffff",
                 "= 65539",

@@ -144,7 +144,7 @@ fn a_word_that_fits_no_argument_is_an_error_with_an_example() {
         "locals x",
         "Expected lanes, 3 or 0,8-15, `active` or `all`, not `x`. Try `monitor locals 3 frame 1`.",
     );
-    is("locals 3 4", "Too many arguments: monitor locals [LANES] [frame N].");
+    is("locals 3 4", "Too many arguments: monitor locals [LANES] [frame N] [full].");
     is("locals 3 x", "`x` is no argument of `locals`. Try `monitor locals 3 frame 1`.");
     is("locals frame", "`frame` needs a value: N. Try `monitor locals 3 frame 1`.");
     is("print lane 3", "A path is needed. Try `monitor print lane all body.at.x`.");
@@ -165,7 +165,7 @@ fn a_word_that_fits_no_argument_is_an_error_with_an_example() {
         "`register` needs a value: NAMES. Try `monitor registers v0,exec s0-s7 scalar`.",
     );
     is("memory", "Space, address and length are needed. Try `monitor memory private_lane 0x10 16`.");
-    is("reset x", "Expected `all`, `registers` or `memory`, not `x`.");
+    is("reset x", "Expected `all`, `registers` or `memory`, not `x`. Try `monitor reset registers`.");
 }
 
 /// `set` reads its lanes and its frame like `print`; its errors have its own form.
@@ -237,7 +237,7 @@ fn the_usage_of_a_command_has_its_parameters() {
     }
     assert!(
         help.contains("\narguments [ID|all]\n")
-            && help.contains("\nprint[/LETTER] [lane LANES] [frame N] PATH\n")
+            && help.contains("\nprint[/LETTER] [lane LANES] [frame N] [--full] PATH\n")
             && help.contains("\neval [value|size BYTES] [lane LANES] EXPRESSION\n")
     );
 }

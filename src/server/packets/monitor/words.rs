@@ -87,6 +87,7 @@ fn named<'q, 'w, 'a>(
     };
     let Some(parameter) = parameters(question).find(is_named) else { return Ok(None) };
     match parameter.takes {
+        _ if parameter.words == Words::Dashed && !is_option => return Ok(None),
         Takes::Flag => return Ok(Some((parameter, Value::Set, after))),
         // `all` is the value of the parameter `all`.
         Takes::Choice(names) if names.contains(&name) => {

@@ -193,8 +193,11 @@ impl<'a> Unwinder<'a> {
         if let Some(Err(RulesError::Broken(entry, error))) = found {
             return Err(self.broken(&error.clone(), *entry));
         }
-        let none =
-            |why: RulesError| StackEnd::NoUnwindInformation { pc: frame.pc, why: why.named(&*self.kind) };
+        // A kernel has no caller. Compilers write tables without rules for it.
+        let none = |why: RulesError| match self.is_in_kernel(frame) {
+            true => StackEnd::Outermost,
+            false => StackEnd::NoUnwindInformation { pc: frame.pc, why: why.named(&*self.kind) },
+        };
         let rules = self.rules(level).map_err(none)?;
         let return_address = rules.row.return_address;
         if !rules.row.registers.contains_key(&return_address) {
@@ -226,6 +229,16 @@ impl<'a> Unwinder<'a> {
                 None => Ok(caller),
             },
         }
+    }
+
+    /// Whether a frame is in a kernel, by the symbol of its code.
+    fn is_in_kernel(&self, frame: &Physical<'_>) -> bool {
+        let object = frame
+            .code
+            .and_then(|code| Some((code.elf, code.loaded.object(self.reader.dump().capture()).ok()?)));
+        object.is_some_and(|(elf, object)| {
+            object.symbol_at(elf).is_some_and(|(symbol, _)| object.is_kernel_entry(ElfAddress(symbol.value)))
+        })
     }
 
     /// The reason that an address in some code is no return address of a call. LLVM's call frame information is wrong
