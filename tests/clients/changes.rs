@@ -43,10 +43,10 @@ fn in_gdb(name: &'static str) {
     script.expect("p/x $s30", "= 0x101778");
     script.expect("monitor backtrace", "#1  launch");
     script.say("set var $exec = 5");
-    script.expect("monitor lanes", "*  0     active");
-    script.expect("monitor lanes", "   1     inactive");
-    script.expect("monitor lanes", "   2     active");
-    script.expect("monitor lanes", "   4     inactive");
+    script.expect("monitor lanes full", "*  0      active");
+    script.expect("monitor lanes full", "   1      inactive");
+    script.expect("monitor lanes full", "   2      active");
+    script.expect("monitor lanes full", "   4      inactive");
     // A variable in a vector register, by its own name and by its location.
     script.expect("monitor locals 5", "int y = 505  (lane 5: inactive)  [VGPR40 lane 5]");
     script.say("set var $v40[5] = 77");
@@ -114,7 +114,7 @@ fn lldb_asks_what_if() {
     script.expect("register read s30", "s30 = 0x00101778");
     script.expect(format!("{MONITOR} backtrace"), "#1  launch");
     script.say("register write exec 5");
-    script.expect(format!("{MONITOR} lanes"), "   4     inactive");
+    script.expect(format!("{MONITOR} lanes full"), "   4      inactive");
     script.expect(format!("{MONITOR} set lane 5 y = 77"), "int y = 77");
     // The step does not run the wave, but makes lldb read all state again.
     script.say("thread step-inst");

@@ -71,12 +71,12 @@ fn in_gdb(name: &'static str) {
     script.expect("monitor locals", "No variables: ");
     script.expect("monitor memory private_lane 0x10 16", "was not captured");
     script.expect("monitor memory global 0x2018 4", "09 0a 0b 0c");
-    script.expect("monitor register v3", "00000001 00000002 00000003 00000004 xxxxxxxx");
+    script.expect("monitor register v3 full", "00000001 00000002 00000003 00000004 xxxxxxxx");
     script.expect("monitor register v900", "no register v900");
     script.expect("thread 2", "Unknown thread 2");
     // Possible changes.
     script.expect("monitor set $v3[5] = 77", "$v3[5] is set.");
-    script.expect("monitor register v3", "00000004 xxxxxxxx 0000004d xxxxxxxx");
+    script.expect("monitor register v3 full", "00000004 xxxxxxxx 0000004d xxxxxxxx");
     script.expect("monitor changes", "wave 7 v3[lane 5]: not captured -> 0x4d");
     script.say("set var {char}0x2010 = 9");
     script.expect("x/2xb 0x2010", "0x2010:\t0x09\t0x02");

@@ -132,7 +132,11 @@ fn monitor_refuses_arguments_that_a_command_does_not_take() {
     let server = Server::start(&fixture.dump, &[]);
     let mut script = Script::new("arguments");
     script.say(format!("target remote {}", server.address));
-    for command in ["waves", "lanes", "dispatches", "changes", "objects", "notices"] {
+    for command in ["waves", "lanes"] {
+        let expected = format!("`x` is no argument of `{command}`. Try `monitor {command} full`.");
+        script.expect(format!("monitor {command} x"), expected);
+    }
+    for command in ["dispatches", "changes", "objects", "notices"] {
         script.expect(format!("monitor {command} x"), format!("`monitor {command}` takes no argument."));
     }
     for command in ["lane 1 2", "reset all all", "memory global 0 1 2", "arguments 1 2", "help lane lanes"] {
@@ -238,8 +242,8 @@ fn monitor_names_its_wave_in_lldb() {
     }
     script.expect(format!("{MONITOR} set $v3[6] = 78"), "$v3[6] = 78");
     script.expect(format!("{MONITOR} changes"), "wave 1 v3[lane 6]: ");
-    script.expect(format!("{MONITOR} waves"), "1       AMDGPU Wave 1:1:1:2 ");
-    script.expect(format!("{MONITOR} groups"), "illegal instruction (wave 1)");
+    script.expect(format!("{MONITOR} waves"), "1       1:1:1:2 ");
+    script.expect(format!("{MONITOR} groups"), "thread 1: illegal instruction");
     // A stop selects its thread, which may differ from the given one.
     script.say("thread step-inst");
     script.expect(format!("{MONITOR} set $v3[5] = 77"), REFUSED);

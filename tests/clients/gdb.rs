@@ -59,7 +59,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         one_memory(script, &what, wave, &memory);
     }
     let (model, every) = (wave.clone(), wave.shown_lanes());
-    script.check(format!("{what} all lanes"), "monitor locals all", move |text| {
+    script.check(format!("{what} all lanes"), "monitor locals all full", move |text| {
         locals::compare(&model, &every, text)
     });
     // An active lane, one in the middle, the last: by focus and by name.
@@ -81,7 +81,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         });
     }
     let model = wave.clone();
-    script.check(format!("{what} lanes"), "monitor lanes", move |text| lanes(&model, text));
+    script.check(format!("{what} lanes"), "monitor lanes full", move |text| lanes(&model, text));
 }
 
 fn one_register(script: &mut Script, what: &str, name: &str, register: Register) {
@@ -103,7 +103,7 @@ fn one_register(script: &mut Script, what: &str, name: &str, register: Register)
         Register::Lanes(lanes) if lanes.contains(&None) => {
             // Clients do not support partial vectors; the server's own command prints the rest.
             script.check(what.clone(), format!("p/x ${name}"), unavailable);
-            script.check(what, format!("monitor register {name}"), move |text| {
+            script.check(what, format!("monitor register {name} full"), move |text| {
                 // The first line names the wave.
                 let values = text.trim_start().split_once('\n').map_or("", |(_, values)| values);
                 let got: Vec<&str> = values.split_whitespace().filter(|word| word.len() == 8).collect();

@@ -498,7 +498,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     script.check("waves", "waves", move |text| waves(&all, |_| 0, text));
     let manifest = Manifest::of(fixture);
     script.check("dispatches", "dispatches", move |text| dispatches(&manifest, text));
-    script.expect("groups", " wave");
+    script.expect("groups", "thread ");
     for wave in &fixture.waves {
         let id = wave.expected["id"].clone();
         script.say(format!("thread select --thread-id {}", wave.thread));

@@ -69,7 +69,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         wave.name_suffix().map_or(": AMDGPU Wave ".to_owned(), |suffix| format!(" {suffix}, ")),
     );
     let (model, every) = (wave.clone(), wave.shown_lanes());
-    script.check(format!("{what} all lanes"), format!("{MONITOR} locals all"), move |text| {
+    script.check(format!("{what} all lanes"), format!("{MONITOR} locals all full"), move |text| {
         locals::compare(&model, &every, &output_of(text)?)
     });
     let shown = wave.shown_lanes();
@@ -84,7 +84,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         locals::compare(&model, &[lane], &output_of(text)?)
     });
     let model = wave.clone();
-    script.check(format!("{what} lanes"), format!("{MONITOR} lanes"), move |text| {
+    script.check(format!("{what} lanes"), format!("{MONITOR} lanes full"), move |text| {
         lanes(&model, &output_of(text)?)
     });
 }
@@ -93,7 +93,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
 fn one_register_by_the_server(script: &mut Script, what: &str, wave: &Wave, name: &str, register: Register) {
     script.say(choose(wave.thread));
     let label = name.to_owned();
-    script.check(format!("{what} {name}"), format!("{MONITOR} register {name}"), move |text| {
+    script.check(format!("{what} {name}"), format!("{MONITOR} register {name} full"), move |text| {
         let words = output_of(text)?;
         // The first line names the wave.
         let words = words.split_once('\n').map_or("", |(_, words)| words);

@@ -129,7 +129,7 @@ fn all_lanes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
                 let marked = numbers.strip_suffix(')').and_then(|numbers| numbers.split_once(" ("));
                 let (numbers, mark) =
                     marked.map_or((numbers, None), |(numbers, mark)| (numbers, Some(mark.to_owned())));
-                for run in numbers.split(", ") {
+                for run in whole(numbers).split(", ") {
                     let (first, last) = run.split_once('-').unwrap_or((run, run));
                     let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else {
                         continue;
@@ -169,4 +169,21 @@ fn differs(wave: &Wave, variable: &Value, lane: usize, got: &str) -> Option<Stri
         _ => panic!("the model says {state}"),
     };
     (!right).then(|| format!("expected {state} {}, got {got:?}", value.unwrap_or_default()))
+}
+
+/// Lanes at equal distances one by one: `0, 2, ..., 6` as `0, 2, 4, 6`.
+fn whole(numbers: &str) -> String {
+    let mut lanes: Vec<String> = Vec::new();
+    let mut words = numbers.split(", ");
+    while let Some(word) = words.next() {
+        if word != "..." {
+            lanes.push(word.to_owned());
+            continue;
+        }
+        let [.., first, second] = lanes.as_slice() else { panic!("{numbers}") };
+        let (first, second): (usize, usize) = (first.parse().unwrap(), second.parse().unwrap());
+        let last = words.next().unwrap().parse().unwrap();
+        lanes.extend((second..=last).step_by(second - first).skip(1).map(|lane| lane.to_string()));
+    }
+    lanes.join(", ")
 }

@@ -35,7 +35,9 @@ fn gdb_reads_a_dump_through_a_pipe_and_takes_the_server_with_it() {
             script.expect(format!("thread {}", wave.number), format!("(Thread {})", wave.thread));
             script.expect("p/x $pc", format!(" = {:#x}", wave.pc().unwrap()));
             let (model, lanes) = (wave.clone(), wave.shown_lanes());
-            script.check("locals", "monitor locals all", move |text| locals::compare(&model, &lanes, text));
+            script.check("locals", "monitor locals all full", move |text| {
+                locals::compare(&model, &lanes, text)
+            });
         }
         script.expect("detach", "detached");
         script.must_pass(&Debugger::Gdb(name));
