@@ -29,7 +29,7 @@ pub use address::{AddressError, LaneAccess, LaneAddress, WaveContext};
 pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};
 pub use exec::{ExecBefore, exec_before};
-pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause};
+pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause, named_registers};
 
 use crate::arch::Generation;
 use text::Line;

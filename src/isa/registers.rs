@@ -104,6 +104,20 @@ impl RegisterFile {
     }
 }
 
+/// The registers that an instruction's text names, destinations included, in the order of the text.
+#[must_use]
+pub fn named_registers(text: &str) -> Vec<RegisterRange> {
+    let text = text.split(';').next().unwrap_or_default().split("//").next().unwrap_or_default();
+    let operands = text.trim_start().split_once(char::is_whitespace).map_or("", |(_, operands)| operands);
+    let words = operands.split([',', ' ', '\t', '|', '(', ')', '-']);
+    let bare = |word: &str| match word.strip_suffix(']') {
+        // The end of a list of addresses: `[v2, v9]`.
+        Some(inner) if !word.contains('[') => RegisterRange::parse(inner),
+        _ => RegisterRange::parse(word.trim_start_matches('[')),
+    };
+    words.filter_map(bare).collect()
+}
+
 impl RegisterRange {
     /// Dwords of a file.
     #[must_use]

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::hang::hang;
 use super::listings::{CodeAt, Listing, Listings, MAX_LISTED};
 use super::rank::{self, Judge, Sighted};
 use super::registers::{self, WaveRegisters};
 use super::survey::{Group, Stop, Survey};
 use super::walk::look::Look;
 use super::walk::{self, Caller, Walk, registers::Registers};
-use super::{Cause, Missing, Suspect, Triage, describe};
+use super::{Cause, Missing, Suspect, Triage, causes, describe};
 use crate::capture::{Fault, FaultKind};
 use crate::session::{Inspect, StackEnd};
 use crate::units::WaveId;
@@ -48,9 +49,21 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
         Some(Stop::OtherFault) | None => false,
         Some(Stop::Unknown | Stop::Running) => faults.iter().any(of_memory),
     };
-    if is_memory {
+    let has_faulted = found.waves.faulted > 0;
+    let chosen = found.waves.chosen.filter(|_| has_faulted || question.wave.is_some());
+    let session = |wave: WaveId| sessions.iter().copied().find(|session| session.has_wave(wave));
+    let other = chosen.and_then(|wave| causes::cause(session(wave)?, wave, &mut code));
+    found.cause = other.or_else(|| causes::reported(&faults).filter(|_| !has_faulted));
+    if is_memory && found.cause.is_none() {
         found.cause = Some(Cause::Memory);
         suspects(&stopped, &faults, &mut code, &mut found);
+    }
+    if question.wants_hang || !has_faulted && faults.is_empty() {
+        let hang = hang(sessions, &mut code);
+        if found.cause.is_none() && !has_faulted && hang.is_hang {
+            found.cause = Some(Cause::Hang);
+        }
+        found.hang = Some(hang);
     }
     found.faults = faults;
     found

@@ -7,6 +7,7 @@ mod access;
 mod accessed;
 mod analysis;
 mod cause;
+mod causes;
 mod hang;
 pub mod json;
 mod listings;

@@ -1,4 +1,19 @@
-//! States of waves and work-groups in a hang.
+//! States of waves and work-groups in a hang: what each wave waits for, who is missing at a barrier, and the proof of a
+//! deadlock.
+//!
+//! `state` classifies a wave by its PC and status, `flow` and `spin` read the code around the PC, `polled` reads the
+//! values of a loop, and `groups` compares the waves of a work-group. docs/triage.md has the rules.
+
+mod analysis;
+mod flow;
+mod groups;
+mod polled;
+mod spin;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub(super) use analysis::hang;
 
 use crate::units::{LaneSet, Pc, WaveId};
 

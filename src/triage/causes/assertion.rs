@@ -1,0 +1,124 @@
+//! Assertions and traps.
+//!
+//! `assert` of HIP and of OpenMP calls a function of the device library that prints the text and traps with id 2, as
+//! `__builtin_trap` and `abort` do. Only the function's name on the stack tells an assertion.
+
+use super::{bad_pc, place};
+use crate::isa::Control;
+use crate::session::{Inspect, Scope, StackFrame, ValueState, WaveInfo};
+use crate::triage::listings::{CodeAt, Listings};
+use crate::triage::{Assertion, Cause};
+use crate::units::{LaneId, LaneSet};
+
+/// Functions that report a failed assertion: HIP and glibc, CUDA, OpenMP, C runtimes of macOS and Windows.
+const REPORTERS: [&str; 6] =
+    ["__assert_fail", "__assertfail", "__assert_fail_internal", "__assert_rtn", "__assert", "_wassert"];
+/// Functions that only trap.
+const TRAPPERS: [&str; 3] = ["abort", "__builtin_trap", "trap"];
+/// Parameters of the reporters with the condition.
+const CONDITIONS: [&str; 5] = ["assertion", "__assertion", "expr", "__message", "_message"];
+
+/// The assertion or trap of a wave.
+pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Cause {
+    let frames = session.backtrace(info.wave, None).map(|stack| stack.frames).unwrap_or_default();
+    let is_one = |frame: &StackFrame, names: &[&str]| {
+        frame.function.as_deref().is_some_and(|function| names.contains(&base_name(function)))
+    };
+    let reporter = frames.iter().rposition(|frame| is_one(frame, &REPORTERS));
+    let Some(reporter) = reporter else {
+        let inner = frames.iter().take_while(|frame| is_one(frame, &TRAPPERS)).count();
+        let frame = frames.get(inner).or(frames.first());
+        return Cause::Trap { at: place(session, frame), id: trap_id(session, info, code) };
+    };
+    let of_reporter = frames.get(reporter);
+    let at = match frames.get(reporter + 1) {
+        Some(caller) => place(session, Some(caller)),
+        // No unwind information: the reporter may still have its return address.
+        None => bad_pc::by_return_address(session, info, code)
+            .filter(|caller| of_reporter.is_none_or(|reporter| reporter.function != caller.function))
+            .unwrap_or_else(|| place(session, of_reporter)),
+    };
+    let of_source = || at.text.as_deref().and_then(condition).map(str::to_owned);
+    Cause::Assertion(Assertion {
+        condition: argument(session, info, &frames, reporter).or_else(of_source),
+        at,
+        lanes: info.exec.unwrap_or_default(),
+        wave: info.wave,
+    })
+}
+
+/// The name without namespaces, parameters and suffixes of clones.
+fn base_name(function: &str) -> &str {
+    let name = function.split(['(', '<', '.']).next().unwrap_or(function);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// The condition in an argument of the reporting function or of one that it calls.
+fn argument(
+    session: &dyn Inspect,
+    info: &WaveInfo,
+    frames: &[StackFrame],
+    reporter: usize,
+) -> Option<String> {
+    let lane = info.exec.and_then(LaneSet::first).unwrap_or(LaneId(0));
+    frames.iter().take(reporter + 1).rev().filter_map(|frame| frame.of_wave).find_map(|frame| {
+        let locals = session.locals(info.wave, LaneSet::one(lane), frame).ok()?;
+        let is_condition = |name: &str| CONDITIONS.contains(&name);
+        let found =
+            locals.variables.iter().filter(|one| one.scope == Scope::Argument && is_condition(&one.name));
+        found.into_iter().find_map(|one| match &one.lanes.first()?.state {
+            ValueState::Value(text) => quoted(text),
+            _ => None,
+        })
+    })
+}
+
+/// The string behind a pointer as a debugger prints it: `0x7f00 "i < n"`.
+pub(super) fn quoted(value: &str) -> Option<String> {
+    let (_, rest) = value.split_once('"')?;
+    let (text, _) = rest.rsplit_once('"')?;
+    (!text.is_empty()).then(|| text.replace("\\\"", "\""))
+}
+
+/// The operand of the only `assert` in a source line. Strings and characters may hold parentheses.
+pub(super) fn condition(line: &str) -> Option<&str> {
+    let (before, rest) = line.split_once("assert")?;
+    let rest = rest.trim_start().strip_prefix('(')?;
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    if before.ends_with(is_word) || rest.contains("assert") {
+        return None;
+    }
+    let (mut depth, mut quote, mut is_escaped) = (1usize, None, false);
+    for (at, letter) in rest.char_indices() {
+        match (letter, quote) {
+            _ if is_escaped => is_escaped = false,
+            ('\\', Some(_)) => is_escaped = true,
+            (letter, Some(open)) if letter == open => quote = None,
+            (_, Some(_)) => {}
+            ('"' | '\'', None) => quote = Some(letter),
+            ('(', None) => depth += 1,
+            (')', None) => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return rest.get(..at).map(str::trim).filter(|text| !text.is_empty());
+        }
+    }
+    None
+}
+
+/// The number of the trap at the PC, or directly before it.
+fn trap_id(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Option<u8> {
+    let pc = info.pc?.0;
+    let listing = code.around(CodeAt { session, wave: info.wave, address: pc })?.ok()?;
+    let at = listing.index(pc)?;
+    let each = [Some(at), at.checked_sub(1)].into_iter().flatten();
+    each.filter_map(|index| listing.instructions.get(index)).find_map(|one| {
+        let is_trap = one.effects.as_ref().is_ok_and(|effects| effects.control == Control::Trap);
+        let operand = one.text.split_whitespace().nth(1).filter(|_| is_trap)?;
+        match operand.strip_prefix("0x") {
+            Some(digits) => u8::from_str_radix(digits, 16).ok(),
+            None => operand.parse().ok(),
+        }
+    })
+}

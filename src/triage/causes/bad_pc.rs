@@ -1,0 +1,90 @@
+//! PCs outside of all code: bad return addresses and function pointers.
+
+use super::source_at;
+use crate::isa::Control;
+use crate::session::{Inspect, WaveInfo};
+use crate::triage::listings::{CodeAt, Listings};
+use crate::triage::{Cause, SourceAt};
+
+/// The first address beyond those of user space.
+const USER_END: u64 = 1 << 47;
+/// Register pair of return addresses by LLVM's calling convention.
+const RETURN_ADDRESS: u16 = 30;
+/// Maximum number of registers whose value may be a return address.
+const MAX_CALLERS: usize = 8;
+
+/// A PC at which no code is loaded; `None`: there is code, or the list of loaded code is not known to be complete.
+pub(super) fn find(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Option<Cause> {
+    let pc = info.pc?.0;
+    if !is_bad(session, info, pc) {
+        return None;
+    }
+    let pairs = pairs(session, info);
+    let holders = pairs.iter().filter(|(_, value)| value & !3 == pc & !3).map(|(first, _)| name(*first));
+    let holders = holders.collect();
+    Some(Cause::BadPc { pc, holders, caller: caller(session, info, &pairs, pc, code) })
+}
+
+fn is_bad(session: &dyn Inspect, info: &WaveInfo, pc: u64) -> bool {
+    if pc == 0 || !pc.is_multiple_of(4) || pc >= USER_END {
+        return true;
+    }
+    let objects = session.code_objects();
+    let is_complete = !objects.is_empty() && objects.iter().all(|object| object.size.is_some());
+    is_complete && !session.region(pc, info.wave).code
+}
+
+fn name(first: u16) -> String {
+    format!("s[{first}:{}]", first + 1)
+}
+
+/// The values of the aligned pairs of SGPRs by first number, the pair of return addresses first.
+fn pairs(session: &dyn Inspect, info: &WaveInfo) -> Vec<(u16, u64)> {
+    let dword = |number: u16| {
+        let register = info.kind.named(&format!("s{number}"))?;
+        session.register(info.wave, register.id).ok()?.dword(0)
+    };
+    let pair = |first: u16| Some((first, u64::from(dword(first)?) | u64::from(dword(first + 1)?) << 32));
+    let count = (0..u16::MAX).take_while(|number| info.kind.named(&format!("s{number}")).is_some()).count();
+    let others = (0..u16::try_from(count).unwrap_or(0)).step_by(2).filter(|first| *first != RETURN_ADDRESS);
+    std::iter::once(RETURN_ADDRESS).chain(others).filter_map(pair).collect()
+}
+
+/// The call before the first register value that is a return address.
+fn caller(
+    session: &dyn Inspect,
+    info: &WaveInfo,
+    pairs: &[(u16, u64)],
+    pc: u64,
+    code: &mut Listings,
+) -> Option<SourceAt> {
+    let is_code = |value: u64| {
+        value != pc && value.is_multiple_of(4) && value < USER_END && session.region(value, info.wave).code
+    };
+    let mut candidates =
+        pairs.iter().map(|(_, value)| *value).filter(|value| is_code(*value)).take(MAX_CALLERS);
+    candidates.find_map(|value| call_before(session, info, value, code))
+}
+
+/// The place of the call that the pair of return addresses names.
+pub(super) fn by_return_address(
+    session: &dyn Inspect,
+    info: &WaveInfo,
+    code: &mut Listings,
+) -> Option<SourceAt> {
+    let (_, value) = pairs(session, info).into_iter().find(|(first, _)| *first == RETURN_ADDRESS)?;
+    call_before(session, info, value, code)
+}
+
+/// The place of the call whose return address a value is.
+fn call_before(session: &dyn Inspect, info: &WaveInfo, value: u64, code: &mut Listings) -> Option<SourceAt> {
+    let address = value.checked_sub(1)?;
+    let listing = code.around(CodeAt { session, wave: info.wave, address })?.ok()?;
+    let call = listing.instructions.get(listing.holding(address)?)?;
+    let is_call = call.effects.as_ref().is_ok_and(|effects| effects.control == Control::Call);
+    if !is_call || call.address.checked_add(call.size) != Some(value) {
+        return None;
+    }
+    let function = listing.function.as_ref().map(|function| function.name.to_string());
+    Some(source_at(session, function, call.file.as_ref().map(|file| file.to_string()), call.line))
+}

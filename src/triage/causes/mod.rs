@@ -1,0 +1,100 @@
+//! Causes of a stop other than an access to memory: bad PCs, assertions and traps, illegal instructions, arithmetic
+//! exceptions, memory errors, errors of queues, stops for the fault of another wave.
+//!
+//! docs/triage.md has the rules.
+
+mod arithmetic;
+mod assertion;
+mod bad_pc;
+mod illegal;
+mod stops;
+#[cfg(test)]
+mod tests;
+
+pub(super) use stops::StopKind;
+
+use super::listings::Listings;
+use super::{Cause, QueueError, SourceAt};
+use crate::capture::{Fault, FaultKind};
+use crate::report::fault;
+use crate::session::{Inspect, StackFrame, WaveInfo};
+use crate::units::WaveId;
+
+/// The cause of a wave's stop; `None`: an access to memory, or no cause is known.
+pub(super) fn cause(session: &dyn Inspect, wave: WaveId, code: &mut Listings) -> Option<Cause> {
+    let info = session.wave(wave).ok()?;
+    let kinds = info.stop.as_deref().map(StopKind::of).unwrap_or_default();
+    if !kinds.iter().any(|kind| kind.is_fault()) {
+        return unfaulted(session, &info, &kinds);
+    }
+    if let Some(cause) = bad_pc::find(session, &info, code) {
+        return Some(cause);
+    }
+    kinds.into_iter().find_map(|kind| match kind {
+        StopKind::IllegalInstruction => Some(Some(illegal::describe(session, &info))),
+        StopKind::Memory => Some(None),
+        StopKind::Abort | StopKind::Trap => Some(Some(assertion::describe(session, &info, code))),
+        StopKind::Arithmetic => Some(Some(arithmetic::describe(session, &info, code))),
+        StopKind::Ecc => Some(Some(Cause::Ecc)),
+        StopKind::Fatal => Some(of_report(&session.faults(), session, &info)),
+        StopKind::Debugger => None,
+    })?
+}
+
+/// A wave without a fault of its own.
+fn unfaulted(session: &dyn Inspect, info: &WaveInfo, kinds: &[StopKind]) -> Option<Cause> {
+    let first = session.first_wave();
+    let of_first = session.wave(first).ok()?.stop;
+    let has_faulted = of_first.is_some_and(|stop| StopKind::of(&stop).iter().any(|kind| kind.is_fault()));
+    // A wave whose reasons are unknown may have faulted, too.
+    if has_faulted && first != info.wave && info.stop.is_some() {
+        return Some(Cause::Bystander { faulted: first });
+    }
+    (!kinds.is_empty()).then_some(Cause::Breakpoint)
+}
+
+/// The cause of a halt without a reason, by the reported faults; `None`: an access to memory, or none is reported.
+fn of_report(faults: &[Fault], session: &dyn Inspect, info: &WaveInfo) -> Option<Cause> {
+    match faults.first()?.kind {
+        FaultKind::IllegalInstruction => Some(illegal::describe(session, info)),
+        FaultKind::Ecc => Some(Cause::Ecc),
+        _ => None,
+    }
+}
+
+/// The cause by reported faults alone, if no wave faulted; `None`: an access to memory, or no fault is reported.
+pub(super) fn reported(faults: &[Fault]) -> Option<Cause> {
+    let is_of_memory =
+        |fault: &Fault| matches!(fault.kind, FaultKind::Page | FaultKind::Memory | FaultKind::Aperture);
+    if faults.iter().any(is_of_memory) {
+        return None;
+    }
+    let first = faults.first()?;
+    Some(match first.kind {
+        FaultKind::Ecc => Cause::Ecc,
+        _ => Cause::Queue(QueueError { text: fault::sentence(first), kernel: first.kernel.clone() }),
+    })
+}
+
+/// The place of a stack frame.
+fn place(session: &dyn Inspect, frame: Option<&StackFrame>) -> SourceAt {
+    let Some(frame) = frame else { return SourceAt { function: None, file: None, line: None, text: None } };
+    source_at(session, frame.function.clone(), frame.file.clone(), frame.line)
+}
+
+/// A place with the text of its line.
+fn source_at(
+    session: &dyn Inspect,
+    function: Option<String>,
+    file: Option<String>,
+    line: Option<u64>,
+) -> SourceAt {
+    let text = file.as_deref().zip(line).and_then(|(file, line)| session.source_line(file, line));
+    SourceAt { function, file, line, text }
+}
+
+/// The place of a wave's innermost frame.
+fn innermost(session: &dyn Inspect, info: &WaveInfo) -> SourceAt {
+    let stack = session.backtrace(info.wave, None).ok();
+    place(session, stack.as_ref().and_then(|stack| stack.frames.first()))
+}

@@ -1,0 +1,313 @@
+//! Causes of stops over dumps of compiled code. The places follow from the code's bytes and the source's lines.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use super::{cause, reported};
+use crate::arch::Targets;
+use crate::capture::{Fault, FaultKind};
+use crate::codeobject::{CodeObject, assembled, newest_llvm};
+use crate::import::{self, Options};
+use crate::session::{Dump, Session};
+use crate::triage::listings::Listings;
+use crate::triage::{Arithmetic, Assertion, Cause, Foreign};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+const LOADED: u64 = 0x7f00_0010_0000;
+
+/// A wave of a dump: its stop reasons, PC, and further registers in the form of a dump.
+struct Wave<'a> {
+    stop: &'a str,
+    pc: u64,
+    registers: &'a str,
+}
+
+/// The cause of wave `of` in a dump of gfx90a with a code object. `sources`: path and text.
+fn found(code: &[u8], waves: &[Wave<'_>], of: u32, sources: &[(&str, &str)]) -> Option<Cause> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = format!(
+        "format = 1\nagent = [{{ id = 1, target = \"gfx90a\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
+         dispatch = [{{ id = 1, queue = 1, grid = [256], workgroup = [256] }}]\n\
+         workgroup = [{{ id = 1, dispatch = 1, position = [0] }}]\n\
+         [[code_object]]\nfile = \"code.hsaco\"\naddress = {LOADED}\n"
+    );
+    for (path, source) in sources {
+        let hex: String = source.bytes().map(|byte| format!("{byte:02x} ")).collect();
+        let _ = write!(text, "[[source]]\npath = \"{path}\"\nhex = \"{hex}\"\n");
+    }
+    for (number, Wave { stop, pc, registers }) in waves.iter().enumerate() {
+        let _ = write!(
+            text,
+            "[[wave]]\nid = {}\nworkgroup = 1\nwave_in_group = {number}\n{stop}\n[wave.registers]\npc = {pc}\nexec = 7\n{registers}\n",
+            number + 1
+        );
+    }
+    std::fs::write(folder.path().join("manifest.toml"), text).unwrap();
+    std::fs::write(folder.path().join("code.hsaco"), code).unwrap();
+    let opened = import::open(folder.path(), &Targets::builtin(), &Options::default()).unwrap();
+    assert!(opened.problems.is_empty(), "{:?}", opened.problems);
+    let dump = Arc::new(Dump::new(opened.capture, opened.problems));
+    let session = Session::new(dump, None).unwrap();
+    cause(&session, WaveId(of), &mut Listings::default())
+}
+
+/// The run-time address of a symbol.
+fn address(code: &[u8], symbol: &str) -> u64 {
+    let object = CodeObject::parse(code.to_vec()).unwrap();
+    let found = object.symbols().iter().find(|known| known.name == symbol);
+    LOADED + found.unwrap_or_else(|| panic!("no {symbol}")).value
+}
+
+const CODE: &str = "
+.text
+.globl kernel
+.type kernel,@function
+kernel:
+  s_nop 0
+call:
+  s_swappc_b64 s[30:31], s[0:1]
+after:
+  s_trap 2
+trapped:
+  s_trap 7
+other:
+  v_rcp_f32_e32 v1, v0
+  v_mov_b32_e32 v2, 0
+divided:
+  s_nop 0
+  v_rcp_iflag_f32_e32 v1, v3
+int_divided:
+  s_nop 0
+  v_add_f32_e32 v4, v5, v6
+invalid:
+  s_nop 0
+illegal:
+  .long 0xbfc00000
+  s_endpgm
+end:
+.size kernel, end-kernel
+";
+
+#[test]
+fn traps_have_their_number() {
+    let code = assembled(CODE);
+    let trap = |stop, label| {
+        let wave = Wave { stop, pc: address(&code, label), registers: "" };
+        match found(&code, &[wave], 0, &[]) {
+            Some(Cause::Trap { at, id }) => (at.function.unwrap_or_default(), id),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(trap("stop = [\"assert_trap\"]", "after"), ("kernel".to_owned(), Some(2)));
+    // Old trap handlers leave the PC behind the instruction.
+    assert_eq!(trap("stop = [\"assert_trap\"]", "trapped"), ("kernel".to_owned(), Some(7)));
+    assert_eq!(trap("stop = [\"trap\"]", "other"), ("kernel".to_owned(), Some(7)));
+}
+
+/// `s_wait_loadcnt 0x0` of GFX12 is no instruction of GFX9 to GFX11.
+#[test]
+fn an_illegal_instruction_is_one_of_another_processor() {
+    let code = assembled(CODE);
+    let pc = address(&code, "illegal");
+    let wave = Wave { stop: "stop = [\"illegal_instruction\"]", pc, registers: "" };
+    let Some(Cause::IllegalInstruction { at, address, bytes, elsewhere, compiled_for }) =
+        found(&code, &[wave], 0, &[])
+    else {
+        panic!("another cause")
+    };
+    assert_eq!((at.function.as_deref(), address, bytes), (Some("kernel"), pc, vec![0, 0, 0xc0, 0xbf]));
+    let text = "s_wait_loadcnt 0x0".to_owned();
+    assert!(elsewhere.contains(&Foreign { processor: "gfx1200".to_owned(), text }), "{elsewhere:?}");
+    assert!(
+        !elsewhere.iter().any(|found| ["gfx906", "gfx90a", "gfx1100"].contains(&found.processor.as_str()))
+    );
+    assert_eq!(compiled_for, None);
+}
+
+#[test]
+fn arithmetic_exceptions_have_instruction_and_operands() {
+    let code = assembled(CODE);
+    let raised = |stop: &str, label: &str, registers: String| {
+        let wave = Wave { stop, pc: address(&code, label), registers: &registers };
+        match found(&code, &[wave], 0, &[]) {
+            Some(Cause::Arithmetic(Arithmetic { kinds, instruction, operands, wave: WaveId(0), .. })) => {
+                (kinds, instruction.map(|(_, text)| text), operands)
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let one = 0x3f80_0000u32;
+    let vector = |register: &str, values: [u32; 3]| {
+        let mut all = values.to_vec();
+        all.resize(64, one);
+        format!("{register} = {all:?}")
+    };
+    assert_eq!(
+        raised("stop = [\"fp_divide_by_0\"]", "divided", vector("v0", [one, 0, one])),
+        (
+            vec!["FP_DIVIDE_BY_0".to_owned()],
+            Some("v_rcp_f32_e32 v1, v0".to_owned()),
+            vec![(LaneId(1), "v0 = 0".to_owned())]
+        )
+    );
+    assert_eq!(
+        raised("stop = [\"int_divide_by_0\"]", "int_divided", vector("v3", [0, one, 0])),
+        (
+            vec!["INT_DIVIDE_BY_0".to_owned()],
+            Some("v_rcp_iflag_f32_e32 v1, v3".to_owned()),
+            vec![(LaneId(0), "v3 = 0".to_owned()), (LaneId(2), "v3 = 0".to_owned())]
+        )
+    );
+    let nan = vector("v5", [one, 0x7fc0_0000, one]) + "\n" + &vector("v6", [one, one, 0x7f80_0000]);
+    assert_eq!(
+        raised("stop = [\"fp_invalid_operation\"]", "invalid", nan),
+        (
+            vec!["FP_INVALID_OPERATION".to_owned()],
+            Some("v_add_f32_e32 v4, v5, v6".to_owned()),
+            vec![(LaneId(1), "v5 = NaN".to_owned()), (LaneId(2), "v6 = inf".to_owned())]
+        )
+    );
+    // The operand is not captured.
+    let (.., operands) = raised("stop = [\"fp_divide_by_0\"]", "divided", String::new());
+    assert_eq!(operands, []);
+}
+
+/// A call by a bad pointer, and a return to a bad address.
+#[test]
+fn a_pc_outside_all_code_is_the_cause() {
+    let code = assembled(CODE);
+    let (after, bad) = (address(&code, "after"), 0x1234_5670);
+    let pair = |first: u32, value: u64| {
+        format!("s{first} = {}\ns{} = {}\n", value & 0xffff_ffff, first + 1, value >> 32)
+    };
+    let at = |pc: u64, registers: String| {
+        let wave = Wave { stop: "stop = [\"memory_violation\"]", pc, registers: &registers };
+        found(&code, &[wave], 0, &[])
+    };
+    let Some(Cause::BadPc { pc, holders, caller }) = at(bad, pair(0, bad) + &pair(30, after)) else {
+        panic!("another cause")
+    };
+    assert_eq!((pc, holders), (bad, vec!["s[0:1]".to_owned()]));
+    assert_eq!(caller.unwrap().function.as_deref(), Some("kernel"));
+    let Some(Cause::BadPc { holders, caller, .. }) = at(bad, pair(30, bad)) else { panic!("another cause") };
+    assert_eq!((holders, caller), (vec!["s[30:31]".to_owned()], None));
+    for pc in [0, after + 2, 1 << 47] {
+        assert!(matches!(at(pc, String::new()), Some(Cause::BadPc { .. })), "{pc:#x}");
+    }
+    // A PC in code: the cause is an access to memory.
+    assert_eq!(at(after, String::new()), None);
+}
+
+#[test]
+fn memory_errors_bystanders_and_debugger_stops() {
+    let code = assembled(CODE);
+    let pc = address(&code, "after");
+    let wave = |stop| Wave { stop, pc, registers: "" };
+    let alone = |stop| found(&code, &[wave(stop)], 0, &[]);
+    assert_eq!(alone("stop = [\"ecc_error\"]"), Some(Cause::Ecc));
+    assert_eq!(alone("stop = [\"breakpoint\"]"), Some(Cause::Breakpoint));
+    assert_eq!(alone("stop = []"), None);
+    assert_eq!(alone(""), None);
+    assert_eq!(alone("stop = [\"fatal_halt\"]"), None);
+    let beside = |stop| found(&code, &[wave(stop), wave("stop = [\"memory_violation\"]")], 0, &[]);
+    let bystander = Some(Cause::Bystander { faulted: WaveId(1) });
+    assert_eq!(beside("stop = []"), bystander);
+    assert_eq!(beside("stop = [\"debug_trap\"]"), bystander);
+    // A wave of unknown reasons may have faulted itself.
+    assert_eq!(beside(""), None);
+}
+
+#[test]
+fn reports_alone_name_errors_of_queues() {
+    let fault = |kind| Fault { kind, kernel: Some("k".to_owned()), ..Fault::default() };
+    for kind in [FaultKind::Launch, FaultKind::Queue, FaultKind::Exception, FaultKind::IllegalInstruction] {
+        let Some(Cause::Queue(error)) = reported(&[fault(kind)]) else { panic!("{kind:?}") };
+        assert_eq!(error.kernel.as_deref(), Some("k"));
+        assert!(!error.text.is_empty());
+    }
+    assert_eq!(reported(&[fault(FaultKind::Ecc)]), Some(Cause::Ecc));
+    for kind in [FaultKind::Page, FaultKind::Aperture, FaultKind::Memory] {
+        assert_eq!(reported(&[fault(FaultKind::Queue), fault(kind)]), None, "{kind:?}");
+    }
+    assert_eq!(reported(&[]), None);
+}
+
+const ASSERT: &str = "#define DEVICE __attribute__((device))
+extern \"C\" DEVICE __attribute__((noinline)) void __assert_fail(const char *assertion, const char *file, unsigned line) {
+  __builtin_trap();
+}
+#define assert(c) ((c) ? (void)0 : __assert_fail(#c, __FILE__, __LINE__))
+DEVICE static inline int inner(const int *a, int n, int i) {
+  assert(i < n && \"(\");
+  return a[i];
+}
+__attribute__((global)) void check(const int *a, int n, int *out) {
+  int i = __builtin_amdgcn_workitem_id_x();
+  out[i] = inner(a, n, i);
+}
+";
+
+fn compiled(folder: &Path, level: &str) -> Vec<u8> {
+    let [source, output] = ["assert.hip", "code.hsaco"].map(|name| folder.join(name));
+    std::fs::write(&source, ASSERT).unwrap();
+    let mut command = Command::new(newest_llvm("clang"));
+    let flags = "-x hip --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib --offload-arch=gfx90a -g -fuse-cuid=none";
+    command.args(flags.split(' ')).arg(level).arg("-o").arg(&output).arg(&source);
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    std::fs::read(&output).unwrap()
+}
+
+/// The line of the assertion is that of an inlined function; the library's function has trapped.
+#[test]
+fn an_assertion_has_the_line_and_condition_of_its_caller() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = compiled(folder.path(), "-O2");
+    let reporter = address(&code, "__assert_fail");
+    // s_swappc_b64 s[30:31], s[8:9]: SOP1, opcode 0x1e.
+    let call = code.windows(4).position(|bytes| bytes[1] == 0x1e && bytes[2..] == [0x9e, 0xbe]).unwrap();
+    let text = CodeObject::parse(code.clone()).unwrap();
+    let kernel = text.symbols().iter().find(|symbol| symbol.name.starts_with("_Z5check")).unwrap().value;
+    // The text section has the same distance from its file offset at both places.
+    let first = code.windows(4).position(|bytes| bytes == &code[call..call + 4]).unwrap() as u64;
+    let section = text.sections().iter().find(|section| section.name == ".text").unwrap();
+    let after = LOADED + section.address + (first - section.offset) + 4;
+    assert!(after > LOADED + kernel);
+    let registers = format!("s30 = {}\ns31 = {}", after & 0xffff_ffff, after >> 32);
+    let trap = reporter + 4;
+    let wave = Wave { stop: "stop = [\"assert_trap\"]", pc: trap, registers: &registers };
+    let path = folder.path().join("assert.hip");
+    let Some(Cause::Assertion(Assertion { at, condition, lanes, wave })) =
+        found(&code, &[wave], 0, &[(path.to_str().unwrap(), ASSERT)])
+    else {
+        panic!("another cause")
+    };
+    assert_eq!((at.line, lanes, wave), (Some(7), LaneSet(7), WaveId(0)));
+    // clang 22 writes no call frame information for AMDGPU: the return address register leads to the call.
+    assert!(at.function.unwrap().starts_with("check"));
+    assert_eq!(at.text.as_deref(), Some("assert(i < n && \"(\");"));
+    assert_eq!(condition.as_deref(), Some("i < n && \"(\""));
+}
+
+#[test]
+fn conditions_of_source_lines() {
+    use super::assertion::{condition, quoted};
+    for (line, expected) in [
+        ("assert(n > 0);", Some("n > 0")),
+        ("  if (x) assert ( f(a, g(b)) ); // why", Some("f(a, g(b))")),
+        ("assert(s[0] == ')' && t);", Some("s[0] == ')' && t")),
+        ("assert(a); assert(b);", None),
+        ("static_assert(n > 0);", None),
+        ("assert(n >", None),
+        ("assert();", None),
+        ("x = 1;", None),
+        ("my_assert(n > 0)", None),
+    ] {
+        assert_eq!(condition(line), expected, "{line}");
+    }
+    assert_eq!(quoted("0x7f00 \"i < n\"").as_deref(), Some("i < n"));
+    assert_eq!(quoted("0x7f00 \"s == \\\"x\\\"\"").as_deref(), Some("s == \"x\""));
+    assert_eq!(quoted("0x7f00"), None);
+}

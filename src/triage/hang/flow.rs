@@ -1,0 +1,174 @@
+//! Flow of control in a listing: successors, loops around a PC, and paths that lead to it.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::isa::Control;
+use crate::triage::listings::{Decoded, Listing};
+
+/// Maximum number of instructions of a loop that counts as one: polling loops are short.
+const MAX_LOOP: usize = 512;
+/// Maximum number of loops around a PC.
+const MAX_LOOPS: usize = 8;
+
+/// The flow of control in a listing. Instructions are indexes.
+#[derive(Debug)]
+pub(super) struct Flow<'a> {
+    pub(super) listing: &'a Listing,
+    next: Vec<Next>,
+    before: Vec<Vec<usize>>,
+}
+
+/// The successors of an instruction.
+#[derive(Clone, Debug, Default)]
+struct Next {
+    within: Vec<usize>,
+    /// Whether the wave may end, wait for others, or leave the listing there.
+    leaves: bool,
+}
+
+impl<'a> Flow<'a> {
+    pub(super) fn new(listing: &'a Listing) -> Self {
+        let next: Vec<Next> = (0..listing.instructions.len()).map(|at| Next::of(listing, at)).collect();
+        let mut before = vec![Vec::new(); next.len()];
+        for (at, next) in next.iter().enumerate() {
+            for to in &next.within {
+                if let Some(before) = before.get_mut(*to) {
+                    before.push(at);
+                }
+            }
+        }
+        Self { listing, next, before }
+    }
+
+    pub(super) fn at(&self, index: usize) -> Option<&'a Decoded> {
+        self.listing.instructions.get(index)
+    }
+
+    pub(super) fn control(&self, index: usize) -> Option<Control> {
+        Some(self.at(index)?.effects.as_ref().ok()?.control)
+    }
+
+    /// The instruction that ends at an instruction's start.
+    pub(super) fn previous(&self, index: usize) -> Option<usize> {
+        let previous = index.checked_sub(1)?;
+        let (before, after) = (self.at(previous)?, self.at(index)?);
+        (before.address.checked_add(before.size) == Some(after.address)).then_some(previous)
+    }
+
+    /// The instruction before, if no branch leads to this one.
+    pub(super) fn only_previous(&self, index: usize) -> Option<usize> {
+        let previous = self.previous(index)?;
+        (self.before.get(index)?.as_slice() == [previous]).then_some(previous)
+    }
+
+    /// The instructions that a wave at this one can reach, if it can neither end, nor wait for other waves, nor leave
+    /// them: a loop without an exit. `None`: it can, or the listing does not show it.
+    pub(super) fn endless(&self, start: usize) -> Option<Vec<usize>> {
+        let mut seen = BTreeSet::from([start]);
+        let mut open = VecDeque::from([start]);
+        while let Some(at) = open.pop_front() {
+            let next = self.next.get(at).filter(|next| !next.leaves)?;
+            open.extend(next.within.iter().filter(|to| seen.insert(**to)));
+        }
+        Some(seen.into_iter().collect())
+    }
+
+    /// The loops with an instruction, the smallest first; each as its instructions in order. The loop of a branch back
+    /// is its target, and all instructions that lead to the branch without passing the target.
+    pub(super) fn loops(&self, of: usize) -> Vec<Vec<usize>> {
+        let each = (0..self.next.len()).filter(|end| self.jumps(*end));
+        let backwards = each.flat_map(|end| {
+            let starts = self.next.get(end).map_or(&[][..], |next| &next.within);
+            starts.iter().filter(move |start| **start <= end).map(move |start| (*start, end))
+        });
+        let bodies = backwards.filter_map(|(start, end)| self.body(start, end));
+        let mut found: Vec<Vec<usize>> =
+            bodies.filter(|body| body.binary_search(&of).is_ok()).take(MAX_LOOPS).collect();
+        found.sort_by_key(Vec::len);
+        found
+    }
+
+    /// Whether an instruction branches within the listing.
+    fn jumps(&self, at: usize) -> bool {
+        matches!(self.control(at), Some(Control::Branch | Control::ConditionalBranch))
+    }
+
+    /// The loop of a branch back; `None`: it is too large, or its target is not the only entry.
+    fn body(&self, start: usize, end: usize) -> Option<Vec<usize>> {
+        let mut seen = BTreeSet::from([start, end]);
+        let mut open = vec![end];
+        while let Some(at) = open.pop().filter(|_| seen.len() <= MAX_LOOP) {
+            if at != start {
+                let before = self.before.get(at)?;
+                open.extend(before.iter().filter(|from| seen.insert(**from)));
+            }
+        }
+        let is_entered = start != 0 && seen.contains(&0);
+        (seen.len() <= MAX_LOOP && !is_entered).then(|| seen.into_iter().collect())
+    }
+
+    /// The conditional branches of a loop with a way out.
+    pub(super) fn exits(&self, body: &[usize]) -> Vec<usize> {
+        let leaves = |at: &usize| {
+            let next = self.next.get(*at);
+            next.is_some_and(|next| {
+                next.leaves || next.within.iter().any(|to| body.binary_search(to).is_err())
+            })
+        };
+        let is_conditional = |at: &usize| self.control(*at) == Some(Control::ConditionalBranch);
+        body.iter().copied().filter(|at| is_conditional(at) && leaves(at)).collect()
+    }
+
+    /// Whether the wave may end there, wait for other waves, or leave the listing.
+    pub(super) fn leaves(&self, index: usize) -> bool {
+        self.next.get(index).is_none_or(|next| next.leaves)
+    }
+
+    /// Whether a conditional branch stays in a loop if it is taken; `None`: neither way or both ways do.
+    pub(super) fn stays_if_taken(&self, branch: usize, body: &[usize]) -> Option<bool> {
+        let target = self.listing.index(self.at(branch)?.target?)?;
+        let is_inside = |at: usize| body.binary_search(&at).is_ok();
+        let (taken, next) = (is_inside(target), is_inside(branch + 1));
+        (taken != next).then_some(taken)
+    }
+
+    /// Whether a wave at an instruction has signalled a barrier without having waited for it: on all paths, on none, or
+    /// `None` on some, or where the paths are unknown.
+    pub(super) fn has_signalled(&self, start: usize) -> Option<bool> {
+        let (mut seen, mut open) = (BTreeSet::from([start]), vec![start]);
+        let (mut with, mut without) = (false, false);
+        while let Some(at) = open.pop() {
+            let before = self.before.get(at)?;
+            // The first instruction: the entry, or the listing does not show the paths to it.
+            without |= at == 0 || self.previous(at).is_none();
+            for from in before {
+                match self.control(*from) {
+                    Some(Control::BarrierSignal) => with = true,
+                    Some(Control::BarrierWait | Control::Barrier) => without = true,
+                    Some(Control::Call | Control::BarrierMembership) | None => return None,
+                    Some(_) => open.extend(seen.insert(*from).then_some(*from)),
+                }
+            }
+        }
+        (with != without).then_some(with)
+    }
+}
+
+impl Next {
+    fn of(listing: &Listing, at: usize) -> Self {
+        let Some(decoded) = listing.instructions.get(at) else { return Self::default() };
+        let control = decoded.effects.as_ref().ok().map(|effects| effects.control);
+        let follows = |one: &&Decoded| decoded.address.checked_add(decoded.size) == Some(one.address);
+        let next = listing.instructions.get(at + 1).filter(follows).map(|_| at + 1);
+        let target = decoded.target.and_then(|target| listing.index(target));
+        let (ways, leaves) = match control {
+            Some(Control::Next | Control::Sleep) => (vec![next], false),
+            Some(Control::Branch) => (vec![target], false),
+            Some(Control::ConditionalBranch) => (vec![target, next], false),
+            Some(Control::Return | Control::End) => (Vec::new(), true),
+            _ => (vec![next], true),
+        };
+        let leaves = leaves || ways.contains(&None);
+        Self { within: ways.into_iter().flatten().collect(), leaves }
+    }
+}

@@ -1,0 +1,370 @@
+//! Recognition of a polling loop: a load of an address that the loop does not change, and an exit that depends on the
+//! loaded value and on no counter.
+//!
+//! Registers follow from the instructions' texts. A slot of private memory that the loop stores to is like a register:
+//! unoptimised code keeps its variables there.
+
+use std::collections::BTreeSet;
+
+use super::flow::Flow;
+use crate::isa::{
+    self, Access, Control, Direction, Effects, Family, Form, RegisterFile, RegisterRange, named_registers,
+};
+
+/// A register, or a slot of private memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Item {
+    Registers(RegisterRange),
+    /// By the form of its address.
+    Slot(Form),
+    /// By the spilled registers that hold its generic address, or one spilled register.
+    Spilled(BTreeSet<String>),
+}
+
+impl Item {
+    fn overlaps(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Registers(one), Self::Registers(other)) => one.overlaps(*other),
+            (one, other) => one == other,
+        }
+    }
+
+    /// Its dwords.
+    fn parts(&self) -> Vec<Self> {
+        match *self {
+            Self::Registers(RegisterRange { file, first, count }) => {
+                let dwords = (0..count.min(MAX_DWORDS)).filter_map(|index| first.checked_add(index));
+                dwords.map(|index| Self::Registers(RegisterRange::new(file, index, 1))).collect()
+            }
+            ref slot => vec![slot.clone()],
+        }
+    }
+}
+
+/// Maximum number of dwords of an operand.
+const MAX_DWORDS: u16 = 32;
+
+/// An instruction of a loop.
+#[derive(Debug)]
+struct Step {
+    index: usize,
+    /// Values that its results depend on, without addresses of loads.
+    reads: Vec<Item>,
+    /// Registers of the address of its access.
+    address: Vec<Item>,
+    writes: Vec<Write>,
+    /// The load of a value that other waves can change: not private memory.
+    load: Option<Form>,
+    /// The store to memory other than private memory.
+    store: Option<Form>,
+    is_arithmetic: bool,
+    is_comparison: bool,
+    copies: Copy,
+}
+
+/// Whether a step copies values.
+#[derive(Debug)]
+enum Copy {
+    No,
+    Moves,
+    /// A spilled register.
+    Spilled,
+}
+
+#[derive(Debug)]
+struct Write {
+    item: Item,
+    /// Whether nothing of the old value remains.
+    is_whole: bool,
+}
+
+/// Operations whose result counts if it depends on itself.
+const ARITHMETIC: [&str; 14] =
+    ["add", "sub", "mul", "mad", "fma", "mac", "fmac", "lshl", "lshr", "ashr", "xad", "ldexp", "dot", "mfma"];
+
+/// The loads of a loop whose values decide on its exit, by index. Empty: no polling loop.
+pub(super) fn polls(flow: &Flow<'_>, body: &[usize]) -> Vec<usize> {
+    let steps: Option<Vec<Step>> = body.iter().map(|index| Step::of(flow, *index)).collect();
+    let Some(mut steps) = steps else { return Vec::new() };
+    name_slots(&mut steps);
+    let uses = Uses::of(&steps);
+    let counters = uses.counters(&steps);
+    let exits = flow.exits(body);
+    let is_exit = |at: usize| steps.get(at).is_some_and(|step| exits.contains(&step.index));
+    // A loop that counts its turns ends by itself.
+    if uses.after(counters.clone(), true).into_iter().any(is_exit) {
+        return Vec::new();
+    }
+    // Any store of the loop may change what the load reads, except between LDS and other memory.
+    let is_stored = |load: Form| {
+        let is_local = |form: Form| matches!(form, Form::Lds { .. });
+        let may_reach = |store: Form| is_local(store) == is_local(load) || matches!(store, Form::Flat { .. });
+        steps.iter().filter_map(|step| step.store).any(may_reach)
+    };
+    let is_poll = |(at, step): &(usize, &Step)| {
+        let Some(form) = step.load else { return false };
+        if is_stored(form) || uses.addresses_from(*at).any(|from| counters.contains(&from)) {
+            return false;
+        }
+        // A comparison of the value in which no counter takes part decides on an exit.
+        uses.after(BTreeSet::from([*at]), false).into_iter().any(|then| {
+            let compares = steps.get(then).is_some_and(|step| step.is_comparison);
+            let counts = uses.values_from(then).any(|from| counters.contains(&from));
+            compares && !counts && uses.after(BTreeSet::from([then]), false).into_iter().any(is_exit)
+        })
+    };
+    steps.iter().enumerate().filter(is_poll).map(|(_, step)| step.index).collect()
+}
+
+/// Turns accesses by spilled addresses into accesses to slots.
+fn name_slots(steps: &mut [Step]) {
+    let sources: Vec<_> = (0..steps.len()).map(|at| spilled_address(steps, at)).collect();
+    for (step, source) in steps.iter_mut().zip(&sources) {
+        let Some(names) = source else { continue };
+        let slot = Item::Spilled(names.clone());
+        if step.load.take().is_some() {
+            step.reads.push(slot.clone());
+        }
+        if step.store.take().is_some() {
+            step.writes = vec![Write { item: slot, is_whole: true }];
+        }
+    }
+}
+
+/// The spilled registers that moves copy to the address of a step: unoptimised code keeps the addresses of its
+/// variables there. `None`: the address has another source, too.
+fn spilled_address(steps: &[Step], at: usize) -> Option<BTreeSet<String>> {
+    let step = steps.get(at).filter(|step| step.load.is_some() || step.store.is_some())?;
+    let (mut open, mut seen, mut names) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let mut is_plain = false;
+    let enter = |open: &mut Vec<usize>, plain: &mut bool, at: usize, items: &[Item]| {
+        for part in items.iter().flat_map(Item::parts) {
+            let from = writers(steps, at, &part);
+            *plain |= from.is_empty();
+            open.extend(from);
+        }
+    };
+    enter(&mut open, &mut is_plain, at, &step.address);
+    while let Some(from) = open.pop() {
+        let Some(step) = steps.get(from).filter(|_| seen.insert(from)) else { continue };
+        match &step.copies {
+            Copy::Spilled => names.extend(step.reads.iter().filter_map(|item| match item {
+                Item::Spilled(names) => names.first().cloned(),
+                _ => None,
+            })),
+            Copy::Moves => enter(&mut open, &mut is_plain, from, &step.reads),
+            Copy::No => return None,
+        }
+    }
+    (!is_plain && !names.is_empty()).then_some(names)
+}
+
+/// The exits of a loop whose conditions nothing in the loop changes, if all are so: the branches with their registers.
+/// Moves of a register to itself change nothing. Empty: the loop has another exit.
+pub(super) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> Vec<(usize, RegisterFile)> {
+    let exits = flow.exits(body);
+    if body.iter().any(|at| flow.leaves(*at) && !exits.contains(at)) {
+        return Vec::new();
+    }
+    let condition = |exit: usize| implicit(flow.at(exit)?.text.split_whitespace().next()?);
+    let is_kept = |file: RegisterFile| {
+        body.iter().filter_map(|at| flow.at(*at)).all(|one| {
+            let Ok(effects) = &one.effects else { return false };
+            let writes = effects.writes.iter().any(|write| write.range.file == file);
+            let named = named_registers(&one.text);
+            !writes || one.text.starts_with("s_mov") && matches!(named.as_slice(), [to, from] if to == from)
+        })
+    };
+    let kept =
+        exits.iter().map(|exit| condition(*exit).filter(|file| is_kept(*file)).map(|file| (*exit, file)));
+    kept.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// The steps whose results each step of a loop uses, from this turn or the one before. The order of the code stands for
+/// the order of execution.
+#[derive(Debug)]
+struct Uses {
+    values: Vec<BTreeSet<usize>>,
+    addresses: Vec<BTreeSet<usize>>,
+}
+
+impl Uses {
+    fn of(steps: &[Step]) -> Self {
+        let all = |items: fn(&Step) -> &[Item]| {
+            let of = |(at, step): (usize, &Step)| {
+                items(step).iter().flat_map(|item| writers(steps, at, item)).collect()
+            };
+            steps.iter().enumerate().map(of).collect()
+        };
+        Self { values: all(|step| &step.reads), addresses: all(|step| &step.address) }
+    }
+
+    fn values_from(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        self.values.get(at).into_iter().flatten().copied()
+    }
+
+    fn addresses_from(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        self.addresses.get(at).into_iter().flatten().copied()
+    }
+
+    /// The steps that depend on some. `by_address`: a loaded value depends on its address.
+    fn after(&self, seeds: BTreeSet<usize>, by_address: bool) -> BTreeSet<usize> {
+        let mut found: BTreeSet<usize> = BTreeSet::new();
+        loop {
+            let count = found.len();
+            for at in 0..self.values.len() {
+                let is_one = |from: usize| seeds.contains(&from) || found.contains(&from);
+                if self.values_from(at).any(is_one) || by_address && self.addresses_from(at).any(is_one) {
+                    found.insert(at);
+                }
+            }
+            if found.len() == count {
+                return found;
+            }
+        }
+    }
+
+    /// Steps whose results change from turn to turn by themselves, and all that depends on them.
+    fn counters(&self, steps: &[Step]) -> BTreeSet<usize> {
+        let feeds_itself = |(at, step): &(usize, &Step)| {
+            let depends = |by_address| self.after(BTreeSet::from([*at]), by_address).contains(at);
+            step.is_arithmetic && depends(false) || step.load.is_some() && depends(true)
+        };
+        let seeds: BTreeSet<usize> =
+            steps.iter().enumerate().filter(feeds_itself).map(|(at, _)| at).collect();
+        let after = self.after(seeds.clone(), true);
+        seeds.union(&after).copied().collect()
+    }
+}
+
+/// The steps that write an item last before a step, backwards through the loop.
+fn writers(steps: &[Step], at: usize, item: &Item) -> Vec<usize> {
+    let mut found = Vec::new();
+    for part in item.parts() {
+        let order = (0..at).rev().chain((at..steps.len()).rev());
+        for from in order {
+            let writes = steps.get(from).map_or(&[][..], |step| &step.writes);
+            let mut overlapping = writes.iter().filter(|write| write.item.overlaps(&part)).peekable();
+            if overlapping.peek().is_some() {
+                found.push(from);
+            }
+            if overlapping.any(|write| write.is_whole) {
+                break;
+            }
+        }
+    }
+    found
+}
+
+impl Step {
+    /// `None`: an instruction with unknown effects, or a call.
+    fn of(flow: &Flow<'_>, index: usize) -> Option<Self> {
+        let decoded = flow.at(index)?;
+        let effects = decoded.effects.as_ref().ok()?;
+        if effects.control == Control::Call {
+            return None;
+        }
+        let mnemonic = decoded.text.split_whitespace().next()?;
+        let operation = mnemonic.split_once('_').map_or(mnemonic, |(_, operation)| operation);
+        let mut reads: Vec<Item> = read_registers(&decoded.text, effects).map(Item::Registers).collect();
+        reads.extend(implicit(mnemonic).map(|file| Item::Registers(RegisterRange::new(file, 0, 2))));
+        let written =
+            |write: &isa::Write| Write { item: Item::Registers(write.range), is_whole: !write.keeps_old };
+        let mut writes: Vec<Write> = effects.writes.iter().map(written).collect();
+        let mut step = Self {
+            index,
+            reads: Vec::new(),
+            address: Vec::new(),
+            writes: Vec::new(),
+            load: None,
+            store: None,
+            is_arithmetic: ARITHMETIC.iter().any(|name| operation.starts_with(name)),
+            is_comparison: operation.starts_with("cmp") || operation.starts_with("bitcmp"),
+            copies: copies(operation, effects),
+        };
+        match spill(&decoded.text) {
+            Some(slot) if operation.starts_with("readlane") => reads = vec![slot],
+            Some(slot) => writes = vec![Write { item: slot, is_whole: true }],
+            None => {}
+        }
+        if let Some(access) = &effects.access {
+            let is_data = |item: &Item| access.data.iter().any(|data| item.overlaps(&Item::Registers(*data)));
+            let loads = matches!(access.direction, Direction::Load | Direction::Atomic { returns: true });
+            let stores = matches!(access.direction, Direction::Store | Direction::Atomic { returns: false });
+            let slot = Item::Slot(access.form);
+            step.address = reads.iter().filter(|item| loads || !is_data(item)).cloned().collect();
+            match is_private(access) {
+                true if loads => reads.push(slot),
+                true => writes = vec![Write { item: slot, is_whole: true }],
+                false => {
+                    step.load = (loads && !access.is_lds_copy).then_some(access.form);
+                    step.store = stores.then_some(access.form);
+                    reads.retain(|item| !loads && is_data(item));
+                }
+            }
+        }
+        Some(Self { reads, writes, ..step })
+    }
+}
+
+fn copies(operation: &str, effects: &Effects) -> Copy {
+    let moves = ["mov_b", "pk_mov_b", "dual_mov_b", "accvgpr_", "readfirstlane"];
+    if operation.starts_with("readlane") {
+        Copy::Spilled
+    } else if effects.access.is_none() && moves.iter().any(|name| operation.starts_with(name)) {
+        Copy::Moves
+    } else {
+        Copy::No
+    }
+}
+
+/// The lane of a VGPR that an instruction reads or writes, if its number is constant: a spilled scalar register. The
+/// registers that a spill's VGPR is copied to and from are out of view.
+fn spill(text: &str) -> Option<Item> {
+    let (mnemonic, operands) = text.split_once(char::is_whitespace)?;
+    let operands: Vec<&str> = operands.split(',').map(str::trim).collect();
+    let (register, lane) = match operands.as_slice() {
+        [_, register, lane] if mnemonic.starts_with("v_readlane") => (register, lane),
+        [register, _, lane] if mnemonic.starts_with("v_writelane") => (register, lane),
+        _ => return None,
+    };
+    let is_constant = lane.starts_with(|letter: char| letter.is_ascii_digit());
+    is_constant.then(|| Item::Spilled(BTreeSet::from([format!("{register} lane {lane}")])))
+}
+
+/// The registers that an instruction's text names, without pure destinations.
+fn read_registers<'a>(text: &str, effects: &'a Effects) -> impl Iterator<Item = RegisterRange> + use<'a> {
+    let mut named = named_registers(text);
+    for write in effects.writes.iter().filter(|write| !write.keeps_old) {
+        if let Some(at) = named.iter().position(|range| *range == write.range) {
+            named.remove(at);
+        }
+    }
+    named.into_iter()
+}
+
+/// The register file that an instruction reads without naming it.
+fn implicit(mnemonic: &str) -> Option<RegisterFile> {
+    let conditions =
+        [("_scc", RegisterFile::Scc), ("_vcc", RegisterFile::Vcc), ("_exec", RegisterFile::Exec)];
+    if mnemonic.starts_with("s_cbranch") {
+        return conditions.into_iter().find(|(name, _)| mnemonic.contains(name)).map(|(_, file)| file);
+    }
+    let reads_scc = ["s_cselect", "s_addc", "s_subb", "s_cmov", "s_add_co_ci", "s_sub_co_ci"];
+    if reads_scc.iter().any(|name| mnemonic.starts_with(name)) {
+        return Some(RegisterFile::Scc);
+    }
+    (mnemonic.contains("saveexec") || mnemonic.contains("wrexec")).then_some(RegisterFile::Exec)
+}
+
+/// Whether an access is one of private memory by its form: `scratch_`, or a buffer with the descriptor in `s[0:3]`, which
+/// is the convention of code before architected scratch.
+fn is_private(access: &Access) -> bool {
+    match access.form {
+        Form::Scratch { .. } => true,
+        Form::Buffer { descriptor, index: None, .. } => {
+            access.family == Family::Buffer && descriptor == RegisterRange::new(RegisterFile::Scalar, 0, 4)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,252 @@
+//! The state of a wave by its PC, the code there and its status.
+
+use std::sync::Arc;
+
+use super::WaveState;
+use super::flow::Flow;
+use super::spin;
+use crate::arch::Generation;
+use crate::isa::{Control, Effects, ReadRegister as _, RegisterFile};
+use crate::session::{Inspect, WaveInfo};
+use crate::triage::causes::StopKind;
+use crate::triage::listings::{Decoded, Listing};
+use crate::triage::registers::WaveRegisters;
+use crate::units::{LaneId, WaveSize};
+
+/// Maximum number of instructions before a wait that are searched for the awaited operation.
+const MAX_BEFORE: usize = 256;
+
+/// A PC's place in the code.
+#[derive(Debug)]
+pub(super) struct Position {
+    pub(super) listing: Arc<Listing>,
+    /// The instruction at the PC.
+    pub(super) index: usize,
+    pub(super) place: Place,
+    /// The instructions of the innermost loop, or of the polling one.
+    pub(super) body: Vec<usize>,
+    /// Whether the wave signalled a barrier that it has not waited for yet; `None`: unknown.
+    pub(super) has_signalled: Option<bool>,
+}
+
+/// What a wave does at a PC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// At the instruction that signals and waits.
+    Barrier,
+    /// Directly behind it. `is_sole`: only the barrier leads there.
+    BehindBarrier {
+        is_sole: bool,
+    },
+    /// At the wait for the work-group's barrier, which another instruction signals.
+    BarrierWait,
+    /// In a loop without an exit.
+    Endless,
+    /// In a loop whose exits depend on registers that it does not change: each branch, by index, with its condition's
+    /// register file and whether the branch stays in the loop if it is taken.
+    Steady(Vec<(usize, RegisterFile, bool)>),
+    /// In a loop whose exit depends on these loads, by index.
+    Polling(Vec<usize>),
+    Sleep,
+    /// At a wait for operations that the code before it begins.
+    MemoryWait,
+    /// Directly behind an instruction that halts the wave.
+    BehindHalt,
+    End,
+    Other,
+}
+
+impl Position {
+    /// The place of a PC; `None`: no instruction of the listing begins there.
+    pub(super) fn of(listing: &Arc<Listing>, pc: u64) -> Option<Self> {
+        let index = listing.index(pc)?;
+        let flow = Flow::new(listing);
+        flow.at(index)?.effects.as_ref().ok()?;
+        let (place, body) = place(&flow, index);
+        // Earlier generations signal and wait by one instruction.
+        let is_split = listing.generation.is_none_or(|generation| generation >= Generation::Gfx12);
+        let has_signalled = if is_split { flow.has_signalled(index) } else { Some(false) };
+        Some(Self { listing: Arc::clone(listing), index, place, body, has_signalled })
+    }
+
+    /// The source file and the lines of the loop, in order, or those of the PC.
+    pub(super) fn lines(&self) -> (Option<String>, Vec<u64>) {
+        let instructions = &self.listing.instructions;
+        let anchor = match &self.place {
+            Place::Polling(loads) => loads.first().copied().unwrap_or(self.index),
+            _ => self.index,
+        };
+        let Some(at) = instructions.get(anchor) else { return (None, Vec::new()) };
+        let of_body = self.body.iter().filter_map(|index| instructions.get(*index));
+        let mut lines: Vec<u64> =
+            of_body.chain([at]).filter(|one| one.file == at.file).filter_map(|one| one.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        (at.file.as_ref().map(|file| file.to_string()), lines)
+    }
+}
+
+fn place(flow: &Flow<'_>, index: usize) -> (Place, Vec<usize>) {
+    let control = flow.control(index);
+    let before = flow.previous(index).and_then(|before| flow.control(before));
+    let is_sole = flow.only_previous(index).is_some();
+    match control {
+        Some(Control::End) => return (Place::End, Vec::new()),
+        Some(Control::Barrier) => return (Place::Barrier, Vec::new()),
+        Some(Control::BarrierWait) if flow.at(index).is_some_and(is_of_group) => {
+            return (Place::BarrierWait, Vec::new());
+        }
+        _ => {}
+    }
+    match before {
+        Some(Control::Barrier) if is_sole => return (Place::BehindBarrier { is_sole }, Vec::new()),
+        Some(Control::Halt) if is_sole && flow.previous(index).is_some_and(|at| halts(flow, at)) => {
+            return (Place::BehindHalt, Vec::new());
+        }
+        _ => {}
+    }
+    if let Some(body) = flow.endless(index) {
+        return (Place::Endless, body);
+    }
+    let loops = flow.loops(index);
+    for body in &loops {
+        let exits = spin::steady_exits(flow, body).into_iter();
+        let exits: Option<Vec<_>> =
+            exits.map(|(exit, file)| Some((exit, file, flow.stays_if_taken(exit, body)?))).collect();
+        if let Some(exits) = exits.filter(|exits| !exits.is_empty()) {
+            return (Place::Steady(exits), body.clone());
+        }
+        let loads = spin::polls(flow, body);
+        if !loads.is_empty() {
+            return (Place::Polling(loads), body.clone());
+        }
+    }
+    let place = match (control, before) {
+        (_, Some(Control::Barrier)) => Place::BehindBarrier { is_sole },
+        (Some(Control::Sleep), _) => Place::Sleep,
+        (_, Some(Control::Sleep)) if is_sole => Place::Sleep,
+        _ if is_outstanding(flow, index) => Place::MemoryWait,
+        _ => Place::Other,
+    };
+    (place, loops.into_iter().next().unwrap_or_default())
+}
+
+/// Whether a wait is one for the barrier of the work-group, number -1.
+fn is_of_group(wait: &Decoded) -> bool {
+    matches!(wait.text.split_whitespace().nth(1), Some("-1" | "0xffff" | "65535"))
+}
+
+/// Whether `s_sethalt` sets the bit: 0 clears it.
+fn halts(flow: &Flow<'_>, index: usize) -> bool {
+    let operand = flow.at(index).and_then(|one| one.text.split_whitespace().nth(1));
+    !matches!(operand, Some("0" | "0x0"))
+}
+
+/// Whether the instruction waits for more operations than the straight code before it proves to have completed.
+fn is_outstanding(flow: &Flow<'_>, index: usize) -> bool {
+    let effects = |index: usize| -> Option<&Effects> { flow.at(index)?.effects.as_ref().ok() };
+    let Some(wait) = effects(index) else { return false };
+    wait.waits.iter().any(|wait| {
+        let mut begun = 0;
+        let mut at = index;
+        for _ in 0..MAX_BEFORE {
+            let Some(before) = flow.only_previous(at) else { return false };
+            let Some(effects) = effects(before) else { return false };
+            if effects.waits.iter().any(|earlier| earlier.counter == wait.counter) {
+                return false;
+            }
+            begun += usize::from(effects.issues.contains(&wait.counter));
+            if begun > usize::from(wait.at_most) {
+                return true;
+            }
+            at = before;
+        }
+        false
+    })
+}
+
+/// Bits of a wave's status; `None`: not captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Status {
+    pub(super) is_halted: Option<bool>,
+    pub(super) is_in_barrier: Option<bool>,
+    pub(super) is_barrier_complete: Option<bool>,
+}
+
+impl Status {
+    pub(super) fn of(session: &dyn Inspect, info: &WaveInfo) -> Self {
+        let [status, state] = ["status", "state_priv"].map(|name| {
+            let register = info.kind.named(name)?;
+            let value = session.register(info.wave, register.id).ok()?.scalar()?;
+            Some((info.kind.fields(register)?, value))
+        });
+        let bit = |name: &str| {
+            let found = [status, state].into_iter().flatten().find_map(|(fields, value)| {
+                fields.fields.iter().find(|field| field.name == name).map(|field| field.value(value))
+            });
+            found.map(|value| value != 0)
+        };
+        Self {
+            is_halted: bit("HALT"),
+            is_in_barrier: bit("IN_BARRIER"),
+            is_barrier_complete: bit("BARRIER_COMPLETE"),
+        }
+    }
+}
+
+impl Position {
+    /// Whether a wave never leaves its loop, by the code and the registers that decide on the exits.
+    pub(super) fn is_endless(&self, session: &dyn Inspect, info: &WaveInfo) -> bool {
+        let Place::Steady(exits) = &self.place else { return self.place == Place::Endless };
+        let registers = WaveRegisters::new(session, info.wave);
+        exits.iter().all(|(exit, file, stays_if_taken)| {
+            let text = self.listing.instructions.get(*exit).map_or("", |one| &one.text);
+            let dwords = [0, 1].map(|index| registers.dword(*file, index, LaneId(0)));
+            let is_wide = info.kind.wave_size == WaveSize::W64;
+            let value = match (dwords, is_wide) {
+                ([Some(low), Some(high)], true) => u64::from(low) | u64::from(high) << 32,
+                ([Some(low), _], false) => u64::from(low),
+                _ => return false,
+            };
+            let mnemonic = text.split_whitespace().next().unwrap_or_default();
+            let is_taken = if mnemonic.ends_with("nz") { value != 0 } else { value == 0 };
+            mnemonic.ends_with('z') && is_taken == *stays_if_taken
+        })
+    }
+}
+
+/// The state of a wave. `is_endless`: by [`Position::is_endless`]. `is_alone`: its work-group has one wave, whose barriers do nothing. `position`: `None` if its
+/// code is unknown.
+pub(super) fn state(
+    stop: Option<&[String]>,
+    status: Status,
+    position: Option<&Position>,
+    is_endless: bool,
+    is_alone: bool,
+) -> WaveState {
+    let kinds = stop.map(StopKind::of).unwrap_or_default();
+    if kinds.iter().any(|kind| kind.is_fault()) {
+        return WaveState::Faulted;
+    }
+    if !kinds.is_empty() || status.is_halted == Some(true) {
+        return WaveState::Halted;
+    }
+    let Some(position) = position else { return WaveState::Unknown };
+    match &position.place {
+        Place::End => WaveState::Ended,
+        Place::BehindHalt => WaveState::Halted,
+        Place::Barrier | Place::BarrierWait | Place::BehindBarrier { .. } if is_alone => WaveState::Running,
+        Place::Barrier => WaveState::AtBarrier,
+        Place::BehindBarrier { is_sole } if *is_sole || status.is_in_barrier == Some(true) => {
+            WaveState::AtBarrier
+        }
+        Place::BarrierWait if status.is_barrier_complete != Some(true) => WaveState::AtBarrier,
+        _ if is_endless => WaveState::Spinning,
+        Place::Endless | Place::Polling(_) => WaveState::Spinning,
+        Place::Sleep => WaveState::Sleeping,
+        Place::MemoryWait => WaveState::WaitingMemory,
+        Place::BarrierWait | Place::BehindBarrier { .. } | Place::Steady(_) | Place::Other => {
+            WaveState::Running
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Loops of compiled kernels: which ones poll, which ones have no exit, and which ones work.
+
+use std::sync::Arc;
+
+use super::{at, listing};
+use crate::arch::{Generation, Processor};
+use crate::isa::{self, RegisterFile};
+use crate::triage::hang::flow::Flow;
+use crate::triage::hang::state::{Place, Position};
+use crate::triage::listings::{Decoded, Listing};
+
+/// Kernels with their listings.
+fn kernels() -> Vec<(String, Arc<Listing>)> {
+    let text = include_str!("loops.txt");
+    let sections = text.split("== ").skip(1).map(|section| {
+        let (name, lines) = section.split_once('\n').unwrap();
+        let generation = Processor::named(name.split(' ').next().unwrap()).unwrap().generation;
+        let lines: Vec<(u64, &str)> = lines
+            .lines()
+            .map(|line| line.split_once(' ').unwrap())
+            .map(|(address, text)| (u64::from_str_radix(address, 16).unwrap(), text))
+            .collect();
+        let each = lines.iter().enumerate().map(|(index, (address, text))| {
+            let (text, target) = text.split_once(" -> ").map_or((*text, None), |(text, target)| {
+                (text, Some(u64::from_str_radix(target, 16).unwrap()))
+            });
+            let end = lines.get(index + 1).map_or(address + 4, |(next, _)| *next);
+            Decoded {
+                address: *address,
+                size: end - address,
+                text: text.to_owned(),
+                target,
+                effects: isa::decode(text, generation),
+                file: None,
+                line: Some(*address),
+            }
+        });
+        let instructions = each.collect();
+        let listing = Listing { function: None, generation: Some(generation), instructions };
+        (name.to_owned(), Arc::new(listing))
+    });
+    sections.collect()
+}
+
+/// The instructions of loops by LLVM's branches: from the target of a branch backwards to the branch.
+fn in_loops(listing: &Listing) -> Vec<usize> {
+    let each = listing.instructions.iter().enumerate().filter_map(|(end, one)| {
+        let start = listing.index(one.target?)?;
+        (start <= end).then_some(start..=end)
+    });
+    let mut found: Vec<usize> = each.flatten().collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Kernels of the source that poll, and the mnemonics of their polling access.
+const POLLING: [(&str, &[&str]); 6] = [
+    ("flag_spin", &["flat_load"]),
+    ("sleep_spin", &["global_load", "flat_load"]),
+    ("lock_spin", &["global_atomic_swap", "flat_atomic_swap"]),
+    ("cas_spin", &["global_atomic_cmpswap", "flat_atomic_cmpswap"]),
+    ("lds_spin", &["ds_load", "ds_read", "flat_load"]),
+    ("lane_spin", &["flat_load"]),
+];
+const ENDLESS: [&str; 1] = ["endless"];
+const WORKING: [&str; 8] = ["sum", "vsum", "chase", "search", "newton", "casadd", "drain", "tries"];
+
+/// Optimised code: a wave anywhere in the loop polls, by the access of the source.
+#[test]
+fn loops_that_poll() {
+    let mut count = 0;
+    for (name, listing) in kernels().into_iter().filter(|(name, _)| name.contains(" O2 ")) {
+        let kernel = name.rsplit(' ').next().unwrap();
+        let Some((_, accesses)) = POLLING.iter().find(|(known, _)| *known == kernel) else { continue };
+        let inside = in_loops(&listing);
+        assert!(!inside.is_empty(), "{name}");
+        for index in inside {
+            let one = &listing.instructions[index];
+            let position = Position::of(&listing, one.address).unwrap();
+            let Place::Polling(loads) = &position.place else {
+                panic!("{name}: {:?} at {:#x} {}", position.place, one.address, one.text)
+            };
+            for load in loads {
+                let text = &listing.instructions[*load].text;
+                assert!(accesses.iter().any(|access| text.starts_with(access)), "{name}: {text}");
+            }
+        }
+        count += 1;
+    }
+    assert_eq!(count, 6 * POLLING.len());
+}
+
+/// No place of code that makes progress counts as polling.
+#[test]
+fn loops_that_work_do_not_poll() {
+    let mut count = 0;
+    for (name, listing) in kernels() {
+        let kernel = name.rsplit(' ').next().unwrap();
+        if !WORKING.contains(&kernel) {
+            continue;
+        }
+        for one in listing.instructions.iter().filter(|one| one.effects.is_ok()) {
+            let position = Position::of(&listing, one.address).unwrap();
+            let is_polling = matches!(position.place, Place::Polling(_) | Place::Endless | Place::Steady(_));
+            assert!(!is_polling, "{name}: {:?} at {:#x} {}", position.place, one.address, one.text);
+        }
+        count += 1;
+    }
+    assert_eq!(count, 6 * WORKING.len() + 3 * 4);
+}
+
+/// Unoptimised code: no access but the source's counts, and all loops without stores poll.
+#[test]
+fn unoptimised_loops() {
+    for (name, listing) in kernels().into_iter().filter(|(name, _)| name.contains(" O0 ")) {
+        let kernel = name.rsplit(' ').next().unwrap();
+        if !POLLING.iter().any(|(known, _)| *known == kernel) {
+            continue;
+        }
+        let inside = in_loops(&listing);
+        let polling = inside.iter().filter(|index| {
+            let position = Position::of(&listing, listing.instructions[**index].address).unwrap();
+            matches!(position.place, Place::Polling(_))
+        });
+        let (found, all) = (polling.count(), inside.len());
+        println!("{name}: {found} of {all}");
+        assert!(found > 0, "{name}: no instruction of {all}");
+    }
+}
+
+/// Loops without an exit: from the loop's first instruction on, and before it too, if only it follows.
+#[test]
+fn loops_without_an_exit() {
+    let mut count = 0;
+    for (name, listing) in kernels() {
+        if !ENDLESS.contains(&name.rsplit(' ').next().unwrap()) {
+            continue;
+        }
+        for index in in_loops(&listing) {
+            let position = Position::of(&listing, listing.instructions[index].address).unwrap();
+            // LLVM writes a branch on a register that the loop leaves unchanged: taken as long as VCC is not 0.
+            let Place::Steady(exits) = &position.place else { panic!("{name}: {:?}", position.place) };
+            assert!(matches!(exits[..], [(_, RegisterFile::Vcc, true)]), "{name}: {exits:?}");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 6);
+}
+
+/// An exit, a call, a barrier, a trap or unknown code: the loop may end.
+#[test]
+fn a_way_out_disproves_an_endless_loop() {
+    let endless = |inside: &str| {
+        let text = format!("top:\ns_nop 0\n{inside}\ns_branch -> top\nout:\ns_endpgm");
+        let listing = listing(Generation::Gfx12, &text);
+        Flow::new(&listing).endless(listing.index(at(&text, "top")).unwrap()).is_some()
+    };
+    assert!(endless("s_sleep 1"));
+    assert!(endless("s_cbranch_scc1 -> top"));
+    for inside in [
+        "s_cbranch_scc1 -> out",
+        "s_swappc_b64 s[30:31], s[0:1]",
+        "s_setpc_b64 s[30:31]",
+        "s_barrier_signal -1",
+        "s_barrier_wait 0xffff",
+        "s_trap 2",
+        "s_sethalt 1",
+        "s_endpgm",
+        "unknown v0",
+    ] {
+        assert!(!endless(inside), "{inside}");
+    }
+}
+
+/// The inner loop of two counts, and its instructions are those of the cycle.
+#[test]
+fn loops_around_an_instruction() {
+    let text = "
+        outer:
+        s_nop 0
+        inner:
+        s_nop 1
+        s_cbranch_scc1 -> side
+        s_cbranch_vccnz -> inner
+        s_cbranch_scc0 -> outer
+        s_endpgm
+        side:
+        s_endpgm";
+    let listing = listing(Generation::Gfx9, text);
+    let flow = Flow::new(&listing);
+    assert_eq!(flow.loops(1), [vec![1, 2, 3], vec![0, 1, 2, 3, 4]]);
+    assert_eq!(flow.loops(0), [[0, 1, 2, 3, 4]]);
+    assert_eq!(flow.loops(5), Vec::<Vec<usize>>::new());
+    assert_eq!(flow.exits(&[1, 2, 3]), [2, 3]);
+}
