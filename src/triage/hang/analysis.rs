@@ -19,7 +19,7 @@ const FIRST_PCS: usize = 8;
 const MAX_NAMES: usize = 16;
 
 /// Finds the state of each wave, the waits of work-groups, and proofs of a deadlock.
-pub(in crate::triage) fn hang<'a>(sessions: &[&'a dyn Inspect], code: &mut Listings) -> Hang {
+pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) -> Hang {
     let mut found = Hang::default();
     let mut proof = Proof::default();
     let mut states: BTreeMap<(usize, WaveState), (Option<u32>, usize)> = BTreeMap::new();
@@ -56,7 +56,7 @@ pub(in crate::triage) fn hang<'a>(sessions: &[&'a dyn Inspect], code: &mut Listi
             let member = Member {
                 id: info.id,
                 state,
-                has_signalled: position.map_or(None, |position| position.has_signalled),
+                has_signalled: position.and_then(|position| position.has_signalled),
                 is_endless: is_endless && state == WaveState::Spinning,
                 is_stuck: state == WaveState::Spinning,
             };
@@ -115,8 +115,8 @@ fn wave_wait(info: &WaveInfo, state: WaveState, position: Option<&Position>) -> 
 }
 
 /// The places of all PCs in the code, by session, agent and PC. Each function is decoded once.
-fn positions<'a>(
-    sessions: &[&'a dyn Inspect],
+fn positions(
+    sessions: &[&dyn Inspect],
     waves: &[(usize, WaveInfo, Status)],
     code: &mut Listings,
 ) -> HashMap<(usize, u32, u64), Option<Position>> {

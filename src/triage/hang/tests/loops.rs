@@ -124,7 +124,6 @@ fn unoptimised_loops() {
             matches!(position.place, Place::Polling(_))
         });
         let (found, all) = (polling.count(), inside.len());
-        println!("{name}: {found} of {all}");
         assert!(found > 0, "{name}: no instruction of {all}");
     }
 }
