@@ -2,6 +2,14 @@
 
 use std::sync::Arc;
 
+use super::model::Capture;
+
+/// Maximum number of functions as text in a capture.
+pub const MAX_CODE_TEXTS: usize = 4096;
+
+/// Maximum number of instructions as text in a capture: each wave of a log lists its code.
+pub const MAX_TEXT_INSTRUCTIONS: usize = 1 << 18;
+
 /// The instructions of a function, as the writer of the capture disassembled them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodeText {
@@ -49,6 +57,16 @@ impl CodeText {
         let from = self.instructions.get(at..).unwrap_or_default();
         let last = from.windows(2).position(gap).map_or(self.instructions.len(), |gap| at + gap + 1);
         self.instructions.get(first..last).unwrap_or_default()
+    }
+}
+
+impl Capture {
+    /// The index of the text that has the instruction at an address, for code of that agent.
+    #[must_use]
+    pub fn code_text_at(&self, agent: usize, address: u64) -> Option<usize> {
+        self.code_texts
+            .iter()
+            .position(|text| text.agent.is_none_or(|own| own == agent) && !text.around(address).is_empty())
     }
 }
 

@@ -19,7 +19,7 @@ pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, RangeRead, d
 pub use fault::{
     Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource, MAX_FAULTS, PAGE,
 };
-pub use listing::{CodeText, TextInstruction};
+pub use listing::{CodeText, MAX_CODE_TEXTS, MAX_TEXT_INSTRUCTIONS, TextInstruction};
 pub use memory::{MemoryMap, Segment, joined};
 pub use model::{
     Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,

@@ -148,6 +148,7 @@ pub fn slim(
     }
     plan.code_objects = objects(dump, &waves, &used, options, &mut notes);
     plan.sources = sources::gather(dump, &used, &options.sources, &mut notes);
+    plan.code_texts = nearby::texts(&reader, &waves, options.whole);
     let draft = Report::new(dump, options, &chosen, &plan, reached, notes);
     let expected = write::expected(capture, &plan);
     let mut done = 0;

@@ -1,11 +1,11 @@
 //! Global memory to keep without a code object that describes it: the code around PCs, and kernel arguments.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::capture::MemoryMap;
 use crate::import::write;
 use crate::notation::{counted, plural};
-use crate::session::{Dump, PAGE, ReadError, Reader, wave_stack};
+use crate::session::{Dump, PAGE, ReadError, Reader, wave_info, wave_stack};
 use crate::units::WaveId;
 
 /// Maximum size of a captured run kept whole around a PC: a shader's excerpt in a log.
@@ -16,6 +16,20 @@ pub const MAX_CODE: u64 = 64 << 20;
 
 /// Kept bytes of kernel arguments of unknown size: the largest segment that compilers accept.
 pub const MAX_ARGUMENTS: u64 = 4096;
+
+/// Indexes of the functions as text that hold the PCs of waves; all of a whole dump.
+pub(super) fn texts(reader: &Reader, waves: &[WaveId], is_whole: bool) -> Vec<usize> {
+    let capture = reader.dump().capture();
+    if is_whole {
+        return (0..capture.code_texts.len()).collect();
+    }
+    let of_wave = |wave: &WaveId| {
+        let (pc, wave) = (wave_info(reader, *wave).ok()?.pc?, capture.wave(*wave)?);
+        capture.code_text_at(wave.agent, pc.0)
+    };
+    let used: BTreeSet<usize> = waves.iter().filter_map(of_wave).collect();
+    used.into_iter().collect()
+}
 
 /// Runs around the PCs of frames outside of all code objects, by first and last address, whether captured or not.
 ///

@@ -4,14 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::line::{Instruction, SourceRow};
-use crate::capture::{CodeText, TextInstruction};
+use crate::capture::{CodeText, MAX_CODE_TEXTS, MAX_TEXT_INSTRUCTIONS, TextInstruction};
 use crate::clean::clean;
-
-/// Maximum number of instructions of a log.
-const MAX_INSTRUCTIONS: usize = 1 << 18;
-
-/// Maximum number of functions of a log.
-const MAX_FUNCTIONS: usize = 4096;
 
 /// Maximum bytes of an instruction's text, and of a name.
 const MAX_TEXT: usize = 256;
@@ -75,7 +69,7 @@ impl RawListings {
             return;
         }
         let is_new = !self.functions.contains_key(&key);
-        if self.count >= MAX_INSTRUCTIONS || (is_new && self.functions.len() >= MAX_FUNCTIONS) {
+        if self.count >= MAX_TEXT_INSTRUCTIONS || (is_new && self.functions.len() >= MAX_CODE_TEXTS) {
             self.is_full = true;
             return;
         }

@@ -10,6 +10,7 @@ use super::memory;
 use super::streams::{Found, Owner, Stream, Streams};
 use super::wave::{RawWave, Section};
 use crate::arch::Processor;
+use crate::capture::{MAX_CODE_TEXTS, MAX_TEXT_INSTRUCTIONS};
 use crate::clean::clean;
 use crate::import::faults::{self, Reported};
 use crate::import::problem::{Do, Problems};
@@ -510,7 +511,8 @@ impl<'p> Reader<'p> {
         }
         if self.log.listings.is_full {
             let what = "the log disassembles more than is kept; the rest of the instructions is left out";
-            self.problems.whole(what, "262144 instructions of 4096 functions");
+            let expected = format_args!("{MAX_TEXT_INSTRUCTIONS} instructions of {MAX_CODE_TEXTS} functions");
+            self.problems.whole(what, expected);
         }
         self.log.faults = self.faults.finish();
         self.log.waves.sort_by_key(|wave| wave.line);

@@ -85,6 +85,7 @@ pub(super) fn build(
     builder.code_objects();
     builder.source_files();
     builder.faults();
+    builder.code_texts();
     let bounds = Bounds { address_required: true, end: None };
     let Builder { mut problems, mut sources, mut capture, .. } = builder;
     capture.global = memory_map(&mut problems, &mut sources, &Key::Root, "memory", &manifest.memory, bounds);

@@ -26,6 +26,7 @@ tables! {
         code_object: Entries<CodeObject<'de>>,
         source: Entries<Source<'de>>,
         fault: Entries<Fault<'de>>,
+        code_text: Entries<CodeText<'de>>,
         slim("x-slim"): Slim<'de>,
     }
 
@@ -235,6 +236,23 @@ tables! {
 
     /// `fault.place`
     Place {
+        file: Text<'de>,
+        line: u64,
+    }
+
+    /// `[[code_text]]`
+    CodeText {
+        function: Text<'de>,
+        start: u64,
+        agent: u64,
+        instructions: Entries<TextInstruction<'de>>,
+    }
+
+    /// An entry of `code_text.instructions`
+    TextInstruction {
+        address: u64,
+        text: Text<'de>,
+        target: u64,
         file: Text<'de>,
         line: u64,
     }

@@ -6,6 +6,7 @@
 mod agents;
 mod archive;
 mod build;
+mod code_texts;
 mod data;
 mod faults;
 mod folder;

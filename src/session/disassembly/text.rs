@@ -16,8 +16,7 @@ pub(super) struct Listed<'c> {
 
 /// The text at an address of a wave's code.
 pub(in crate::session) fn at<'c>(capture: &'c Capture, wave: &Wave, address: u64) -> Option<&'c CodeText> {
-    let is_of = |text: &&CodeText| text.agent.is_none_or(|agent| agent == wave.agent);
-    capture.code_texts.iter().filter(is_of).find(|text| !text.around(address).is_empty())
+    capture.code_texts.get(capture.code_text_at(wave.agent, address)?)
 }
 
 impl<'c> Listed<'c> {

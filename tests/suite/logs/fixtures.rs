@@ -140,6 +140,16 @@ fn the_agents_disassembly_names_frames_and_lists_code() {
     }
     let text = run(&["disassemble", path]);
     assert!(text.contains("=> 0x00007f1000002010 <+16>:  s_trap 2"), "{text}");
+    // A small dump keeps the text.
+    for (name, option) in [("chosen", None), ("whole", Some("--whole"))] {
+        let to = folder(&format!("text-{name}")).join("dump");
+        let to = to.to_str().unwrap();
+        run(&["slim", path, "-o", to].into_iter().chain(option).collect::<Vec<_>>());
+        let kept: Value = serde_json::from_str(&run(&["disassemble", "--json", to])).unwrap();
+        assert_eq!(rows(&kept), all, "{name}");
+        let kept: Value = serde_json::from_str(&run(&["backtrace", "--json", to])).unwrap();
+        assert_eq!(kept["frames"], stack["frames"], "{name}");
+    }
 }
 
 #[test]

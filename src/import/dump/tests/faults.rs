@@ -1,9 +1,9 @@
-//! `[[fault]]`: each key, and each error in it.
+//! `[[fault]]` and `[[code_text]]`: each key, and each error in it.
 
 use super::check;
 use crate::capture::{
-    Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource, FileLocation,
-    MAX_FAULTS,
+    CodeText, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource,
+    FileLocation, MAX_FAULTS, TextInstruction,
 };
 
 fn at(file: &str, line: Option<usize>) -> Option<FileLocation> {
@@ -119,4 +119,61 @@ fn faults_are_bounded_in_number() {
         "fault[{MAX_FAULTS}]: this and those after it are left out (expected at most {MAX_FAULTS} faults)"
     );
     assert_eq!(check(&text, &[&what]).faults.len(), MAX_FAULTS);
+}
+
+#[test]
+fn code_as_text_is_sorted_and_checked() {
+    let capture = check(
+        r#"
+        [[code_text]]
+        function = "f(int)"
+        start = "0x1000"
+        agent = 1
+        instructions = [
+            { address = "0x1010", text = "s_endpgm" },
+            { address = "0x1008", text = "s_cbranch_execz 1", target = "0x1010", file = "/f.hip", line = 7 },
+            { address = "0x1008", text = "s_nop 0" },
+            { address = "0x1018" },
+            { text = "s_nop 1", size = 4 },
+        ]
+        [[code_text]]
+        function = "g"
+        start = 0
+        [[code_text]]
+        function = "h"
+        [[code_text]]
+        start = 1
+        [[code_text]]
+        function = "i"
+        start = 2
+        agent = 9
+        "#,
+        &[
+            "code_text[0].instructions[2].address: that of an earlier instruction; this one is left out (expected each once)",
+            "code_text[0].instructions[3].text: is missing; the entry is left out (expected a string)",
+            "code_text[0].instructions[4].size: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
+            "code_text[0].instructions[4].address: is missing; the entry is left out (expected a non-negative integer below \
+             2^64 or a string \"0x...\")",
+            "code_text[2].start: is missing; the entry is left out (expected a non-negative integer below 2^64 or a string \
+             \"0x...\")",
+            "code_text[3].function: is missing; the entry is left out (expected a string)",
+            "code_text[4].agent: no agent has the id 9 (expected the id of an entry of [[agent]])",
+        ],
+    );
+    let branch = TextInstruction {
+        address: 0x1008,
+        text: "s_cbranch_execz 1".into(),
+        target: Some(0x1010),
+        file: Some("/f.hip".into()),
+        line: Some(7),
+    };
+    let end = TextInstruction { address: 0x1010, text: "s_endpgm".into(), ..TextInstruction::default() };
+    let first = CodeText {
+        agent: Some(0),
+        function: "f(int)".into(),
+        start: 0x1000,
+        instructions: vec![branch, end],
+    };
+    let second = CodeText { function: "g".into(), ..CodeText::default() };
+    assert_eq!(capture.code_texts, [first, second]);
 }

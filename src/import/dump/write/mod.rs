@@ -39,6 +39,8 @@ pub struct Plan {
     pub code_objects: Vec<PlannedObject>,
     /// Source files, each path once.
     pub sources: Vec<PlannedSource>,
+    /// Indexes of the functions as text, in the capture's order.
+    pub code_texts: Vec<usize>,
 }
 
 /// A stored source file.
@@ -88,10 +90,10 @@ impl fmt::Debug for PlannedObject {
 
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { waves, global, code_objects, sources } = self;
+        let Self { waves, global, code_objects, sources, code_texts } = self;
         let mut debug = f.debug_struct("Plan");
         debug.field("waves", waves).field("global", global).field("code_objects", code_objects);
-        debug.field("sources", sources).finish()
+        debug.field("sources", sources).field("code_texts", code_texts).finish()
     }
 }
 
@@ -288,6 +290,7 @@ fn fill(
         ("code_object", code_objects),
         ("source", sources),
         ("fault", tables::faults(capture)),
+        ("code_text", tables::code_texts(capture, plan)),
     ];
     manifest.extend(tables.map(|(name, entries)| (name.to_owned(), Value::Array(entries))));
     Ok(Value::Object(manifest))

@@ -64,6 +64,8 @@ impl Kept {
         kept.agents.extend(objects.filter_map(|object| object.agent));
         let of_fault = |fault: &Fault| capture.agents.iter().position(|agent| Some(agent.id) == fault.agent);
         kept.agents.extend(capture.faults.iter().filter_map(of_fault));
+        let texts = plan.code_texts.iter().filter_map(|index| capture.code_texts.get(*index));
+        kept.agents.extend(texts.filter_map(|text| text.agent));
         kept
     }
 
@@ -186,6 +188,30 @@ pub(super) fn faults(capture: &Capture) -> Vec<Value> {
             entry.insert("also".to_owned(), fault.also.iter().map(also).collect());
         }
         Value::Object(entry)
+    });
+    each.collect()
+}
+
+/// The chosen code as text.
+pub(super) fn code_texts(capture: &Capture, plan: &Plan) -> Vec<Value> {
+    let chosen = plan.code_texts.iter().filter_map(|index| capture.code_texts.get(*index));
+    let each = chosen.map(|text| {
+        let instructions = text.instructions.iter().map(|one| {
+            Value::Object(table([
+                ("address", Some(number(one.address))),
+                ("text", Some(json!(one.text))),
+                ("target", one.target.map(number)),
+                ("file", one.file.as_ref().map(|file| json!(file))),
+                ("line", one.line.map(|line| json!(line))),
+            ]))
+        });
+        let agent = text.agent.and_then(|agent| capture.agents.get(agent));
+        Value::Object(table([
+            ("function", Some(json!(text.function))),
+            ("start", Some(number(text.start))),
+            ("agent", agent.map(|agent| json!(agent.id))),
+            ("instructions", Some(instructions.collect())),
+        ]))
     });
     each.collect()
 }
