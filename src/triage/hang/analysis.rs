@@ -1,8 +1,9 @@
 //! The states of all waves of a dump.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::flow::Flow;
 use super::groups::{self, Member, Proof};
 use super::polled;
 use super::state::{Position, Status, state};
@@ -41,16 +42,13 @@ pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) ->
     let (mut polling, mut dispatches) = (0, Vec::new());
     for (index, session) in sessions.iter().enumerate() {
         let groups = session.work_groups();
-        let alone: Vec<WaveId> = groups
-            .iter()
-            .filter(|group| group.launched == Some(1))
-            .flat_map(|group| group.waves.clone())
-            .collect();
+        let single = groups.iter().filter(|group| group.launched == Some(1));
+        let alone: HashSet<WaveId> = single.flat_map(|group| group.waves.iter().copied()).collect();
         let mut members: HashMap<WaveId, Member> = HashMap::new();
         for (_, info, status) in waves.iter().filter(|(of, ..)| *of == index) {
             let position =
                 info.pc.and_then(|pc| positions.get(&(index, info.agent, pc.0))).and_then(Option::as_ref);
-            let is_alone = alone.binary_search(&info.wave).is_ok();
+            let is_alone = alone.contains(&info.wave);
             let is_endless = position.is_some_and(|position| position.is_endless(*session, info));
             let state = state(info.stop.as_deref(), *status, position, is_endless, is_alone);
             let member = Member {
@@ -132,24 +130,25 @@ fn positions(
     };
     let first: Vec<CodeAt<'_>> = pcs.iter().take(FIRST_PCS).filter_map(at).collect();
     code.prepare(&first);
-    let mut listings: Vec<(usize, u32, Arc<Listing>)> = Vec::new();
+    let mut listings: Vec<(usize, u32, Arc<Listing>, Vec<u64>)> = Vec::new();
     let mut requests = 0;
-    let each = pcs.iter().map(|of| {
+    for of in &pcs {
         let (index, agent, pc) = of.0;
-        let known = listings
-            .iter()
-            .find(|(known, of, listing)| (*known, *of) == (index, agent) && listing.index(pc).is_some());
-        let listing = match known {
-            Some((.., listing)) => Some(Arc::clone(listing)),
-            None if requests < MAX_LISTED => {
-                requests += 1;
-                let listing = at(of).and_then(|at| code.around(at)).and_then(Result::ok);
-                listings.extend(listing.iter().map(|listing| (index, agent, Arc::clone(listing))));
-                listing
-            }
-            None => None,
+        let is_in = |(known, agents, listing, _): &&mut (usize, u32, Arc<Listing>, Vec<u64>)| {
+            (*known, *agents) == (index, agent) && listing.index(pc).is_some()
         };
-        (of.0, listing.and_then(|listing| Position::of(&listing, pc)))
+        if let Some((.., pcs)) = listings.iter_mut().find(is_in) {
+            pcs.push(pc);
+        } else if requests < MAX_LISTED {
+            requests += 1;
+            let listing = at(of).and_then(|at| code.around(at)).and_then(Result::ok);
+            listings.extend(listing.map(|listing| (index, agent, listing, vec![pc])));
+        }
+    }
+    let each = listings.iter().flat_map(|(index, agent, listing, pcs)| {
+        let flow = Flow::new(listing);
+        let position = move |pc: &u64| ((*index, *agent, *pc), Position::of(listing, &flow, *pc));
+        pcs.iter().map(position)
     });
     each.collect()
 }

@@ -1,12 +1,18 @@
 //! Flow of control in a listing: successors, loops around a PC, and paths that lead to it.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
 
+use super::state::Place;
 use crate::isa::Control;
 use crate::triage::listings::{Decoded, Listing};
 
 /// Maximum number of instructions of a loop that counts as one: polling loops are short.
 const MAX_LOOP: usize = 512;
+/// Maximum number of branches back in a listing.
+const MAX_BACK: usize = 4096;
+/// Maximum number of instructions on the paths to a PC that are searched for a signal.
+const MAX_PATHS: usize = 4096;
 /// Maximum number of loops around a PC.
 const MAX_LOOPS: usize = 8;
 
@@ -16,6 +22,14 @@ pub(super) struct Flow<'a> {
     pub(super) listing: &'a Listing,
     next: Vec<Next>,
     before: Vec<Vec<usize>>,
+    loops: OnceCell<Vec<Loop>>,
+}
+
+/// A loop: its instructions in order, and the place of a wave in it, which the caller finds.
+#[derive(Debug)]
+pub(super) struct Loop {
+    pub(super) body: Vec<usize>,
+    pub(super) place: OnceCell<Option<Place>>,
 }
 
 /// The successors of an instruction.
@@ -37,7 +51,7 @@ impl<'a> Flow<'a> {
                 }
             }
         }
-        Self { listing, next, before }
+        Self { listing, next, before, loops: OnceCell::new() }
     }
 
     pub(super) fn at(&self, index: usize) -> Option<&'a Decoded> {
@@ -67,7 +81,7 @@ impl<'a> Flow<'a> {
         let mut seen = BTreeSet::from([start]);
         let mut open = VecDeque::from([start]);
         while let Some(at) = open.pop_front() {
-            let next = self.next.get(at).filter(|next| !next.leaves)?;
+            let next = self.next.get(at).filter(|next| !next.leaves && seen.len() <= MAX_LOOP)?;
             open.extend(next.within.iter().filter(|to| seen.insert(**to)));
         }
         Some(seen.into_iter().collect())
@@ -75,16 +89,21 @@ impl<'a> Flow<'a> {
 
     /// The loops with an instruction, the smallest first; each as its instructions in order. The loop of a branch back
     /// is its target, and all instructions that lead to the branch without passing the target.
-    pub(super) fn loops(&self, of: usize) -> Vec<Vec<usize>> {
+    pub(super) fn loops(&self, of: usize) -> impl Iterator<Item = &Loop> {
+        let all = self.loops.get_or_init(|| self.all_loops());
+        all.iter().filter(move |one| one.body.binary_search(&of).is_ok()).take(MAX_LOOPS)
+    }
+
+    /// The loops of a listing, the smallest first.
+    fn all_loops(&self) -> Vec<Loop> {
         let each = (0..self.next.len()).filter(|end| self.jumps(*end));
         let backwards = each.flat_map(|end| {
             let starts = self.next.get(end).map_or(&[][..], |next| &next.within);
             starts.iter().filter(move |start| **start <= end).map(move |start| (*start, end))
         });
-        let bodies = backwards.filter_map(|(start, end)| self.body(start, end));
-        let mut found: Vec<Vec<usize>> =
-            bodies.filter(|body| body.binary_search(&of).is_ok()).take(MAX_LOOPS).collect();
-        found.sort_by_key(Vec::len);
+        let bodies = backwards.take(MAX_BACK).filter_map(|(start, end)| self.body(start, end));
+        let mut found: Vec<Loop> = bodies.map(|body| Loop { body, place: OnceCell::new() }).collect();
+        found.sort_by_key(|one| one.body.len());
         found
     }
 
@@ -138,7 +157,7 @@ impl<'a> Flow<'a> {
         let (mut seen, mut open) = (BTreeSet::from([start]), vec![start]);
         let (mut with, mut without) = (false, false);
         while let Some(at) = open.pop() {
-            let before = self.before.get(at)?;
+            let before = self.before.get(at).filter(|_| seen.len() <= MAX_PATHS)?;
             // The first instruction: the entry, or the listing does not show the paths to it.
             without |= at == 0 || self.previous(at).is_none();
             for from in before {

@@ -58,11 +58,10 @@ pub(super) enum Place {
 
 impl Position {
     /// The place of a PC; `None`: no instruction of the listing begins there.
-    pub(super) fn of(listing: &Arc<Listing>, pc: u64) -> Option<Self> {
+    pub(super) fn of(listing: &Arc<Listing>, flow: &Flow<'_>, pc: u64) -> Option<Self> {
         let index = listing.index(pc)?;
-        let flow = Flow::new(listing);
         flow.at(index)?.effects.as_ref().ok()?;
-        let (place, body) = place(&flow, index);
+        let (place, body) = place(flow, index);
         // Earlier generations signal and wait by one instruction.
         let is_split = listing.generation.is_none_or(|generation| generation >= Generation::Gfx12);
         let has_signalled = if is_split { flow.has_signalled(index) } else { Some(false) };
@@ -108,19 +107,12 @@ fn place(flow: &Flow<'_>, index: usize) -> (Place, Vec<usize>) {
     if let Some(body) = flow.endless(index) {
         return (Place::Endless, body);
     }
-    let loops = flow.loops(index);
-    for body in &loops {
-        let exits = spin::steady_exits(flow, body).into_iter();
-        let exits: Option<Vec<_>> =
-            exits.map(|(exit, file)| Some((exit, file, flow.stays_if_taken(exit, body)?))).collect();
-        if let Some(exits) = exits.filter(|exits| !exits.is_empty()) {
-            return (Place::Steady(exits), body.clone());
-        }
-        let loads = spin::polls(flow, body);
-        if !loads.is_empty() {
-            return (Place::Polling(loads), body.clone());
+    for one in flow.loops(index) {
+        if let Some(place) = one.place.get_or_init(|| in_loop(flow, &one.body)) {
+            return (place.clone(), one.body.clone());
         }
     }
+    let innermost = flow.loops(index).next().map(|one| one.body.clone());
     let place = match (control, before) {
         (_, Some(Control::Barrier)) => Place::BehindBarrier { is_sole },
         (Some(Control::Sleep), _) => Place::Sleep,
@@ -128,7 +120,19 @@ fn place(flow: &Flow<'_>, index: usize) -> (Place, Vec<usize>) {
         _ if is_outstanding(flow, index) => Place::MemoryWait,
         _ => Place::Other,
     };
-    (place, loops.into_iter().next().unwrap_or_default())
+    (place, innermost.unwrap_or_default())
+}
+
+/// The place of a wave in a loop that a wave may never leave.
+fn in_loop(flow: &Flow<'_>, body: &[usize]) -> Option<Place> {
+    let exits = spin::steady_exits(flow, body).into_iter();
+    let exits: Option<Vec<_>> =
+        exits.map(|(exit, file)| Some((exit, file, flow.stays_if_taken(exit, body)?))).collect();
+    if let Some(exits) = exits.filter(|exits| !exits.is_empty()) {
+        return Some(Place::Steady(exits));
+    }
+    let loads = spin::polls(flow, body);
+    (!loads.is_empty()).then_some(Place::Polling(loads))
 }
 
 /// Whether a wait is one for the barrier of the work-group, number -1.

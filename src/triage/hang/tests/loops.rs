@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{at, listing};
+use super::{at, listing, place};
 use crate::arch::{Generation, Processor};
 use crate::isa::{self, RegisterFile};
 use crate::triage::hang::flow::Flow;
-use crate::triage::hang::state::{Place, Position};
+use crate::triage::hang::state::Place;
 use crate::triage::listings::{Decoded, Listing};
 
 /// Kernels with their listings.
@@ -77,7 +77,7 @@ fn loops_that_poll() {
         assert!(!inside.is_empty(), "{name}");
         for index in inside {
             let one = &listing.instructions[index];
-            let position = Position::of(&listing, one.address).unwrap();
+            let position = place(&listing, one.address).unwrap();
             let Place::Polling(loads) = &position.place else {
                 panic!("{name}: {:?} at {:#x} {}", position.place, one.address, one.text)
             };
@@ -101,7 +101,7 @@ fn loops_that_work_do_not_poll() {
             continue;
         }
         for one in listing.instructions.iter().filter(|one| one.effects.is_ok()) {
-            let position = Position::of(&listing, one.address).unwrap();
+            let position = place(&listing, one.address).unwrap();
             let is_polling = matches!(position.place, Place::Polling(_) | Place::Endless | Place::Steady(_));
             assert!(!is_polling, "{name}: {:?} at {:#x} {}", position.place, one.address, one.text);
         }
@@ -120,7 +120,7 @@ fn unoptimised_loops() {
         }
         let inside = in_loops(&listing);
         let polling = inside.iter().filter(|index| {
-            let position = Position::of(&listing, listing.instructions[**index].address).unwrap();
+            let position = place(&listing, listing.instructions[**index].address).unwrap();
             matches!(position.place, Place::Polling(_))
         });
         let (found, all) = (polling.count(), inside.len());
@@ -137,7 +137,7 @@ fn loops_without_an_exit() {
             continue;
         }
         for index in in_loops(&listing) {
-            let position = Position::of(&listing, listing.instructions[index].address).unwrap();
+            let position = place(&listing, listing.instructions[index].address).unwrap();
             // LLVM writes a branch on a register that the loop leaves unchanged: taken as long as VCC is not 0.
             let Place::Steady(exits) = &position.place else { panic!("{name}: {:?}", position.place) };
             assert!(matches!(exits[..], [(_, RegisterFile::Vcc, true)]), "{name}: {exits:?}");
@@ -188,8 +188,9 @@ fn loops_around_an_instruction() {
         s_endpgm";
     let listing = listing(Generation::Gfx9, text);
     let flow = Flow::new(&listing);
-    assert_eq!(flow.loops(1), [vec![1, 2, 3], vec![0, 1, 2, 3, 4]]);
-    assert_eq!(flow.loops(0), [[0, 1, 2, 3, 4]]);
-    assert_eq!(flow.loops(5), Vec::<Vec<usize>>::new());
+    let loops = |of| flow.loops(of).map(|one| one.body.clone()).collect::<Vec<_>>();
+    assert_eq!(loops(1), [vec![1, 2, 3], vec![0, 1, 2, 3, 4]]);
+    assert_eq!(loops(0), [[0, 1, 2, 3, 4]]);
+    assert_eq!(loops(5), Vec::<Vec<usize>>::new());
     assert_eq!(flow.exits(&[1, 2, 3]), [2, 3]);
 }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use crate::arch::Generation;
 use crate::isa;
+use crate::triage::hang::flow::Flow;
+use crate::triage::hang::state::Position;
 use crate::triage::listings::{Decoded, Listing};
 
 /// Address of the first instruction.
@@ -56,4 +58,9 @@ fn at(text: &str, label: &str) -> u64 {
         }
     }
     panic!("no label {label}");
+}
+
+/// The place of a PC in a listing.
+fn place(listing: &Arc<Listing>, pc: u64) -> Option<Position> {
+    Position::of(listing, &Flow::new(listing), pc)
 }

@@ -1,6 +1,6 @@
 //! States of waves: barriers of each generation, waits, sleep, ends, halts, stops.
 
-use super::{at, listing};
+use super::{at, listing, place};
 use crate::arch::Generation::{self, Gfx9, Gfx10, Gfx11, Gfx12, Gfx90a, Gfx940};
 use crate::triage::hang::WaveState::{
     self, AtBarrier, Ended, Faulted, Halted, Running, Sleeping, Unknown, WaitingMemory,
@@ -10,7 +10,7 @@ use crate::triage::hang::state::{Position, Status, state};
 const NONE: Status = Status { is_halted: None, is_in_barrier: None, is_barrier_complete: None };
 
 fn position(generation: Generation, text: &str, label: &str) -> Option<Position> {
-    Position::of(&listing(generation, text), at(text, label))
+    place(&listing(generation, text), at(text, label))
 }
 
 /// The state of a running wave at a label, by its code alone.
@@ -174,8 +174,8 @@ fn sleep_end_and_missing_code() {
         [Sleeping, Sleeping, Ended]
     );
     assert_eq!(state(Some(&[]), NONE, None, false, false), Unknown);
-    assert!(Position::of(&listing(Gfx9, text), 0x1002).is_none());
-    assert!(Position::of(&listing(Gfx9, "s_nop 0\n.long 0xffffffff"), 0x1004).is_none());
+    assert!(place(&listing(Gfx9, text), 0x1002).is_none());
+    assert!(place(&listing(Gfx9, "s_nop 0\n.long 0xffffffff"), 0x1004).is_none());
 }
 
 /// Section "Data Dependency Resolution" of the ISA documents: which counter counts what.
