@@ -99,10 +99,11 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     suspects.truncate(MAX_SUSPECTS);
     for suspect in &mut suspects {
         if let Some(group) = groups.iter().find(|group| group.session.has_wave(suspect.wave)) {
-            describe(group.session, faults, suspect);
             let at = &mut suspect.at;
             let line = at.file.as_deref().zip(at.line);
             at.text = line.and_then(|(file, line)| group.session.source_line(file, line));
+            // The line names the pointer.
+            describe(group.session, faults, suspect);
         }
     }
     if let Some(first) = suspects.first() {

@@ -372,8 +372,9 @@ fn named<'p>(parts: &'p Parts, fit: &Fit<'_>, number: usize, line: &Line<'_>) ->
     if is_small && is_one {
         found.retain(|part| line.has(&part.path));
     }
-    found
-        .sort_by_key(|part| (part.call, part.owner != PartOwner::Local, part.path.contains(['.', '>', '['])));
+    // `stride` before `sample.range.step`, locals before the bounds in arguments.
+    let is_part = |part: &VariablePart| part.path.contains(['.', '>', '[']);
+    found.sort_by_key(|part| (part.call, is_part(part), part.owner != PartOwner::Local));
     found
 }
 
