@@ -347,3 +347,15 @@ fn no_term_without_a_reason() {
     let term = term_of(parts(vec![x, index]), &[P + 0x40_0000], None).unwrap();
     assert_eq!(term.expression, "x[i]");
 }
+
+/// The analysis knows the line before it chooses the pointer: `cursor[stride]` has the same address in all lanes.
+#[test]
+fn the_line_decides_in_the_analysis() {
+    let session = open("demo.zip");
+    let sessions: [&dyn crate::session::Inspect; 1] = [&session];
+    let found = crate::triage::triage(&sessions, &crate::triage::Question::default());
+    let first = &found.suspects[0];
+    assert_eq!(first.at.text.as_deref().map(str::trim), Some("float xi = x[i];"));
+    let term = first.term.as_ref().unwrap();
+    assert_eq!((term.expression.as_str(), term.is_inferred, term.alternatives.len()), ("x[i]", false, 0));
+}

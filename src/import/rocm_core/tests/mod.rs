@@ -372,3 +372,28 @@ fn cores_of_two_processes_are_reported() {
         "{problems:?}"
     );
 }
+
+/// An address outside of the segments is unmapped only if the file has all of them with all their bytes.
+#[test]
+fn an_undamaged_core_has_the_whole_map() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gpucore");
+    let whole = std::fs::read(folder.join("gfx1100.core")).unwrap();
+    let is_whole = |bytes: Vec<u8>| {
+        let opened = crate::import::open_bytes("core", bytes, &crate::arch::Targets::builtin()).unwrap();
+        assert!(!opened.capture.global.segments().is_empty());
+        opened.capture.is_global_whole
+    };
+    assert!(is_whole(whole.clone()));
+    let table = usize::try_from(u64::from_le_bytes(whole[32..40].try_into().unwrap())).unwrap();
+    let count = u16::from_le_bytes(whole[56..58].try_into().unwrap());
+    let mut headers = (0..usize::from(count)).map(|index| table + index * 56);
+    let load = headers.find(|at| whole[*at..*at + 4] == 1u32.to_le_bytes()).unwrap();
+    // More bytes in memory than in the file.
+    let mut larger = whole.clone();
+    larger[load + 42] += 1;
+    assert!(!is_whole(larger));
+    let mut empty = whole.clone();
+    empty[load..load + 4].fill(0);
+    assert!(!is_whole(empty));
+    assert!(!is_whole(whole[..whole.len() - 1].to_vec()));
+}
