@@ -19,8 +19,9 @@ const FIXED: [(&str, &[&str]); 8] = [
 ];
 
 /// Value names of the other options: their values have no list.
-const FREE: [&str; 32] = [
+const FREE: [&str; 33] = [
     "ADDRESS",
+    "ADDRESS[+N]",
     "A:B",
     "BYTES",
     "DIR",

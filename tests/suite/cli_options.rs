@@ -196,3 +196,51 @@ fn a_bound_leaves_vector_registers_out_alone() {
         assert_eq!(registers.keys().collect::<Vec<_>>(), captured, "wave {}", wave["id"]);
     }
 }
+
+/// Lines of a command over the demo, whose EXEC is 0x1ffffff in wave 1. saxpy.hip: `i` is 1000 plus the lane, `v3` four
+/// times that.
+#[test]
+fn lanes_with_one_rule_share_a_line() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let lines = |words: &[&str]| {
+        let output = run(&[words, &["--wave", "1"]].concat());
+        text(&output.stdout).lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let i = ["print", demo, "i", "--lane", "all"];
+    let rules = ["int i:", "  lanes 0-24: 1000..1024 (+1)", "  lanes 25-63 (inactive): 1025..1063 (+1)"];
+    assert_eq!(lines(&i), rules);
+    let full = lines(&[&i[..], &["--full"]].concat());
+    assert_eq!(full.len(), 65);
+    assert_eq!(full[18], "  lane 17: 1017  [private_lane[17]+0xa8 (clang xderef)]");
+    // Binary digits are no decimal ones.
+    assert_eq!(lines(&[&i[..], &["--format", "t"]].concat()).len(), 65);
+    let v3 = lines(&["registers", demo, "-r", "v3", "--lane", "active"]);
+    assert_eq!(v3, ["v3  [0-24] 00000fa0..00001000 (+4)"]);
+    assert_eq!(lines(&["registers", demo, "-r", "v3", "--full"]).len(), 8);
+    let rows = lines(&["lanes", demo]);
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    let words = |row: &str| row.split_whitespace().take(5).collect::<Vec<_>>().join(" ");
+    assert_eq!(words(&rows[1]), "* 0-24 active (0..24,0,0) (0..24,0,0)");
+    assert_eq!(words(&rows[2]), "25-63 inactive (25..63,0,0) (25..63,0,0) ?");
+    assert_eq!(rows[3], "* lane 0 is in focus");
+    assert_eq!(lines(&["lanes", demo, "--full"]).len(), 65);
+}
+
+/// Neighbours at the same PC with the same number of lanes share a row.
+#[test]
+fn waves_at_one_place_share_a_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n".to_owned();
+    for (id, pc, exec) in [(3, 0x1000, 1), (4, 0x1000, 2), (7, 0x1000, 4), (8, 0x1004, 4), (9, 0x1000, 3)] {
+        manifest += &format!("[[wave]]\nid = {id}\nagent = 1\n[wave.registers]\npc = {pc}\nexec = {exec}\n");
+    }
+    let path = folder.path().join("lanescope.toml");
+    std::fs::write(&path, manifest).unwrap();
+    let rows = |more: &[&str]| -> Vec<String> {
+        let output = run(&[&["waves", path.to_str().unwrap()], more].concat());
+        let table = text(&output.stdout);
+        table.lines().skip(1).map(|line| line.split("  ").next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(rows(&[]), ["3-4, 7", "8", "9"]);
+    assert_eq!(rows(&["--full"]), ["3", "4", "7", "8", "9"]);
+}
