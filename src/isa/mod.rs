@@ -22,6 +22,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 mod text;
+mod value;
 mod vector;
 
 pub use access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
@@ -30,6 +31,7 @@ pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};
 pub use exec::{ExecBefore, exec_before};
 pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause, named_registers};
+pub use value::{ReadOperand, condition, value};
 
 use crate::arch::Generation;
 use text::Line;

@@ -144,6 +144,9 @@ pub enum Evidence {
     /// The PC is at the instruction, so it was executed only if the capture shows the PC too early.
     #[error("the wave stopped before this instruction, unless the PC is too early")]
     AtPc,
+    /// The addresses come from registers that were overwritten, and computed again.
+    #[error("the address is computed again from values that survived")]
+    Recovered,
     /// Several paths lead to the PC.
     #[error("a branch leads to the PC: another path has not this access")]
     OtherPath,

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::hang::hang;
 use super::listings::{CodeAt, Listing, Listings, MAX_LISTED};
 use super::rank::{self, Judge, Sighted};
-use super::registers::{self, WaveRegisters};
+use super::registers;
 use super::survey::{Group, Stop, Survey};
 use super::walk::look::Look;
 use super::walk::{self, Caller, Walk, registers::Registers};
 use super::{Cause, Missing, Suspect, Triage, causes, describe};
 use crate::capture::{Fault, FaultKind};
+use crate::isa::Control;
 use crate::session::{Inspect, StackEnd};
 use crate::units::WaveId;
 
@@ -18,6 +19,8 @@ use crate::units::WaveId;
 const MAX_LOOKS: usize = 20_000;
 /// Waves of a PC whose accesses are all judged. Further waves are searched for the reported page.
 const FULLY_JUDGED: usize = 16;
+/// Waves of a PC whose overwritten registers are computed again.
+const RECOVERED: usize = 2;
 /// Number of waves of a PC with an access on the page after which the search for more ends.
 const ENOUGH_MATCHES: usize = 64;
 /// Maximum number of callers that paths follow.
@@ -142,11 +145,11 @@ fn sightings<'w>(
         if is_search && (!judge.has_page() || matches >= ENOUGH_MATCHES) || *budget == 0 {
             break;
         }
-        let registers = Registers::new(WaveRegisters::new(group.session, wave), &apertures);
+        let registers = Registers::new(group.session, wave, &apertures);
         let mut has_match = false;
         for one in &mut all {
             *budget = budget.saturating_sub(1);
-            let Some((access, look)) = accessed(walk, one, &registers) else { continue };
+            let Some((access, look)) = accessed(walk, one, &registers, index < RECOVERED) else { continue };
             let sighting = judge.judge(wave, &access, look);
             has_match |= sighting.fit == rank::Fit::OnPage;
             if !is_search || sighting.fit == rank::Fit::OnPage {
@@ -158,9 +161,14 @@ fn sightings<'w>(
     all
 }
 
-fn accessed(walk: &Walk, one: &Sighted<'_>, registers: &Registers<'_>) -> Option<(crate::isa::Access, Look)> {
+fn accessed(
+    walk: &Walk,
+    one: &Sighted<'_>,
+    registers: &Registers<'_>,
+    recovers: bool,
+) -> Option<(crate::isa::Access, Look)> {
     let access = walk.instruction(one.candidate)?.effects.as_ref().ok()?.access.clone()?;
-    Some((access, walk.look(one.candidate, registers)?))
+    Some((access, walk.look(one.candidate, registers, recovers)?))
 }
 
 /// The stack of a group's first wave, for the paths into callers.
@@ -170,6 +178,8 @@ struct Stack<'a> {
     places: Vec<CodeAt<'a>>,
     /// Whether the outermost function is a kernel.
     has_kernel: bool,
+    /// Whether the caller is that of the return address in registers, without call frame information.
+    is_inferred: bool,
 }
 
 impl<'a> Stack<'a> {
@@ -181,7 +191,16 @@ impl<'a> Stack<'a> {
             places.push(CodeAt { address: frame.pc.0.checked_sub(1)?, ..first });
         }
         let has_kernel = stack.is_some_and(|stack| stack.end == Some(StackEnd::Outermost));
-        Some(Self { group, places, has_kernel })
+        let is_inferred = places.len() == 1 && !has_kernel;
+        if is_inferred {
+            places.extend(
+                group
+                    .return_address()
+                    .and_then(|address| address.checked_sub(1))
+                    .map(|address| CodeAt { address, ..first }),
+            );
+        }
+        Some(Self { group, places, has_kernel, is_inferred })
     }
 
     fn walk(&self, code: &mut Listings) -> Result<Option<Walk>, Missing> {
@@ -195,14 +214,34 @@ impl<'a> Stack<'a> {
                 _ => break,
             }
         }
-        let is_whole = listings.len() == self.places.len();
+        if self.is_inferred {
+            self.check_caller(&mut listings);
+        }
+        let kernel = self.group.waves.first().and_then(|wave| self.group.session.wave(*wave).ok()?.kernel);
+        let outermost = listings.last().and_then(|(listing, _)| listing.function.as_ref());
+        let is_kernel = outermost.is_some_and(|of| kernel.as_deref() == Some(&*of.name));
+        let is_whole = self.is_inferred || listings.len() == self.places.len();
         let Some(((listing, pc), callers)) = listings.split_first() else { return Ok(None) };
         let caller = |(listing, last): &(Arc<Listing>, u64)| Caller {
             listing: Arc::clone(listing),
             resume: last.saturating_add(1),
         };
         let callers: Vec<Caller> = callers.iter().map(caller).collect();
-        Ok(Some(walk::search(listing, *pc, &callers, self.has_kernel && is_whole)))
+        Ok(Some(walk::search(listing, *pc, &callers, (self.has_kernel || is_kernel) && is_whole)))
+    }
+}
+
+impl Stack<'_> {
+    /// Drops an inferred caller without a call before the return address, and that of a function that calls itself or
+    /// has called another one.
+    fn check_caller(&self, listings: &mut Vec<(Arc<Listing>, u64)>) {
+        let [(function, _), (caller, last)] = listings.as_slice() else { return };
+        let call = caller.holding(*last).and_then(|index| caller.instructions.get(index));
+        let is_call =
+            call.and_then(|one| one.effects.as_ref().ok()).is_some_and(|of| of.control == Control::Call);
+        if !is_call || Arc::ptr_eq(function, caller) {
+            listings.truncate(1);
+        }
     }
 }
 

@@ -231,8 +231,8 @@ impl Sighting {
     /// The order of sightings, the best first.
     fn key(&self, candidate: &Candidate) -> impl Ord + use<> {
         let distance = self.look.way.distance;
-        // Not executed, if the PC is right.
-        let is_at_pc = distance == 0;
+        // Not executed, if the PC is right; in a loop its last execution may have had the same address.
+        let is_at_pc = distance == 0 && !(candidate.is_in_loop && self.fit == Fit::OnPage);
         let is_uncertain = candidate.has_other_path || self.look.exec_changed.is_some();
         let completed = match self.look.way.completed {
             None => 0,
@@ -260,6 +260,10 @@ pub(super) struct Sighted<'w> {
 }
 
 impl Sighted<'_> {
+    fn is_on_page(&self) -> bool {
+        self.sightings.iter().any(|sighting| sighting.fit == Fit::OnPage)
+    }
+
     fn best(&self) -> Option<&Sighting> {
         self.sightings.first()
     }
@@ -322,11 +326,13 @@ fn certain(all: &[Sighted<'_>], has_page: bool) -> Confidence {
     let others = || all.iter().skip(1).filter(|one| one.address() != first.address());
     let best_of = |one: &Sighted<'_>| one.best().map(|best| (best.fit, best.is_contradicted));
     let rivals = others().filter(|one| best_of(one) == best_of(first)).count();
-    let can_fit = |one: &Sighted<'_>| one.sightings.iter().any(|sighting| sighting.fit <= Fit::Unknown);
+    let is_doubtful = |of: &Sighting| of.fit <= Fit::Unknown || of.look.is_recovered;
+    let can_fit = |one: &Sighted<'_>| one.sightings.iter().any(is_doubtful);
     match best.fit {
         _ if best.is_contradicted || best.look.way.distance == 0 => Confidence::Possible,
         Fit::OnPage => {
             let is_sure = best.look.exec_changed.is_none()
+                && !best.look.is_recovered
                 && best.look.unknown.is_none()
                 && !best.look.is_detour
                 && !first.candidate.has_other_path
@@ -338,7 +344,9 @@ fn certain(all: &[Sighted<'_>], has_page: bool) -> Confidence {
         }
         Fit::Bad if rivals == 0 => Confidence::Likely,
         // All others are known to be elsewhere.
-        Fit::Unknown if has_page && rivals == 0 => Confidence::Likely,
+        Fit::Unknown if has_page && rivals == 0 && !others().any(|one| one.is_on_page()) => {
+            Confidence::Likely
+        }
         _ => Confidence::Possible,
     }
 }
@@ -357,6 +365,9 @@ impl Sighted<'_> {
             None => Evidence::Outstanding,
             Some(wait) => Evidence::JustCompleted(wait),
         });
+        if best.look.is_recovered {
+            evidence.push(Evidence::Recovered);
+        }
         if self.candidate.has_other_path {
             evidence.push(Evidence::OtherPath);
         }

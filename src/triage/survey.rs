@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use super::Stops;
 use super::listings::CodeAt;
+use super::registers::WaveRegisters;
+use crate::isa::{ReadRegister as _, RegisterFile};
 use crate::session::Inspect;
-use crate::units::{Pc, WaveId};
+use crate::units::{LaneId, Pc, WaveId};
 
 /// Signals in gdb's numbering that are no fault: none, and a trap's.
 const NO_FAULT: [u8; 2] = [0, 5];
@@ -108,6 +110,13 @@ impl Stop {
 }
 
 impl<'a> Group<'a> {
+    /// The address in the registers of the return address (AMDGPUUsage, "Calling Convention": SGPRs 30 and 31).
+    pub(super) fn return_address(&self) -> Option<u64> {
+        let registers = WaveRegisters::new(self.session, self.waves.first().copied()?);
+        let dword = |index| registers.dword(RegisterFile::Scalar, index, LaneId::default()).map(u64::from);
+        Some(dword(30)? | dword(31)? << 32)
+    }
+
     /// The code at its PC.
     pub(super) fn code(&self) -> Option<CodeAt<'a>> {
         let (session, wave) = (self.session, self.waves.first().copied()?);

@@ -1,5 +1,6 @@
 //! The addresses of an access in a wave, from the registers that survived to the PC.
 
+use super::recover::Past;
 use super::registers::{Registers, Surviving, Writes};
 use super::{Candidate, Step, Walk, Way};
 use crate::arch::Generation;
@@ -28,6 +29,8 @@ pub(in crate::triage) struct Look {
     pub(in crate::triage) unknown: Option<UnknownLanes>,
     /// The address of the instruction that changed EXEC after it: the lanes are an upper bound.
     pub(in crate::triage) exec_changed: Option<u64>,
+    /// Whether some addresses come from registers that were computed again.
+    pub(in crate::triage) is_recovered: bool,
     /// Whether the shortest path is impossible by the branches on it.
     pub(in crate::triage) is_detour: bool,
 }
@@ -43,11 +46,18 @@ struct Exec {
 
 impl Walk {
     /// The addresses of a candidate in a wave. `None`: no path of it is possible.
-    pub(in crate::triage) fn look(&self, candidate: &Candidate, registers: &Registers<'_>) -> Option<Look> {
+    ///
+    /// `recovers`: overwritten registers are computed again.
+    pub(in crate::triage) fn look(
+        &self,
+        candidate: &Candidate,
+        registers: &Registers<'_>,
+        recovers: bool,
+    ) -> Option<Look> {
         let access = self.instruction(candidate)?.effects.as_ref().ok()?.access.as_ref()?;
         let mut is_detour = false;
         for way in &candidate.ways {
-            match self.along(way, access, registers) {
+            match self.along(way, access, registers, recovers) {
                 Some(look) => return Some(Look { is_detour, ..look }),
                 None => is_detour = true,
             }
@@ -56,7 +66,7 @@ impl Walk {
     }
 
     /// The addresses by one path. `None`: the branches on it are impossible.
-    fn along(&self, way: &Way, access: &Access, registers: &Registers<'_>) -> Option<Look> {
+    fn along(&self, way: &Way, access: &Access, registers: &Registers<'_>, recovers: bool) -> Option<Look> {
         let all = registers.arch().wave_size.all();
         let at_pc = self.steps.first().and_then(|step| self.decoded(step.node)).map_or(0, |one| one.address);
         let mut exec = match registers.exec() {
@@ -104,13 +114,26 @@ impl Walk {
         }
         let wave = WaveContext { arch: registers.arch(), exec: exec.lanes, apertures: registers.apertures };
         let found = access.addresses(&wave, &Surviving { registers, writes: &writes });
-        Some(collected(*way, exec, found, &writes))
+        let mut look = collected(*way, exec, found, &writes);
+        let is_overwritten = |of: &UnknownLanes| matches!(of.reason, UnknownReason::Overwritten { .. });
+        if recovers && look.unknown.as_ref().is_some_and(is_overwritten) {
+            let unknown = look.unknown.take()?;
+            let (past, index) = Past::new(self, way, registers);
+            let lanes = if unknown.lanes.is_empty() { exec.lanes } else { unknown.lanes };
+            let found = past.addresses(access, lanes, index);
+            let again = collected(*way, exec, found, &Writes::default());
+            look.is_recovered = !again.addresses.is_empty();
+            look.addresses.extend(again.addresses);
+            look.addresses.sort_by_key(|at| at.lane);
+            look.unknown = again.unknown.map(|left| UnknownLanes { lanes: left.lanes, ..unknown });
+        }
+        Some(look)
     }
 
     /// Whether vector instructions may have written other registers than their texts show.
     fn may_index(&self, registers: &Registers<'_>) -> bool {
         let is_index = |text: &str| text.starts_with("s_set_gpr_idx_");
-        let has_index = self.listings.first().is_some_and(|listing| {
+        let has_index = self.graph.listings.first().is_some_and(|listing| {
             let has_mode = listing.generation.is_none_or(|generation| generation < Generation::Gfx10);
             has_mode && listing.instructions.iter().any(|one| is_index(&one.text))
         });
@@ -192,6 +215,7 @@ fn collected(way: Way, exec: Exec, found: Vec<LaneAccess>, writes: &Writes) -> L
         addresses: Vec::new(),
         unknown: None,
         exec_changed: exec.changed,
+        is_recovered: false,
         is_detour: false,
     };
     for LaneAccess { lane, bytes, address, .. } in found {

@@ -4,6 +4,7 @@
 //! each access with its paths to the PC. [`look`] adds a wave's registers. docs/triage.md has the rules.
 
 pub(super) mod look;
+mod recover;
 pub(super) mod registers;
 mod search;
 #[cfg(test)]
@@ -29,8 +30,7 @@ const MAX_WAYS: usize = 2;
 /// The accesses that may have happened before a PC.
 #[derive(Debug)]
 pub(super) struct Walk {
-    /// The function of the PC, then its callers.
-    listings: Vec<Arc<Listing>>,
+    graph: search::Graph,
     /// Steps backwards from the PC; the first one is the instruction at the PC.
     steps: Vec<Step>,
     /// The accesses, the nearest first.
@@ -107,7 +107,7 @@ impl Walk {
 
     /// The function of a candidate.
     pub(super) fn listing(&self, candidate: &Candidate) -> Option<&Arc<Listing>> {
-        self.listings.get(candidate.node.listing)
+        self.graph.listings.get(candidate.node.listing)
     }
 
     /// The PC.
@@ -117,7 +117,16 @@ impl Walk {
     }
 
     fn decoded(&self, node: Node) -> Option<&Decoded> {
-        self.listings.get(node.listing)?.instructions.get(node.index)
+        self.graph.decoded(node)
+    }
+
+    /// The instruction that certainly ran before another one.
+    fn only_before(&self, node: Node) -> Option<Node> {
+        let (edges, gap) = self.graph.before(node);
+        match (edges.as_slice(), gap) {
+            ([edge], None) => Some(edge.node),
+            _ => None,
+        }
     }
 
     /// The instructions of a path in the order of execution backwards: from before the PC to the access.

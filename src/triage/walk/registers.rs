@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use crate::arch::WaveArch;
 use crate::isa::{ReadRegister, RegisterFile, RegisterRange};
+use crate::session::Inspect;
 use crate::triage::registers::WaveRegisters;
-use crate::units::{Address, AddressSpace, LaneId, LaneSet};
+use crate::units::{Address, AddressSpace, LaneId, LaneSet, WaveId};
 
 /// Registers of a wave at its PC.
 pub(in crate::triage) struct Registers<'a> {
+    pub(super) session: &'a dyn Inspect,
+    pub(super) wave: WaveId,
     at_pc: WaveRegisters<'a>,
     /// Bases of apertures.
     pub(super) apertures: &'a HashMap<AddressSpace, Address>,
@@ -16,10 +19,11 @@ pub(in crate::triage) struct Registers<'a> {
 
 impl<'a> Registers<'a> {
     pub(in crate::triage) fn new(
-        at_pc: WaveRegisters<'a>,
+        session: &'a dyn Inspect,
+        wave: WaveId,
         apertures: &'a HashMap<AddressSpace, Address>,
     ) -> Self {
-        Self { at_pc, apertures }
+        Self { session, wave, at_pc: WaveRegisters::new(session, wave), apertures }
     }
 
     /// GPU and wave size.

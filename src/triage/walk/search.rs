@@ -22,13 +22,15 @@ pub(in crate::triage) struct Caller {
 
 /// An edge of the graph backwards: the instruction that ran before.
 #[derive(Clone, Copy)]
-struct Edge {
-    node: Node,
+pub(super) struct Edge {
+    pub(super) node: Node,
     is_taken: bool,
 }
 
-struct Graph {
-    listings: Vec<Arc<Listing>>,
+/// The order of instructions.
+#[derive(Debug)]
+pub(super) struct Graph {
+    pub(super) listings: Vec<Arc<Listing>>,
     /// Indexes of the call instructions: of function `n` in listing `n + 1`.
     calls: Vec<usize>,
     /// Whether the outermost function is known to have no caller.
@@ -61,12 +63,7 @@ pub(in crate::triage) fn search(
     let graph = Graph { listings, calls, has_kernel: has_kernel && is_complete, branches };
     let start = listing.index(pc).map(|index| Node { listing: 0, index });
     let Some(start) = start else {
-        return Walk {
-            listings: graph.listings,
-            steps: Vec::new(),
-            candidates: Vec::new(),
-            gaps: vec![Gap::Start(pc)],
-        };
+        return Walk { graph, steps: Vec::new(), candidates: Vec::new(), gaps: vec![Gap::Start(pc)] };
     };
     graph.walk(start)
 }
@@ -84,12 +81,12 @@ fn branches(listing: &Listing) -> HashMap<u64, Vec<usize>> {
 }
 
 impl Graph {
-    fn decoded(&self, node: Node) -> Option<&Decoded> {
+    pub(super) fn decoded(&self, node: Node) -> Option<&Decoded> {
         self.listings.get(node.listing)?.instructions.get(node.index)
     }
 
     /// The instructions that may have run directly before one, or the reason that they are unknown.
-    fn before(&self, node: Node) -> (Vec<Edge>, Option<Gap>) {
+    pub(super) fn before(&self, node: Node) -> (Vec<Edge>, Option<Gap>) {
         let (Some(listing), Some(one)) = (self.listings.get(node.listing), self.decoded(node)) else {
             return (Vec::new(), None);
         };
@@ -174,7 +171,7 @@ impl Graph {
             candidate.has_other_path = self.has_path_without(start, candidate.node);
         }
         let gaps = gaps.into_iter().collect();
-        Walk { listings: self.listings, steps, candidates, gaps }
+        Walk { graph: self, steps, candidates, gaps }
     }
 
     /// Whether an instruction is on the path from a step to the PC.

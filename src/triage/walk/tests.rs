@@ -8,10 +8,9 @@ use super::registers::Registers;
 use super::{Caller, Gap, Walk, search};
 use crate::arch::{Generation, RegId, RegisterValue, Targets, WaveArch};
 use crate::isa;
-use crate::session::{FunctionBounds, MockInspect};
+use crate::session::{FunctionBounds, MockInspect, ReadError};
 use crate::triage::UnknownReason;
 use crate::triage::listings::{Decoded, Listing};
-use crate::triage::registers::WaveRegisters;
 use crate::units::{LaneSet, Pc, WaveId, WaveSize};
 
 use Generation::{Gfx10, Gfx11, Gfx12, Gfx90a};
@@ -274,11 +273,11 @@ fn look(text: &str, mnemonic: &str, values: &[(&str, u64)]) -> Option<Look> {
     let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
     let session = registers(&arch, values);
     let apertures = HashMap::new();
-    let registers = Registers::new(WaveRegisters::new(&session, WaveId(0)), &apertures);
+    let registers = Registers::new(&session, WaveId(0), &apertures);
     let walk = walk(&code(Gfx90a, text));
     let is_it =
         |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.starts_with(mnemonic);
-    walk.look(walk.candidates.iter().find(is_it).unwrap(), &registers)
+    walk.look(walk.candidates.iter().find(is_it).unwrap(), &registers, false)
 }
 
 const ADDRESS: [(&str, u64); 3] = [("v2", 0x10_0000), ("v3", 0x7f00), ("exec", 0xf)];
@@ -400,4 +399,92 @@ fn the_index_mode_hides_destinations() {
         look(text, "global_load", &values).unwrap().unknown.is_none()
     };
     assert!(is_known(0x2f0) && !is_known(0x2f0 | 1 << 27));
+}
+
+/// The addresses of a load whose registers are overwritten, from values that survived.
+fn recovered(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) -> Look {
+    let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
+    let mut session = registers(&arch, values);
+    session.expect_read().returning(move |place, buffer| {
+        let found = memory.iter().find(|(address, _)| *address == place.address.0);
+        let (_, value) = found.ok_or(ReadError::NotCaptured { what: "memory".to_owned() })?;
+        buffer.copy_from_slice(&value.to_le_bytes());
+        Ok(4)
+    });
+    let apertures = HashMap::new();
+    let registers = Registers::new(&session, WaveId(0), &apertures);
+    let walk = walk(&code(Gfx90a, text));
+    let is_it = |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.contains("v60");
+    walk.look(walk.candidates.iter().find(is_it).unwrap(), &registers, true).unwrap()
+}
+
+/// The sum of a base and an index of each lane, 64 bits with carry.
+#[test]
+fn overwritten_addresses_are_computed_again() {
+    let text = "v_lshlrev_b64 v[2:3], 2, v[8:9]
+        v_mov_b32_e32 v4, s5
+        v_add_co_u32_e32 v2, vcc, s4, v2
+        v_addc_co_u32_e32 v3, vcc, v4, v3, vcc
+        global_load_dword v60, v[2:3], off
+        v_mov_b32_e32 v2, 0
+        v_mov_b32_e32 v3, 0
+        s_mov_b64 vcc, 0
+        PC
+        s_endpgm";
+    let values =
+        [("s4", 0xffff_fff0), ("s5", 0x7f00), ("v8", 0x10_0000), ("v9", 0), ("exec", 3), ("v4", 0x7f00)];
+    let look = recovered(text, &values, &[]);
+    assert!(look.is_recovered && look.unknown.is_none(), "{look:?}");
+    let found: Vec<u64> = look.addresses.iter().map(|at| at.global.unwrap()).collect();
+    // 4 * (0x100000 + lane * 0x100) + 0x7f00fffffff0.
+    assert_eq!(found, [0x7f01_003f_fff0, 0x7f01_0040_03f0]);
+}
+
+/// A pointer in memory is loaded again, unless a store on the path changed it.
+#[test]
+fn loaded_addresses_are_loaded_again() {
+    let text = |store: &str| {
+        format!(
+            "global_load_dwordx2 v[2:3], v[6:7], off offset:8
+            s_waitcnt vmcnt(0)
+            global_load_dword v60, v[2:3], off
+            v_mov_b32_e32 v2, 0
+            {store}
+            PC
+            s_endpgm"
+        )
+    };
+    let values = [("v6", 0x1000), ("v7", 0), ("exec", 1), ("v3", 0)];
+    let memory = &[(0x1008, 0xabc0), (0x100c, 0x7f00)];
+    let look = recovered(&text("s_nop 0"), &values, memory);
+    assert_eq!(look.addresses[0].global, Some(0x7f00_0000_abc0));
+    let near = recovered(&text("global_store_dword v[6:7], v9, off offset:12"), &values, memory);
+    assert!(near.addresses.is_empty() && !near.is_recovered && near.unknown.is_some());
+    let far = recovered(&text("global_store_dword v[6:7], v9, off offset:16"), &values, memory);
+    assert_eq!(far.addresses[0].global, Some(0x7f00_0000_abc0));
+    // Memory that is not captured has no value.
+    assert!(recovered(&text("s_nop 0"), &values, &[]).addresses.is_empty());
+}
+
+/// Spilled scalars are lanes of a VGPR: a write of another lane keeps them.
+#[test]
+fn lanes_of_spilled_scalars_survive_writes_of_other_lanes() {
+    let text = |lane: u8| {
+        format!(
+            "v_readlane_b32 s4, v40, 1
+            v_readlane_b32 s5, v40, 2
+            v_mov_b32_e32 v2, s4
+            v_mov_b32_e32 v3, s5
+            global_load_dword v60, v[2:3], off
+            v_mov_b32_e32 v2, 0
+            s_mov_b64 s[4:5], 0
+            v_writelane_b32 v40, s9, {lane}
+            PC
+            s_endpgm"
+        )
+    };
+    let values = [("v40", 0x10_0000), ("exec", 1), ("v3", 0x10_0200)];
+    let look = recovered(&text(3), &values, &[]);
+    assert_eq!(look.addresses[0].global, Some(0x10_0200_0010_0100), "{look:?}");
+    assert!(recovered(&text(1), &values, &[]).addresses.is_empty());
 }

@@ -1,0 +1,265 @@
+//! Values of registers that were overwritten before the PC: computed again from values that survived.
+//!
+//! A register's value before an instruction is that of the last instruction that wrote it, and so on, along the path to
+//! the PC and the straight code before it. A load is repeated from captured memory, unless a later store on the path
+//! wrote there. The results are inferred: a store at an unknown address may have changed the memory.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+
+use super::registers::Registers;
+use super::{Node, Walk, Way};
+use crate::isa::{
+    Access, Control, Direction, Effects, LaneAccess, LaneAddress, ReadOperand, ReadRegister, RegisterFile,
+    RegisterRange, WaveContext, condition, value,
+};
+use crate::session::MemoryAddress;
+use crate::units::{Address, LaneId, LaneSet};
+
+/// Maximum number of instructions that the value of one access needs for all lanes.
+const MAX_WORK: usize = 20_000;
+/// Maximum number of instructions from a value to the values that survived.
+const MAX_DEPTH: usize = 48;
+/// Instructions of straight code before an access that are searched for the origin of a value.
+const MAX_BEFORE: usize = 192;
+
+/// The instructions of a path with those before its access, in the order of execution; the last one precedes the PC.
+pub(super) struct Past<'a, 'r> {
+    walk: &'a Walk,
+    nodes: Vec<Node>,
+    registers: &'a Registers<'r>,
+    /// VGPRs that some instruction writes in one lane.
+    by_lane: HashSet<u16>,
+    work: Cell<usize>,
+    depth: Cell<usize>,
+    known: RefCell<HashMap<Key, Option<u32>>>,
+    origins: RefCell<HashMap<Key, Origin>>,
+}
+
+/// Index of an instruction, register file, number and lane.
+type Key = (usize, RegisterFile, u16, u8);
+
+/// The origin of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The register still has it at the PC.
+    Pc,
+    /// The instruction of that index wrote it.
+    At(usize),
+    /// Unknown.
+    Unknown,
+}
+
+/// The write of an instruction to a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WriteKind {
+    None,
+    Whole,
+    Unknown,
+}
+
+/// The only lane that an instruction writes.
+fn written_lane(text: &str) -> Option<u8> {
+    let rest = text.strip_prefix("v_writelane_b32")?;
+    rest.rsplit(',').next()?.trim().parse().ok()
+}
+
+impl<'a, 'r> Past<'a, 'r> {
+    pub(super) fn new(walk: &'a Walk, way: &Way, registers: &'a Registers<'r>) -> (Self, usize) {
+        let mut nodes: Vec<Node> = walk.backwards(way).iter().map(|step| step.node).collect();
+        let mut at = nodes.last().copied();
+        let mut index = 0;
+        while let Some(node) = at.and_then(|node| walk.only_before(node)) {
+            if index >= MAX_BEFORE || nodes.contains(&node) {
+                break;
+            }
+            nodes.push(node);
+            index += 1;
+            at = Some(node);
+        }
+        nodes.reverse();
+        let texts = nodes.iter().filter_map(|node| walk.decoded(*node));
+        let by_lane = texts.filter(|one| written_lane(&one.text).is_some());
+        let by_lane = by_lane.filter_map(|one| one.effects.as_ref().ok()).flat_map(|of| &of.writes);
+        let by_lane = by_lane.map(|write| write.range.first).collect();
+        let past = Self {
+            walk,
+            nodes,
+            registers,
+            by_lane,
+            work: Cell::new(MAX_WORK),
+            depth: Cell::new(MAX_DEPTH),
+            known: RefCell::default(),
+            origins: RefCell::default(),
+        };
+        (past, index)
+    }
+
+    /// The accesses of lanes before the instruction of that index.
+    pub(super) fn addresses(&self, access: &Access, lanes: LaneSet, index: usize) -> Vec<LaneAccess> {
+        let context =
+            WaveContext { arch: self.registers.arch(), exec: lanes, apertures: self.registers.apertures };
+        access.addresses(&context, &Before { past: self, index })
+    }
+
+    fn effects(&self, index: usize) -> Option<(&str, &Effects)> {
+        let one = self.walk.decoded(*self.nodes.get(index)?)?;
+        Some((one.text.as_str(), one.effects.as_ref().ok()?))
+    }
+
+    /// The origin of a dword's value before an index.
+    fn origin(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> Origin {
+        let lane_of_key = if self.by_lane.contains(&number) { lane.0 } else { 0 };
+        let key = (index, file, number, lane_of_key);
+        if let Some(known) = self.origins.borrow().get(&key) {
+            return *known;
+        }
+        let range = RegisterRange::new(file, number, 1);
+        let is_kept = (index..self.nodes.len()).all(|at| self.write(at, range, lane) == WriteKind::None);
+        let origin = if is_kept {
+            Origin::Pc
+        } else {
+            let writes = (0..index).rev().map(|at| (at, self.write(at, range, lane)));
+            match writes.into_iter().find(|(_, kind)| *kind != WriteKind::None) {
+                Some((at, WriteKind::Whole)) => Origin::At(at),
+                _ => Origin::Unknown,
+            }
+        };
+        self.origins.borrow_mut().insert(key, origin);
+        origin
+    }
+
+    /// The write of an instruction to a dword in a lane.
+    fn write(&self, at: usize, range: RegisterRange, lane: LaneId) -> WriteKind {
+        let Some((text, effects)) = self.effects(at) else { return WriteKind::Unknown };
+        if effects.control == Control::Call {
+            return WriteKind::Unknown;
+        }
+        let Some(write) = effects.writes.iter().find(|write| write.range.overlaps(range)) else {
+            return WriteKind::None;
+        };
+        match written_lane(text) {
+            Some(written) if written == lane.0 => WriteKind::Whole,
+            Some(_) => WriteKind::None,
+            None if write.keeps_old => WriteKind::Unknown,
+            None => WriteKind::Whole,
+        }
+    }
+
+    fn dword(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> Option<u32> {
+        let lane = if file.is_vector() { lane } else { LaneId::default() };
+        let at = match self.origin(file, number, lane, index) {
+            Origin::Pc => return self.registers.dword(file, number, lane),
+            Origin::At(at) => at,
+            Origin::Unknown => return None,
+        };
+        let key = (at, file, number, lane.0);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return *known;
+        }
+        let (work, depth) = (self.work.get().checked_sub(1)?, self.depth.get().checked_sub(1)?);
+        self.work.set(work);
+        self.depth.set(depth);
+        let found = self.written(at, file, number, lane);
+        self.depth.set(depth + 1);
+        self.known.borrow_mut().insert(key, found);
+        found
+    }
+
+    fn condition(&self, at: usize, lane: LaneId) -> Option<bool> {
+        let (text, _) = self.effects(at)?;
+        let depth = self.depth.get().checked_sub(1)?;
+        self.depth.set(depth);
+        let found = condition(text, lane, &Before { past: self, index: at });
+        self.depth.set(depth + 1);
+        found
+    }
+
+    fn written(&self, at: usize, file: RegisterFile, number: u16, lane: LaneId) -> Option<u32> {
+        let (text, effects) = self.effects(at)?;
+        match &effects.access {
+            Some(access) => self.loaded(at, access, (file, number), lane),
+            None => value(text, (file, number), lane, &Before { past: self, index: at }),
+        }
+    }
+
+    /// The dword that a load at an index brought, from captured memory.
+    fn loaded(&self, at: usize, access: &Access, wanted: (RegisterFile, u16), lane: LaneId) -> Option<u32> {
+        let data = *access.data.first()?;
+        let dword = wanted.1.checked_sub(data.first).filter(|dword| *dword < data.count)?;
+        let bytes = access.bytes?;
+        if access.direction != Direction::Load || access.is_lds_copy || wanted.0 != data.file {
+            return None;
+        }
+        // Narrow loads extend their value by type, which the access does not show.
+        if bytes < 4 || u16::from(data.count) * 4 != bytes {
+            return None;
+        }
+        let lanes = LaneSet::one(lane);
+        let [found] = self.addresses(access, lanes, at).try_into().ok()?;
+        let LaneAddress::Memory { space, address, .. } = found.address else { return None };
+        let first = address.0.checked_add(u64::from(dword) * 4)?;
+        for later in at + 1..self.nodes.len() {
+            let Some((_, effects)) = self.effects(later) else { return None };
+            let Some(store) = effects.access.as_ref().filter(|of| of.direction != Direction::Load) else {
+                continue;
+            };
+            for one in self.addresses(store, lanes, later) {
+                if let LaneAddress::Memory { space: of, address, .. } = one.address {
+                    let end = address.0.saturating_add(u64::from(one.bytes.unwrap_or(16)));
+                    if of == space && address.0 < first.saturating_add(4) && first < end {
+                        return None;
+                    }
+                }
+            }
+        }
+        let place = MemoryAddress {
+            space,
+            address: Address(first),
+            wave: Some(self.registers.wave),
+            lane: Some(lane),
+        };
+        let mut bytes = [0; 4];
+        let read = self.registers.session.read(place, &mut bytes).ok()?;
+        (read == 4).then(|| u32::from_le_bytes(bytes))
+    }
+}
+
+/// Registers before an instruction of the past.
+struct Before<'a, 'p, 'r> {
+    past: &'p Past<'a, 'r>,
+    index: usize,
+}
+
+impl ReadRegister for Before<'_, '_, '_> {
+    fn dword(&self, file: RegisterFile, index: u16, lane: LaneId) -> Option<u32> {
+        self.past.dword(file, index, lane, self.index)
+    }
+}
+
+impl ReadOperand for Before<'_, '_, '_> {
+    fn bit(&self, mask: RegisterRange, lane: LaneId) -> Option<bool> {
+        match self.past.origin(mask.file, mask.first, LaneId::default(), self.index) {
+            Origin::Pc => self.past.registers.lanes(mask).map(|lanes| lanes.contains(lane)),
+            Origin::At(at) => self.past.condition(at, lane),
+            Origin::Unknown => None,
+        }
+    }
+
+    fn scc(&self) -> Option<bool> {
+        match self.past.origin(RegisterFile::Scc, 0, LaneId::default(), self.index) {
+            Origin::At(at) => self.past.condition(at, LaneId::default()),
+            Origin::Pc | Origin::Unknown => None,
+        }
+    }
+
+    fn aperture(&self, name: &str) -> Option<u64> {
+        let space = match name {
+            "src_private_base" => "private_lane",
+            "src_shared_base" => "local",
+            _ => return None,
+        };
+        let space = self.past.registers.arch().target.space_named(space)?;
+        self.past.registers.apertures.get(&space.id).map(|base| base.0)
+    }
+}
