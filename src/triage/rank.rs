@@ -121,6 +121,16 @@ impl<'a> Judge<'a> {
             return self.fit_in_space(wave, at, note);
         };
         let last = global.wrapping_add(bytes - 1);
+        // Captured private memory is mapped, and a wave without a known base seems to have its private memory at 0.
+        let place = MemoryAddress {
+            space: at.space,
+            address: Address(at.address),
+            wave: Some(wave),
+            lane: at.lane.or(Some(LaneId::default())),
+        };
+        if at.space != GLOBAL && (global < NULL_BYTES || self.session.exists(place)) {
+            return Fit::Fine;
+        }
         let on_page = self.pages.iter().find(|(page, _)| {
             global <= page.start.saturating_add(page.bytes.saturating_sub(1)) && last >= page.start
         });
