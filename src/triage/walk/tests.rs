@@ -454,11 +454,11 @@ fn loaded_addresses_are_loaded_again() {
             s_endpgm"
         )
     };
-    let values = [("v6", 0x1000), ("v7", 0), ("exec", 1), ("v3", 0)];
+    let values = [("v6", 0x1000), ("v7", 0), ("exec", 1), ("v3", 0x7f00)];
     let memory = &[(0x1008, 0xabc0), (0x100c, 0x7f00)];
     let look = recovered(&text("s_nop 0"), &values, memory);
     assert_eq!(look.addresses[0].global, Some(0x7f00_0000_abc0));
-    let near = recovered(&text("global_store_dword v[6:7], v9, off offset:12"), &values, memory);
+    let near = recovered(&text("global_store_dword v[6:7], v9, off offset:8"), &values, memory);
     assert!(near.addresses.is_empty() && !near.is_recovered && near.unknown.is_some());
     let far = recovered(&text("global_store_dword v[6:7], v9, off offset:16"), &values, memory);
     assert_eq!(far.addresses[0].global, Some(0x7f00_0000_abc0));
