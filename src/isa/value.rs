@@ -149,8 +149,8 @@ impl<'a, R: ReadOperand> Source<'a, R> {
             "and_b64" => Some(self.quad(1)? & self.quad(2)?),
             "or_b64" => Some(self.quad(1)? | self.quad(2)?),
             "mul_lo_u32" | "mul_i32" => short(a()?.wrapping_mul(b()?)),
-            "mul_hi_u32" => Some(u64::from(a()?) * u64::from(b()?) >> 32),
-            "mul_hi_i32" => Some((signed(a()?) * signed(b()?) >> 32).cast_unsigned()),
+            "mul_hi_u32" => Some((u64::from(a()?) * u64::from(b()?)) >> 32),
+            "mul_hi_i32" => Some(((signed(a()?) * signed(b()?)) >> 32).cast_unsigned()),
             "mad_u64_u32" => {
                 let product = u64::from(self.dword(2)?) * u64::from(self.dword(3)?);
                 Some(product.wrapping_add(self.quad(4)?))

@@ -192,7 +192,7 @@ impl<'a, 'r> Past<'a, 'r> {
             return None;
         }
         // Narrow loads extend their value by type, which the access does not show.
-        if bytes < 4 || u16::from(data.count) * 4 != bytes {
+        if bytes < 4 || u32::from(data.count) * 4 != u32::from(bytes) {
             return None;
         }
         let lanes = LaneSet::one(lane);
@@ -200,7 +200,7 @@ impl<'a, 'r> Past<'a, 'r> {
         let LaneAddress::Memory { space, address, .. } = found.address else { return None };
         let first = address.0.checked_add(u64::from(dword) * 4)?;
         for later in at + 1..self.nodes.len() {
-            let Some((_, effects)) = self.effects(later) else { return None };
+            let (_, effects) = self.effects(later)?;
             let Some(store) = effects.access.as_ref().filter(|of| of.direction != Direction::Load) else {
                 continue;
             };
