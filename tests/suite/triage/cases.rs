@@ -44,8 +44,8 @@ pub(super) struct Case {
     pub(super) waves: Vec<Wave>,
     /// Absent: a hang.
     pub(super) fault: Option<Reported>,
-    #[serde(default)]
-    pub(super) hangs: bool,
+    /// `None`: undecided.
+    pub(super) hangs: Option<bool>,
     #[serde(default)]
     pub(super) groups: Vec<Group>,
 }
@@ -197,9 +197,7 @@ impl Wave {
         };
         distance.min(self.steps.len())
     }
-}
 
-impl Wave {
     /// The registers at a moment.
     pub(super) fn state(&self, case: &Case, moment: Moment) -> HashMap<&str, &Encoded> {
         let changes = std::iter::once(&self.state).chain(self.steps.iter().take(self.skid(case, moment)));

@@ -1,6 +1,7 @@
 //! The analysis of faults and hangs, compared with the truth of tests/fixtures/faults.zip.
 
 mod cases;
+mod hangs;
 mod terms;
 
 use std::sync::Arc;

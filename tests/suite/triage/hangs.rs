@@ -1,0 +1,93 @@
+//! Hangs: states of waves, work-groups at barriers, lines and values of loops.
+
+use std::sync::Arc;
+
+use lanescope::session::{Dump, Session};
+use lanescope::triage::{Cause, Question, WaveState, triage};
+use lanescope::units::WaveId;
+
+use super::cases::{Case, Moment, load};
+
+const MOMENT: Moment = Moment { distance: 0, has_report: false, lacks_memory: false };
+
+fn name(state: WaveState) -> &'static str {
+    match state {
+        WaveState::AtBarrier => "at-barrier",
+        WaveState::Spinning => "spinning",
+        WaveState::WaitingMemory => "waiting-memory",
+        WaveState::Sleeping => "sleeping",
+        WaveState::Halted => "halted",
+        WaveState::Faulted => "faulted",
+        WaveState::Ended => "ended",
+        WaveState::Running => "running",
+        WaveState::Unknown => "unknown",
+    }
+}
+
+/// Ids of the dump.
+fn ids(dump: &Dump, waves: &[WaveId]) -> Vec<u32> {
+    waves.iter().map(|wave| dump.capture().waves[wave.0 as usize].id).collect()
+}
+
+fn differences(case: &Case, dump: &Arc<Dump>, wrong: &mut Vec<String>) {
+    let session = Session::new(Arc::clone(dump), None).unwrap();
+    let mut complain = |text: String| wrong.push(format!("{}: {text}", case.name));
+    let unasked = triage(&[&session], &Question::default());
+    if case.hangs.is_some_and(|hangs| (unasked.cause == Some(Cause::Hang)) != hangs) {
+        complain(format!("cause {:?}", unasked.cause));
+    }
+    let found = triage(&[&session], &Question { wants_hang: true, ..Question::default() });
+    let Some(hang) = found.hang else { return complain("no states".to_owned()) };
+    if case.hangs == Some(false) && (hang.is_deadlock || hang.is_hang) {
+        complain(format!("healthy, but a hang: {:?}", hang.proof));
+    }
+    for wave in &case.waves {
+        let expected = wave.expected.as_ref().unwrap();
+        let Some(found) = hang.waves.iter().find(|found| ids(dump, &[found.wave]) == [wave.id]) else {
+            complain(format!("wave {}: no state", wave.id));
+            continue;
+        };
+        if !expected.state.iter().any(|state| state == name(found.state)) {
+            complain(format!("wave {}: {}, expected {:?}", wave.id, name(found.state), expected.state));
+        }
+        if !expected.lines.is_empty() && !found.lines.iter().any(|line| expected.lines.contains(line)) {
+            complain(format!(
+                "wave {}: lines {:?}, expected some of {:?}",
+                wave.id, found.lines, expected.lines
+            ));
+        }
+        let Some(poll) = &expected.poll else { continue };
+        // The code of -O0 overwrites the register of the address in each round.
+        if case.level == "O0" && found.polls.is_empty() {
+            continue;
+        }
+        let values: Vec<_> = found.polls.iter().map(|polled| (polled.address, polled.value)).collect();
+        if !values.contains(&(poll.address, Some(poll.value))) {
+            complain(format!("wave {}: polls {values:x?}, expected {:#x}", wave.id, poll.address));
+        }
+    }
+    let groups: Vec<_> = hang
+        .groups
+        .iter()
+        .map(|group| (group.workgroup, ids(dump, &group.waiting), ids(dump, &group.missing)))
+        .collect();
+    let expected: Vec<_> = case
+        .groups
+        .iter()
+        .map(|group| (group.workgroup, group.waiting.clone(), group.missing.clone()))
+        .collect();
+    if groups != expected {
+        complain(format!("groups {groups:?}, expected {expected:?}"));
+    }
+}
+
+#[test]
+fn hangs_have_states_lines_and_polled_values() {
+    let cases = load();
+    assert!(cases.hangs.len() >= 60, "only {} cases", cases.hangs.len());
+    let mut wrong = Vec::new();
+    for case in &cases.hangs {
+        differences(case, &cases.open(case, MOMENT), &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
