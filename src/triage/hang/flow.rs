@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
 
-use super::state::Place;
+use super::state::CodePosition;
 use crate::isa::Control;
 use crate::triage::listings::{Decoded, Listing};
 
@@ -29,7 +29,7 @@ pub(super) struct Flow<'a> {
 #[derive(Debug)]
 pub(super) struct Loop {
     pub(super) body: Vec<usize>,
-    pub(super) place: OnceCell<Option<Place>>,
+    pub(super) place: OnceCell<Option<CodePosition>>,
 }
 
 /// The successors of an instruction.

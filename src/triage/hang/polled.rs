@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::PolledValue;
-use super::state::{Place, Position};
+use super::state::{CodePosition, Position};
 use crate::arch::SpaceScope;
 use crate::isa::{LaneAddress, WaveContext, named_registers};
 use crate::session::{Byte, Inspect, LaneValue, MemoryAddress, WaveInfo};
@@ -19,7 +19,7 @@ const MAX_BYTES: u16 = 8;
 
 /// The values that a wave polls, by address.
 pub(super) fn values(session: &dyn Inspect, info: &WaveInfo, position: &Position) -> Vec<PolledValue> {
-    let (Place::Polling(loads), Some(exec)) = (&position.place, info.exec) else { return Vec::new() };
+    let (CodePosition::Polling(loads), Some(exec)) = (&position.place, info.exec) else { return Vec::new() };
     let registers = WaveRegisters::new(session, info.wave);
     let apertures = apertures(session, info.wave);
     let context = WaveContext { arch: registers.arch(), exec, apertures: &apertures };

@@ -22,7 +22,7 @@ pub(super) struct Position {
     pub(super) listing: Arc<Listing>,
     /// The instruction at the PC.
     pub(super) index: usize,
-    pub(super) place: Place,
+    pub(super) place: CodePosition,
     /// The instructions of the innermost loop, or of the polling one.
     pub(super) body: Vec<usize>,
     /// Whether the wave signalled a barrier that it has not waited for yet; `None`: unknown.
@@ -31,7 +31,7 @@ pub(super) struct Position {
 
 /// What a wave does at a PC.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CodePosition {
     /// At the instruction that signals and waits.
     Barrier,
     /// Directly behind it. `is_sole`: only the barrier leads there.
@@ -72,7 +72,7 @@ impl Position {
     pub(super) fn lines(&self) -> (Option<String>, Vec<u64>) {
         let instructions = &self.listing.instructions;
         let anchor = match &self.place {
-            Place::Polling(loads) => loads.first().copied().unwrap_or(self.index),
+            CodePosition::Polling(loads) => loads.first().copied().unwrap_or(self.index),
             _ => self.index,
         };
         let Some(at) = instructions.get(anchor) else { return (None, Vec::new()) };
@@ -85,27 +85,27 @@ impl Position {
     }
 }
 
-fn place(flow: &Flow<'_>, index: usize) -> (Place, Vec<usize>) {
+fn place(flow: &Flow<'_>, index: usize) -> (CodePosition, Vec<usize>) {
     let control = flow.control(index);
     let before = flow.previous(index).and_then(|before| flow.control(before));
     let is_sole = flow.only_previous(index).is_some();
     match control {
-        Some(Control::End) => return (Place::End, Vec::new()),
-        Some(Control::Barrier) => return (Place::Barrier, Vec::new()),
+        Some(Control::End) => return (CodePosition::End, Vec::new()),
+        Some(Control::Barrier) => return (CodePosition::Barrier, Vec::new()),
         Some(Control::BarrierWait) if flow.at(index).is_some_and(is_of_group) => {
-            return (Place::BarrierWait, Vec::new());
+            return (CodePosition::BarrierWait, Vec::new());
         }
         _ => {}
     }
     match before {
-        Some(Control::Barrier) if is_sole => return (Place::BehindBarrier { is_sole }, Vec::new()),
+        Some(Control::Barrier) if is_sole => return (CodePosition::BehindBarrier { is_sole }, Vec::new()),
         Some(Control::Halt) if is_sole && flow.previous(index).is_some_and(|at| halts(flow, at)) => {
-            return (Place::BehindHalt, Vec::new());
+            return (CodePosition::BehindHalt, Vec::new());
         }
         _ => {}
     }
     if let Some(body) = flow.endless(index) {
-        return (Place::Endless, body);
+        return (CodePosition::Endless, body);
     }
     for one in flow.loops(index) {
         if let Some(place) = one.place.get_or_init(|| in_loop(flow, &one.body)) {
@@ -114,25 +114,25 @@ fn place(flow: &Flow<'_>, index: usize) -> (Place, Vec<usize>) {
     }
     let innermost = flow.loops(index).next().map(|one| one.body.clone());
     let place = match (control, before) {
-        (_, Some(Control::Barrier)) => Place::BehindBarrier { is_sole },
-        (Some(Control::Sleep), _) => Place::Sleep,
-        (_, Some(Control::Sleep)) if is_sole => Place::Sleep,
-        _ if is_outstanding(flow, index) => Place::MemoryWait,
-        _ => Place::Other,
+        (_, Some(Control::Barrier)) => CodePosition::BehindBarrier { is_sole },
+        (Some(Control::Sleep), _) => CodePosition::Sleep,
+        (_, Some(Control::Sleep)) if is_sole => CodePosition::Sleep,
+        _ if is_outstanding(flow, index) => CodePosition::MemoryWait,
+        _ => CodePosition::Other,
     };
     (place, innermost.unwrap_or_default())
 }
 
 /// The place of a wave in a loop that a wave may never leave.
-fn in_loop(flow: &Flow<'_>, body: &[usize]) -> Option<Place> {
+fn in_loop(flow: &Flow<'_>, body: &[usize]) -> Option<CodePosition> {
     let exits = spin::steady_exits(flow, body).into_iter();
     let exits: Option<Vec<_>> =
         exits.map(|(exit, file)| Some((exit, file, flow.stays_if_taken(exit, body)?))).collect();
     if let Some(exits) = exits.filter(|exits| !exits.is_empty()) {
-        return Some(Place::Steady(exits));
+        return Some(CodePosition::Steady(exits));
     }
     let loads = spin::polls(flow, body);
-    (!loads.is_empty()).then_some(Place::Polling(loads))
+    (!loads.is_empty()).then_some(CodePosition::Polling(loads))
 }
 
 /// Whether a wait is one for the barrier of the work-group, number -1.
@@ -201,7 +201,7 @@ impl Status {
 impl Position {
     /// Whether a wave never leaves its loop, by the code and the registers that decide on the exits.
     pub(super) fn is_endless(&self, session: &dyn Inspect, info: &WaveInfo) -> bool {
-        let Place::Steady(exits) = &self.place else { return self.place == Place::Endless };
+        let CodePosition::Steady(exits) = &self.place else { return self.place == CodePosition::Endless };
         let registers = WaveRegisters::new(session, info.wave);
         exits.iter().all(|(exit, file, stays_if_taken)| {
             let text = self.listing.instructions.get(*exit).map_or("", |one| &one.text);
@@ -237,20 +237,25 @@ pub(super) fn state(
     }
     let Some(position) = position else { return WaveState::Unknown };
     match &position.place {
-        Place::End => WaveState::Ended,
-        Place::BehindHalt => WaveState::Halted,
-        Place::Barrier | Place::BarrierWait | Place::BehindBarrier { .. } if is_alone => WaveState::Running,
-        Place::Barrier => WaveState::AtBarrier,
-        Place::BehindBarrier { is_sole } if *is_sole || status.is_in_barrier == Some(true) => {
-            WaveState::AtBarrier
-        }
-        Place::BarrierWait if status.is_barrier_complete != Some(true) => WaveState::AtBarrier,
-        _ if is_endless => WaveState::Spinning,
-        Place::Endless | Place::Polling(_) => WaveState::Spinning,
-        Place::Sleep => WaveState::Sleeping,
-        Place::MemoryWait => WaveState::WaitingMemory,
-        Place::BarrierWait | Place::BehindBarrier { .. } | Place::Steady(_) | Place::Other => {
+        CodePosition::End => WaveState::Ended,
+        CodePosition::BehindHalt => WaveState::Halted,
+        CodePosition::Barrier | CodePosition::BarrierWait | CodePosition::BehindBarrier { .. }
+            if is_alone =>
+        {
             WaveState::Running
         }
+        CodePosition::Barrier => WaveState::AtBarrier,
+        CodePosition::BehindBarrier { is_sole } if *is_sole || status.is_in_barrier == Some(true) => {
+            WaveState::AtBarrier
+        }
+        CodePosition::BarrierWait if status.is_barrier_complete != Some(true) => WaveState::AtBarrier,
+        _ if is_endless => WaveState::Spinning,
+        CodePosition::Endless | CodePosition::Polling(_) => WaveState::Spinning,
+        CodePosition::Sleep => WaveState::Sleeping,
+        CodePosition::MemoryWait => WaveState::WaitingMemory,
+        CodePosition::BarrierWait
+        | CodePosition::BehindBarrier { .. }
+        | CodePosition::Steady(_)
+        | CodePosition::Other => WaveState::Running,
     }
 }

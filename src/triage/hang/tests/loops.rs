@@ -6,7 +6,7 @@ use super::{at, listing, place};
 use crate::arch::{Generation, Processor};
 use crate::isa::{self, RegisterFile};
 use crate::triage::hang::flow::Flow;
-use crate::triage::hang::state::Place;
+use crate::triage::hang::state::CodePosition;
 use crate::triage::listings::{Decoded, Listing};
 
 /// Kernels with their listings.
@@ -78,7 +78,7 @@ fn loops_that_poll() {
         for index in inside {
             let one = &listing.instructions[index];
             let position = place(&listing, one.address).unwrap();
-            let Place::Polling(loads) = &position.place else {
+            let CodePosition::Polling(loads) = &position.place else {
                 panic!("{name}: {:?} at {:#x} {}", position.place, one.address, one.text)
             };
             for load in loads {
@@ -102,7 +102,10 @@ fn loops_that_work_do_not_poll() {
         }
         for one in listing.instructions.iter().filter(|one| one.effects.is_ok()) {
             let position = place(&listing, one.address).unwrap();
-            let is_polling = matches!(position.place, Place::Polling(_) | Place::Endless | Place::Steady(_));
+            let is_polling = matches!(
+                position.place,
+                CodePosition::Polling(_) | CodePosition::Endless | CodePosition::Steady(_)
+            );
             assert!(!is_polling, "{name}: {:?} at {:#x} {}", position.place, one.address, one.text);
         }
         count += 1;
@@ -121,7 +124,7 @@ fn unoptimised_loops() {
         let inside = in_loops(&listing);
         let polling = inside.iter().filter(|index| {
             let position = place(&listing, listing.instructions[**index].address).unwrap();
-            matches!(position.place, Place::Polling(_))
+            matches!(position.place, CodePosition::Polling(_))
         });
         let (found, all) = (polling.count(), inside.len());
         assert!(found > 0, "{name}: no instruction of {all}");
@@ -139,7 +142,7 @@ fn loops_without_an_exit() {
         for index in in_loops(&listing) {
             let position = place(&listing, listing.instructions[index].address).unwrap();
             // LLVM writes a branch on a register that the loop leaves unchanged: taken as long as VCC is not 0.
-            let Place::Steady(exits) = &position.place else { panic!("{name}: {:?}", position.place) };
+            let CodePosition::Steady(exits) = &position.place else { panic!("{name}: {:?}", position.place) };
             assert!(matches!(exits[..], [(_, RegisterFile::Vcc, true)]), "{name}: {exits:?}");
         }
         count += 1;
