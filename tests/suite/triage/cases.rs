@@ -1,7 +1,5 @@
 //! The cases of tests/fixtures/faults.zip (tests/fixtures/README.md has the format), and the dump of a case at a moment.
 
-#![allow(dead_code, reason = "the scores of the analysis read the rest")]
-
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read as _, Write as _};
 use std::sync::Arc;

@@ -2,6 +2,8 @@
 
 mod cases;
 mod hangs;
+mod scores;
+mod table;
 mod terms;
 
 use std::sync::Arc;
