@@ -1,5 +1,7 @@
 //! Suspected accesses to memory.
 
+use std::fmt::{self, Display};
+
 use super::SourceAt;
 use crate::isa::{Access, AddressError};
 use crate::notation::counted;
@@ -65,12 +67,12 @@ pub struct UnknownLanes {
     /// The lanes; empty for a scalar access.
     pub lanes: LaneSet,
     /// The reason.
-    pub reason: UnknownReason,
+    pub reason: UnknownAddressCause,
 }
 
 /// The reason that an address is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownReason {
+pub enum UnknownAddressCause {
     /// An instruction after the access wrote an address register.
     #[error("{register} was written at {at:#x}, after the access")]
     Overwritten {
@@ -96,69 +98,80 @@ pub enum Confidence {
 }
 
 /// A reason for the rank of a suspect.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Evidence {
     /// The bytes of the lanes overlap the reported page.
-    #[error("the address is on the reported page {page:#x}")]
     OnPage {
         /// First byte of the page.
         page: u64,
     },
     /// No other candidate has an address on the page, or could have one.
-    #[error("no other access before the PC can reach that page")]
     OnlyOne,
     /// The memory map is complete and lacks the address.
-    #[error("the address is in no GPU memory of the process")]
     Unmapped,
     /// The capture lacks the address; its memory map may be incomplete.
-    #[error("the capture has no memory at the address")]
     NotCaptured,
     /// The address is in no aperture.
-    #[error("the address is outside all apertures")]
     Hole,
     /// The address is below 64 KiB, where nothing is mapped.
-    #[error("the address is near 0, where nothing is mapped")]
     Null,
     /// An atomic is not aligned to its size.
-    #[error("the address of the atomic is not aligned")]
     Misaligned,
     /// The offset is past the LDS of the work-group.
-    #[error("the offset is past the LDS of the work-group")]
     BeyondLds,
     /// The hardware client of the report has this kind of access.
-    #[error("the report names a client of {0}")]
     Client(&'static str),
     /// The direction equals the reported one.
-    #[error("the report names a {0}")]
     Direction(&'static str),
     /// No wait proves the completion of the access.
-    #[error("no wait before the PC proves its completion")]
     Outstanding,
     /// A wait proves its completion only few instructions before the PC.
-    #[error("a wait {} before the PC proves its completion, but faults are reported late", counted(*.0, "instruction"))]
     JustCompleted(usize),
     /// The stop is at the instruction.
-    #[error("the wave stopped at this instruction")]
     PreciseStop,
     /// The PC is at the instruction, so it was executed only if the capture shows the PC too early.
-    #[error("the wave stopped before this instruction, unless the PC is too early")]
     AtPc,
     /// The addresses come from registers that were overwritten, and computed again.
-    #[error("the address is computed again from values that survived")]
     Recovered,
     /// Several paths lead to the PC.
-    #[error("a branch leads to the PC: another path has not this access")]
     OtherPath,
     /// EXEC was written after the access.
-    #[error("EXEC changed at {0:#x}: the lanes are an upper bound")]
     ExecChanged(u64),
     /// Address registers were written after the access.
-    #[error("{0}")]
-    Unknown(UnknownReason),
+    Unknown(UnknownAddressCause),
     /// Number of other waves with the same suspect.
-    #[error("{0} other waves stopped behind the same access")]
     OtherWaves(usize),
+}
+
+impl Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OnPage { page } => write!(f, "the address is on the reported page {page:#x}"),
+            Self::OnlyOne => f.write_str("no other access before the PC can reach that page"),
+            Self::Unmapped => f.write_str("the address is in no GPU memory of the process"),
+            Self::NotCaptured => f.write_str("the capture has no memory at the address"),
+            Self::Hole => f.write_str("the address is outside all apertures"),
+            Self::Null => f.write_str("the address is near 0, where nothing is mapped"),
+            Self::Misaligned => f.write_str("the address of the atomic is not aligned"),
+            Self::BeyondLds => f.write_str("the offset is past the LDS of the work-group"),
+            Self::Client(value) => write!(f, "the report names a client of {value}"),
+            Self::Direction(value) => write!(f, "the report names a {value}"),
+            Self::Outstanding => f.write_str("no wait before the PC proves its completion"),
+            Self::JustCompleted(value) => write!(
+                f,
+                "a wait {} before the PC proves its completion, but faults are reported late",
+                counted(*value, "instruction")
+            ),
+            Self::PreciseStop => f.write_str("the wave stopped at this instruction"),
+            Self::AtPc => f.write_str("the wave stopped before this instruction, unless the PC is too early"),
+            Self::Recovered => f.write_str("the address is computed again from values that survived"),
+            Self::OtherPath => f.write_str("a branch leads to the PC: another path has not this access"),
+            Self::ExecChanged(value) => write!(f, "EXEC changed at {value:#x}: the lanes are an upper bound"),
+            Self::Unknown(value) => value.fmt(f),
+            Self::OtherWaves(value) => write!(f, "{value} other waves stopped behind the same access"),
+        }
+    }
 }
 
 /// A pattern with the lanes that have it.

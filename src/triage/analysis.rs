@@ -9,7 +9,7 @@ use super::registers;
 use super::survey::{Group, Stop, Survey};
 use super::walk::look::Look;
 use super::walk::{self, Caller, Walk, registers::Registers};
-use super::{Cause, Missing, Suspect, Triage, causes, describe};
+use super::{Cause, MissingData, Suspect, Triage, causes, describe};
 use crate::capture::{Fault, FaultKind};
 use crate::isa::Control;
 use crate::session::{Inspect, StackEnd};
@@ -115,13 +115,13 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     }
     found.suspects = suspects;
     if !has_page && !faults.iter().any(|fault| fault.kind == FaultKind::Aperture) {
-        add(&mut found.missing, Missing::Page);
+        add(&mut found.missing, MissingData::Page);
     }
     for at in rank::missing_code(&walks).into_iter().take(MAX_LISTED) {
-        add(&mut found.missing, Missing::Code(at));
+        add(&mut found.missing, MissingData::Code(at));
     }
     if !has_page && !groups.iter().all(|group| group.session.has_whole_map()) {
-        add(&mut found.missing, Missing::MemoryMap);
+        add(&mut found.missing, MissingData::MemoryMap);
     }
 }
 
@@ -203,13 +203,13 @@ impl<'a> Stack<'a> {
         Some(Self { group, places, has_kernel, is_inferred })
     }
 
-    fn walk(&self, code: &mut Listings) -> Result<Option<Walk>, Missing> {
+    fn walk(&self, code: &mut Listings) -> Result<Option<Walk>, MissingData> {
         let mut listings: Vec<(Arc<Listing>, u64)> = Vec::new();
         for place in &self.places {
             match code.around(*place) {
                 Some(Ok(listing)) => listings.push((listing, place.address)),
                 Some(Err(error)) if listings.is_empty() => {
-                    return Err(Missing::Instructions(error.to_string()));
+                    return Err(MissingData::Instructions(error.to_string()));
                 }
                 _ => break,
             }
@@ -245,15 +245,15 @@ impl Stack<'_> {
     }
 }
 
-fn missing_registers(first: &Suspect, groups: &[&Group<'_>], missing: &mut Vec<Missing>) {
+fn missing_registers(first: &Suspect, groups: &[&Group<'_>], missing: &mut Vec<MissingData>) {
     let session = groups.iter().find(|group| group.waves.contains(&first.wave)).map(|group| group.session);
     let info = session.and_then(|session| session.wave(first.wave).ok());
     if let (Some(info), Some(registers)) = (info, rank::missing_registers(first)) {
-        add(missing, Missing::Registers { wave: info.id, registers });
+        add(missing, MissingData::Registers { wave: info.id, registers });
     }
 }
 
-fn add(missing: &mut Vec<Missing>, new: Missing) {
+fn add(missing: &mut Vec<MissingData>, new: MissingData) {
     if !missing.contains(&new) {
         missing.push(new);
     }

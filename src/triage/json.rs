@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Cause, Confidence, Evidence, GroupWait, Hang, IndexRule, Missing, Neighbour, Pattern, PatternOf,
+    Cause, Confidence, Evidence, GroupWait, Hang, IndexRule, MissingData, Neighbour, Pattern, PatternOf,
     PolledValue, Scene, SourceAt, Suspect, Term, Triage, Variable, WaveState, WaveWait,
 };
 use crate::capture::{Fault, PAGE};
@@ -331,15 +331,15 @@ fn confidence(of: Confidence) -> &'static str {
     }
 }
 
-fn missing(of: &Missing) -> Value {
+fn missing(of: &MissingData) -> Value {
     let name = match of {
-        Missing::Page => "page",
-        Missing::Instructions(_) => "instructions",
-        Missing::Code(_) => "code",
-        Missing::Registers { .. } => "registers",
-        Missing::MemoryMap => "memory-map",
-        Missing::DebugInfo(_) => "debug-info",
-        Missing::Waves(_) => "waves",
+        MissingData::Page => "page",
+        MissingData::Instructions(_) => "instructions",
+        MissingData::Code(_) => "code",
+        MissingData::Registers { .. } => "registers",
+        MissingData::MemoryMap => "memory-map",
+        MissingData::DebugInfo(_) => "debug-info",
+        MissingData::Waves(_) => "waves",
     };
     json!({ "missing": name, "text": of.to_string() })
 }

@@ -3,6 +3,8 @@
 //! Input: sessions over a dump, one for each served kind of waves. Output: [`Triage`], which `page` renders as text and
 //! `json` as `lanescope.triage/1`. Statements have a [`Confidence`] and typed reasons; missing data excludes nothing.
 
+use std::fmt::{self, Display};
+
 mod access;
 mod accessed;
 mod analysis;
@@ -25,7 +27,7 @@ mod walk;
 
 pub use access::{
     AddressOf, Confidence, DeclaredBounds, Evidence, IndexRule, Neighbour, Pattern, PatternOf, Suspect, Term,
-    UnknownLanes, UnknownReason, Variable,
+    UnknownAddressCause, UnknownLanes, Variable,
 };
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
@@ -52,7 +54,7 @@ pub struct Triage {
     /// States of waves and work-groups, if no wave faulted or the question asks for them.
     pub hang: Option<Hang>,
     /// Data that the analysis lacks, with its effect.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingData>,
 }
 
 /// The waves of a dump by the cause of their stop.
@@ -100,19 +102,15 @@ pub struct LanesOf {
 }
 
 /// Data that an analysis lacks, and its effect.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Missing {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MissingData {
     /// No report names a page: several accesses remain.
-    #[error("no page of the fault: add the program's output with --log FILE or --fault-address ADDRESS")]
     Page,
     /// No tool can decode the code.
-    #[error("instructions ({0}): install llvm-objdump of LLVM 22")]
     Instructions(String),
     /// The code around a PC was not captured.
-    #[error("code around {0:#x}")]
     Code(u64),
     /// Registers of a wave.
-    #[error("registers of wave {wave}: {registers}")]
     Registers {
         /// The wave's id in the dump.
         wave: u32,
@@ -120,12 +118,27 @@ pub enum Missing {
         registers: String,
     },
     /// The memory map: segments of a capture without all of global memory.
-    #[error("the list of the process's memory: an unlisted address may be mapped")]
     MemoryMap,
     /// Debug information of a code object.
-    #[error("debug information of {0}")]
     DebugInfo(String),
     /// Other waves of the work-groups.
-    #[error("waves of {0}")]
     Waves(String),
+}
+
+impl Display for MissingData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Page => f.write_str(
+                "no page of the fault: add the program's output with --log FILE or --fault-address ADDRESS",
+            ),
+            Self::Instructions(value) => write!(f, "instructions ({value}): install llvm-objdump of LLVM 22"),
+            Self::Code(value) => write!(f, "code around {value:#x}"),
+            Self::Registers { wave, registers } => write!(f, "registers of wave {wave}: {registers}"),
+            Self::MemoryMap => {
+                f.write_str("the list of the process's memory: an unlisted address may be mapped")
+            }
+            Self::DebugInfo(value) => write!(f, "debug information of {value}"),
+            Self::Waves(value) => write!(f, "waves of {value}"),
+        }
+    }
 }

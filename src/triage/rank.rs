@@ -5,7 +5,7 @@
 use super::map::Map;
 use super::walk::look::Look;
 use super::walk::{Candidate, Gap, Walk};
-use super::{AddressOf, Confidence, Evidence, Suspect, UnknownReason};
+use super::{AddressOf, Confidence, Evidence, Suspect, UnknownAddressCause};
 use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason};
 use crate::isa::{Access, Direction, Family};
 use crate::session::address::GLOBAL;
@@ -433,7 +433,9 @@ pub(super) fn missing_code(walks: &[Walk]) -> Vec<u64> {
 /// Names of registers that are not captured, for an access without addresses.
 pub(super) fn missing_registers(suspect: &Suspect) -> Option<String> {
     match &suspect.unknown.as_ref()?.reason {
-        UnknownReason::Address(error @ crate::isa::AddressError::Register(_)) => Some(error.to_string()),
+        UnknownAddressCause::Address(error @ crate::isa::AddressError::Register(_)) => {
+            Some(error.to_string())
+        }
         _ => None,
     }
 }

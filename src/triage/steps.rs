@@ -1,6 +1,6 @@
 //! The commands to type after an analysis.
 
-use super::{Cause, Missing, Scene, Triage};
+use super::{Cause, MissingData, Scene, Triage};
 use crate::units::{LaneId, WaveId};
 
 /// A question to ask next; a front end has the command.
@@ -54,7 +54,7 @@ pub(super) fn steps(triage: &Triage, scene: &Scene<'_>) -> Vec<Step> {
             }
         }
     }
-    if triage.missing.contains(&Missing::Page) {
+    if triage.missing.contains(&MissingData::Page) {
         steps.push(Step::Log);
     }
     if triage.cause.is_none() && triage.hang.is_none() {

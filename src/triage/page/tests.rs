@@ -12,8 +12,8 @@ use crate::report::Style;
 use crate::session::{Dump, Inspect, Session};
 use crate::triage::{
     AddressOf, Arithmetic, Assertion, Cause, Confidence, Evidence, Foreign, GroupWait, Hang, IndexRule,
-    Missing, Neighbour, Pattern, PatternOf, PolledValue, QueueError, Scene, SourceAt, Step, Stops, Suspect,
-    Term, Triage, UnknownLanes, UnknownReason, Variable, WaveState, WaveWait, json,
+    MissingData, Neighbour, Pattern, PatternOf, PolledValue, QueueError, Scene, SourceAt, Step, Stops,
+    Suspect, Term, Triage, UnknownAddressCause, UnknownLanes, Variable, WaveState, WaveWait, json,
 };
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
@@ -121,7 +121,7 @@ fn overrun() -> Triage {
             pcs: vec![(Pc(0x7f00_0010_2798), 1)],
             chosen: Some(WaveId(0)),
         },
-        missing: vec![Missing::Page],
+        missing: vec![MissingData::Page],
         ..Triage::default()
     }
 }
@@ -169,7 +169,7 @@ fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
     first.also = (1..5).map(WaveId).collect();
     first.unknown = Some(UnknownLanes {
         lanes: LaneSet(0b11),
-        reason: UnknownReason::Overwritten { register: "v[0:1]".to_owned(), at: 0x7f00_0010_2794 },
+        reason: UnknownAddressCause::Overwritten { register: "v[0:1]".to_owned(), at: 0x7f00_0010_2794 },
     });
     triage.waves.faulted = 5;
     triage.waves.bystanders = 2;

@@ -2,13 +2,13 @@
 
 use super::recover::Past;
 use super::registers::{Registers, Surviving, Writes};
-use super::{Candidate, Step, Walk, Way};
+use super::{Candidate, Paths, Step, Way};
 use crate::arch::Generation;
 use crate::isa::{
     Access, AddressError, Control, ExecBefore, LaneAccess, LaneAddress, ReadRegister, RegisterFile,
     RegisterRange, WaveContext, exec_before,
 };
-use crate::triage::{AddressOf, UnknownLanes, UnknownReason};
+use crate::triage::{AddressOf, UnknownAddressCause, UnknownLanes};
 use crate::units::{LaneId, LaneSet};
 
 /// MODE.GPR_IDX_EN of GFX9: the text of vector instructions does not show their registers.
@@ -44,7 +44,7 @@ struct Exec {
     changed: Option<u64>,
 }
 
-impl Walk {
+impl Paths {
     /// The addresses of a candidate in a wave. `None`: no path of it is possible.
     ///
     /// `recovers`: overwritten registers are computed again.
@@ -115,7 +115,7 @@ impl Walk {
         let wave = WaveContext { arch: registers.arch(), exec: exec.lanes, apertures: registers.apertures };
         let found = access.addresses(&wave, &Surviving { registers, writes: &writes });
         let mut look = collected(*way, exec, found, &writes);
-        let is_overwritten = |of: &UnknownLanes| matches!(of.reason, UnknownReason::Overwritten { .. });
+        let is_overwritten = |of: &UnknownLanes| matches!(of.reason, UnknownAddressCause::Overwritten { .. });
         if recovers && look.unknown.as_ref().is_some_and(is_overwritten) {
             let unknown = look.unknown.take()?;
             let (past, index) = Past::new(self, way, registers);
@@ -243,13 +243,13 @@ fn collected(way: Way, exec: Exec, found: Vec<LaneAccess>, writes: &Writes) -> L
     look
 }
 
-fn reason(why: AddressError, lane: Option<LaneId>, writes: &Writes) -> UnknownReason {
+fn reason(why: AddressError, lane: Option<LaneId>, writes: &Writes) -> UnknownAddressCause {
     if let AddressError::Register(register) = why
         && let Some(at) = writes.first(register.file, register.index, lane.unwrap_or_default())
     {
-        return UnknownReason::Overwritten { register: name(register.file, register.index), at };
+        return UnknownAddressCause::Overwritten { register: name(register.file, register.index), at };
     }
-    UnknownReason::Address(why)
+    UnknownAddressCause::Address(why)
 }
 
 /// The name of a dword of a register file.

@@ -1,6 +1,6 @@
 //! Accesses to memory that a wave may have executed before it stopped: the paths that lead to its PC.
 //!
-//! Input: the decoded function of a PC, and those of its callers. Output: a [`Walk`] for all waves that stopped there:
+//! Input: the decoded function of a PC, and those of its callers. Output: a [`Paths`] for all waves that stopped there:
 //! each access with its paths to the PC. [`look`] adds a wave's registers. docs/triage.md has the rules.
 
 pub(super) mod look;
@@ -29,7 +29,7 @@ const MAX_WAYS: usize = 2;
 
 /// The accesses that may have happened before a PC.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct Paths {
     graph: search::Graph,
     /// Steps backwards from the PC; the first one is the instruction at the PC.
     steps: Vec<Step>,
@@ -99,7 +99,7 @@ pub(super) enum Gap {
     Jump(u64),
 }
 
-impl Walk {
+impl Paths {
     /// The instruction of a candidate.
     pub(super) fn instruction(&self, candidate: &Candidate) -> Option<&Decoded> {
         self.decoded(candidate.node)

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::registers::Registers;
-use super::{Node, Walk, Way};
+use super::{Node, Paths, Way};
 use crate::isa::{
     Access, Control, Direction, Effects, LaneAccess, LaneAddress, ReadOperand, ReadRegister, RegisterFile,
     RegisterRange, WaveContext, condition, value,
@@ -25,7 +25,7 @@ const MAX_BEFORE: usize = 192;
 
 /// The instructions of a path with those before its access, in the order of execution; the last one precedes the PC.
 pub(super) struct Past<'a, 'r> {
-    walk: &'a Walk,
+    walk: &'a Paths,
     nodes: Vec<Node>,
     registers: &'a Registers<'r>,
     /// VGPRs that some instruction writes in one lane.
@@ -65,7 +65,7 @@ fn written_lane(text: &str) -> Option<u8> {
 }
 
 impl<'a, 'r> Past<'a, 'r> {
-    pub(super) fn new(walk: &'a Walk, way: &Way, registers: &'a Registers<'r>) -> (Self, usize) {
+    pub(super) fn new(walk: &'a Paths, way: &Way, registers: &'a Registers<'r>) -> (Self, usize) {
         let mut nodes: Vec<Node> = walk.backwards(way).iter().map(|step| step.node).collect();
         let mut at = nodes.last().copied();
         let mut index = 0;

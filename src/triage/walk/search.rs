@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::waits::Waits;
-use super::{Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_WAYS, Node, Step, Walk, Way};
+use super::{Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_WAYS, Node, Paths, Step, Way};
 use crate::isa::Control;
 use crate::triage::listings::{Decoded, Listing};
 
@@ -46,7 +46,7 @@ pub(in crate::triage) fn search(
     pc: u64,
     callers: &[Caller],
     has_kernel: bool,
-) -> Walk {
+) -> Paths {
     let mut listings = vec![Arc::clone(listing)];
     let mut calls = Vec::new();
     let mut is_complete = true;
@@ -63,7 +63,7 @@ pub(in crate::triage) fn search(
     let graph = Graph { listings, calls, has_kernel: has_kernel && is_complete, branches };
     let start = listing.index(pc).map(|index| Node { listing: 0, index });
     let Some(start) = start else {
-        return Walk { graph, steps: Vec::new(), candidates: Vec::new(), gaps: vec![Gap::Start(pc)] };
+        return Paths { graph, steps: Vec::new(), candidates: Vec::new(), gaps: vec![Gap::Start(pc)] };
     };
     graph.walk(start)
 }
@@ -113,7 +113,7 @@ impl Graph {
         (edges, gap)
     }
 
-    fn walk(self, start: Node) -> Walk {
+    fn walk(self, start: Node) -> Paths {
         let mut gaps: BTreeSet<Gap> = self.jumps().collect();
         let first = Step { node: start, next: None, distance: 0, is_taken: false, waits: Waits::default() };
         let mut steps = vec![first];
@@ -171,7 +171,7 @@ impl Graph {
             candidate.has_other_path = self.has_path_without(start, candidate.node);
         }
         let gaps = gaps.into_iter().collect();
-        Walk { graph: self, steps, candidates, gaps }
+        Paths { graph: self, steps, candidates, gaps }
     }
 
     /// Whether an instruction is on the path from a step to the PC.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::look::Look;
 use super::registers::Registers;
-use super::{Caller, Gap, Walk, search};
+use super::{Caller, Gap, Paths, search};
 use crate::arch::{Generation, RegId, RegisterValue, Targets, WaveArch};
 use crate::isa;
 use crate::session::{FunctionBounds, MockInspect, ReadError};
-use crate::triage::UnknownReason;
+use crate::triage::UnknownAddressCause;
 use crate::triage::listings::{Decoded, Listing};
 use crate::units::{LaneSet, Pc, WaveId, WaveSize};
 
@@ -56,7 +56,7 @@ fn code_at(generation: Generation, start: u64, text: &str) -> Code {
     Code { listing: Arc::new(listing), pc }
 }
 
-fn walk(code: &Code) -> Walk {
+fn walk(code: &Code) -> Paths {
     search(&code.listing, code.pc, &[], true)
 }
 
@@ -301,12 +301,12 @@ fn written_address_registers_make_lanes_unknown() {
         let look = look(&text, "global_load_dword v1", &ADDRESS).unwrap();
         let unknown = look.unknown.unwrap();
         assert_eq!((unknown.lanes, look.addresses.len()), (LaneSet(0xf), 0), "{write}");
-        assert!(matches!(unknown.reason, UnknownReason::Overwritten { at: 0x1008, .. }), "{write}");
+        assert!(matches!(unknown.reason, UnknownAddressCause::Overwritten { at: 0x1008, .. }), "{write}");
     }
     // A load that may have replaced its own address.
     let text = "global_load_dwordx2 v[2:3], v[2:3], off\nPC\ns_endpgm";
     let unknown = look(text, "global_load", &ADDRESS).unwrap().unknown.unwrap();
-    assert_eq!(unknown.reason, UnknownReason::Overwritten { register: "v2".to_owned(), at: 0x1000 });
+    assert_eq!(unknown.reason, UnknownAddressCause::Overwritten { register: "v2".to_owned(), at: 0x1000 });
 }
 
 /// A write under a narrower EXEC keeps the other lanes.
