@@ -8,7 +8,7 @@ use super::rank::{self, Judge, Sighted};
 use super::registers;
 use super::survey::{Group, Stop, Survey};
 use super::walk::look::Look;
-use super::walk::{self, Caller, Walk, registers::Registers};
+use super::walk::{self, Caller, Paths, registers::Registers};
 use super::{Cause, MissingData, Suspect, Triage, causes, describe};
 use crate::capture::{Fault, FaultKind};
 use crate::isa::Control;
@@ -78,7 +78,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let stacks: Vec<Stack<'_>> = groups.iter().filter_map(|group| Stack::of(group)).collect();
     let places: Vec<CodeAt<'_>> = stacks.iter().flat_map(|stack| stack.places.iter().copied()).collect();
     code.prepare(&places);
-    let mut walks: Vec<Walk> = Vec::new();
+    let mut walks: Vec<Paths> = Vec::new();
     let mut walked: Vec<&Stack<'_>> = Vec::new();
     for stack in &stacks {
         match stack.walk(code) {
@@ -127,7 +127,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
 
 /// Judges the accesses of a walk in the waves of a group.
 fn sightings<'w>(
-    walk: &'w Walk,
+    walk: &'w Paths,
     group: &Group<'_>,
     judge: &Judge<'_>,
     budget: &mut usize,
@@ -162,7 +162,7 @@ fn sightings<'w>(
 }
 
 fn accessed(
-    walk: &Walk,
+    walk: &Paths,
     one: &Sighted<'_>,
     registers: &Registers<'_>,
     recovers: bool,
@@ -203,7 +203,7 @@ impl<'a> Stack<'a> {
         Some(Self { group, places, has_kernel, is_inferred })
     }
 
-    fn walk(&self, code: &mut Listings) -> Result<Option<Walk>, MissingData> {
+    fn walk(&self, code: &mut Listings) -> Result<Option<Paths>, MissingData> {
         let mut listings: Vec<(Arc<Listing>, u64)> = Vec::new();
         for place in &self.places {
             match code.around(*place) {

@@ -4,7 +4,7 @@
 
 use super::map::Map;
 use super::walk::look::Look;
-use super::walk::{Candidate, Gap, Walk};
+use super::walk::{Candidate, Gap, Paths};
 use super::{AddressOf, Confidence, Evidence, Suspect, UnknownAddressCause};
 use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason};
 use crate::isa::{Access, Direction, Family};
@@ -261,7 +261,7 @@ impl Sighting {
 
 /// An access with its sightings in the waves of a walk.
 pub(super) struct Sighted<'w> {
-    pub(super) walk: &'w Walk,
+    pub(super) walk: &'w Paths,
     pub(super) candidate: &'w Candidate,
     /// At least one, the best first.
     pub(super) sightings: Vec<Sighting>,
@@ -419,7 +419,7 @@ impl Sighted<'_> {
 }
 
 /// Messages for what the walks could not follow.
-pub(super) fn missing_code(walks: &[Walk]) -> Vec<u64> {
+pub(super) fn missing_code(walks: &[Paths]) -> Vec<u64> {
     let address = |gap: &Gap| match gap {
         Gap::Start(at) | Gap::Unknown(at) => Some(*at),
         Gap::Distance | Gap::Call(_) | Gap::Jump(_) => None,

@@ -1,6 +1,6 @@
 //! Accesses to memory that a wave may have executed before it stopped: the paths that lead to its PC.
 //!
-//! Input: the decoded function of a PC, and those of its callers. Output: a [`Paths`] for all waves that stopped there:
+//! Input: the decoded function of a PC, and those of its callers. Output: the [`Paths`] of all waves that stopped there:
 //! each access with its paths to the PC. [`look`] adds a wave's registers. docs/triage.md has the rules.
 
 pub(super) mod look;

@@ -61,7 +61,7 @@ fn walk(code: &Code) -> Paths {
 }
 
 /// Text, distance, and distance of the wait that proves completion, nearest first.
-fn summary(walk: &Walk) -> Vec<(String, usize, Option<usize>)> {
+fn summary(walk: &Paths) -> Vec<(String, usize, Option<usize>)> {
     let one = |candidate: &super::Candidate| {
         let way = candidate.ways[0];
         let text = walk.instruction(candidate).unwrap().text.clone();
