@@ -38,7 +38,9 @@ pub(super) fn command(step: &Step, typed: &str) -> Option<String> {
             format!("lanescope locals{typed} --wave {id} --lane {lane}")
         }
         Step::Locals { id, lane: None, .. } => format!("lanescope locals{typed} --wave {id}"),
-        Step::Instructions { id, .. } => format!("lanescope disassemble{typed} --wave {id} --around 5"),
+        Step::Instructions { id, around, .. } => {
+            format!("lanescope disassemble{typed} --wave {id} --around {around}")
+        }
         Step::Hang => format!("lanescope triage{typed} --hang"),
         Step::Groups => format!("lanescope groups{typed}"),
         Step::Info => format!("lanescope info{typed}"),

@@ -114,7 +114,7 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     let count = file::read_range(&file, 0, size, 0, &mut start).map_err(io)?;
     let again = || (&file).rewind().map(|()| &file);
     let format = sniff::format(start.get(..count).unwrap_or_default(), again).map_err(io)?;
-    let format = format.map_err(|other| refuse(other.to_string()))?;
+    let format = format.map_err(|other| refuse(format!("{other}{}", log_hint(path, &other))))?;
     (&file).rewind().map_err(io)?;
     let folder =
         path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -151,6 +151,15 @@ fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
         object.forced = options.force;
     }
     ignored_options::reported(opened, options, reads)
+}
+
+/// The use of a text that has no waves and yet a report of a fault.
+fn log_hint(path: &Path, other: &sniff::OtherFileError) -> &'static str {
+    let has_report = || faults::read_log(path, &mut Vec::new()).is_ok_and(|reported| !reported.is_empty());
+    match other.is_text() && has_report() {
+        true => "; beside a capture its report of a fault counts: lanescope CAPTURE --log FILE",
+        false => "",
+    }
 }
 
 /// Whether files that a core names may be used: by default if the core and the host core beside it belong to the user.

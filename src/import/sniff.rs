@@ -33,6 +33,9 @@ pub(super) enum Format {
     UmrJson,
 }
 
+/// The description of other text.
+const UNKNOWN_TEXT: &str = "text of no known format";
+
 /// The type of a file that is no capture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum OtherFileError {
@@ -43,6 +46,13 @@ pub(super) enum OtherFileError {
         "text without a report on waves; ROCm's runtime reports in it: {0} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
     )]
     Fault(String),
+}
+
+impl OtherFileError {
+    /// Whether the file is text of another program.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self, Self::Known(UNKNOWN_TEXT) | Self::Fault(_))
+    }
 }
 
 /// The format of a file by its first bytes, or a description of an unsupported one; `again` rereads the file from its
@@ -98,7 +108,7 @@ fn text_within<R: Read>(
         _ if start.is_empty() => Err(OtherFileError::Known("an empty file")),
         _ if start.contains(&0) => Err(OtherFileError::Known("a binary file")),
         _ if document == Document::Broken || (!json && resembles_toml(start)) => Ok(Format::Manifest),
-        _ => Err(found.fault.map_or(OtherFileError::Known("text of no known format"), OtherFileError::Fault)),
+        _ => Err(found.fault.map_or(OtherFileError::Known(UNKNOWN_TEXT), OtherFileError::Fault)),
     })
 }
 

@@ -74,7 +74,7 @@ pub struct UnknownLanes {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownAddressCause {
     /// An instruction after the access wrote an address register.
-    #[error("{register} was written at {at:#x}, after the access")]
+    #[error("{register} was overwritten at {at:#x}")]
     Overwritten {
         /// The register.
         register: String,
@@ -124,6 +124,8 @@ pub enum Evidence {
     Client(&'static str),
     /// The direction equals the reported one.
     Direction(&'static str),
+    /// No address is bad or on a reported page.
+    NothingBad,
     /// No wait proves the completion of the access.
     Outstanding,
     /// A wait proves its completion only few instructions before the PC.
@@ -157,6 +159,9 @@ impl Display for Evidence {
             Self::BeyondLds => f.write_str("the offset is past the LDS of the work-group"),
             Self::Client(value) => write!(f, "the report names a client of {value}"),
             Self::Direction(value) => write!(f, "the report names a {value}"),
+            Self::NothingBad => {
+                f.write_str("none of its addresses is bad: only the distance to the PC counts")
+            }
             Self::Outstanding => f.write_str("no wait before the PC proves its completion"),
             Self::JustCompleted(value) => write!(
                 f,
@@ -169,7 +174,9 @@ impl Display for Evidence {
             Self::OtherPath => f.write_str("a branch leads to the PC: another path has not this access"),
             Self::ExecChanged(value) => write!(f, "EXEC changed at {value:#x}: the lanes are an upper bound"),
             Self::Unknown(value) => value.fmt(f),
-            Self::OtherWaves(value) => write!(f, "{value} other waves stopped behind the same access"),
+            Self::OtherWaves(value) => {
+                write!(f, "{} stopped behind the same access", counted(*value, "more wave"))
+            }
         }
     }
 }

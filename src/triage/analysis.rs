@@ -44,7 +44,8 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     let survey = Survey::of(sessions, question.wave);
     let mut found = Triage { waves: survey.stops(), ..Triage::default() };
     let mut code = Listings::default();
-    let of_memory = |fault: &Fault| matches!(fault.kind, FaultKind::Page | FaultKind::Aperture);
+    let of_memory =
+        |fault: &Fault| matches!(fault.kind, FaultKind::Page | FaultKind::Memory | FaultKind::Aperture);
     let stopped = survey.stopped();
     let stop = stopped.first().map(|group| group.stop);
     let is_memory = match stop {
@@ -99,6 +100,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
         sighted.extend(sightings(walk, stack.group, &judge, &mut budget));
     }
     let mut suspects = rank::rank(sighted, has_page);
+    found.further = suspects.len().saturating_sub(MAX_SUSPECTS);
     suspects.truncate(MAX_SUSPECTS);
     for suspect in &mut suspects {
         if let Some(group) = groups.iter().find(|group| group.session.has_wave(suspect.wave)) {

@@ -190,9 +190,10 @@ fn fault(of: &Fault) -> Value {
 fn stops(triage: &Triage, scene: &Scene<'_>) -> Value {
     let stops = &triage.waves;
     json!({
-        "count": scene.waves(),
+        "count": stops.asked,
         "faulted": stops.faulted,
         "bystanders": stops.bystanders,
+        "unknown": stops.unknown,
         "pcs": stops.pcs.iter().map(|(pc, count)| json!({ "pc": pc.to_string(), "waves": count })).collect::<Vec<_>>(),
         "chosen": stops.chosen.map(|wave| scene.id(wave)),
     })

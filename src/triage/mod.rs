@@ -49,6 +49,8 @@ pub struct Triage {
     pub faults: Vec<Fault>,
     /// The suspected accesses, best first.
     pub suspects: Vec<Suspect>,
+    /// Number of further suspects, without their facts.
+    pub further: usize,
     /// Waves that stopped for the reported cause, and the rest.
     pub waves: Stops,
     /// States of waves and work-groups, if no wave faulted or the question asks for them.
@@ -62,8 +64,12 @@ pub struct Triage {
 pub struct Stops {
     /// Number of waves that stopped for a fault.
     pub faulted: usize,
-    /// Number of waves that were stopped because of another wave's fault.
+    /// Number of waves without a fault of their own, if another wave faulted.
     pub bystanders: usize,
+    /// Number of waves with an unknown stop reason.
+    pub unknown: usize,
+    /// Number of waves that the question is about.
+    pub asked: usize,
     /// PCs of the faulted waves with the number of waves, the most frequent first.
     pub pcs: Vec<(Pc, usize)>,
     /// The wave that the page describes.
@@ -108,7 +114,7 @@ pub enum MissingData {
     Page,
     /// No tool can decode the code.
     Instructions(String),
-    /// The code around a PC was not captured.
+    /// The paths to a PC: the accesses before it are no suspects.
     Code(u64),
     /// Registers of a wave.
     Registers {
@@ -132,7 +138,7 @@ impl Display for MissingData {
                 "no page of the fault: add the program's output with --log FILE or --fault-address ADDRESS",
             ),
             Self::Instructions(value) => write!(f, "instructions ({value}): install llvm-objdump of LLVM 22"),
-            Self::Code(value) => write!(f, "code around {value:#x}"),
+            Self::Code(value) => write!(f, "the paths to {value:#x}: earlier accesses are no candidates"),
             Self::Registers { wave, registers } => write!(f, "registers of wave {wave}: {registers}"),
             Self::MemoryMap => {
                 f.write_str("the list of the process's memory: an unlisted address may be mapped")

@@ -46,6 +46,8 @@ pub(super) struct Sighting {
     pub(super) look: Look,
     /// Whether the direction or the client of the report contradicts it.
     pub(super) is_contradicted: bool,
+    /// Whether each address is known to be good: captured private memory or LDS, or listed memory that is read.
+    pub(super) is_good: bool,
 }
 
 /// The reports and the memory map that accesses are compared with.
@@ -57,7 +59,9 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(super) fn new(session: &'a dyn Inspect, faults: &'a [Fault]) -> Self {
         let page = |fault: &'a Fault| {
-            let address = fault.address.filter(|_| fault.kind == FaultKind::Page)?;
+            // `Memory`: a report without its kind, like the address of the user's option.
+            let is_access = matches!(fault.kind, FaultKind::Page | FaultKind::Memory);
+            let address = fault.address.filter(|_| is_access)?;
             (fault.access != Some(FaultAccess::Execute)).then_some((address, fault))
         };
         Self { session, pages: faults.iter().filter_map(page).collect() }
@@ -93,16 +97,19 @@ impl<'a> Judge<'a> {
         let is_unknown = look.unknown.is_some();
         let fits = [Fit::OnPage, Fit::Bad, Fit::NotCaptured].into_iter().zip(by_fit);
         // On a reported page an unknown address can be; other bad addresses do not explain the report.
-        let mut fits = fits.filter(|(fit, (_, addresses))| {
+        let fits = fits.filter(|(fit, (_, addresses))| {
             !addresses.is_empty() && (*fit == Fit::OnPage || !self.has_page() || !is_unknown)
         });
+        // Nor does an address that is merely not captured.
+        let mut fits = fits.filter(|(fit, _)| *fit != Fit::NotCaptured || !self.has_page());
         let (fit, lanes, addresses) = match fits.next() {
             Some((fit, (lanes, addresses))) => (fit, lanes, addresses),
+            // The known addresses do not fit, and say nothing about the unknown ones.
+            None if is_unknown => (Fit::Unknown, LaneSet::EMPTY, Vec::new()),
             None => {
                 let lanes = look.addresses.iter().filter_map(|address| address.lane);
                 let lanes = lanes.fold(LaneSet::default(), |all, lane| all.or(LaneSet::one(lane)));
-                let fit = if is_unknown { Fit::Unknown } else { Fit::Fine };
-                (fit, lanes, look.addresses.clone())
+                (Fit::Fine, lanes, look.addresses.clone())
             }
         };
         let keeps = |one: &Evidence| match one {
@@ -111,8 +118,17 @@ impl<'a> Judge<'a> {
             _ => fit <= Fit::Bad,
         };
         evidence.retain(keeps);
+        if fit == Fit::Fine {
+            evidence.push(Evidence::NothingBad);
+        }
         let is_contradicted = self.directions(access, &mut evidence);
-        Sighting { wave, fit, lanes, addresses, evidence, look, is_contradicted }
+        let is_load = access.direction == Direction::Load;
+        let proves = |at: &AddressOf| match at.space {
+            GLOBAL => is_load,
+            _ => self.session.exists(place(wave, *at)),
+        };
+        let is_good = fit == Fit::Fine && look.addresses.iter().all(proves);
+        Sighting { wave, fit, lanes, addresses, evidence, look, is_contradicted, is_good }
     }
 
     fn fit(&self, wave: WaveId, at: AddressOf, access: &Access, note: &mut impl FnMut(Evidence)) -> Fit {
@@ -122,13 +138,7 @@ impl<'a> Judge<'a> {
         };
         let last = global.wrapping_add(bytes - 1);
         // Captured private memory is mapped, and a wave without a known base seems to have its private memory at 0.
-        let place = MemoryAddress {
-            space: at.space,
-            address: Address(at.address),
-            wave: Some(wave),
-            lane: at.lane.or(Some(LaneId::default())),
-        };
-        if at.space != GLOBAL && (global < NULL_BYTES || self.session.exists(place)) {
+        if at.space != GLOBAL && (global < NULL_BYTES || self.session.exists(place(wave, at))) {
             return Fit::Fine;
         }
         let on_page = self.pages.iter().find(|(page, _)| {
@@ -173,13 +183,7 @@ impl<'a> Judge<'a> {
 
     /// An address of LDS or of private memory without a place in global memory.
     fn fit_in_space(&self, wave: WaveId, at: AddressOf, note: &mut impl FnMut(Evidence)) -> Fit {
-        let place = MemoryAddress {
-            space: at.space,
-            address: Address(at.address),
-            wave: Some(wave),
-            lane: at.lane.or(Some(LaneId::default())),
-        };
-        if self.session.size_of_space(place).is_some_and(|size| at.address >= size) {
+        if self.session.size_of_space(place(wave, at)).is_some_and(|size| at.address >= size) {
             note(Evidence::BeyondLds);
             return Fit::Bad;
         }
@@ -223,6 +227,12 @@ impl<'a> Judge<'a> {
 fn reported(fault: &Fault) -> Option<FaultAccess> {
     let implied = fault.reasons.contains(&FaultReason::ReadOnly).then_some(FaultAccess::Write);
     fault.access.or(implied)
+}
+
+/// The place of a lane's address.
+fn place(wave: WaveId, at: AddressOf) -> MemoryAddress {
+    let lane = at.lane.or(Some(LaneId::default()));
+    MemoryAddress { space: at.space, address: Address(at.address), wave: Some(wave), lane }
 }
 
 /// Whether bits 63 to 47 differ: an address in no aperture.
@@ -299,7 +309,10 @@ pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool) -> Vec<Suspect> 
     });
     let mut suspects: Vec<Suspect> = Vec::new();
     let certain = certain(&all, judge_has_page);
-    for (index, one) in all.iter().enumerate() {
+    // Beside others, an access whose addresses are all known to be good is no suspect.
+    let is_good = |one: &Sighted<'_>| one.sightings.iter().all(|sighting| sighting.is_good);
+    let has_others = all.iter().any(|one| !is_good(one));
+    for (index, one) in all.iter().enumerate().filter(|(_, one)| !has_others || !is_good(one)) {
         let Some(address) = one.address() else { continue };
         match suspects.iter_mut().find(|suspect| suspect.instruction == address) {
             Some(suspect) => {

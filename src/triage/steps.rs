@@ -3,6 +3,10 @@
 use super::{Cause, MissingData, Scene, Triage};
 use crate::units::{LaneId, WaveId};
 
+/// Number of instructions before and behind a PC, at least and at most.
+const AROUND: usize = 5;
+const MAX_AROUND: usize = 40;
+
 /// A question to ask next; a front end has the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -22,6 +26,8 @@ pub enum Step {
         wave: WaveId,
         /// The dump's id of the wave.
         id: u32,
+        /// Number of instructions before and behind the PC.
+        around: usize,
     },
     /// The states of all waves in a hang.
     Hang,
@@ -50,7 +56,9 @@ pub(super) fn steps(triage: &Triage, scene: &Scene<'_>) -> Vec<Step> {
             if let Some(wave) = wave {
                 let lane = suspect.and_then(|suspect| suspect.lanes.first());
                 let id = scene.id(wave);
-                steps.extend([Step::Locals { wave, id, lane }, Step::Instructions { wave, id }]);
+                // The access is among the instructions.
+                let around = suspect.map_or(0, |suspect| suspect.distance + 1).clamp(AROUND, MAX_AROUND);
+                steps.extend([Step::Locals { wave, id, lane }, Step::Instructions { wave, id, around }]);
             }
         }
     }

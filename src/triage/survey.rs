@@ -94,7 +94,8 @@ impl<'a> Survey<'a> {
         pcs.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let bystanders = if faulted > 0 { count(&[Stop::Running]) } else { 0 };
         let chosen = self.stopped().first().and_then(|group| group.waves.first().copied());
-        Stops { faulted, bystanders, pcs, chosen }
+        let asked = self.groups.iter().map(|group| group.waves.len()).sum();
+        Stops { faulted, bystanders, unknown: count(&[Stop::Unknown]), asked, pcs, chosen }
     }
 }
 

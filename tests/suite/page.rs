@@ -123,3 +123,55 @@ fn waves_are_chosen() {
     assert_eq!(two.as_array().map(Vec::len), Some(2));
     assert_eq!(run(&["triage", "--wave", "1-2"]).matches("AMDGPU Wave 1:1:1:2").count(), 2);
 }
+
+const SAXPY: &str = "tests/fixtures/dumps/saxpy-gfx90a-O2";
+
+fn json_of(words: &[&str]) -> Value {
+    serde_json::from_str(&run(&[&["triage", "--json", SAXPY], words].concat())).unwrap()
+}
+
+/// The demo's kernel with -O2: lane 24 reads the page behind `x`; `--fault-address` has no kind of fault.
+#[test]
+fn an_address_of_the_user_counts_as_a_report() {
+    let page = json_of(&["--fault-address", PAGE]);
+    let first = &page["accesses"][0];
+    assert_eq!((&first["lanes"], &first["addresses"]["24"]), (&serde_json::json!([24]), &PAGE.into()));
+    assert_eq!(first["confidence"], "likely");
+    let missing = page["missing"].as_array().unwrap();
+    assert!(missing.iter().all(|one| one["missing"] != "page"), "{missing:?}");
+}
+
+/// The report of a write contradicts the load of the page. Lanes 0-24 of the store may have written there; the other
+/// lanes write into `y`, which is elsewhere.
+#[test]
+fn lanes_with_good_addresses_are_not_suspected() {
+    let first = &json_of(&["--log", "tests/fixtures/logs/faults/offload.log"])["accesses"][0];
+    assert_eq!(first["access"], "store");
+    assert_eq!((&first["lanes"], &first["addresses"]), (&serde_json::json!([]), &serde_json::json!({})));
+    assert_eq!(first["unknown"]["lanes"], (0..25).collect::<Vec<_>>().into());
+}
+
+#[test]
+fn a_report_without_waves_is_for_the_option_log() {
+    for log in ["dmesg.log", "pytorch.log", "rocr.log"] {
+        let log = format!("tests/fixtures/logs/faults/{log}");
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_lanescope")).arg(&log).current_dir(root()).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains("lanescope CAPTURE --log FILE"), "{log}: {error}");
+    }
+}
+
+/// The page of a chosen wave counts this wave alone.
+#[test]
+fn the_counts_are_of_the_chosen_waves() {
+    let one = json_of(&["--wave", "2"]);
+    assert_eq!((&one["waves"]["count"], &one["waves"]["faulted"]), (&1.into(), &0.into()));
+    assert_eq!(
+        json_of(&[])["waves"],
+        serde_json::json!({
+            "count": 8, "faulted": 1, "bystanders": 7, "unknown": 0, "chosen": 1,
+            "pcs": [{ "pc": "0x7f0000101a2c", "waves": 1 }],
+        })
+    );
+}

@@ -20,7 +20,7 @@ pub(super) fn rows(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
     if let Some((suspect, others)) = triage.suspects.split_first() {
         of_suspect(suspect, scene, page);
         let each = others.iter().take(MAX_OTHERS).map(|other| line(other, scene));
-        page.list("Others", each.chain(words::more(others.len(), MAX_OTHERS)));
+        page.list("Others", each.chain(words::more(others.len() + triage.further, MAX_OTHERS)));
     }
     let wave = triage.suspects.first().map(|suspect| suspect.wave).or(triage.waves.chosen);
     if let Some(wave) = wave {

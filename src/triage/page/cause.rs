@@ -11,6 +11,24 @@ const MAX_FOREIGN: usize = 3;
 /// Maximum number of lanes with operands.
 const MAX_OPERANDS: usize = 4;
 
+/// The number of the trap of `abort` and `assert`.
+const ABORT: u8 = 2;
+/// AMD's names of arithmetic exceptions in words.
+const EXCEPTIONS: [(&str, &str); 7] = [
+    ("FP_INPUT_DENORMAL", "floating-point input denormal"),
+    ("FP_DIVIDE_BY_0", "floating-point division by zero"),
+    ("FP_OVERFLOW", "floating-point overflow"),
+    ("FP_UNDERFLOW", "floating-point underflow"),
+    ("FP_INEXACT", "floating-point result inexact"),
+    ("FP_INVALID_OPERATION", "floating-point invalid operation"),
+    ("INT_DIVIDE_BY_0", "integer division by zero"),
+];
+
+/// An arithmetic exception in words; its name if it has none.
+fn exception(name: &str) -> &str {
+    EXCEPTIONS.iter().find(|(of, _)| *of == name).map_or(name, |(_, words)| words)
+}
+
 /// The place of a cause in the source.
 pub(super) fn place(cause: &Cause) -> Option<&SourceAt> {
     match cause {
@@ -45,14 +63,19 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
             format!("{kernel}: assertion{condition} failed: {lanes}wave {}{at}", scene.id(of.wave))
         }
         Cause::Trap { id, .. } => {
-            let id = id.map_or_else(String::new, |id| format!(" {id}"));
-            format!("{kernel} executes trap{id}{wave}{at}")
+            let trap = match id {
+                Some(ABORT) => "trap 2 (abort or a failed assertion)".to_owned(),
+                Some(id) => format!("trap {id}"),
+                None => "a trap".to_owned(),
+            };
+            format!("{kernel} executes {trap}{wave}{at}")
         }
         Cause::IllegalInstruction { address, .. } => {
             format!("{kernel} executes an illegal instruction at {address:#x}{wave}{at}")
         }
         Cause::Arithmetic(of) => {
-            format!("{kernel}: {}: wave {}{at}", of.kinds.join(", "), scene.id(of.wave))
+            let kinds = of.kinds.iter().map(|kind| exception(kind)).collect::<Vec<_>>();
+            format!("{kernel}: {}: wave {}{at}", kinds.join(", "), scene.id(of.wave))
         }
         Cause::Ecc => format!("{kernel}: uncorrectable memory error of the GPU{wave}"),
         Cause::Queue(of) => {

@@ -180,7 +180,7 @@ fn polling(members: &[&WaveWait], scene: &Scene<'_>) -> String {
 
 fn poll(of: &PolledValue) -> String {
     let space = if of.is_lds { "LDS " } else { "" };
-    let name = of.name.as_deref().unwrap_or("a value");
+    let name = of.name.clone().unwrap_or_else(|| counted(of.bytes, "byte"));
     let value = of.value.map_or_else(|| ", not captured,".to_owned(), |value| format!(" = {value:#x}"));
     let lanes = if of.lanes.is_empty() { String::new() } else { format!(" ({})", words::lanes(of.lanes)) };
     format!("{name}{value} at {space}{:#x}{lanes}", of.address)

@@ -2,11 +2,12 @@
 
 use super::layout::whole;
 use super::{cause, hang, words};
-use crate::capture::Fault;
+use crate::capture::{Fault, PAGE};
 use crate::notation::counted;
 use crate::report::fault;
-use crate::triage::scene::Scene;
-use crate::triage::{Cause, Confidence, IndexRule, Suspect, Term, Triage};
+use crate::triage::scene::{Scene, short};
+use crate::triage::{Cause, Confidence, Evidence, IndexRule, Suspect, Term, Triage};
+use crate::units::LaneSet;
 
 /// Subject of a sentence without a known kernel.
 const NO_KERNEL: &str = "an unknown kernel";
@@ -43,15 +44,23 @@ pub(super) fn source_line(triage: &Triage) -> Option<String> {
 /// `saxpy reads x[1024], the first byte past x: lane 24 of wave 1, saxpy.hip:54 (likely)`
 fn of_suspect(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
     let kernel = scene.kernel(suspect.wave).unwrap_or_else(|| NO_KERNEL.to_owned());
-    let mut text = format!("{kernel} {} {}", words::verb(suspect.access.direction), object(suspect, scene));
+    let mut text =
+        format!("{kernel} {} {}", words::verb(suspect.access.direction), object(suspect, triage, scene));
     if let Some(of) = suspect.patterns.first() {
         text += &format!(", {}", words::pattern(&of.pattern));
     }
     text += &format!(": {}", lanes(suspect, scene));
-    if let Some(place) = words::place(&suspect.at) {
-        text += &format!(", {}", whole(&place));
+    // The sentence begins with the kernel. Clang's kernels of OpenCL call a function with this prefix.
+    let own = format!("__clang_ocl_kern_imp_{kernel}");
+    let function = suspect.at.function.as_deref().map(short);
+    let function = function.filter(|function| *function != kernel && *function != own);
+    match (words::place(&suspect.at).filter(|_| suspect.at.line.is_some()), function) {
+        (Some(place), Some(function)) => text += &format!(", {} in {}", whole(&place), whole(&function)),
+        (Some(place), None) => text += &format!(", {}", whole(&place)),
+        (None, Some(function)) => text += &format!(", in {}", whole(&function)),
+        (None, None) => {}
     }
-    let others = triage.suspects.len() - 1;
+    let others = triage.suspects.len() - 1 + triage.further;
     match (suspect.confidence, others) {
         (Confidence::Possible, 1..) => text += &format!(" (possible, one of {} accesses)", others + 1),
         (confidence, _) => text += &format!(" ({})", words::certainty(confidence)),
@@ -62,8 +71,10 @@ fn of_suspect(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
 /// The lanes and waves of a suspect.
 fn lanes(suspect: &Suspect, scene: &Scene<'_>) -> String {
     let wave = format!("wave {}", scene.id(suspect.wave));
+    let unknown = suspect.unknown.as_ref().map_or(LaneSet::EMPTY, |unknown| unknown.lanes);
     let mut text = match (suspect.lanes.is_empty(), suspect.is_bound) {
-        (true, _) => wave,
+        (true, _) if unknown.is_empty() => wave,
+        (true, _) => format!("at most {} of {wave}", words::lanes(unknown)),
         (false, true) => format!("at most {} of {wave}", words::lanes(suspect.lanes)),
         (false, false) => format!("{} of {wave}", words::lanes(suspect.lanes)),
     };
@@ -74,7 +85,7 @@ fn lanes(suspect: &Suspect, scene: &Scene<'_>) -> String {
 }
 
 /// `x[1024]`, `x[i] (i = 1024)`, `4 bytes at 0x7f0000201000`
-fn object(suspect: &Suspect, scene: &Scene<'_>) -> String {
+fn object(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
     match &suspect.term {
         Some(term) => indexed(term),
         None => {
@@ -82,10 +93,20 @@ fn object(suspect: &Suspect, scene: &Scene<'_>) -> String {
                 suspect.access.bytes.map_or_else(|| "memory".to_owned(), |bytes| counted(bytes, "byte"));
             match words::addresses(&suspect.addresses, |space| scene.space(suspect.wave, space)) {
                 Some(addresses) => format!("{bytes} at {addresses}"),
-                None => format!("{bytes} at an unknown address"),
+                None => match reported_page(suspect, triage) {
+                    Some(page) => format!("{bytes} on the reported page {page:#x}"),
+                    None => format!("{bytes} at an unknown address"),
+                },
             }
         }
     }
+}
+
+/// The only reported page, if no other access can reach it.
+fn reported_page(suspect: &Suspect, triage: &Triage) -> Option<u64> {
+    let [fault] = triage.faults.as_slice() else { return None };
+    let is_only = suspect.evidence.contains(&Evidence::OnlyOne);
+    fault.address.filter(|_| is_only).map(|at| at.start & !(PAGE - 1))
 }
 
 /// `x[1024] (i = 1024, n = 1024)`: the expression with the index as a number, then the variables of the index.
@@ -120,8 +141,9 @@ fn of_fault(triage: &Triage, scene: &Scene<'_>) -> String {
         _ => NO_KERNEL.to_owned(),
     };
     match (chosen, reported) {
-        (Some(info), _) => {
-            format!("{subject}: {} in wave {}", info.cause, info.id)
+        (Some(info), reported) => {
+            let at = reported.and_then(|fault| fault.address).map(|at| format!(", address {:#x}", at.start));
+            format!("{subject}: {} in wave {}{}", info.cause, info.id, at.unwrap_or_default())
         }
         (None, Some(fault)) => format!("{subject}: {}", fault::sentence(fault)),
         (None, None) => format!("{subject}: a fault"),

@@ -44,7 +44,7 @@ pub fn text(
         None => {}
     }
     reports(triage, &mut page);
-    stops(triage, scene, &mut page);
+    stops(triage, &mut page);
     if let Some(hang) = &triage.hang {
         hang::rows(hang, scene, &mut page);
     }
@@ -71,22 +71,25 @@ fn reports(triage: &Triage, page: &mut Layout) {
 }
 
 /// The waves that stopped for the cause, by PC.
-fn stops(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
+fn stops(triage: &Triage, page: &mut Layout) {
     let stops = &triage.waves;
     if stops.faulted == 0 {
         return;
     }
-    let all = scene.waves();
-    let mut text = format!("{} of {} faulted", stops.faulted, counted(all, "wave"));
-    if stops.bystanders > 0 {
-        text += &format!(", {} stopped because of another wave's fault", stops.bystanders);
-    }
-    if stops.faulted > 1 && !stops.pcs.is_empty() {
+    let mut text = format!("{} of {} faulted", stops.faulted, counted(stops.asked, "wave"));
+    if stops.pcs.len() > 1 {
         let each = stops.pcs.iter().take(MAX_PCS).map(|(pc, count)| format!("{count} at {pc}"));
-        text += &format!(": {}", each.collect::<Vec<_>>().join(", "));
+        text += &format!(" ({}", each.collect::<Vec<_>>().join(", "));
         if let Some(more @ 1..) = stops.pcs.len().checked_sub(MAX_PCS) {
             text += &format!(" and {more} more {}", plural(more, "PC", "PCs"));
         }
+        text.push(')');
+    }
+    if stops.bystanders > 0 {
+        text += &format!(", {} did not", stops.bystanders);
+    }
+    if stops.unknown > 0 {
+        text += &format!(", {} with an unknown stop reason", stops.unknown);
     }
     page.row("Waves", &text);
 }

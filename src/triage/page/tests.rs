@@ -118,6 +118,8 @@ fn overrun() -> Triage {
         waves: Stops {
             faulted: 1,
             bystanders: 0,
+            unknown: 0,
+            asked: 8,
             pcs: vec![(Pc(0x7f00_0010_2798), 1)],
             chosen: Some(WaveId(0)),
         },
@@ -149,7 +151,7 @@ Stack     AMDGPU Wave 1:1:1:1 (0,0,0)/0: memory violation (page fault)
 Missing   no page of the fault: add the program's output with --log FILE or
           --fault-address ADDRESS
 Next      Locals { wave: WaveId(0), id: 1, lane: Some(LaneId(24)) }
-          Instructions { wave: WaveId(0), id: 1 }
+          Instructions { wave: WaveId(0), id: 1, around: 5 }
           Log
           Debugger
 ";
@@ -173,6 +175,7 @@ fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
     });
     triage.waves.faulted = 5;
     triage.waves.bystanders = 2;
+    triage.waves.unknown = 1;
     triage.waves.pcs = vec![(Pc(0x7f00_0010_2798), 3), (Pc(0x7f00_0010_27a0), 2)];
     triage.missing.clear();
     triage.faults = vec![Fault {
@@ -187,7 +190,7 @@ fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
     for line in [
         "saxpy reads x[1024] (i = 1024, n = 1024), right past the end of x: at most lane",
         "24 of wave 1 and 4 more waves, saxpy.hip:54 (possible, one of 2 accesses)",
-        "          unknown in lanes 0-1: v[0:1] was written at 0x7f0000102794, after the",
+        "          unknown in lanes 0-1: v[0:1] was overwritten at 0x7f0000102794",
         "Others    possible: global_store_dword v[2:3], v1, off at 0x7f0000102790,",
         "          saxpy.hip:57, address 0x10 to 0x20",
         "Lanes     ??++++++++++++++++++++++X.......................................",
@@ -195,8 +198,8 @@ fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
         "          . inactive: 25-63",
         "Report    read of page 0x7f0000201000: page not present or supervisor privilege;",
         "          reported by the kernel log",
-        "Waves     5 of 8 waves faulted, 2 stopped because of another wave's fault: 3 at",
-        "          0x7f0000102798, 2 at 0x7f00001027a0",
+        "Waves     5 of 8 waves faulted (3 at 0x7f0000102798, 2 at 0x7f00001027a0), 2 did",
+        "          not, 1 with an unknown stop reason",
     ] {
         assert!(page.lines().any(|own| own == line), "{line}\n\n{page}");
     }
@@ -301,7 +304,12 @@ fn other_causes_have_their_sentence_and_evidence() {
             "saxpy: assertion `i < n` failed: lane 3 of wave 1, saxpy.hip:9",
             "    9  assert(i < n);\n",
         ),
-        (Cause::Trap { at: at(9, ""), id: Some(2) }, "saxpy executes trap 2: wave 1, saxpy.hip:9", ""),
+        (
+            Cause::Trap { at: at(9, ""), id: Some(2) },
+            "saxpy executes trap 2 (abort or a failed assertion): wave 1, saxpy.hip:9",
+            "",
+        ),
+        (Cause::Trap { at: at(9, ""), id: None }, "saxpy executes a trap: wave 1, saxpy.hip:9", ""),
         (
             Cause::IllegalInstruction {
                 at: SourceAt { function: None, file: None, line: None, text: None },
@@ -315,13 +323,13 @@ fn other_causes_have_their_sentence_and_evidence() {
         ),
         (
             Cause::Arithmetic(Arithmetic {
-                kinds: vec!["float division by zero".to_owned()],
+                kinds: vec!["FP_DIVIDE_BY_0".to_owned()],
                 at: at(9, ""),
                 instruction: Some((0x7f00_0010_2790, "v_rcp_f32_e32 v1, v3".to_owned())),
                 operands: vec![(LaneId(5), "v3 = 0".to_owned())],
                 wave,
             }),
-            "saxpy: float division by zero: wave 1, saxpy.hip:9",
+            "saxpy: floating-point division by zero: wave 1, saxpy.hip:9",
             "Operation v_rcp_f32_e32 v1, v3 at 0x7f0000102790\nOperands  lane 5: v3 = 0\n",
         ),
         (Cause::Ecc, "saxpy: uncorrectable memory error of the GPU: wave 1", ""),
