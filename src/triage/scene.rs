@@ -55,9 +55,12 @@ impl<'a> Scene<'a> {
         self.info(wave).map_or(wave.0 + 1, |info| info.id)
     }
 
-    /// The kernel of a wave, as source text without parameters.
+    /// The kernel of a wave, as source text without parameters; without a known one the outermost known function.
     pub(super) fn kernel(&self, wave: WaveId) -> Option<String> {
-        self.info(wave)?.kernel.map(|symbol| short(&demangle(&symbol).unwrap_or(symbol)))
+        if let Some(symbol) = self.info(wave)?.kernel {
+            return Some(short(&demangle(&symbol).unwrap_or(symbol)));
+        }
+        self.stack(wave)?.frames.iter().rev().find_map(|frame| frame.function.as_deref().map(short))
     }
 
     /// The name of a segment of a wave; `None`: global memory.

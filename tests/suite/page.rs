@@ -148,7 +148,7 @@ fn lanes_with_good_addresses_are_not_suspected() {
     let first = &json_of(&["--log", "tests/fixtures/logs/faults/offload.log"])["accesses"][0];
     assert_eq!(first["access"], "store");
     assert_eq!((&first["lanes"], &first["addresses"]), (&serde_json::json!([]), &serde_json::json!({})));
-    assert_eq!(first["unknown"]["lanes"], (0..25).collect::<Vec<_>>().into());
+    assert_eq!(first["unknown"]["lanes"], serde_json::json!((0..25).collect::<Vec<u8>>()));
 }
 
 #[test]
