@@ -16,6 +16,8 @@ const COLUMNS: usize = 80;
 /// The load of `x[i]` in the demo, from the listing of its code object; lane 24 reads `x[1024]` (models/saxpy.py).
 const LOAD: &str = "0x7f0000102790";
 const PAGE: &str = "0x7f0000201000";
+/// The demo's dispatch without its report.
+const UNREPORTED: &str = "tests/fixtures/dumps/saxpy-gfx90a-O0";
 
 fn run(words: &[&str]) -> String {
     let output =
@@ -51,7 +53,7 @@ fn output(report: &str) -> String {
 }
 
 fn json_with_log(log: &Path) -> Value {
-    serde_json::from_str(&run(&["triage", "--json", "--log", log.to_str().unwrap()])).unwrap()
+    serde_json::from_str(&run(&["triage", UNREPORTED, "--json", "--log", log.to_str().unwrap()])).unwrap()
 }
 
 #[test]
@@ -86,7 +88,7 @@ fn a_report_in_65_000_lines_is_one_page() {
         ),
     ] {
         fs::write(&log, output(&report)).unwrap();
-        let page = run(&["triage", "--log", log.to_str().unwrap()]);
+        let page = run(&["triage", UNREPORTED, "--log", log.to_str().unwrap()]);
         fits(&page, source);
         assert!(page.starts_with("saxpy reads x[1024] (i = 1024, n = 1024), right past the end of x: lane 24 of"), "{page}");
         assert!(page.replace("\n          ", " ").contains("line 4000"), "{page}");
