@@ -3,7 +3,7 @@
 use super::layout::whole;
 use super::{cause, hang, words};
 use crate::capture::{Fault, PAGE};
-use crate::notation::counted;
+use crate::notation::{counted, plural};
 use crate::report::fault;
 use crate::triage::scene::{Scene, short};
 use crate::triage::{Cause, Confidence, Evidence, IndexRule, Suspect, Term, Triage};
@@ -16,6 +16,14 @@ const NO_KERNEL: &str = "an unknown kernel";
 #[must_use]
 pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
     match (&triage.cause, triage.suspects.first()) {
+        (Some(Cause::Memory), Some(_)) if triage.suspects.iter().all(is_good) => {
+            let count = triage.suspects.len() + triage.further;
+            let accesses = plural(count, "access", "accesses");
+            format!(
+                "{}, by an unknown access: no bad address in {count} {accesses} before the PC",
+                of_fault(triage, scene)
+            )
+        }
         (Some(Cause::Memory), Some(suspect)) => of_suspect(suspect, triage, scene),
         (Some(Cause::Memory), None) => format!("{}, by an unknown access", of_fault(triage, scene)),
         // No cause, and yet a fault.
@@ -31,10 +39,15 @@ pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
     }
 }
 
+/// Whether no address of a suspect is bad.
+pub(super) fn is_good(suspect: &Suspect) -> bool {
+    suspect.evidence.contains(&Evidence::NothingBad)
+}
+
 /// The source line below the sentence, with its number.
 pub(super) fn source_line(triage: &Triage) -> Option<String> {
     let at = match &triage.cause {
-        Some(Cause::Memory) => &triage.suspects.first()?.at,
+        Some(Cause::Memory) => &triage.suspects.first().filter(|suspect| !is_good(suspect))?.at,
         Some(cause) => cause::place(cause)?,
         None => return None,
     };

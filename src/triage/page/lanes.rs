@@ -1,5 +1,6 @@
 //! Lanes as a strip of characters, with a legend.
 
+use super::headline::is_good;
 use super::layout::{Layout, whole};
 use super::words;
 use crate::notation::counted;
@@ -12,7 +13,8 @@ pub(super) fn rows(lanes: &LanesByState, suspect: Option<&Suspect>, page: &mut L
     if lanes.count == 0 {
         return;
     }
-    let faulting = suspect.map_or(LaneSet::EMPTY, |suspect| suspect.lanes);
+    let faulting =
+        suspect.filter(|suspect| !is_good(suspect)).map_or(LaneSet::EMPTY, |suspect| suspect.lanes);
     let unknown = suspect.and_then(|suspect| suspect.unknown.as_ref()).map_or(LaneSet::EMPTY, |of| of.lanes);
     let fault = if suspect.is_some_and(|suspect| suspect.is_bound) { "at most" } else { "faulting" };
     let sets = [

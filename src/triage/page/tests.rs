@@ -206,6 +206,20 @@ fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
     assert!(!page.contains("Missing"), "{page}");
 }
 
+/// The nearest access before the PC is no cause by its distance alone.
+#[test]
+fn accesses_without_a_bad_address_are_not_blamed() {
+    let mut triage = overrun();
+    let first = &mut triage.suspects[0];
+    (first.confidence, first.evidence) = (Confidence::Possible, vec![Evidence::NothingBad]);
+    triage.further = 2;
+    let page = page(&triage);
+    let sentence = "saxpy: memory violation (page fault) in wave 1, by an unknown access: no bad address in 3 accesses before \
+                    the PC";
+    assert_eq!(page.split("\n\n").next().unwrap().replace('\n', " "), sentence);
+    assert!(!page.contains('X') && page.contains("+ active: 0-24"), "{page}");
+}
+
 #[test]
 fn each_pattern_ends_the_sentence() {
     let near = |distance, name: Option<&str>| Neighbour { distance, name: name.map(str::to_owned), ..x() };
