@@ -96,6 +96,19 @@ impl Access {
         let lanes = wave.exec.and(wave.arch.wave_size.all());
         lanes.iter().flat_map(|lane| resolver.accesses(Some(lane))).collect()
     }
+
+    /// The base of a buffer of private memory: its descriptor adds the lane to the index and swizzles. AMD's ISA
+    /// documents, "Buffer Resource Descriptor". `None`: no such access, or its descriptor is unknown.
+    #[must_use]
+    pub fn private_base(&self, registers: &impl ReadRegister) -> Option<u64> {
+        let Form::Buffer { descriptor, has_format, .. } = self.form else { return None };
+        let mut words = [0; 4];
+        for (index, word) in (0..).zip(&mut words) {
+            *word = descriptor.dword(index, registers, LaneId::default()).ok()?;
+        }
+        let buffer = Descriptor::new(words, self.facts.buffer, has_format).ok()?;
+        buffer.is_private().then_some(buffer.base)
+    }
 }
 
 struct Resolver<'a, R> {

@@ -65,6 +65,11 @@ impl Descriptor {
         })
     }
 
+    /// Whether it is that of private memory: each lane has elements of its own.
+    pub(super) fn is_private(&self) -> bool {
+        self.has_lane_index && self.element.is_some()
+    }
+
     fn index(&self, at: Position) -> u64 {
         u64::from(at.index.unwrap_or(0)) + if self.has_lane_index { u64::from(at.lane) } else { 0 }
     }

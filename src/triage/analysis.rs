@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use super::hang::hang;
+use super::judge::{Fit, Judge};
 use super::listings::{CodeAt, Listing, Listings, MAX_LISTED};
-use super::rank::{self, Judge, Sighted};
+use super::rank::{self, Sighted};
 use super::registers;
 use super::survey::{Group, Stop, Survey};
+use super::walk::launch::Launches;
 use super::walk::look::Look;
 use super::walk::{self, Caller, Paths, registers::Registers};
 use super::{Cause, MissingData, Suspect, Triage, causes, describe};
 use crate::capture::{Fault, FaultKind};
-use crate::isa::Control;
+use crate::isa::{Access, Control};
 use crate::session::{Inspect, StackEnd};
 use crate::units::WaveId;
 
@@ -94,10 +96,11 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let mut budget = MAX_LOOKS;
     let mut sighted = Vec::new();
     let mut has_page = false;
+    let launches = groups.first().map(|group| Launches::of(group.session)).unwrap_or_default();
     for (walk, stack) in walks.iter().zip(&walked) {
         let judge = Judge::new(stack.group.session, faults);
         has_page |= judge.has_page();
-        sighted.extend(sightings(walk, stack.group, &judge, &mut budget));
+        sighted.extend(sightings(walk, stack.group, &judge, &launches, &mut budget));
     }
     let mut suspects = rank::rank(sighted, has_page);
     found.further = suspects.len().saturating_sub(MAX_SUSPECTS);
@@ -132,6 +135,7 @@ fn sightings<'w>(
     walk: &'w Paths,
     group: &Group<'_>,
     judge: &Judge<'_>,
+    launches: &Launches,
     budget: &mut usize,
 ) -> Vec<Sighted<'w>> {
     let mut all: Vec<Sighted<'w>> = walk
@@ -147,15 +151,17 @@ fn sightings<'w>(
         if is_search && (!judge.has_page() || matches >= ENOUGH_MATCHES) || *budget == 0 {
             break;
         }
-        let registers = Registers::new(group.session, wave, &apertures);
+        let registers = Registers::new(group.session, wave, &apertures, launches);
         let mut has_match = false;
         for one in &mut all {
             *budget = budget.saturating_sub(1);
-            let Some((access, look)) = accessed(walk, one, &registers, index < RECOVERED) else { continue };
-            let sighting = judge.judge(wave, &access, look);
-            has_match |= sighting.fit == rank::Fit::OnPage;
-            if !is_search || sighting.fit == rank::Fit::OnPage {
-                one.sightings.push(sighting);
+            let Some((access, looks)) = accessed(walk, one, &registers, index < RECOVERED) else { continue };
+            for look in looks {
+                let sighting = judge.judge(wave, &access, look);
+                has_match |= sighting.fit == Fit::OnPage;
+                if !is_search || sighting.fit == Fit::OnPage {
+                    one.sightings.push(sighting);
+                }
             }
         }
         matches += usize::from(has_match);
@@ -168,9 +174,9 @@ fn accessed(
     one: &Sighted<'_>,
     registers: &Registers<'_>,
     recovers: bool,
-) -> Option<(crate::isa::Access, Look)> {
+) -> Option<(Access, Vec<Look>)> {
     let access = walk.instruction(one.candidate)?.effects.as_ref().ok()?.access.clone()?;
-    Some((access, walk.look(one.candidate, registers, recovers)?))
+    Some((access, walk.looks(one.candidate, registers, recovers)))
 }
 
 /// The stack of a group's first wave, for the paths into callers.

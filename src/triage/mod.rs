@@ -12,6 +12,7 @@ mod cause;
 mod causes;
 mod hang;
 pub mod json;
+mod judge;
 mod listings;
 mod map;
 pub mod page;

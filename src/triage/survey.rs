@@ -1,5 +1,8 @@
 //! The waves of a dump by the cause of their stop.
 
+#[cfg(test)]
+pub(super) mod tests;
+
 use std::collections::HashMap;
 
 use super::Stops;

@@ -2,7 +2,7 @@
 
 use super::recover::Past;
 use super::registers::{Registers, Surviving, Writes};
-use super::{Candidate, Paths, Step, Way};
+use super::{Candidate, Paths, Step, Way, private};
 use crate::arch::Generation;
 use crate::isa::{
     Access, AddressError, Control, ExecBefore, LaneAccess, LaneAddress, ReadRegister, RegisterFile,
@@ -27,6 +27,10 @@ pub(in crate::triage) struct Look {
     pub(in crate::triage) addresses: Vec<AddressOf>,
     /// The lanes whose address is unknown.
     pub(in crate::triage) unknown: Option<UnknownLanes>,
+    /// The lanes that certainly executed it.
+    pub(in crate::triage) certain: LaneSet,
+    /// Whether it is to the wave's private memory, also if the address is unknown.
+    pub(in crate::triage) is_private: bool,
     /// The address of the instruction that changed EXEC after it: the lanes are an upper bound.
     pub(in crate::triage) exec_changed: Option<u64>,
     /// Whether some addresses come from registers that were computed again.
@@ -40,29 +44,48 @@ pub(in crate::triage) struct Look {
 struct Exec {
     /// The lanes, or an upper bound.
     lanes: LaneSet,
+    /// A lower bound.
+    least: LaneSet,
     /// The instruction whose inverse is unknown.
     changed: Option<u64>,
 }
 
+impl Exec {
+    fn known(lanes: LaneSet) -> Self {
+        Self { lanes, least: lanes, changed: None }
+    }
+
+    fn unknown(all: LaneSet, changed: u64) -> Self {
+        Self { lanes: all, least: LaneSet::EMPTY, changed: Some(changed) }
+    }
+}
+
 impl Paths {
-    /// The addresses of a candidate in a wave. `None`: no path of it is possible.
+    /// The addresses of a candidate in a wave: by the first possible path, and at the PC.
     ///
     /// `recovers`: overwritten registers are computed again.
-    pub(in crate::triage) fn look(
+    pub(in crate::triage) fn looks(
         &self,
         candidate: &Candidate,
         registers: &Registers<'_>,
         recovers: bool,
-    ) -> Option<Look> {
-        let access = self.instruction(candidate)?.effects.as_ref().ok()?.access.as_ref()?;
+    ) -> Vec<Look> {
+        let effects = self.instruction(candidate).and_then(|one| one.effects.as_ref().ok());
+        let Some(access) = effects.and_then(|effects| effects.access.as_ref()) else { return Vec::new() };
+        let mut looks = Vec::new();
         let mut is_detour = false;
         for way in &candidate.ways {
             match self.along(way, access, registers, recovers) {
-                Some(look) => return Some(Look { is_detour, ..look }),
+                // The instruction at the PC was executed in an earlier turn of a loop.
+                Some(look) if way.distance == 0 => looks.push(look),
+                Some(look) => {
+                    looks.push(Look { is_detour, ..look });
+                    break;
+                }
                 None => is_detour = true,
             }
         }
-        None
+        looks
     }
 
     /// The addresses by one path. `None`: the branches on it are impossible.
@@ -70,8 +93,8 @@ impl Paths {
         let all = registers.arch().wave_size.all();
         let at_pc = self.steps.first().and_then(|step| self.decoded(step.node)).map_or(0, |one| one.address);
         let mut exec = match registers.exec() {
-            Some(lanes) => Exec { lanes: lanes.and(all), changed: None },
-            None => Exec { lanes: all, changed: Some(at_pc) },
+            Some(lanes) => Exec::known(lanes.and(all)),
+            None => Exec::unknown(all, at_pc),
         };
         let mut writes = Writes::default();
         if self.may_index(registers) {
@@ -83,14 +106,14 @@ impl Paths {
             let one = self.decoded(step.node)?;
             let Ok(effects) = &one.effects else {
                 writes.push_all(all, one.address);
-                exec = Exec { lanes: all, changed: Some(one.address) };
+                exec = Exec::unknown(all, one.address);
                 continue;
             };
             if !is_possible(step, &one.text, exec, registers, &writes) {
                 return None;
             }
             if effects.control == Control::Call && !step.is_taken {
-                clobber(&mut writes, all, one.address);
+                clobbered().for_each(|range| writes.push(range, all, one.address));
             }
             let before = if effects.writes.iter().any(|write| write.range.overlaps(EXEC)) {
                 previous(&one.text, one.address, exec, registers, &writes)
@@ -113,14 +136,17 @@ impl Paths {
             }
         }
         let wave = WaveContext { arch: registers.arch(), exec: exec.lanes, apertures: registers.apertures };
-        let found = access.addresses(&wave, &Surviving { registers, writes: &writes });
+        let surviving = Surviving { registers, writes: &writes };
+        let found = private::addresses(access, &wave, &surviving);
         let mut look = collected(*way, exec, found, &writes);
+        look.is_private = private::is_private(access, &surviving);
         let is_overwritten = |of: &UnknownLanes| matches!(of.reason, UnknownAddressCause::Overwritten { .. });
         if recovers && look.unknown.as_ref().is_some_and(is_overwritten) {
             let unknown = look.unknown.take()?;
             let (past, index) = Past::new(self, way, registers);
             let lanes = if unknown.lanes.is_empty() { exec.lanes } else { unknown.lanes };
             let found = past.addresses(access, lanes, index);
+            look.is_private = look.is_private || past.is_private(access, index);
             let again = collected(*way, exec, found, &Writes::default());
             look.is_recovered = !again.addresses.is_empty();
             look.addresses.extend(again.addresses);
@@ -144,7 +170,7 @@ impl Paths {
 
 /// Registers that a callee may change, by AMDGPU's calling convention (AMDGPUUsage, "Calling Convention"): it preserves
 /// SGPRs from 32 on and, from VGPR 40 on, eight of each sixteen.
-fn clobber(writes: &mut Writes, all: LaneSet, at: u64) {
+pub(super) fn clobbered() -> impl Iterator<Item = RegisterRange> {
     let vectors = (40..256).step_by(16).map(|first| RegisterRange::new(RegisterFile::Vector, first + 8, 8));
     let ranges = [
         RegisterRange::new(RegisterFile::Scalar, 0, 32),
@@ -153,9 +179,7 @@ fn clobber(writes: &mut Writes, all: LaneSet, at: u64) {
         RegisterRange::whole(RegisterFile::Vcc),
         RegisterRange::whole(RegisterFile::M0),
     ];
-    for range in ranges.into_iter().chain(vectors) {
-        writes.push(range, all, at);
-    }
+    ranges.into_iter().chain(vectors)
 }
 
 /// EXEC before an instruction that writes it.
@@ -167,25 +191,26 @@ fn previous(text: &str, at: u64, after: Exec, registers: &Registers<'_>, writes:
         registers.lanes(range).filter(|_| is_kept).map(|lanes| lanes.and(all))
     };
     let changed = Some(at);
+    let unknown = Exec::unknown(all, at);
     match exec_before(text) {
         ExecBefore::Saved(range) => match mask(range) {
-            Some(lanes) => Exec { lanes, changed: None },
-            None => Exec { lanes: all, changed },
+            Some(lanes) => Exec::known(lanes),
+            None => unknown,
         },
-        ExecBefore::Within => Exec { changed, ..after },
+        ExecBefore::Within => Exec { changed, least: LaneSet::EMPTY, ..after },
         ExecBefore::WithinOr(range) => match mask(range) {
-            Some(lanes) => Exec { lanes: after.lanes.or(lanes), changed },
-            None => Exec { lanes: all, changed },
+            Some(lanes) => Exec { lanes: after.lanes.or(lanes), changed, ..after },
+            None => Exec { least: after.least, ..unknown },
         },
         ExecBefore::Xor(range) => match mask(range) {
             Some(lanes) if after.changed.is_none() => {
                 let both = after.lanes.and(lanes);
-                Exec { lanes: after.lanes.or(lanes).without(both), changed: None }
+                Exec::known(after.lanes.or(lanes).without(both))
             }
-            Some(lanes) => Exec { lanes: after.lanes.or(lanes), changed },
-            None => Exec { lanes: all, changed },
+            Some(lanes) => Exec { lanes: after.lanes.or(lanes), least: LaneSet::EMPTY, changed },
+            None => unknown,
         },
-        ExecBefore::Unknown => Exec { lanes: all, changed },
+        ExecBefore::Unknown => unknown,
     }
 }
 
@@ -214,6 +239,8 @@ fn collected(way: Way, exec: Exec, found: Vec<LaneAccess>, writes: &Writes) -> L
         lanes: LaneSet::default(),
         addresses: Vec::new(),
         unknown: None,
+        certain: exec.least,
+        is_private: false,
         exec_changed: exec.changed,
         is_recovered: false,
         is_detour: false,

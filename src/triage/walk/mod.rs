@@ -3,12 +3,14 @@
 //! Input: the decoded function of a PC, and those of its callers. Output: the [`Paths`] of all waves that stopped there:
 //! each access with its paths to the PC. [`look`] adds a wave's registers. docs/triage.md has the rules.
 
+pub(super) mod launch;
 pub(super) mod look;
+mod private;
 mod recover;
 pub(super) mod registers;
 mod search;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod waits;
 
 pub(super) use search::{Caller, search};
@@ -127,6 +129,12 @@ impl Paths {
             ([edge], None) => Some(edge.node),
             _ => None,
         }
+    }
+
+    /// Whether an instruction is the first one of the kernel, and no branch leads there.
+    fn is_kernel_start(&self, node: Node) -> bool {
+        let (edges, gap) = self.graph.before(node);
+        edges.is_empty() && gap.is_none() && node.index == 0
     }
 
     /// The instructions of a path in the order of execution backwards: from before the PC to the access.

@@ -7,8 +7,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
+use super::look::clobbered;
 use super::registers::Registers;
-use super::{Node, Paths, Way};
+use super::{Node, Paths, Way, private};
 use crate::isa::{
     Access, Control, Direction, Effects, LaneAccess, LaneAddress, ReadOperand, ReadRegister, RegisterFile,
     RegisterRange, WaveContext, condition, value,
@@ -28,6 +29,8 @@ pub(super) struct Past<'a, 'r> {
     walk: &'a Paths,
     nodes: Vec<Node>,
     registers: &'a Registers<'r>,
+    /// Whether the first instruction is that of the kernel.
+    has_start: bool,
     /// VGPRs that some instruction writes in one lane.
     by_lane: HashSet<u16>,
     work: Cell<usize>,
@@ -46,6 +49,8 @@ enum Origin {
     Pc,
     /// The instruction of that index wrote it.
     At(usize),
+    /// The hardware set it when the wave began.
+    Start,
     /// Unknown.
     Unknown,
 }
@@ -78,6 +83,7 @@ impl<'a, 'r> Past<'a, 'r> {
             at = Some(node);
         }
         nodes.reverse();
+        let has_start = nodes.first().is_some_and(|first| walk.is_kernel_start(*first));
         let texts = nodes.iter().filter_map(|node| walk.decoded(*node));
         let by_lane = texts.filter(|one| written_lane(&one.text).is_some());
         let by_lane = by_lane.filter_map(|one| one.effects.as_ref().ok()).flat_map(|of| &of.writes);
@@ -86,6 +92,7 @@ impl<'a, 'r> Past<'a, 'r> {
             walk,
             nodes,
             registers,
+            has_start,
             by_lane,
             work: Cell::new(MAX_WORK),
             depth: Cell::new(MAX_DEPTH),
@@ -99,7 +106,12 @@ impl<'a, 'r> Past<'a, 'r> {
     pub(super) fn addresses(&self, access: &Access, lanes: LaneSet, index: usize) -> Vec<LaneAccess> {
         let context =
             WaveContext { arch: self.registers.arch(), exec: lanes, apertures: self.registers.apertures };
-        access.addresses(&context, &Before { past: self, index })
+        private::addresses(access, &context, &Before { past: self, index })
+    }
+
+    /// Whether an access before that index is to private memory.
+    pub(super) fn is_private(&self, access: &Access, index: usize) -> bool {
+        private::is_private(access, &Before { past: self, index })
     }
 
     fn effects(&self, index: usize) -> Option<(&str, &Effects)> {
@@ -122,6 +134,7 @@ impl<'a, 'r> Past<'a, 'r> {
             let writes = (0..index).rev().map(|at| (at, self.write(at, range, lane)));
             match writes.into_iter().find(|(_, kind)| *kind != WriteKind::None) {
                 Some((at, WriteKind::Whole)) => Origin::At(at),
+                None if self.has_start => Origin::Start,
                 _ => Origin::Unknown,
             }
         };
@@ -132,7 +145,10 @@ impl<'a, 'r> Past<'a, 'r> {
     /// The write of an instruction to a dword in a lane.
     fn write(&self, at: usize, range: RegisterRange, lane: LaneId) -> WriteKind {
         let Some((text, effects)) = self.effects(at) else { return WriteKind::Unknown };
-        if effects.control == Control::Call {
+        // The path continues in the callee, or behind it.
+        let is_entered =
+            || self.nodes.get(at + 1).map(|next| next.listing) != self.nodes.get(at).map(|of| of.listing);
+        if effects.control == Control::Call && clobbered().any(|of| of.overlaps(range)) && !is_entered() {
             return WriteKind::Unknown;
         }
         let Some(write) = effects.writes.iter().find(|write| write.range.overlaps(range)) else {
@@ -151,6 +167,7 @@ impl<'a, 'r> Past<'a, 'r> {
         let at = match self.origin(file, number, lane, index) {
             Origin::Pc => return self.registers.dword(file, number, lane),
             Origin::At(at) => at,
+            Origin::Start => return self.registers.at_start(file, number),
             Origin::Unknown => return None,
         };
         let key = (at, file, number, lane.0);
@@ -196,9 +213,18 @@ impl<'a, 'r> Past<'a, 'r> {
             return None;
         }
         let lanes = LaneSet::one(lane);
-        let [found] = self.addresses(access, lanes, at).try_into().ok()?;
-        let LaneAddress::Memory { space, address, .. } = found.address else { return None };
-        let first = address.0.checked_add(u64::from(dword) * 4)?;
+        // Parts of an access are consecutive in the register.
+        let mut ahead = dword.checked_mul(4)?;
+        let parts = self.addresses(access, lanes, at);
+        let part = parts.iter().find(|part| match part.bytes {
+            Some(bytes) if bytes <= ahead => {
+                ahead -= bytes;
+                false
+            }
+            _ => true,
+        });
+        let LaneAddress::Memory { space, address, .. } = part?.address else { return None };
+        let first = address.0.checked_add(u64::from(ahead))?;
         for later in at + 1..self.nodes.len() {
             let (_, effects) = self.effects(later)?;
             let Some(store) = effects.access.as_ref().filter(|of| of.direction != Direction::Load) else {
@@ -242,14 +268,14 @@ impl ReadOperand for Before<'_, '_, '_> {
         match self.past.origin(mask.file, mask.first, LaneId::default(), self.index) {
             Origin::Pc => self.past.registers.lanes(mask).map(|lanes| lanes.contains(lane)),
             Origin::At(at) => self.past.condition(at, lane),
-            Origin::Unknown => None,
+            Origin::Start | Origin::Unknown => None,
         }
     }
 
     fn scc(&self) -> Option<bool> {
         match self.past.origin(RegisterFile::Scc, 0, LaneId::default(), self.index) {
             Origin::At(at) => self.past.condition(at, LaneId::default()),
-            Origin::Pc | Origin::Unknown => None,
+            Origin::Pc | Origin::Start | Origin::Unknown => None,
         }
     }
 

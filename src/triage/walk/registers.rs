@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::launch::Launches;
 use crate::arch::WaveArch;
 use crate::isa::{ReadRegister, RegisterFile, RegisterRange};
 use crate::session::Inspect;
@@ -15,6 +16,7 @@ pub(in crate::triage) struct Registers<'a> {
     at_pc: WaveRegisters<'a>,
     /// Bases of apertures.
     pub(super) apertures: &'a HashMap<AddressSpace, Address>,
+    launches: &'a Launches,
 }
 
 impl<'a> Registers<'a> {
@@ -22,8 +24,14 @@ impl<'a> Registers<'a> {
         session: &'a dyn Inspect,
         wave: WaveId,
         apertures: &'a HashMap<AddressSpace, Address>,
+        launches: &'a Launches,
     ) -> Self {
-        Self { session, wave, at_pc: WaveRegisters::new(session, wave), apertures }
+        Self { session, wave, at_pc: WaveRegisters::new(session, wave), apertures, launches }
+    }
+
+    /// A dword at the start of the kernel.
+    pub(super) fn at_start(&self, file: RegisterFile, index: u16) -> Option<u32> {
+        (file == RegisterFile::Scalar).then(|| self.launches.dword(self.session, self.wave, index))?
     }
 
     /// GPU and wave size.

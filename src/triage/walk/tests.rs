@@ -3,25 +3,27 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::launch::Launches;
 use super::look::Look;
 use super::registers::Registers;
 use super::{Caller, Gap, Paths, search};
 use crate::arch::{Generation, RegId, RegisterValue, Targets, WaveArch};
 use crate::isa;
-use crate::session::{FunctionBounds, MockInspect, ReadError};
+use crate::session::{DispatchInfo, FunctionBounds, MockInspect, ReadError, WaveInfo};
 use crate::triage::UnknownAddressCause;
 use crate::triage::listings::{Decoded, Listing};
+use crate::triage::survey::tests::info;
 use crate::units::{LaneSet, Pc, WaveId, WaveSize};
 
 use Generation::{Gfx10, Gfx11, Gfx12, Gfx90a};
 
 /// Code from text, a line each, at 0x1000. A line `NAME:` is a label, `PC` the place of the PC; branches name labels.
-struct Code {
+pub(in crate::triage) struct Code {
     listing: Arc<Listing>,
     pc: u64,
 }
 
-fn code(generation: Generation, text: &str) -> Code {
+pub(in crate::triage) fn code(generation: Generation, text: &str) -> Code {
     code_at(generation, 0x1000, text)
 }
 
@@ -56,7 +58,7 @@ fn code_at(generation: Generation, start: u64, text: &str) -> Code {
     Code { listing: Arc::new(listing), pc }
 }
 
-fn walk(code: &Code) -> Paths {
+pub(in crate::triage) fn walk(code: &Code) -> Paths {
     search(&code.listing, code.pc, &[], true)
 }
 
@@ -272,12 +274,12 @@ fn registers(arch: &Arc<WaveArch>, values: &[(&str, u64)]) -> MockInspect {
 fn look(text: &str, mnemonic: &str, values: &[(&str, u64)]) -> Option<Look> {
     let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
     let session = registers(&arch, values);
-    let apertures = HashMap::new();
-    let registers = Registers::new(&session, WaveId(0), &apertures);
+    let (apertures, launches) = (HashMap::new(), Launches::default());
+    let registers = Registers::new(&session, WaveId(0), &apertures, &launches);
     let walk = walk(&code(Gfx90a, text));
     let is_it =
         |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.starts_with(mnemonic);
-    walk.look(walk.candidates.iter().find(is_it).unwrap(), &registers, false)
+    walk.looks(walk.candidates.iter().find(is_it).unwrap(), &registers, false).into_iter().next()
 }
 
 const ADDRESS: [(&str, u64); 3] = [("v2", 0x10_0000), ("v3", 0x7f00), ("exec", 0xf)];
@@ -327,6 +329,17 @@ fn writes_change_active_lanes_only() {
 
 #[test]
 fn exec_before_the_access_is_recovered_or_a_bound() {
+    let certain_at = |write: &str| {
+        let text = format!("global_load_dword v1, v[2:3], off\n{write}\nPC\ns_endpgm");
+        let values: Vec<_> = ADDRESS.iter().chain(&[("s6", 0xff), ("s7", 0)]).copied().collect();
+        look(&text, "global_load", &values).unwrap().certain
+    };
+    // The lower bound.
+    assert_eq!(certain_at("s_nop 0"), LaneSet(0xf));
+    assert_eq!(certain_at("s_and_saveexec_b64 s[6:7], vcc"), LaneSet(0xff));
+    assert_eq!(certain_at("s_or_b64 exec, exec, s[6:7]"), LaneSet(0));
+    assert_eq!(certain_at("s_andn2_b64 exec, exec, s[6:7]"), LaneSet(0xf));
+    assert_eq!(certain_at("s_mov_b64 exec, s[6:7]"), LaneSet(0));
     let look_at = |write: &str, more: &[(&str, u64)]| {
         let text = format!("global_load_dword v1, v[2:3], off\n{write}\nPC\ns_endpgm");
         let values: Vec<_> = ADDRESS.iter().chain(more).copied().collect();
@@ -411,11 +424,15 @@ fn recovered(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) 
         buffer.copy_from_slice(&value.to_le_bytes());
         Ok(4)
     });
-    let apertures = HashMap::new();
-    let registers = Registers::new(&session, WaveId(0), &apertures);
+    let (apertures, launches) = (HashMap::new(), Launches::default());
+    let registers = Registers::new(&session, WaveId(0), &apertures, &launches);
+    again(text, &registers)
+}
+
+fn again(text: &str, registers: &Registers<'_>) -> Look {
     let walk = walk(&code(Gfx90a, text));
     let is_it = |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.contains("v60");
-    walk.look(walk.candidates.iter().find(is_it).unwrap(), &registers, true).unwrap()
+    walk.looks(walk.candidates.iter().find(is_it).unwrap(), registers, true).remove(0)
 }
 
 /// The sum of a base and an index of each lane, 64 bits with carry.
@@ -487,4 +504,138 @@ fn lanes_of_spilled_scalars_survive_writes_of_other_lanes() {
     let look = recovered(&text(3), &values, &[]);
     assert_eq!(look.addresses[0].global, Some(0x10_0200_0010_0100), "{look:?}");
     assert!(recovered(&text(1), &values, &[]).addresses.is_empty());
+}
+
+/// A pointer in private memory. The descriptor of private memory adds the lane and swizzles; its base is FLAT_SCRATCH.
+/// CDNA ISA, "Buffer Addressing": lane 1 has its dword 6 (byte 24) at 24 / 4 * 64 * 4 + 4.
+#[test]
+fn pointers_in_private_memory_are_loaded_again() {
+    let text = |buffer: &str| {
+        format!(
+            "{buffer} v2, off, s[0:3], s33 offset:24
+            {buffer} v3, off, s[0:3], s33 offset:28
+            s_waitcnt vmcnt(0)
+            flat_load_dword v60, v[2:3]
+            v_mov_b32_e32 v2, 0
+            v_mov_b32_e32 v3, 0
+            PC
+            s_endpgm"
+        )
+    };
+    let flat = |value: u64| {
+        [
+            ("s0", 0x82_0000),
+            ("s1", 0x8000_7f00),
+            ("s2", 0x80_0000),
+            ("s3", 0xe8_0fac),
+            ("s33", 0),
+            ("exec", 2),
+        ]
+        .into_iter()
+        .chain([("flat_scratch", value)])
+        .collect::<Vec<_>>()
+    };
+    let load = text("buffer_load_dword");
+    let look = recovered(&load, &flat(0x7f00_0082_0000), &[(24, 0x40), (28, 0x7f01)]);
+    assert_eq!(look.addresses.len(), 1, "{look:?}");
+    assert_eq!((look.addresses[0].lane.unwrap().0, look.addresses[0].global), (1, Some(0x7f01_0000_0040)));
+    // Another buffer: its memory is global.
+    let memory: &[_] = &[(24, 0x40), (28, 0x7f01)];
+    assert!(recovered(&load, &flat(0x7f00_0083_0000), memory).addresses.is_empty());
+}
+
+/// Accesses through the descriptor of private memory are private, also with an unknown offset.
+#[test]
+fn the_buffer_of_private_memory_is_private() {
+    let text = "buffer_store_dword v60, off, s[0:3], s33 offset:24\ns_mov_b32 s33, s32\nPC\ns_endpgm";
+    let is_private = |control: u64| {
+        let values =
+            [("s0", 0x82_0000), ("s1", 0x8000_7f00), ("s2", 0x80_0000), ("s3", control), ("exec", 2)];
+        let look = recovered(text, &values, &[]);
+        assert!(look.unknown.is_some());
+        look.is_private
+    };
+    // ADD_TID_ENABLE is bit 23 of the last dword.
+    assert!(is_private(0xe8_0fac) && !is_private(0x68_0fac));
+}
+
+/// The kernel's arguments: the hardware sets their address before the first instruction.
+#[test]
+fn the_address_of_arguments_is_that_of_the_launch() {
+    let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
+    let text = "s_load_dwordx2 s[4:5], s[4:5], 0x10
+        s_waitcnt lgkmcnt(0)
+        v_mov_b32_e32 v2, s4
+        v_mov_b32_e32 v3, s5
+        global_load_dword v60, v[2:3], off
+        v_mov_b32_e32 v2, 0
+        s_mov_b64 s[4:5], 0
+        PC
+        s_endpgm";
+    let known = |dispatch: Option<u32>| {
+        let mut session = registers(&arch, &[("exec", 1), ("v3", 0x7f00)]);
+        session.expect_read().returning(|place, buffer| {
+            let value: &[u8] = match place.address.0 {
+                // Only the pointer to the arguments, behind a descriptor of four SGPRs.
+                0x9038 => &[0b1001, 0],
+                0x5010 => &[0xc0, 0xab, 0, 0],
+                0x5014 => &[0, 0x7f, 0, 0],
+                _ => return Err(ReadError::NotCaptured { what: "memory".to_owned() }),
+            };
+            buffer.copy_from_slice(value);
+            Ok(value.len())
+        });
+        session.expect_dispatches().returning(|| {
+            let address = |at| Some(crate::units::Address(at));
+            vec![DispatchInfo {
+                id: 3,
+                kernel_object: address(0x9000),
+                kernarg: address(0x5000),
+                ..dispatch_info()
+            }]
+        });
+        session.expect_wave().returning(move |wave| Ok(WaveInfo { dispatch, ..info(wave, 0x1000, None, 0) }));
+        let (apertures, launches) = (HashMap::new(), Launches::of(&session));
+        again(text, &Registers::new(&session, WaveId(0), &apertures, &launches)).addresses.first().copied()
+    };
+    assert_eq!(known(Some(3)).unwrap().global, Some(0x7f00_0000_abc0));
+    assert_eq!(known(None), None);
+}
+
+/// The instruction at the PC of a loop was executed in the turn before, with other values.
+#[test]
+fn an_access_at_the_pc_of_a_loop_has_its_turn_before() {
+    let text = "LOOP:
+        PC
+        global_load_dword v60, v[2:3], off
+        v_add_u32_e32 v2, 4, v2
+        s_cbranch_scc1 LOOP
+        s_endpgm";
+    let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
+    let session = registers(&arch, &ADDRESS);
+    let (apertures, launches) = (HashMap::new(), Launches::default());
+    let registers = Registers::new(&session, WaveId(0), &apertures, &launches);
+    let walk = walk(&code(Gfx90a, text));
+    let looks = walk.looks(&walk.candidates[0], &registers, false);
+    let found: Vec<_> = looks.iter().map(|look| (look.way.distance, look.unknown.is_some())).collect();
+    assert_eq!(found, [(0, false), (3, true)]);
+}
+
+fn dispatch_info() -> DispatchInfo {
+    DispatchInfo {
+        id: 1,
+        name: String::new(),
+        agent: 1,
+        queue: 1,
+        packet: None,
+        grid: None,
+        workgroup: None,
+        fences: None,
+        group_segment_size: None,
+        private_segment_size: None,
+        kernel: None,
+        kernel_object: None,
+        kernarg: None,
+        waves: Vec::new(),
+    }
 }

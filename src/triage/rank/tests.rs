@@ -1,0 +1,185 @@
+//! Order and certainty of judged accesses, by the rules of docs/triage.md.
+
+use super::{Sighted, rank};
+use crate::arch::Generation;
+use crate::triage::judge::{Fit, Sighting};
+use crate::triage::walk::look::Look;
+use crate::triage::walk::tests::{code, walk};
+use crate::triage::{Confidence, Evidence};
+use crate::units::{LaneSet, WaveId};
+
+use Fit::{Bad, Fine, NotCaptured, OnPage, Unknown, UnknownPrivate};
+
+type Change = fn(&mut Sighting);
+
+/// Three loads, the farthest first: v1, v2, v3. The first two are complete by the waits of the text.
+fn text(between: &str) -> String {
+    format!(
+        "global_load_dword v1, v[10:11], off
+        global_load_dword v2, v[12:13], off
+        s_waitcnt vmcnt(0)
+        {between}
+        global_load_dword v3, v[14:15], off
+        PC
+        s_endpgm"
+    )
+}
+
+/// The registers that the ranked loads write, with the certainty of the first one. `fits`: of v1, v2, v3.
+fn ranked(text: &str, fits: [Fit; 3], has_page: bool, change: Change) -> (Vec<String>, Confidence) {
+    let walk = walk(&code(Generation::Gfx90a, text));
+    let of = |candidate| {
+        let register = &walk.instruction(candidate).unwrap().text["global_load_dword v".len()..];
+        let fit = fits[usize::from(register.as_bytes()[0] - b'1')];
+        let way = candidate.ways[0];
+        let mut sighting = Sighting {
+            wave: WaveId(0),
+            fit,
+            lanes: LaneSet(1),
+            addresses: Vec::new(),
+            evidence: Vec::new(),
+            look: Look {
+                way,
+                lanes: LaneSet(1),
+                addresses: Vec::new(),
+                unknown: None,
+                certain: LaneSet(1),
+                is_private: false,
+                exec_changed: None,
+                is_recovered: false,
+                is_detour: false,
+            },
+            is_contradicted: false,
+            is_good: false,
+        };
+        if fit == OnPage {
+            change(&mut sighting);
+        }
+        Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
+    };
+    let found = rank(walk.candidates.iter().map(of).collect(), has_page);
+    let names = found.iter().map(|one| one.text["global_load_dword ".len()..][..2].to_owned());
+    (names.collect(), found[0].confidence)
+}
+
+fn order(text: &str, fits: [Fit; 3]) -> String {
+    ranked(text, fits, false, |_| {}).0.join(" ")
+}
+
+#[test]
+fn better_fits_lead() {
+    let text = text("s_nop 0");
+    assert_eq!(order(&text, [OnPage, Bad, NotCaptured]), "v1 v2 v3");
+    assert_eq!(order(&text, [Unknown, UnknownPrivate, Fine]), "v1 v2 v3");
+    assert_eq!(order(&text, [Fine, NotCaptured, Unknown]), "v2 v3 v1");
+    // The stack of the wave follows other unknown addresses.
+    assert_eq!(order(&text, [Unknown, Unknown, UnknownPrivate]), "v2 v1 v3");
+}
+
+/// The first access to a bad address faults; of unknown ones the nearest counts.
+#[test]
+fn the_earliest_bad_or_the_nearest_unknown_access_leads() {
+    let text = text("s_nop 0");
+    assert_eq!(order(&text, [Bad, Bad, Bad]), "v1 v2 v3");
+    assert_eq!(order(&text, [Unknown, Unknown, Unknown]), "v3 v2 v1");
+}
+
+/// A wait within 8 instructions before the PC excludes nothing; a farther one does not exclude either, but ranks lower.
+#[test]
+fn waits_count_beyond_the_slack() {
+    let path = |nops: usize| {
+        let nops = "s_nop 0\n".repeat(nops);
+        format!(
+            "global_store_dword v[4:5], v6, off
+            global_load_dword v1, v[10:11], off
+            s_waitcnt vmcnt(0)
+            {nops}
+            PC
+            s_endpgm"
+        )
+    };
+    let first = |generation, text: &str| {
+        let walk = walk(&code(generation, text));
+        let of = |candidate| {
+            let look = Look {
+                way: candidate_way(candidate),
+                lanes: LaneSet(1),
+                addresses: Vec::new(),
+                unknown: None,
+                certain: LaneSet(1),
+                is_private: false,
+                exec_changed: None,
+                is_recovered: false,
+                is_detour: false,
+            };
+            let sighting = Sighting {
+                wave: WaveId(0),
+                fit: Unknown,
+                lanes: LaneSet(1),
+                addresses: Vec::new(),
+                evidence: Vec::new(),
+                look,
+                is_contradicted: false,
+                is_good: false,
+            };
+            Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
+        };
+        let found = rank(walk.candidates.iter().map(of).collect(), false);
+        found[0].text.split_whitespace().next().unwrap().to_owned()
+    };
+    // GFX10: the store has a counter of its own, and no wait for it.
+    assert_eq!(first(Generation::Gfx10, &path(7)), "global_load_dword");
+    assert_eq!(first(Generation::Gfx10, &path(8)), "global_store_dword");
+    assert_eq!(first(Generation::Gfx90a, &path(8)), "global_load_dword");
+}
+
+fn candidate_way(candidate: &crate::triage::walk::Candidate) -> crate::triage::walk::Way {
+    candidate.ways[0]
+}
+
+#[test]
+fn exact_needs_certainty() {
+    let plain = text("s_nop 0");
+    let certainty = |text: &str, fits, change| ranked(text, fits, true, change).1;
+    assert_eq!(certainty(&plain, [Fine, OnPage, Fine], |_| {}), Confidence::Exact);
+    // Another access may have reached the page.
+    for other in [OnPage, Unknown, UnknownPrivate] {
+        assert_eq!(certainty(&plain, [other, OnPage, Fine], |_| {}), Confidence::Likely, "{other:?}");
+    }
+    let changes: [Change; 3] = [
+        |one| one.look.exec_changed = Some(0x1000),
+        |one| one.look.is_recovered = true,
+        |one| one.look.is_detour = true,
+    ];
+    for change in changes {
+        assert_eq!(certainty(&plain, [Fine, OnPage, Fine], change), Confidence::Likely);
+    }
+    assert_eq!(
+        certainty(&plain, [Fine, OnPage, Fine], |one| one.is_contradicted = true),
+        Confidence::Possible
+    );
+    // A call hides the accesses of the callee.
+    let gap = text("s_swappc_b64 s[30:31], s[4:5]");
+    assert_eq!(certainty(&gap, [Fine, OnPage, Fine], |_| {}), Confidence::Likely);
+    // Completed far before the PC.
+    let late = text(&"s_nop 0\n".repeat(9));
+    assert_eq!(certainty(&late, [Fine, OnPage, Fine], |_| {}), Confidence::Likely);
+}
+
+/// A contradicted access follows all others, whatever its addresses.
+#[test]
+fn contradicted_accesses_are_last() {
+    let found = ranked(&text("s_nop 0"), [OnPage, Unknown, Fine], true, |one| one.is_contradicted = true);
+    assert_eq!(found.0.join(" "), "v2 v3 v1");
+}
+
+#[test]
+fn the_only_known_candidate_of_a_page_is_named() {
+    let text = text("s_nop 0");
+    let walk = walk(&code(Generation::Gfx90a, &text));
+    assert_eq!(walk.candidates.len(), 3);
+    let (names, certainty) = ranked(&text, [Fine, Unknown, Fine], true, |_| {});
+    assert_eq!((names[0].as_str(), certainty), ("v2", Confidence::Likely));
+    assert_eq!(ranked(&text, [Fine, Unknown, Fine], false, |_| {}).1, Confidence::Possible);
+    assert!(Evidence::OnlyOne.to_string().contains("no other access"));
+}
