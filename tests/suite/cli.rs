@@ -521,12 +521,12 @@ fn lists_are_of_the_chosen_waves_and_lanes() {
 
 /// A dump without a subcommand is listed. A subcommand's name is the subcommand, and with `./` before it the file.
 #[test]
-fn a_dump_without_a_subcommand_is_listed() {
+fn a_dump_without_a_subcommand_prints_its_cause() {
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
     for more in [&[][..], &["--json"]] {
-        let info = run(&[&["info", demo], more].concat());
+        let triage = run(&[&["triage", demo], more].concat());
         let alone = run(&[&[demo], more].concat());
-        assert!(alone.status.success() && alone.stdout == info.stdout, "{}", text(&alone.stderr));
+        assert!(alone.status.success() && alone.stdout == triage.stdout, "{}", text(&alone.stderr));
     }
     let scratch = crate::slim::Scratch::new("cli-alone");
     std::fs::copy(demo, scratch.path("waves")).unwrap();
@@ -535,8 +535,8 @@ fn a_dump_without_a_subcommand_is_listed() {
     let within = |arguments: &[&str]| {
         program().current_dir(folder.parent().unwrap()).args(arguments).output().unwrap()
     };
-    assert!(text(&within(&["./waves"]).stdout).starts_with("./waves ("));
-    assert!(text(&within(&["plain"]).stdout).starts_with("plain ("));
+    assert!(text(&within(&["./waves"]).stdout).starts_with("saxpy reads x[1024]"));
+    assert!(text(&within(&["plain"]).stdout).starts_with("saxpy reads x[1024]"));
     assert!(text(&within(&["waves"]).stdout).starts_with("Id"));
     let refused = within(&["wavs"]);
     assert_eq!(refused.status.code(), Some(2));
