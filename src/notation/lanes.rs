@@ -89,6 +89,14 @@ pub(crate) struct Texts {
 /// Returns texts by lane as rules, the rule of the lowest lane first. Rules hold between whole numbers of a text, in
 /// decimal or after `0x`; the rest of the texts of a rule is equal. Numbers in quotes and fractions have no rules.
 pub(crate) fn texts<'t>(texts: impl IntoIterator<Item = (LaneId, &'t str)>) -> Vec<Texts> {
+    let texts: Vec<(LaneId, &str)> = texts.into_iter().collect();
+    // The common case, without a look for numbers.
+    if let Some(((_, first), others)) = texts.split_first()
+        && others.iter().all(|(_, text)| text == first)
+    {
+        let lanes = texts.iter().map(|(lane, _)| *lane).collect();
+        return vec![Texts { lanes, text: (*first).to_owned() }];
+    }
     let items = texts.into_iter().map(|(lane, text)| {
         let (shape, numbers) = split(text);
         Item { lane, shape, numbers }

@@ -1,6 +1,8 @@
 //! The dump beside its analysis: names, stacks and lanes that a page prints.
 
 use crate::debuginfo::demangle;
+use crate::report::Style;
+use crate::report::text::mark;
 use crate::session::{Inspect, LaneState, Stack, WaveInfo};
 use crate::units::{AddressSpace, LaneSet, WaveId};
 
@@ -66,6 +68,11 @@ impl<'a> Scene<'a> {
     /// The name of a segment of a wave; `None`: global memory.
     pub(super) fn space(&self, wave: WaveId, space: AddressSpace) -> Option<String> {
         self.session(wave)?.kind().target.segment(space)
+    }
+
+    /// The warnings about a wave whose values may be wrong; a line for each.
+    pub(super) fn doubts(&self, wave: WaveId) -> String {
+        self.session(wave).map_or(String::new(), |session| mark(session, wave, Style::Plain))
     }
 
     /// The call stack of a wave.

@@ -97,6 +97,9 @@ fn stops(triage: &Triage, page: &mut Layout) {
 /// The stack of the chosen wave, below its name.
 fn stack(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
     let Some(info) = triage.waves.chosen.and_then(|wave| scene.info(wave)) else { return };
+    for doubt in scene.doubts(info.wave).lines() {
+        page.row("Doubt", doubt);
+    }
     page.row("Stack", &format!("{}: {}", info.name, info.cause));
     let Some(stack) = scene.stack(info.wave) else { return };
     // The page folds the lines itself.

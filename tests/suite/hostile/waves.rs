@@ -87,7 +87,7 @@ fn code_objects_that_waves_look_up() {
     let hostile = Hostile::with_manifest("manifest.json", manifest.as_bytes());
     std::fs::write(hostile.folder().join("no.elf"), vec![1; 1 << 16]).unwrap();
     let said = hostile.each(&["info DUMP", "waves DUMP", "groups DUMP", "dispatches DUMP"]);
-    said.prints("groups", "no code object that can be read");
+    said.prints("groups", "The stack ends here: no code object.");
 }
 
 /// A line table of 900 addresses with a thousand rows each.

@@ -23,9 +23,9 @@ fn keys(export: &Value, keys: &[&str]) -> Value {
     faults.iter().map(|fault| keys.iter().map(|key| fault[*key].clone()).collect::<Value>()).collect()
 }
 
-/// The demo's export with options.
-fn demo(options: &[&str]) -> Value {
-    export(&fixtures().join("demo.zip"), options)
+/// The export of a dump without a report of its own, with options.
+fn saxpy(options: &[&str]) -> Value {
+    export(&fixtures().join("dumps/saxpy-gfx90a-O0"), options)
 }
 
 /// Names of the reporters, by fault.
@@ -41,8 +41,8 @@ fn reporters(export: &Value) -> Vec<Vec<String>> {
 fn reports_of_one_fault_in_several_logs_are_one() {
     let logs = ["rocr.log", "offload.log", "dmesg.log"].map(report);
     let [rocr, offload, dmesg] = &logs;
-    let own = demo(&[])["faults"].as_array().unwrap().len();
-    let whole = demo(&["--log", rocr, "--log", dmesg]);
+    let own = saxpy(&[])["faults"].as_array().unwrap().len();
+    let whole = saxpy(&["--log", rocr, "--log", dmesg]);
     assert_eq!(problems(&whole), Vec::<&str>::new());
     let fault = &whole["faults"][own];
     let wanted = json!({
@@ -64,15 +64,15 @@ fn reports_of_one_fault_in_several_logs_are_one() {
     });
     assert_eq!((fault, whole["faults"].as_array().unwrap().len()), (&wanted, own + 1));
     // The write of one report is not the read of another one.
-    let apart = demo(&["--log", dmesg, "--log", offload]);
+    let apart = saxpy(&["--log", dmesg, "--log", offload]);
     assert_eq!(reporters(&apart)[own..], [["kernel_log"], ["offload"]]);
     assert_eq!(keys(&apart, &["access", "reasons"])[own + 1], json!(["write", ["not_present", "read_only"]]));
 }
 
 #[test]
 fn hips_errors_have_kinds_and_no_address() {
-    let own = demo(&[])["faults"].as_array().unwrap().len();
-    let found = demo(&["--log", &report("pytorch.log")]);
+    let own = saxpy(&[])["faults"].as_array().unwrap().len();
+    let found = saxpy(&["--log", &report("pytorch.log")]);
     // The aperture violation is also the illegal access.
     let shown = keys(&found, &["kind", "address", "process", "place"]);
     assert_eq!(shown[own], json!(["aperture", null, 403_868, { "file": report("pytorch.log"), "line": 4 }]));
@@ -82,7 +82,7 @@ fn hips_errors_have_kinds_and_no_address() {
 /// Docker's JSON, UTF-16 and ranks around a report.
 #[test]
 fn wrapped_logs_have_the_same_reports() {
-    let own = demo(&[])["faults"].as_array().unwrap().len();
+    let own = saxpy(&[])["faults"].as_array().unwrap().len();
     let plain = fs::read_to_string(report("dmesg.log")).unwrap();
     let docker: String = plain.lines().fold(String::new(), |mut text, line| {
         let _ =
@@ -94,7 +94,7 @@ fn wrapped_logs_have_the_same_reports() {
     let ranks: String = plain.lines().map(|line| format!("[3]: \u{1b}[31m{line}\u{1b}[0m\r\n")).collect();
     for (name, text) in [("docker", docker.into_bytes()), ("utf16", utf16), ("ranks", ranks.into_bytes())] {
         let path = file(&format!("wrapped-{name}"), text);
-        let found = demo(&["--log", path.to_str().unwrap()]);
+        let found = saxpy(&["--log", path.to_str().unwrap()]);
         let shown = keys(&found, &["address", "access", "client", "process"]);
         assert_eq!(shown[own], json!(["0x7f0000201000", "read", "TCP", 4321]), "{name}");
     }
@@ -102,7 +102,7 @@ fn wrapped_logs_have_the_same_reports() {
 
 #[test]
 fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
-    let own = demo(&[])["faults"].as_array().unwrap().len();
+    let own = saxpy(&[])["faults"].as_array().unwrap().len();
     for (words, start, bytes) in [
         ("0x7f0000201008", "0x7f0000201008", 1),
         ("0x7f0000201000", "0x7f0000201000", 4096),
@@ -111,7 +111,7 @@ fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
         ("0x1000+0x10", "0x1000", 16),
         ("0x0", "0x0", 4096),
     ] {
-        let found = demo(&["--fault-address", words]);
+        let found = saxpy(&["--fault-address", words]);
         let shown = keys(&found, &["kind", "address", "bytes", "source"]);
         assert_eq!(shown[own], json!(["memory", start, bytes, "user"]), "{words}");
     }
@@ -136,7 +136,7 @@ fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
 #[test]
 fn logs_that_cannot_be_read_or_report_nothing() {
     let empty = file("no-report", "all went well\n");
-    let found = demo(&["--log", empty.to_str().unwrap()]);
+    let found = saxpy(&["--log", empty.to_str().unwrap()]);
     let what = format!(
         "{}: --log: no report of a fault is in this log (expected a message of the debug agent, ROCm's or LLVM's runtime, HIP \
          or amdgpu's kernel log)",
