@@ -33,6 +33,14 @@ pub struct Fault {
     pub also: Vec<FaultReport>,
 }
 
+impl Fault {
+    /// The reported page of an access to memory, or the address that the user gives.
+    #[must_use]
+    pub fn page(&self) -> Option<FaultAddress> {
+        self.address.filter(|_| matches!(self.kind, FaultKind::Page | FaultKind::Memory))
+    }
+}
+
 /// Maximum number of reported faults of a capture: a kernel log repeats faults for as long as it runs.
 pub const MAX_FAULTS: usize = 256;
 

@@ -42,7 +42,8 @@ pub struct Capture {
     /// Global memory.
     pub global: MemoryMap,
     /// Whether `global` lists all memory that the driver mapped for the GPUs: an address outside of it is unmapped. A
-    /// core has the whole list if nothing of it is damaged or cut. Other formats hold the part that their writer chose.
+    /// core with the host's memory has the whole list if nothing of it is damaged or cut: a core of the GPUs alone lacks
+    /// host memory that the GPUs may access. Other formats hold the part that their writer chose.
     pub is_global_whole: bool,
     /// The stores of the extents.
     pub backings: Vec<Arc<dyn Backing>>,

@@ -98,11 +98,12 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let mut has_page = false;
     let launches = groups.first().map(|group| Launches::of(group.session)).unwrap_or_default();
     for (walk, stack) in walks.iter().zip(&walked) {
-        let judge = Judge::new(stack.group.session, faults);
+        let judge = Judge::new(stack.group.session, stack.group.agent, faults);
         has_page |= judge.has_page();
         sighted.extend(sightings(walk, stack.group, &judge, &launches, &mut budget));
     }
-    let mut suspects = rank::rank(sighted, has_page);
+    let is_whole = walks.len() == stopped.len() && budget > 0;
+    let mut suspects = rank::rank(sighted, has_page, is_whole);
     found.further = suspects.len().saturating_sub(MAX_SUSPECTS);
     suspects.truncate(MAX_SUSPECTS);
     for suspect in &mut suspects {

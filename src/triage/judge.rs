@@ -67,16 +67,20 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(session: &'a dyn Inspect, faults: &'a [Fault]) -> Self {
+    /// `agent`: the dump's id of the waves' GPU; reports of other GPUs are ignored.
+    pub(super) fn new(session: &'a dyn Inspect, agent: u32, faults: &'a [Fault]) -> Self {
+        let is_here = |fault: &Fault| fault.agent.is_none_or(|of| of == agent);
         let page = |fault: &'a Fault| {
-            // `Memory`: a report without its kind, like the address of the user's option.
-            let is_access = matches!(fault.kind, FaultKind::Page | FaultKind::Memory);
-            let address = fault.address.filter(|_| is_access)?;
+            let address = fault.page().filter(|_| is_here(fault))?;
             (fault.access != Some(FaultAccess::Execute)).then_some((address, fault))
         };
         let of_memory =
             |fault: &&Fault| matches!(fault.kind, FaultKind::Page | FaultKind::Memory | FaultKind::Aperture);
-        let mut kinds = faults.iter().filter(of_memory).map(|fault| fault.kind == FaultKind::Aperture);
+        let mut kinds = faults
+            .iter()
+            .filter(|fault| is_here(fault))
+            .filter(of_memory)
+            .map(|fault| fault.kind == FaultKind::Aperture);
         let is_aperture = kinds.next().map(|first| first && kinds.all(|kind| kind));
         Self { session, pages: faults.iter().filter_map(page).collect(), is_aperture }
     }

@@ -54,7 +54,7 @@ impl Sighted<'_> {
 }
 
 /// Ranks accesses, the best first, and merges those of the same instruction.
-pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool) -> Vec<Suspect> {
+pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool, is_whole: bool) -> Vec<Suspect> {
     let mut all = all;
     all.retain(|one| !one.sightings.is_empty());
     for one in &mut all {
@@ -68,7 +68,7 @@ pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool) -> Vec<Suspect> 
         (best.map(|best| best.key(one.candidate)), std::cmp::Reverse(one.waves))
     });
     let mut suspects: Vec<Suspect> = Vec::new();
-    let certain = certain(&all, judge_has_page);
+    let certain = certain(&all, judge_has_page, is_whole);
     // Beside others, an access whose addresses are all known to be good is no suspect.
     let is_good = |one: &Sighted<'_>| one.sightings.iter().all(|sighting| sighting.is_good);
     let has_others = all.iter().any(|one| !is_good(one));
@@ -102,7 +102,7 @@ fn is_same(suspect: &Suspect, sighting: &Sighting) -> bool {
 ///
 /// Exact: its addresses are on the page and known without doubt, it was certainly executed once, and no other access
 /// can have an address on the page: all others are known, and nothing is missing in the walks.
-fn certain(all: &[Sighted<'_>], has_page: bool) -> Confidence {
+fn certain(all: &[Sighted<'_>], has_page: bool, is_whole: bool) -> Confidence {
     let Some((first, best)) = all.first().and_then(|one| Some((one, one.best()?))) else {
         return Confidence::Possible;
     };
@@ -120,8 +120,9 @@ fn certain(all: &[Sighted<'_>], has_page: bool) -> Confidence {
                 && !best.look.is_detour
                 && !first.candidate.has_other_path
                 && !first.candidate.is_in_loop
+                && !first.candidate.depends_on_path
                 && best.look.way.completed.is_none_or(|wait| wait <= SLACK);
-            let is_closed = all.iter().all(|one| one.walk.gaps.is_empty());
+            let is_closed = is_whole && all.iter().all(|one| one.walk.gaps.is_empty());
             let is_only = !others().any(can_fit);
             if is_sure && is_closed && is_only { Confidence::Exact } else { Confidence::Likely }
         }

@@ -23,6 +23,8 @@ pub(super) struct Group<'a> {
     pub(super) session: &'a dyn Inspect,
     /// Their PC. `None`: not captured.
     pub(super) pc: Option<Pc>,
+    /// The dump's id of their GPU.
+    pub(super) agent: u32,
     /// The cause of the stop.
     pub(super) stop: Stop,
     /// The waves in the dump's order; at least one.
@@ -58,7 +60,7 @@ impl<'a> Survey<'a> {
                 let Ok(info) = session.wave(wave) else { continue };
                 let stop = Stop::of(info.stop.as_deref(), info.signal);
                 let place = known.entry((index, info.agent, info.pc, stop)).or_insert_with(|| {
-                    groups.push(Group { session, pc: info.pc, stop, waves: Vec::new() });
+                    groups.push(Group { session, pc: info.pc, agent: info.agent, stop, waves: Vec::new() });
                     groups.len() - 1
                 });
                 if let Some(group) = groups.get_mut(*place) {
@@ -87,11 +89,15 @@ impl<'a> Survey<'a> {
         };
         let faulted = count(&[Stop::Memory, Stop::OtherFault]);
         let mut pcs: Vec<(Pc, usize)> = Vec::new();
+        let mut known: HashMap<Pc, usize> = HashMap::new();
         for group in self.groups.iter().filter(|group| group.stop <= Stop::OtherFault) {
             let Some(pc) = group.pc else { continue };
-            match pcs.iter_mut().find(|(known, _)| *known == pc) {
-                Some((_, count)) => *count += group.waves.len(),
-                None => pcs.push((pc, group.waves.len())),
+            let index = *known.entry(pc).or_insert_with(|| {
+                pcs.push((pc, 0));
+                pcs.len() - 1
+            });
+            if let Some((_, count)) = pcs.get_mut(index) {
+                *count += group.waves.len();
             }
         }
         pcs.sort_by_key(|(_, count)| std::cmp::Reverse(*count));

@@ -109,7 +109,10 @@ pub(super) fn open(
     let is_gpu_alone = matches!(&*files, [(_, headers)] if headers.machine == elf::EM_AMDGPU);
     let executable = segments::executable(&files);
     let map = segments::map(&files, &mut problems);
-    let is_global_whole = problems.first().is_none() && files.iter().all(|(_, headers)| headers.is_whole);
+    // ROCm's runtime lists the mappings of the GPUs' devices in a core of the GPUs alone. Host memory that the GPUs may
+    // access is anonymous, and only in the host's core.
+    let is_global_whole =
+        !is_gpu_alone && problems.first().is_none() && files.iter().all(|(_, headers)| headers.is_whole);
     let stores: Vec<Arc<dyn Backing>> = files.into_iter().map(|(file, _)| file).collect();
     let memory = CoreMemory::new(&name, map, stores).of_gpu_alone(is_gpu_alone).with_executable(executable);
     let capture =

@@ -1,5 +1,6 @@
 //! The states of all waves of a dump.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -14,6 +15,10 @@ use crate::units::WaveId;
 
 /// Maximum number of waves whose polled values are read.
 const MAX_POLLING: usize = 1024;
+/// Maximum number of PCs whose code is analysed, the most frequent ones. The state of waves at others is unknown.
+const MAX_POSITIONS: usize = 4096;
+/// Maximum number of steps in the analysis of the values of all loops. Loops beyond it count as no polling loops.
+pub(super) const MAX_WORK: usize = 1 << 25;
 /// Maximum number of PCs that the first run of the tool decodes.
 const FIRST_PCS: usize = 8;
 /// Maximum number of polled values whose names are searched for.
@@ -39,7 +44,9 @@ pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) ->
     }
     let positions = positions(sessions, &waves, code);
     let mut names: HashMap<(u64, u64), Option<String>> = HashMap::new();
-    let (mut polling, mut dispatches) = (0, Vec::new());
+    let mut polling = 0;
+    // Indexes in the order of the dump.
+    let mut dispatches: HashMap<Option<u32>, usize> = HashMap::new();
     for (index, session) in sessions.iter().enumerate() {
         let groups = session.work_groups();
         let single = groups.iter().filter(|group| group.launched == Some(1));
@@ -54,6 +61,7 @@ pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) ->
             let member = Member {
                 id: info.id,
                 state,
+                is_proven: position.is_some_and(|position| position.waits_certainly(*status)),
                 has_signalled: position.and_then(|position| position.has_signalled),
                 is_endless: is_endless && state == WaveState::Spinning,
                 is_stuck: state == WaveState::Spinning,
@@ -80,10 +88,8 @@ pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) ->
         found.groups.extend(groups.iter().filter_map(|group| groups::waits(group, &mut members, &mut proof)));
         for (_, info, _) in waves.iter().filter(|(of, ..)| *of == index) {
             let Some(member) = members.get(&info.wave) else { continue };
-            let order = dispatches.iter().position(|known| *known == info.dispatch).unwrap_or_else(|| {
-                dispatches.push(info.dispatch);
-                dispatches.len() - 1
-            });
+            let next = dispatches.len();
+            let order = *dispatches.entry(info.dispatch).or_insert(next);
             states.entry((order, member.state)).or_insert((info.dispatch, 0)).1 += 1;
             let (live, waiting) = stuck.entry(order).or_default();
             *live += usize::from(member.state != WaveState::Ended);
@@ -132,7 +138,7 @@ fn positions(
     code.prepare(&first);
     let mut listings: Vec<(usize, u32, Arc<Listing>, Vec<u64>)> = Vec::new();
     let mut requests = 0;
-    for of in &pcs {
+    for of in pcs.iter().take(MAX_POSITIONS) {
         let (index, agent, pc) = of.0;
         let is_in = |(known, agents, listing, _): &&mut (usize, u32, Arc<Listing>, Vec<u64>)| {
             (*known, *agents) == (index, agent) && listing.index(pc).is_some()
@@ -145,8 +151,9 @@ fn positions(
             listings.extend(listing.map(|listing| (index, agent, listing, vec![pc])));
         }
     }
+    let work = Cell::new(MAX_WORK);
     let each = listings.iter().flat_map(|(index, agent, listing, pcs)| {
-        let flow = Flow::new(listing);
+        let flow = Flow::new(listing, &work);
         let position = move |pc: &u64| ((*index, *agent, *pc), Position::of(listing, &flow, *pc));
         pcs.iter().map(position)
     });

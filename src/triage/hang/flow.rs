@@ -1,6 +1,6 @@
 //! Flow of control in a listing: successors, loops around a PC, and paths that lead to it.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeSet, VecDeque};
 
 use super::state::CodePosition;
@@ -23,6 +23,7 @@ pub(super) struct Flow<'a> {
     next: Vec<Next>,
     before: Vec<Vec<usize>>,
     loops: OnceCell<Vec<Loop>>,
+    work: &'a Cell<usize>,
 }
 
 /// A loop: its instructions in order, and the place of a wave in it, which the caller finds.
@@ -41,7 +42,8 @@ struct Next {
 }
 
 impl<'a> Flow<'a> {
-    pub(super) fn new(listing: &'a Listing) -> Self {
+    /// `work`: the steps left for the analysis of values in loops.
+    pub(super) fn new(listing: &'a Listing, work: &'a Cell<usize>) -> Self {
         let next: Vec<Next> = (0..listing.instructions.len()).map(|at| Next::of(listing, at)).collect();
         let mut before = vec![Vec::new(); next.len()];
         for (at, next) in next.iter().enumerate() {
@@ -51,7 +53,14 @@ impl<'a> Flow<'a> {
                 }
             }
         }
-        Self { listing, next, before, loops: OnceCell::new() }
+        Self { listing, next, before, loops: OnceCell::new(), work }
+    }
+
+    /// Takes steps from those that are left; `None`: too few are.
+    pub(super) fn spend(&self, steps: usize) -> Option<()> {
+        let left = self.work.get().checked_sub(steps);
+        self.work.set(left.unwrap_or(0));
+        left.map(drop)
     }
 
     pub(super) fn at(&self, index: usize) -> Option<&'a Decoded> {

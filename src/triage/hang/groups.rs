@@ -18,6 +18,8 @@ pub(super) struct Member {
     /// The dump's id.
     pub(super) id: u32,
     pub(super) state: WaveState,
+    /// Whether it waits at a barrier beyond doubt.
+    pub(super) is_proven: bool,
     /// Whether it counts as arrived at a barrier that it does not wait for yet; `None`: unknown.
     pub(super) has_signalled: Option<bool>,
     /// Whether it is in a loop without an exit.
@@ -66,9 +68,10 @@ pub(super) fn waits(
             stays && member.has_signalled == Some(false)
         })
     };
-    if let Some(absent) = missing.iter().find(never) {
+    let proven = of(&|member| member.state == WaveState::AtBarrier && member.is_proven);
+    if let Some(absent) = missing.iter().find(never).filter(|_| !proven.is_empty()) {
         proof.is_deadlock = true;
-        proof.barrier(group, &waiting, *absent, members);
+        proof.barrier(group, &proven, *absent, members);
     }
     let is_blocked = missing.iter().any(|wave| members.get(wave).is_some_and(|member| member.is_stuck));
     for wave in waiting.iter().filter(|_| is_blocked) {

@@ -82,18 +82,23 @@ struct Write {
 const ARITHMETIC: [&str; 14] =
     ["add", "sub", "mul", "mad", "fma", "mac", "fmac", "lshl", "lshr", "ashr", "xad", "ldexp", "dot", "mfma"];
 
-/// The loads of a loop whose values decide on its exit, by index. Empty: no polling loop.
+/// The loads of a loop whose values decide on its exit, by index. Empty: no polling loop, or too much work.
 pub(super) fn polls(flow: &Flow<'_>, body: &[usize]) -> Vec<usize> {
-    let steps: Option<Vec<Step>> = body.iter().map(|index| Step::of(flow, *index)).collect();
-    let Some(mut steps) = steps else { return Vec::new() };
+    find_polls(flow, body).unwrap_or_default()
+}
+
+fn find_polls(flow: &Flow<'_>, body: &[usize]) -> Option<Vec<usize>> {
+    // Each step is compared with all others.
+    flow.spend(body.len().saturating_mul(body.len()))?;
+    let mut steps: Vec<Step> = body.iter().map(|index| Step::of(flow, *index)).collect::<Option<_>>()?;
     name_slots(&mut steps);
-    let uses = Uses::of(&steps);
-    let counters = uses.counters(&steps);
+    let uses = Uses::of(&steps, flow);
+    let counters = uses.counters(&steps)?;
     let exits = flow.exits(body);
     let is_exit = |at: usize| steps.get(at).is_some_and(|step| exits.contains(&step.index));
     // A loop that counts its turns ends by itself.
-    if uses.after(counters.clone(), true).into_iter().any(is_exit) {
-        return Vec::new();
+    if uses.after(counters.clone(), true)?.into_iter().any(is_exit) {
+        return None;
     }
     // Any store of the loop may change what the load reads, except between LDS and other memory.
     let is_stored = |load: Form| {
@@ -101,19 +106,23 @@ pub(super) fn polls(flow: &Flow<'_>, body: &[usize]) -> Vec<usize> {
         let may_reach = |store: Form| is_local(store) == is_local(load) || matches!(store, Form::Flat { .. });
         steps.iter().filter_map(|step| step.store).any(may_reach)
     };
-    let is_poll = |(at, step): &(usize, &Step)| {
-        let Some(form) = step.load else { return false };
-        if is_stored(form) || uses.addresses_from(*at).any(|from| counters.contains(&from)) {
-            return false;
+    let mut polls = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let Some(form) = step.load else { continue };
+        if is_stored(form) || uses.addresses_from(at).any(|from| counters.contains(&from)) {
+            continue;
         }
         // A comparison of the value in which no counter takes part decides on an exit.
-        uses.after(BTreeSet::from([*at]), false).into_iter().any(|then| {
+        for then in uses.after(BTreeSet::from([at]), false)? {
             let compares = steps.get(then).is_some_and(|step| step.is_comparison);
             let counts = uses.values_from(then).any(|from| counters.contains(&from));
-            compares && !counts && uses.after(BTreeSet::from([then]), false).into_iter().any(is_exit)
-        })
-    };
-    steps.iter().enumerate().filter(is_poll).map(|(_, step)| step.index).collect()
+            if compares && !counts && uses.after(BTreeSet::from([then]), false)?.into_iter().any(is_exit) {
+                polls.push(step.index);
+                break;
+            }
+        }
+    }
+    Some(polls)
 }
 
 /// Turns accesses by spilled addresses into accesses to slots.
@@ -182,21 +191,27 @@ pub(super) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> Vec<(usize, Regis
 
 /// The steps whose results each step of a loop uses, from this turn or the one before. The order of the code stands for
 /// the order of execution.
-#[derive(Debug)]
-struct Uses {
+struct Uses<'f> {
+    flow: &'f Flow<'f>,
     values: Vec<BTreeSet<usize>>,
     addresses: Vec<BTreeSet<usize>>,
+    /// For each step those that use its result as a value.
+    users: Vec<Vec<usize>>,
+    /// For each step those that use its result in an address.
+    addressed: Vec<Vec<usize>>,
 }
 
-impl Uses {
-    fn of(steps: &[Step]) -> Self {
-        let all = |items: fn(&Step) -> &[Item]| {
+impl<'f> Uses<'f> {
+    fn of(steps: &[Step], flow: &'f Flow<'f>) -> Self {
+        let all = |items: fn(&Step) -> &[Item]| -> Vec<BTreeSet<usize>> {
             let of = |(at, step): (usize, &Step)| {
                 items(step).iter().flat_map(|item| writers(steps, at, item)).collect()
             };
             steps.iter().enumerate().map(of).collect()
         };
-        Self { values: all(|step| &step.reads), addresses: all(|step| &step.address) }
+        let (values, addresses) = (all(|step| &step.reads), all(|step| &step.address));
+        let (users, addressed) = (inverse(&values), inverse(&addresses));
+        Self { flow, values, addresses, users, addressed }
     }
 
     fn values_from(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
@@ -207,34 +222,44 @@ impl Uses {
         self.addresses.get(at).into_iter().flatten().copied()
     }
 
-    /// The steps that depend on some. `by_address`: a loaded value depends on its address.
-    fn after(&self, seeds: BTreeSet<usize>, by_address: bool) -> BTreeSet<usize> {
-        let mut found: BTreeSet<usize> = BTreeSet::new();
-        loop {
-            let count = found.len();
-            for at in 0..self.values.len() {
-                let is_one = |from: usize| seeds.contains(&from) || found.contains(&from);
-                if self.values_from(at).any(is_one) || by_address && self.addresses_from(at).any(is_one) {
-                    found.insert(at);
-                }
-            }
-            if found.len() == count {
-                return found;
-            }
+    /// The steps that depend on some. `by_address`: a loaded value depends on its address. `None`: too much work.
+    fn after(&self, seeds: BTreeSet<usize>, by_address: bool) -> Option<BTreeSet<usize>> {
+        let mut found = BTreeSet::new();
+        let mut open: Vec<usize> = seeds.into_iter().collect();
+        while let Some(from) = open.pop() {
+            let values = self.users.get(from).map_or(&[][..], Vec::as_slice);
+            let addresses = self.addressed.get(from).filter(|_| by_address).map_or(&[][..], Vec::as_slice);
+            self.flow.spend(values.len() + addresses.len())?;
+            open.extend(values.iter().chain(addresses).copied().filter(|to| found.insert(*to)));
         }
+        Some(found)
     }
 
     /// Steps whose results change from turn to turn by themselves, and all that depends on them.
-    fn counters(&self, steps: &[Step]) -> BTreeSet<usize> {
-        let feeds_itself = |(at, step): &(usize, &Step)| {
-            let depends = |by_address| self.after(BTreeSet::from([*at]), by_address).contains(at);
-            step.is_arithmetic && depends(false) || step.load.is_some() && depends(true)
-        };
-        let seeds: BTreeSet<usize> =
-            steps.iter().enumerate().filter(feeds_itself).map(|(at, _)| at).collect();
-        let after = self.after(seeds.clone(), true);
-        seeds.union(&after).copied().collect()
+    fn counters(&self, steps: &[Step]) -> Option<BTreeSet<usize>> {
+        let mut seeds = BTreeSet::new();
+        for (at, step) in steps.iter().enumerate() {
+            let depends = |by_address| Some(self.after(BTreeSet::from([at]), by_address)?.contains(&at));
+            if step.is_arithmetic && depends(false)? || step.load.is_some() && depends(true)? {
+                seeds.insert(at);
+            }
+        }
+        let after = self.after(seeds.clone(), true)?;
+        Some(seeds.union(&after).copied().collect())
     }
+}
+
+/// For each step those that have it in their set.
+fn inverse(sets: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
+    let mut found = vec![Vec::new(); sets.len()];
+    for (at, set) in sets.iter().enumerate() {
+        for from in set {
+            if let Some(users) = found.get_mut(*from) {
+                users.push(at);
+            }
+        }
+    }
+    found
 }
 
 /// The steps that write an item last before a step, backwards through the loop.

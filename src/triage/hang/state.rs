@@ -68,6 +68,17 @@ impl Position {
         Some(Self { listing: Arc::clone(listing), index, place, body, has_signalled })
     }
 
+    /// Whether a wave waits at a barrier, now or next, beyond doubt. Directly behind a barrier or at the wait for it the
+    /// wave may be released: the status decides.
+    pub(super) fn waits_certainly(&self, status: Status) -> bool {
+        match self.place {
+            CodePosition::Barrier => true,
+            CodePosition::BehindBarrier { .. } => status.is_in_barrier == Some(true),
+            CodePosition::BarrierWait => status.is_barrier_complete == Some(false),
+            _ => false,
+        }
+    }
+
     /// The source file and the lines of the loop, in order, or those of the PC.
     pub(super) fn lines(&self) -> (Option<String>, Vec<u64>) {
         let instructions = &self.listing.instructions;

@@ -68,7 +68,7 @@ const LOAD: &str = "global_load_dword v2, v[0:1], off";
 const ATOMIC: &str = "global_atomic_add v[0:1], v2, off";
 
 fn fit(session: &MockInspect, faults: &[Fault], text: &str, look: Look) -> (Fit, LaneSet) {
-    let found = Judge::new(session, faults).judge(WaveId(0), &access(text), look);
+    let found = Judge::new(session, 1, faults).judge(WaveId(0), &access(text), look);
     (found.fit, found.lanes)
 }
 

@@ -57,7 +57,7 @@ fn ranked(text: &str, fits: [Fit; 3], has_page: bool, change: Change) -> (Vec<St
         }
         Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
     };
-    let found = rank(walk.candidates.iter().map(of).collect(), has_page);
+    let found = rank(walk.candidates.iter().map(of).collect(), has_page, true);
     let names = found.iter().map(|one| one.text["global_load_dword ".len()..][..2].to_owned());
     (names.collect(), found[0].confidence)
 }
@@ -124,7 +124,7 @@ fn waits_count_beyond_the_slack() {
             };
             Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
         };
-        let found = rank(walk.candidates.iter().map(of).collect(), false);
+        let found = rank(walk.candidates.iter().map(of).collect(), false, true);
         found[0].text.split_whitespace().next().unwrap().to_owned()
     };
     // GFX10: the store has a counter of its own, and no wait for it.

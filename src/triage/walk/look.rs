@@ -13,7 +13,7 @@ use crate::units::{LaneId, LaneSet};
 
 /// MODE.GPR_IDX_EN of GFX9: the text of vector instructions does not show their registers.
 const INDEX_MODE: u32 = 1 << 27;
-const EXEC: RegisterRange = RegisterRange::new(RegisterFile::Exec, 0, 2);
+pub(super) const EXEC: RegisterRange = RegisterRange::new(RegisterFile::Exec, 0, 2);
 const VCC: RegisterRange = RegisterRange::new(RegisterFile::Vcc, 0, 2);
 
 /// The addresses of an access in a wave.

@@ -26,6 +26,8 @@ pub(super) const MAX_DISTANCE: usize = 128;
 const MAX_STEPS: usize = 4096;
 /// Maximum number of accesses.
 pub(super) const MAX_CANDIDATES: usize = 64;
+/// Maximum number of instructions that all searches of a function's graph visit. Beyond it any path is possible.
+const MAX_VISITS: usize = 1 << 18;
 /// Maximum number of paths from an access.
 const MAX_WAYS: usize = 2;
 
@@ -73,6 +75,9 @@ pub(super) struct Candidate {
     pub(super) has_other_path: bool,
     /// Whether a loop executes it several times.
     pub(super) is_in_loop: bool,
+    /// Whether several paths lead from it to the PC, and some instruction on them writes EXEC or a register of its
+    /// address: a path tells the addresses only if it is the one that the wave took.
+    pub(super) depends_on_path: bool,
 }
 
 /// A path from an access to the PC.

@@ -3,9 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use super::look::EXEC;
 use super::waits::Waits;
-use super::{Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_WAYS, Node, Paths, Step, Way};
-use crate::isa::Control;
+use super::{
+    Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_VISITS, MAX_WAYS, Node, Paths, Step, Way,
+};
+use crate::isa::{Control, RegisterRange, named_registers};
 use crate::triage::listings::{Decoded, Listing};
 
 /// Instructions between the computation of a jump's target and the jump.
@@ -121,7 +124,7 @@ impl Graph {
         let mut candidates: Vec<Candidate> = Vec::new();
         // A capture may show the PC too early.
         if self.decoded(start).is_some_and(|one| one.effects.as_ref().is_ok_and(|of| of.access.is_some())) {
-            add(&mut candidates, start, Way { step: 0, distance: 0, completed: None });
+            gaps.extend(add(&mut candidates, start, Way { step: 0, distance: 0, completed: None }));
         }
         let mut queue = VecDeque::from([0usize]);
         while let Some(at) = queue.pop_front() {
@@ -153,7 +156,7 @@ impl Graph {
                         if effects.access.is_some() {
                             let completed = waits.proof(effects);
                             let way = Way { step: step_index, distance, completed };
-                            add(&mut candidates, edge.node, way);
+                            gaps.extend(add(&mut candidates, edge.node, way));
                         }
                         waits = waits.before(effects, distance);
                     }
@@ -166,9 +169,11 @@ impl Graph {
                 queue.push_back(step_index);
             }
         }
+        let mut visits = MAX_VISITS;
         for candidate in &mut candidates {
-            candidate.is_in_loop = self.reaches(candidate.node, candidate.node, None);
-            candidate.has_other_path = self.has_path_without(start, candidate.node);
+            candidate.is_in_loop = self.is_in_loop(candidate.node, &mut visits);
+            (candidate.has_other_path, candidate.depends_on_path) =
+                self.paths_to(start, candidate.node, &mut visits);
         }
         let gaps = gaps.into_iter().collect();
         Paths { graph: self, steps, candidates, gaps }
@@ -187,16 +192,18 @@ impl Graph {
         false
     }
 
-    /// Whether a path leads from an instruction backwards to another one, without a third one.
-    fn reaches(&self, from: Node, to: Node, without: Option<Node>) -> bool {
+    /// Whether a path leads from an instruction to itself.
+    fn is_in_loop(&self, node: Node, visits: &mut usize) -> bool {
         let mut seen = HashSet::new();
-        let mut queue = vec![from];
-        while let Some(node) = queue.pop() {
-            for edge in self.before(node).0 {
-                if edge.node == to {
+        let mut queue = vec![node];
+        while let Some(at) = queue.pop() {
+            let Some(left) = visits.checked_sub(1) else { return true };
+            *visits = left;
+            for edge in self.before(at).0 {
+                if edge.node == node {
                     return true;
                 }
-                if Some(edge.node) != without && seen.insert(edge.node) {
+                if seen.insert(edge.node) {
                     queue.push(edge.node);
                 }
             }
@@ -204,23 +211,41 @@ impl Graph {
         false
     }
 
-    /// Whether a path leads from an instruction backwards to a start without another one.
-    fn has_path_without(&self, from: Node, without: Node) -> bool {
+    /// The paths from an access to the PC: whether some path to the PC has not the access, and whether the registers of
+    /// its address depend on the path. Past the number of visits both are assumed.
+    fn paths_to(&self, pc: Node, access: Node, visits: &mut usize) -> (bool, bool) {
+        let named = self.decoded(access).map(|one| named_registers(&one.text)).unwrap_or_default();
         let mut seen = HashSet::new();
-        let mut queue = vec![from];
+        let mut queue = vec![pc];
+        let (mut has_fork, mut has_write) = (false, false);
         while let Some(node) = queue.pop() {
+            let Some(left) = visits.checked_sub(1) else { return (true, true) };
+            *visits = left;
             let (edges, gap) = self.before(node);
             let is_start = edges.is_empty() || (node.index == 0 && node.listing == self.calls.len());
             if gap.is_some() || is_start {
-                return true;
+                return (true, true);
             }
+            has_fork |= edges.len() > 1;
             for edge in edges {
-                if edge.node != without && seen.insert(edge.node) {
+                if edge.node != access && seen.insert(edge.node) {
+                    has_write |= self.may_write(edge.node, &named);
                     queue.push(edge.node);
                 }
             }
         }
-        false
+        (false, has_fork && has_write)
+    }
+
+    /// Whether an instruction may write EXEC or one of these registers.
+    fn may_write(&self, node: Node, registers: &[RegisterRange]) -> bool {
+        let effects = self.decoded(node).and_then(|one| one.effects.as_ref().ok());
+        effects.is_none_or(|effects| {
+            let is_it = |range: RegisterRange| {
+                range.overlaps(EXEC) || registers.iter().any(|register| register.overlaps(range))
+            };
+            effects.control == Control::Call || effects.writes.iter().any(|write| is_it(write.range))
+        })
     }
 
     /// Jumps to computed addresses: a jump to a register whose value begins as the PC.
@@ -238,10 +263,17 @@ impl Graph {
     }
 }
 
-fn add(candidates: &mut Vec<Candidate>, node: Node, way: Way) {
+/// Adds a path of an access. Returns a gap if the access is dropped.
+fn add(candidates: &mut Vec<Candidate>, node: Node, way: Way) -> Option<Gap> {
     if let Some(candidate) = candidates.iter_mut().find(|candidate| candidate.node == node) {
         candidate.ways.push(way);
-    } else if candidates.len() < MAX_CANDIDATES {
-        candidates.push(Candidate { node, ways: vec![way], has_other_path: false, is_in_loop: false });
+        return None;
     }
+    let is_kept = candidates.len() < MAX_CANDIDATES;
+    if is_kept {
+        let ways = vec![way];
+        let one = Candidate { node, ways, has_other_path: false, is_in_loop: false, depends_on_path: false };
+        candidates.push(one);
+    }
+    (!is_kept).then_some(Gap::Distance)
 }

@@ -373,7 +373,8 @@ fn cores_of_two_processes_are_reported() {
     );
 }
 
-/// An address outside of the segments is unmapped only if the file has all of them with all their bytes.
+/// An address outside of the segments is unmapped only if the file has all of them with all their bytes, and those of
+/// the host: ROCm's core of the GPUs lists mappings of the GPUs' devices only, and host memory for GPUs is anonymous.
 #[test]
 fn an_undamaged_core_has_the_whole_map() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/gpucore");
@@ -395,5 +396,8 @@ fn an_undamaged_core_has_the_whole_map() {
     let mut empty = whole.clone();
     empty[load..load + 4].fill(0);
     assert!(!is_whole(empty));
+    let mut without_host = whole.clone();
+    without_host[18..20].copy_from_slice(&crate::elf::EM_AMDGPU.0.to_le_bytes());
+    assert!(!is_whole(without_host));
     assert!(!is_whole(whole[..whole.len() - 1].to_vec()));
 }

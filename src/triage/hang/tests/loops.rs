@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{at, listing, place};
+use super::{at, listing, place, work};
 use crate::arch::{Generation, Processor};
 use crate::isa::{self, RegisterFile};
 use crate::triage::hang::flow::Flow;
@@ -156,7 +156,7 @@ fn a_way_out_disproves_an_endless_loop() {
     let endless = |inside: &str| {
         let text = format!("top:\ns_nop 0\n{inside}\ns_branch -> top\nout:\ns_endpgm");
         let listing = listing(Generation::Gfx12, &text);
-        Flow::new(&listing).endless(listing.index(at(&text, "top")).unwrap()).is_some()
+        Flow::new(&listing, &work()).endless(listing.index(at(&text, "top")).unwrap()).is_some()
     };
     assert!(endless("s_sleep 1"));
     assert!(endless("s_cbranch_scc1 -> top"));
@@ -190,10 +190,33 @@ fn loops_around_an_instruction() {
         side:
         s_endpgm";
     let listing = listing(Generation::Gfx9, text);
-    let flow = Flow::new(&listing);
+    let work = work();
+    let flow = Flow::new(&listing, &work);
     let loops = |of| flow.loops(of).map(|one| one.body.clone()).collect::<Vec<_>>();
     assert_eq!(loops(1), [vec![1, 2, 3], vec![0, 1, 2, 3, 4]]);
     assert_eq!(loops(0), [[0, 1, 2, 3, 4]]);
     assert_eq!(loops(5), Vec::<Vec<usize>>::new());
     assert_eq!(flow.exits(&[1, 2, 3]), [2, 3]);
+}
+
+/// A loop of 500 dependent additions, and 300 loops around it: the analysis of values has a limit for all loops.
+#[test]
+fn large_loops_cost_bounded_work() {
+    let mut text = String::from("start:\n");
+    for _ in 0..480 {
+        text.push_str("v_mac_f32_e32 v0, v0, v0\n");
+    }
+    text.push_str("global_load_dword v0, v[2:3], off\n");
+    for index in 0..16 {
+        text.push_str(&format!("last{index}:\ns_cbranch_vccnz -> start\n"));
+    }
+    text.push_str("s_endpgm\n");
+    let listing = listing(Generation::Gfx90a, &text);
+    let work = work();
+    let flow = Flow::new(&listing, &work);
+    let started = std::time::Instant::now();
+    for index in 0..100 {
+        assert!(super::Position::of(&listing, &flow, super::START + index * 4).is_some());
+    }
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
 }

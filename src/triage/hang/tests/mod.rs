@@ -4,10 +4,12 @@ mod dumps;
 mod loops;
 mod states;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::arch::Generation;
 use crate::isa;
+use crate::triage::hang::analysis::MAX_WORK;
 use crate::triage::hang::flow::Flow;
 use crate::triage::hang::state::Position;
 use crate::triage::listings::{Decoded, Listing};
@@ -62,5 +64,10 @@ fn at(text: &str, label: &str) -> u64 {
 
 /// The place of a PC in a listing.
 fn place(listing: &Arc<Listing>, pc: u64) -> Option<Position> {
-    Position::of(listing, &Flow::new(listing), pc)
+    Position::of(listing, &Flow::new(listing, &work()), pc)
+}
+
+/// The work of one analysis.
+fn work() -> Cell<usize> {
+    Cell::new(MAX_WORK)
 }

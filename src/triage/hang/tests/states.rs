@@ -207,3 +207,20 @@ fn a_wait_is_one_for_memory_if_an_operation_is_outstanding() {
     );
     assert_eq!(running(Gfx9, &joined, "wait"), Running);
 }
+
+/// A proof of a deadlock needs a wave that waits beyond doubt: directly behind a barrier it may be released.
+#[test]
+fn only_the_status_proves_a_wait_behind_a_barrier() {
+    let proves = |generation, text, label, status| {
+        position(generation, text, label).is_some_and(|position| position.waits_certainly(status))
+    };
+    let in_barrier = |bit| Status { is_in_barrier: Some(bit), ..NONE };
+    let complete = |bit| Status { is_barrier_complete: Some(bit), ..NONE };
+    assert!(proves(Gfx90a, BARRIER, "at", NONE) && !proves(Gfx90a, BARRIER, "first", NONE));
+    assert!(
+        !proves(Gfx90a, BARRIER, "behind", NONE) && !proves(Gfx90a, BARRIER, "behind", in_barrier(false))
+    );
+    assert!(proves(Gfx90a, BARRIER, "behind", in_barrier(true)));
+    assert!(!proves(Gfx12, SPLIT, "wait", NONE) && !proves(Gfx12, SPLIT, "wait", complete(true)));
+    assert!(proves(Gfx12, SPLIT, "wait", complete(false)));
+}
