@@ -53,7 +53,7 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     let is_memory = match stop {
         Some(Stop::Memory) => true,
         Some(Stop::OtherFault) | None => false,
-        Some(Stop::Unknown | Stop::Running) => faults.iter().any(of_memory),
+        Some(Stop::Halted | Stop::Unknown | Stop::Running) => faults.iter().any(of_memory),
     };
     let has_faulted = found.waves.faulted > 0;
     let chosen = found.waves.chosen.filter(|_| has_faulted || question.wave.is_some());

@@ -16,6 +16,8 @@ use crate::units::{LaneId, Pc, WaveId};
 const NO_FAULT: [u8; 2] = [0, 5];
 /// Stop reasons of an access to memory.
 const OF_MEMORY: [&str; 2] = ["memory_violation", "address_error"];
+/// The stop reason of a halt without a reason.
+const HALT: &str = "fatal_halt";
 
 /// Waves of one session, GPU, PC and kind of stop.
 pub(super) struct Group<'a> {
@@ -38,6 +40,8 @@ pub(super) enum Stop {
     Memory,
     /// Another fault.
     OtherFault,
+    /// A halt without a reason; a report may have the reason.
+    Halted,
     /// Not known.
     Unknown,
     /// It was running, or a debugger stopped it.
@@ -71,7 +75,7 @@ impl<'a> Survey<'a> {
         Self { groups }
     }
 
-    /// The groups of the most telling stop that has waves: an access to memory, another fault, an unknown cause.
+    /// The groups of the most telling stop that has waves: an access to memory, another fault, a halt, an unknown cause.
     /// Waves that were running count if nothing else is there.
     pub(super) fn stopped(&self) -> Vec<&Group<'a>> {
         let stop = self.groups.iter().map(|group| group.stop).min();
@@ -87,10 +91,10 @@ impl<'a> Survey<'a> {
             let groups = self.groups.iter().filter(|group| of.contains(&group.stop));
             groups.map(|group| group.waves.len()).sum::<usize>()
         };
-        let faulted = count(&[Stop::Memory, Stop::OtherFault]);
+        let faulted = count(&[Stop::Memory, Stop::OtherFault, Stop::Halted]);
         let mut pcs: Vec<(Pc, usize)> = Vec::new();
         let mut known: HashMap<Pc, usize> = HashMap::new();
-        for group in self.groups.iter().filter(|group| group.stop <= Stop::OtherFault) {
+        for group in self.groups.iter().filter(|group| group.stop <= Stop::Halted) {
             let Some(pc) = group.pc else { continue };
             let index = *known.entry(pc).or_insert_with(|| {
                 pcs.push((pc, 0));
@@ -113,6 +117,7 @@ impl Stop {
         match reasons {
             None => Self::Unknown,
             Some(reasons) if reasons.iter().any(|name| OF_MEMORY.contains(&name.as_str())) => Self::Memory,
+            Some([only]) if only == HALT => Self::Halted,
             Some(_) if !NO_FAULT.contains(&signal) => Self::OtherFault,
             Some(_) => Self::Running,
         }

@@ -177,3 +177,22 @@ fn the_counts_are_of_the_chosen_waves() {
         })
     );
 }
+
+/// A halt names no cause; with a reported page the access is looked for.
+#[test]
+fn a_halt_with_a_reported_page_has_an_access() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = fixtures().join("dumps/saxpy-gfx90a-O0");
+    for entry in fs::read_dir(&from).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let manifest = folder.path().join("manifest.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    assert!(text.contains("memory_violation"));
+    fs::write(&manifest, text.replace("memory_violation", "fatal_halt")).unwrap();
+    let dump = folder.path().to_str().unwrap();
+    assert!(run(&["triage", dump]).contains("fatal halt"));
+    let page = run(&["triage", dump, "--fault-address", PAGE]);
+    assert!(page.starts_with("saxpy reads x[1024]"), "{page}");
+}

@@ -71,6 +71,9 @@ fn the_most_telling_stop_counts() {
     const ILLEGAL: Option<&[&str]> = Some(&["illegal_instruction"]);
     assert_eq!(first(&[(0, ILLEGAL, 4), (0, FAULT, 11), (0, None, 0)]), Some(Stop::Memory));
     assert_eq!(first(&[(0, None, 0), (0, ILLEGAL, 4)]), Some(Stop::OtherFault));
+    const HALTED: Option<&[&str]> = Some(&["fatal_halt"]);
+    assert_eq!(first(&[(0, None, 0), (0, HALTED, 6)]), Some(Stop::Halted));
+    assert_eq!(first(&[(0, HALTED, 6), (0, ILLEGAL, 4)]), Some(Stop::OtherFault));
     assert_eq!(first(&[(0, STOPPED, 5), (0, None, 0)]), Some(Stop::Unknown));
     assert_eq!(first(&[(0, STOPPED, 5), (0, Some(&[]), 0)]), Some(Stop::Running));
     assert_eq!(first(&[]), None);
