@@ -1,7 +1,7 @@
 //! Scores of the fault analysis over all cases: right instruction, right lanes, wrong certainty.
 //!
-//! `LANESCOPE_FAULTS=all` tests each distance from 0 to 30 of each case, with and without the report: minutes. The test
-//! prints its table and the misses; `--nocapture` shows them.
+//! Each case is tested at one distance with the report and at one without. `LANESCOPE_FAULTS=all` tests all of
+//! [`DISTANCES`]: minutes. The test prints its table and the misses; `--nocapture` shows them.
 
 use std::sync::Mutex;
 
@@ -63,10 +63,10 @@ fn jobs(cases: &Cases, all: bool) -> Vec<(usize, Moment)> {
             let turn = |every: usize, what: &str| {
                 (at + pick(&format!("{what} {}", case.name), every)).is_multiple_of(every)
             };
-            if all || turn(4, "report") {
+            if all || turn(DISTANCES.len(), "report") {
                 jobs.push((index, Moment { distance, has_report: true, lacks_memory: turn(4, "memory") }));
             }
-            if all || turn(5, "none") {
+            if all || turn(DISTANCES.len(), "none") {
                 jobs.push((index, Moment { distance, has_report: false, lacks_memory: turn(4, "memory") }));
             }
         }
