@@ -34,6 +34,12 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Whether an access to memory failed.
+    #[must_use]
+    pub fn is_of_memory(&self) -> bool {
+        matches!(self.kind, FaultKind::Page | FaultKind::Memory | FaultKind::Aperture)
+    }
+
     /// The reported page of an access to memory, or the address that the user gives.
     #[must_use]
     pub fn page(&self) -> Option<FaultAddress> {

@@ -130,8 +130,6 @@ pub enum Evidence {
     Outstanding,
     /// A wait proves its completion only few instructions before the PC.
     JustCompleted(usize),
-    /// The stop is at the instruction.
-    PreciseStop,
     /// The PC is at the instruction, so it was executed only if the capture shows the PC too early.
     AtPc,
     /// The addresses come from registers that were overwritten, and computed again.
@@ -168,7 +166,6 @@ impl Display for Evidence {
                 "a wait {} before the PC proves its completion, but faults are reported late",
                 counted(*value, "instruction")
             ),
-            Self::PreciseStop => f.write_str("the wave stopped at this instruction"),
             Self::AtPc => f.write_str("the wave stopped before this instruction, unless the PC is too early"),
             Self::Recovered => f.write_str("the address is computed again from values that survived"),
             Self::OtherPath => f.write_str("a branch leads to the PC: another path has not this access"),

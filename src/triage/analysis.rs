@@ -46,14 +46,12 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     let survey = Survey::of(sessions, question.wave);
     let mut found = Triage { waves: survey.stops(), ..Triage::default() };
     let mut code = Listings::default();
-    let of_memory =
-        |fault: &Fault| matches!(fault.kind, FaultKind::Page | FaultKind::Memory | FaultKind::Aperture);
     let stopped = survey.stopped();
     let stop = stopped.first().map(|group| group.stop);
     let is_memory = match stop {
         Some(Stop::Memory) => true,
         Some(Stop::OtherFault) | None => false,
-        Some(Stop::Halted | Stop::Unknown | Stop::Running) => faults.iter().any(of_memory),
+        Some(Stop::Halted | Stop::Unknown | Stop::Running) => faults.iter().any(Fault::is_of_memory),
     };
     let has_faulted = found.waves.faulted > 0;
     let chosen = found.waves.chosen.filter(|_| has_faulted || question.wave.is_some());

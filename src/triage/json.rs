@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Cause, Confidence, Evidence, GroupWait, Hang, IndexRule, MissingData, Neighbour, Pattern, PatternOf,
-    PolledValue, Scene, SourceAt, Suspect, Term, Triage, Variable, WaveState, WaveWait,
+    PolledValue, Scene, SourceAt, Suspect, Term, Triage, Variable, WaveWait,
 };
 use crate::capture::{Fault, PAGE};
 use crate::isa::Direction;
@@ -257,7 +257,7 @@ fn hang(of: &Hang, scene: &Scene<'_>) -> Value {
     let counts = of
         .counts
         .iter()
-        .map(|(dispatch, of, count)| json!({ "dispatch": dispatch, "state": state(*of), "waves": count }));
+        .map(|(dispatch, of, count)| json!({ "dispatch": dispatch, "state": of.name(), "waves": count }));
     json!({
         "hang": of.is_hang,
         "deadlock": of.is_deadlock,
@@ -282,7 +282,7 @@ fn group(of: &GroupWait, scene: &Scene<'_>) -> Value {
 fn wait(of: &WaveWait, scene: &Scene<'_>) -> Value {
     json!({
         "wave": scene.id(of.wave),
-        "state": state(of.state),
+        "state": of.state.name(),
         "pc": of.pc.map(|pc| pc.to_string()),
         "function": of.function,
         "file": of.file,
@@ -300,20 +300,6 @@ fn poll(of: &PolledValue) -> Value {
         "lanes": lanes(of.lanes),
         "name": of.name,
     })
-}
-
-fn state(of: WaveState) -> &'static str {
-    match of {
-        WaveState::AtBarrier => "at-barrier",
-        WaveState::Spinning => "spinning",
-        WaveState::WaitingMemory => "waiting-memory",
-        WaveState::Sleeping => "sleeping",
-        WaveState::Halted => "halted",
-        WaveState::Faulted => "faulted",
-        WaveState::Ended => "ended",
-        WaveState::Running => "running",
-        WaveState::Unknown => "unknown",
-    }
 }
 
 fn direction(of: Direction) -> &'static str {
@@ -339,8 +325,6 @@ fn missing(of: &MissingData) -> Value {
         MissingData::Code(_) => "code",
         MissingData::Registers { .. } => "registers",
         MissingData::MemoryMap => "memory-map",
-        MissingData::DebugInfo(_) => "debug-info",
-        MissingData::Waves(_) => "waves",
     };
     json!({ "missing": name, "text": of.to_string() })
 }

@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::map::Map;
+use super::map::{Map, is_hole};
 use super::walk::look::Look;
 use super::{AddressOf, Evidence};
 use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason};
@@ -74,12 +74,10 @@ impl<'a> Judge<'a> {
             let address = fault.page().filter(|_| is_here(fault))?;
             (fault.access != Some(FaultAccess::Execute)).then_some((address, fault))
         };
-        let of_memory =
-            |fault: &&Fault| matches!(fault.kind, FaultKind::Page | FaultKind::Memory | FaultKind::Aperture);
         let mut kinds = faults
             .iter()
             .filter(|fault| is_here(fault))
-            .filter(of_memory)
+            .filter(|fault| fault.is_of_memory())
             .map(|fault| fault.kind == FaultKind::Aperture);
         let is_aperture = kinds.next().map(|first| first && kinds.all(|kind| kind));
         Self { session, pages: faults.iter().filter_map(page).collect(), is_aperture }
@@ -283,12 +281,6 @@ fn reported(fault: &Fault) -> Option<FaultAccess> {
 fn place(wave: WaveId, at: AddressOf) -> MemoryAddress {
     let lane = at.lane.or(Some(LaneId::default()));
     MemoryAddress { space: at.space, address: Address(at.address), wave: Some(wave), lane }
-}
-
-/// Whether bits 63 to 47 differ: an address in no aperture.
-fn is_hole(address: u64) -> bool {
-    let high = address >> 47;
-    high != 0 && high != (1 << 17) - 1
 }
 
 /// Whether an atomic is not aligned to its size.

@@ -10,6 +10,12 @@ const MAX_GAPS: usize = 8;
 /// The tags of plain addresses in clients' addresses: bits 63 to 56.
 const PLAIN_TAGS: [u64; 2] = [0x00, 0xff];
 
+/// Whether bits 63 to 47 of an address differ: it is in no aperture.
+pub(super) fn is_hole(address: u64) -> bool {
+    let high = address >> 47;
+    high != 0 && high != (1 << 17) - 1
+}
+
 /// The memory map of a dump for a wave.
 #[derive(Clone, Copy)]
 pub(super) struct Map<'a> {

@@ -39,7 +39,7 @@ pub use steps::Step;
 pub use summary::{stops, summary};
 
 use crate::capture::Fault;
-use crate::units::{LaneId, LaneSet, Pc, WaveId};
+use crate::units::{Pc, WaveId};
 
 /// The result of an analysis.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,26 +86,8 @@ pub struct SourceAt {
     pub file: Option<String>,
     /// The line.
     pub line: Option<u64>,
-    /// The text of the line, if the source is at hand.
+    /// The text of the line, if the capture has the source.
     pub text: Option<String>,
-}
-
-/// A lane of a wave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneOf {
-    /// The wave.
-    pub wave: WaveId,
-    /// The lane.
-    pub lane: LaneId,
-}
-
-/// Lanes of a wave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LanesOf {
-    /// The wave.
-    pub wave: WaveId,
-    /// The lanes.
-    pub lanes: LaneSet,
 }
 
 /// Data that an analysis lacks, and its effect.
@@ -126,10 +108,6 @@ pub enum MissingData {
     },
     /// The memory map: segments of a capture without all of global memory.
     MemoryMap,
-    /// Debug information of a code object.
-    DebugInfo(String),
-    /// Other waves of the work-groups.
-    Waves(String),
 }
 
 impl Display for MissingData {
@@ -144,8 +122,6 @@ impl Display for MissingData {
             Self::MemoryMap => {
                 f.write_str("the list of the process's memory: an unlisted address may be mapped")
             }
-            Self::DebugInfo(value) => write!(f, "debug information of {value}"),
-            Self::Waves(value) => write!(f, "waves of {value}"),
         }
     }
 }

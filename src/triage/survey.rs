@@ -6,6 +6,7 @@ pub(super) mod tests;
 use std::collections::HashMap;
 
 use super::Stops;
+use super::causes::StopKind;
 use super::listings::CodeAt;
 use super::registers::WaveRegisters;
 use crate::isa::{ReadRegister as _, RegisterFile};
@@ -14,10 +15,6 @@ use crate::units::{LaneId, Pc, WaveId};
 
 /// Signals in gdb's numbering that are no fault: none, and a trap's.
 const NO_FAULT: [u8; 2] = [0, 5];
-/// Stop reasons of an access to memory.
-const OF_MEMORY: [&str; 2] = ["memory_violation", "address_error"];
-/// The stop reason of a halt without a reason.
-const HALT: &str = "fatal_halt";
 
 /// Waves of one session, GPU, PC and kind of stop.
 pub(super) struct Group<'a> {
@@ -114,12 +111,12 @@ impl<'a> Survey<'a> {
 
 impl Stop {
     fn of(reasons: Option<&[String]>, signal: u8) -> Self {
-        match reasons {
-            None => Self::Unknown,
-            Some(reasons) if reasons.iter().any(|name| OF_MEMORY.contains(&name.as_str())) => Self::Memory,
-            Some([only]) if only == HALT => Self::Halted,
-            Some(_) if !NO_FAULT.contains(&signal) => Self::OtherFault,
-            Some(_) => Self::Running,
+        let Some(reasons) = reasons else { return Self::Unknown };
+        match StopKind::of(reasons).as_slice() {
+            kinds if kinds.contains(&StopKind::Memory) => Self::Memory,
+            [StopKind::Fatal] => Self::Halted,
+            _ if !NO_FAULT.contains(&signal) => Self::OtherFault,
+            _ => Self::Running,
         }
     }
 }

@@ -64,9 +64,7 @@ fn of_report(faults: &[Fault], session: &dyn Inspect, info: &WaveInfo) -> Option
 
 /// The cause by reported faults alone, if no wave faulted; `None`: an access to memory, or no fault is reported.
 pub(super) fn reported(faults: &[Fault]) -> Option<Cause> {
-    let is_of_memory =
-        |fault: &Fault| matches!(fault.kind, FaultKind::Page | FaultKind::Memory | FaultKind::Aperture);
-    if faults.iter().any(is_of_memory) {
+    if faults.iter().any(Fault::is_of_memory) {
         return None;
     }
     let first = faults.first()?;

@@ -58,6 +58,24 @@ pub enum WaveState {
     Unknown,
 }
 
+impl WaveState {
+    /// The name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AtBarrier => "at-barrier",
+            Self::Spinning => "spinning",
+            Self::WaitingMemory => "waiting-memory",
+            Self::Sleeping => "sleeping",
+            Self::Halted => "halted",
+            Self::Faulted => "faulted",
+            Self::Ended => "ended",
+            Self::Running => "running",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// The waits of a work-group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupWait {

@@ -29,7 +29,7 @@ pub(super) struct Position {
     pub(super) has_signalled: Option<bool>,
 }
 
-/// What a wave does at a PC.
+/// The position of a PC in the code that decides a wave's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CodePosition {
     /// At the instruction that signals and waits.

@@ -1,8 +1,9 @@
 //! One flipped bit.
 
+use super::Subject;
 use super::neighbours::{before_start, past_end};
-use super::{Subject, is_hole};
 use crate::triage::Pattern;
+use crate::triage::map::is_hole;
 
 /// Lower bits lead to the same page.
 const FIRST_BIT: u8 = 12;

@@ -100,9 +100,3 @@ impl<'a> Subject<'a> {
         self.base.map(|base| self.accessed.map.lists(base))
     }
 }
-
-/// Whether bits 63 to 47 of an address differ.
-fn is_hole(address: u64) -> bool {
-    let high = address >> 47;
-    high != 0 && high != 0x1_ffff
-}

@@ -1,7 +1,7 @@
 //! Addresses near an allocation.
 
-use super::{Subject, is_hole};
-use crate::triage::map::Span;
+use super::Subject;
+use crate::triage::map::{Span, is_hole};
 use crate::triage::{Neighbour, Pattern};
 
 /// The distance in bytes within which an allocation is a neighbour.

@@ -1,8 +1,9 @@
 //! Pointers that lead to no memory of the GPU.
 
-use super::{Subject, is_hole};
+use super::Subject;
 use crate::capture::FaultReason;
 use crate::triage::Pattern;
+use crate::triage::map::is_hole;
 
 /// The first page.
 const PAGE: u64 = 0x1000;

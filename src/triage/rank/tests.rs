@@ -3,6 +3,7 @@
 use super::{Sighted, rank};
 use crate::arch::Generation;
 use crate::triage::judge::{Fit, Sighting};
+use crate::triage::walk::Way;
 use crate::triage::walk::look::Look;
 use crate::triage::walk::tests::{code, walk};
 use crate::triage::{Confidence, Evidence};
@@ -25,33 +26,37 @@ fn text(between: &str) -> String {
     )
 }
 
+/// A sighting in lane 0 without evidence.
+fn sighting(way: Way, fit: Fit) -> Sighting {
+    Sighting {
+        wave: WaveId(0),
+        fit,
+        lanes: LaneSet(1),
+        addresses: Vec::new(),
+        evidence: Vec::new(),
+        look: Look {
+            way,
+            lanes: LaneSet(1),
+            addresses: Vec::new(),
+            unknown: None,
+            certain: LaneSet(1),
+            is_private: false,
+            exec_changed: None,
+            is_recovered: false,
+            is_detour: false,
+        },
+        is_contradicted: false,
+        is_good: false,
+    }
+}
+
 /// The registers that the ranked loads write, with the certainty of the first one. `fits`: of v1, v2, v3.
 fn ranked(text: &str, fits: [Fit; 3], has_page: bool, change: Change) -> (Vec<String>, Confidence) {
     let walk = walk(&code(Generation::Gfx90a, text));
     let of = |candidate| {
         let register = &walk.instruction(candidate).unwrap().text["global_load_dword v".len()..];
         let fit = fits[usize::from(register.as_bytes()[0] - b'1')];
-        let way = candidate.ways[0];
-        let mut sighting = Sighting {
-            wave: WaveId(0),
-            fit,
-            lanes: LaneSet(1),
-            addresses: Vec::new(),
-            evidence: Vec::new(),
-            look: Look {
-                way,
-                lanes: LaneSet(1),
-                addresses: Vec::new(),
-                unknown: None,
-                certain: LaneSet(1),
-                is_private: false,
-                exec_changed: None,
-                is_recovered: false,
-                is_detour: false,
-            },
-            is_contradicted: false,
-            is_good: false,
-        };
+        let mut sighting = sighting(candidate.ways[0], fit);
         if fit == OnPage {
             change(&mut sighting);
         }
@@ -100,41 +105,17 @@ fn waits_count_beyond_the_slack() {
     };
     let first = |generation, text: &str| {
         let walk = walk(&code(generation, text));
-        let of = |candidate| {
-            let look = Look {
-                way: candidate_way(candidate),
-                lanes: LaneSet(1),
-                addresses: Vec::new(),
-                unknown: None,
-                certain: LaneSet(1),
-                is_private: false,
-                exec_changed: None,
-                is_recovered: false,
-                is_detour: false,
-            };
-            let sighting = Sighting {
-                wave: WaveId(0),
-                fit: Unknown,
-                lanes: LaneSet(1),
-                addresses: Vec::new(),
-                evidence: Vec::new(),
-                look,
-                is_contradicted: false,
-                is_good: false,
-            };
-            Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
-        };
-        let found = rank(walk.candidates.iter().map(of).collect(), false, true);
+        let all = walk.candidates.iter().map(|candidate| {
+            let sightings = vec![sighting(candidate.ways[0], Unknown)];
+            Sighted { walk: &walk, candidate, sightings, waves: 1 }
+        });
+        let found = rank(all.collect(), false, true);
         found[0].text.split_whitespace().next().unwrap().to_owned()
     };
     // GFX10: the store has a counter of its own, and no wait for it.
     assert_eq!(first(Generation::Gfx10, &path(7)), "global_load_dword");
     assert_eq!(first(Generation::Gfx10, &path(8)), "global_store_dword");
     assert_eq!(first(Generation::Gfx90a, &path(8)), "global_load_dword");
-}
-
-fn candidate_way(candidate: &crate::triage::walk::Candidate) -> crate::triage::walk::Way {
-    candidate.ways[0]
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) struct Waits {
     of: [Pending; COUNTERS.len()],
 }
 
-/// What the waits for one counter prove of earlier operations. Distances are instructions from the wait to the PC.
+/// The earlier operations that the waits for one counter prove complete. Distances are instructions from the wait to the PC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Pending {
     /// The farthest wait for 0.

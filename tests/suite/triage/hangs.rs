@@ -3,26 +3,12 @@
 use std::sync::Arc;
 
 use lanescope::session::{Dump, Session};
-use lanescope::triage::{Cause, Question, WaveState, triage};
+use lanescope::triage::{Cause, Question, triage};
 use lanescope::units::WaveId;
 
 use super::cases::{Case, Moment, load};
 
 const MOMENT: Moment = Moment { distance: 0, has_report: false, lacks_memory: false };
-
-fn name(state: WaveState) -> &'static str {
-    match state {
-        WaveState::AtBarrier => "at-barrier",
-        WaveState::Spinning => "spinning",
-        WaveState::WaitingMemory => "waiting-memory",
-        WaveState::Sleeping => "sleeping",
-        WaveState::Halted => "halted",
-        WaveState::Faulted => "faulted",
-        WaveState::Ended => "ended",
-        WaveState::Running => "running",
-        WaveState::Unknown => "unknown",
-    }
-}
 
 /// Ids of the dump.
 fn ids(dump: &Dump, waves: &[WaveId]) -> Vec<u32> {
@@ -47,8 +33,8 @@ fn differences(case: &Case, dump: &Arc<Dump>, wrong: &mut Vec<String>) {
             complain(format!("wave {}: no state", wave.id));
             continue;
         };
-        if !expected.state.iter().any(|state| state == name(found.state)) {
-            complain(format!("wave {}: {}, expected {:?}", wave.id, name(found.state), expected.state));
+        if !expected.state.iter().any(|state| state == found.state.name()) {
+            complain(format!("wave {}: {}, expected {:?}", wave.id, found.state.name(), expected.state));
         }
         if !expected.lines.is_empty() && !found.lines.iter().any(|line| expected.lines.contains(line)) {
             complain(format!(
