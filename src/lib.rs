@@ -15,9 +15,10 @@
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
 //! 4 session                    a debugger's questions over all that
 //! 5 report, view, slim         answers as text and JSON | what a stock debugger can load | small dumps of large ones
-//! 6 questions, diff            the table of questions | two dumps side by side
-//! 7 server                     the remote protocol
-//! 8 cli                        one file per command
+//! 6 diff, triage               two dumps side by side | the cause of a crash or hang
+//! 7 questions, signature       the table of questions | equal names for equal crashes
+//! 8 server, check, postmortem  the remote protocol | expectations about a dump | reports of a dump
+//! 9 cli                        one file per command
 //! ```
 //!
 //! Open a dump, pick the faulted wave, and read a variable in every lane:
@@ -56,6 +57,7 @@
 pub mod arch;
 mod bounds;
 pub mod capture;
+pub mod check;
 mod clean;
 mod cli;
 pub mod codeobject;
@@ -68,11 +70,13 @@ mod integers;
 pub mod isa;
 mod mapping;
 mod notation;
+pub mod postmortem;
 pub mod questions;
 pub mod report;
 pub mod server;
 pub mod session;
 mod signals;
+pub mod signature;
 pub mod slim;
 pub mod triage;
 pub mod units;

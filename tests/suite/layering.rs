@@ -32,6 +32,9 @@ const LEVELS: &[(&str, u8)] = &[
     ("diff", 6),
     ("triage", 6),
     ("questions", 7),
+    ("signature", 7),
+    ("check", 8),
+    ("postmortem", 8),
     ("server", 8),
     ("cli", 9),
 ];

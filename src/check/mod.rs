@@ -1,0 +1,13 @@
+//! Expectations about a dump: parsed from a `.scope` file, evaluated over sessions, and compared by type.
+//!
+//! Input: the text of a file and an opened dump. Output: an [`Outcome`] for each expectation: it holds, it differs, or
+//! it cannot be checked. docs/check.md has the grammar. Nothing here opens files or prints: `cli::check` does.
+
+mod file;
+mod outcome;
+
+pub use file::{
+    AccessLine, At, Comparator, Content, Count, Counted, FaultLine, FrameNumber, HangLine, Lanes, Line,
+    Right, ScopeFile, Selector, Setting, SourceRange, Span, StateName, ValueLine,
+};
+pub use outcome::{Difference, LaneDifference, NamedValue, Obstacle, Outcome, Verdict};

@@ -1,0 +1,73 @@
+//! Results of expectations.
+
+use serde::{Deserialize, Serialize};
+
+/// The result of an expectation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The line of the file, from 1.
+    pub line: usize,
+    /// The columns of the part that the result is about: the first byte, and the one past the last, from 0.
+    pub columns: (usize, usize),
+    /// The result.
+    pub verdict: Verdict,
+}
+
+/// The result of an expectation, in order of weight.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum Verdict {
+    /// The expectation holds.
+    Holds,
+    /// It does not.
+    Differs(Box<Difference>),
+    /// The dump cannot answer.
+    NotChecked(Obstacle),
+}
+
+/// The difference between a dump and an expectation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The expected value.
+    pub expected: String,
+    /// The value of the dump, in the notation of the file: `--bless` writes it. `None`: the file has no notation for
+    /// it.
+    pub got: Option<String>,
+    /// The value of the dump for people: rules of lanes, a sentence.
+    pub found: String,
+    /// The waves that differ, by their ids in the dump; empty: the dump as a whole.
+    pub waves: Vec<u32>,
+    /// The lanes that differ, in the first of those waves.
+    pub lanes: Vec<LaneDifference>,
+    /// Values of the names in the path, for the first of those lanes.
+    pub names: Vec<NamedValue>,
+}
+
+/// Lanes with one difference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaneDifference {
+    /// The lanes as ranges: `0-3, 24`.
+    pub lanes: String,
+    /// The expected value there.
+    pub expected: String,
+    /// The value there.
+    pub got: String,
+}
+
+/// The value of a name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NamedValue {
+    /// The name: `i`.
+    pub name: String,
+    /// Its value or state: `1024`.
+    pub value: String,
+}
+
+/// The reason that an expectation cannot be checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Obstacle {
+    /// The problem.
+    pub problem: String,
+    /// An instruction: a similar name, the missing option.
+    pub hint: Option<String>,
+}
