@@ -14,9 +14,13 @@ pub struct ScopeFile {
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The text without its line feed.
+    /// The text without its line end.
     pub text: String,
-    /// The contents, with the columns of their first and past their last byte in `text`.
+    /// The columns of the statement, without spaces around it and the comment; empty without a statement.
+    pub span: Span,
+    /// The column of the comment's `#`.
+    pub comment: Option<usize>,
+    /// The contents.
     pub content: Content,
 }
 
@@ -190,7 +194,7 @@ pub struct ValueLine {
     pub path_span: Span,
     /// The expected value.
     pub right: Right,
-    /// The columns of the right side, which `--bless` replaces.
+    /// The columns of operator and value, which `--bless` replaces.
     pub right_span: Span,
 }
 
@@ -212,25 +216,53 @@ pub enum Comparator {
 }
 
 /// The expected value of a path.
+///
+/// The texts of paths are evaluated lane by lane in the frame of the left side; `$lane` is the lane's number. They may
+/// be floating-point numbers: `14.25`, `-1e-3`, `inf`, `nan`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Right {
-    /// A comparison with a path, evaluated lane by lane in the same frame; `$lane` is the lane's number.
-    Compare(Comparator, String),
-    /// `== {0, 500, 0, 7}`, `== "text"`: a constant of an aggregate, element by element; `...` stands for the rest.
-    Aggregate(Comparator, String),
+    /// A comparison. The order of texts and aggregates does not count: they have `==` and `!=` only.
+    Compare(Comparator, Operand),
     /// `~= 27.5 +- 1e-3`, `~= 27.5 +- 0.1%`.
     Near {
         /// The expected number: a path.
         value: String,
-        /// The largest difference; `None`: 1e-6 of the expected number.
+        /// The largest difference, finite and at least 0; `None`: 1e-6 of the expected number.
         tolerance: Option<f64>,
         /// Whether `tolerance` is in percent of the expected number.
         is_percent: bool,
     },
-    /// `in 0..1023`: both ends belong to it; `in {1, 2, 3}`.
-    In(String),
+    /// `in 0..1023`: both ends, paths, belong to it.
+    Between(String, String),
+    /// `in {1, 2, 3}`: one of them, at least one.
+    OneOf(Vec<Operand>),
     /// `is unavailable`, `is optimized out`, `is inactive`, `is error /text/`.
     Is(StateName),
+}
+
+/// An expected value, or an element of one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A path or number.
+    Path(String),
+    /// `"text"`: its bytes without quotes and escapes.
+    Text(Vec<u8>),
+    /// `{0, 500, ...}`: a constant of an aggregate.
+    List {
+        /// The elements in order.
+        elements: Vec<Element>,
+        /// Whether `...` stands for further elements at the end.
+        is_open: bool,
+    },
+}
+
+/// An element of an aggregate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Element {
+    /// The member's name, of `.x = 1`.
+    pub member: Option<String>,
+    /// The value.
+    pub value: Operand,
 }
 
 /// A state of a value.

@@ -7,7 +7,7 @@ mod file;
 mod outcome;
 
 pub use file::{
-    AccessLine, At, Comparator, Content, Count, Counted, FaultLine, FrameNumber, HangLine, Lanes, Line,
-    Right, ScopeFile, Selector, Setting, SourceRange, Span, StateName, ValueLine,
+    AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,
+    Line, Operand, Right, ScopeFile, Selector, Setting, SourceRange, Span, StateName, ValueLine,
 };
 pub use outcome::{Difference, LaneDifference, NamedValue, Obstacle, Outcome, Verdict};

@@ -30,7 +30,8 @@ pub enum Verdict {
 pub struct Difference {
     /// The expected value.
     pub expected: String,
-    /// The value of the dump, in the notation of the file: `--bless` writes it. `None`: the file has no notation for
+    /// The value of the dump, in the notation of the file: `--bless` writes it. Of a value line operator and value
+    /// (`== 1017`, `is unavailable`), of other lines the text after the keyword. `None`: the file has no notation for
     /// it.
     pub got: Option<String>,
     /// The value of the dump for people: rules of lanes, a sentence.

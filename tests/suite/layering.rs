@@ -54,6 +54,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("minreq", &["import"]),
     ("md5", &["slim", "view"]),
+    ("strsim", &["check"]),
+    ("annotate_snippets", &["check"]),
     ("env_logger", &["main"]),
     ("humantime", &["main"]),
 ];
