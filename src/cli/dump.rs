@@ -18,7 +18,8 @@ use crate::import::{self, LocalFiles, Options, Supplied};
 use crate::notation;
 use crate::questions::Focus;
 use crate::session::work_item::{self, GridPlace, WorkItemError};
-use crate::session::{Dump, Session, Waves as _, is_kind};
+use crate::session::{Dump, Inspect, Session, Waves as _, is_kind};
+use crate::triage::{self, Scene};
 use crate::units::WaveId;
 
 /// The embedded demo.
@@ -296,6 +297,17 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     let dump = Dump::with_debug_folders(opened.capture, opened.problems, &folders);
     let dump = dump.with_disassembler(Disassembler::new(args.disassembler.clone()));
     Ok(Arc::new(dump.in_dialect(args.dialect)))
+}
+
+/// A session for each kind of waves of a dump, or for the kind of `--kind`.
+pub(super) fn sessions(dump: &Arc<Dump>, kind: Option<&str>) -> Result<Vec<Session>, Failure> {
+    Waves { dump, kind, ids: None, at: &PlaceArgs::default() }.by_kind()
+}
+
+/// The first sentence of the analysis of a dump.
+pub(super) fn sentence(sessions: &[Session]) -> String {
+    let asked: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
+    triage::sentence(&triage::triage(&asked, &triage::Question::default()), &Scene::new(&asked))
 }
 
 /// The chosen waves of a dump.

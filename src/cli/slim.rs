@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// The dump to write, which must not exist: a folder, or a zip where the name ends in .zip
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write into that folder under a new name, which is printed
+    /// Write into that folder under a new name, which is printed; a missing folder is made
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     dir: Option<PathBuf>,
     /// Maximum of kept bytes at a time of a core from standard input (DUMP is -) [default: 8G]
@@ -169,6 +169,10 @@ fn idle(args: &Args) -> Vec<String> {
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let to = target(args)?;
+    if let Some(dir) = &args.dir {
+        std::fs::create_dir_all(dir)
+            .map_err(|error| format!("--dir {}: {error}", clean(dir.to_string_lossy())))?;
+    }
     // Checked before long work, and before a stream that cannot be read twice.
     slim::is_free(&to)?;
     for idle in idle(args) {
@@ -194,8 +198,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         None => made(args, &from, spooled.as_ref(), &to, targets, &mut bar),
     };
     bar.clear();
-    let (report, to) = match (made, &spooled) {
-        (Ok(report), _) => (report, clean(to.to_string_lossy()).into_owned()),
+    let ((report, sentence), to) = match (made, &spooled) {
+        (Ok(made), _) => (made, clean(to.to_string_lossy()).into_owned()),
         // A stream cannot be read twice.
         (Err(error), Some(spooled)) => return Err(kept(spooled, &to, &error).into()),
         (Err(error), None) => return Err(error),
@@ -203,13 +207,16 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     if args.json {
         let mut value = report.json();
         set(&mut value, "to", to);
+        set(&mut value, "sentence", sentence);
         return print_json(out, &value);
     }
+    // The log of a job shows the cause without a further step.
+    writeln!(out, "{sentence}")?;
     out.write_all(report.text(&to).as_bytes())?;
     Ok(())
 }
 
-/// Makes the dump.
+/// Makes the dump. Returns the report, and the first sentence of the analysis of the whole capture.
 fn made(
     args: &Args,
     from: &DumpArgs,
@@ -217,7 +224,7 @@ fn made(
     to: &Path,
     targets: &Targets,
     bar: &mut bar::Bar,
-) -> Result<Report, Failure> {
+) -> Result<(Report, String), Failure> {
     let opened = dump::open(from, targets)?;
     let choice = match args.waves.chosen(&opened, args.from.kind.as_deref())? {
         Some(ids) => Choice::Ids(ids),
@@ -240,7 +247,9 @@ fn made(
         notes: spooled.map_or_else(Vec::new, |spooled| spooled.came.notes()),
         sources: slim::Sources { folders: args.folders.clone(), map: args.sources.map()? },
     };
-    Ok(slim::slim(&opened, &options, to, &mut |progress| bar.show(progress))?)
+    let report = slim::slim(&opened, &options, to, &mut |progress| bar.show(progress))?;
+    let sentence = dump::sentence(&dump::sessions(&opened, args.from.kind.as_deref())?);
+    Ok((report, sentence))
 }
 
 /// Keeps the received part of a core if no dump can be made of it; returns the error with the path or the loss of

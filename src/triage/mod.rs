@@ -33,6 +33,7 @@ pub use access::{
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
+pub use page::sentence;
 pub use scene::Scene;
 pub use source::describe;
 pub use steps::Step;

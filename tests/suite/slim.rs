@@ -177,8 +177,25 @@ fn no_global_leaves_all_of_it_out() {
     };
     let folder = scratch.path("folder");
     let mut report = slim(&dump, &folder, &[]);
-    report.as_object_mut().unwrap().remove("to");
+    let report_members = report.as_object_mut().unwrap();
+    report_members.remove("to");
+    report_members.remove("sentence");
     assert_eq!(export(&folder), report);
+}
+
+#[test]
+fn the_cause_is_printed_first_and_the_folder_is_made() {
+    let scratch = Scratch::new("slim-cause");
+    let dump = fixtures().join("demo.zip");
+    let triage: Value = serde_json::from_str(&answer(&["triage", words(&dump), "--json"])).unwrap();
+    let sentence = triage["sentence"].as_str().unwrap();
+    assert!(sentence.contains("saxpy.hip:54"), "{sentence}");
+    let folder = scratch.path("new").join("deep");
+    let text = answer(&["slim", words(&dump), "--dir", words(&folder)]);
+    assert_eq!(text.lines().next(), Some(sentence));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    let report = slim(&dump, &scratch.path("small.zip"), &["--no-global"]);
+    assert_eq!(report["sentence"], sentence);
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub fn text(
 
 /// The first sentence of a page.
 #[must_use]
-pub(super) fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
+pub fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
     headline(triage, scene)
 }
 
