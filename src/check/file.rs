@@ -54,7 +54,9 @@ pub enum Content {
     Wave(Selector),
     /// `exec 0x1ffffff`.
     Exec(u64),
-    /// `state faulted`, `stop memory violation` of the waves of the block.
+    /// `state faulted`: the state of the waves of the block, as `triage --hang` names it.
+    State(String),
+    /// `stop memory violation`: the stop reason of the waves of the block.
     Stop(String),
     /// `[frame N] lane LANES PATH OPERATOR VALUE`.
     Value(ValueLine),

@@ -5,9 +5,12 @@
 
 mod file;
 mod outcome;
+mod similar;
+mod syntax;
 
 pub use file::{
     AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,
     Line, Operand, Right, ScopeFile, Selector, Setting, SourceRange, Span, StateName, ValueLine,
 };
 pub use outcome::{Difference, LaneDifference, NamedValue, Obstacle, Outcome, Verdict};
+pub use syntax::{MAX_FILE, MAX_LINE, MAX_LINES, SETTINGS, SyntaxError, parse};

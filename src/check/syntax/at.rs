@@ -1,0 +1,133 @@
+//! Places in the source, and lists of functions.
+
+use super::super::file::{At, SourceRange};
+use super::part::{Part, Wrong};
+
+/// The expected form of a place.
+const FORM: &str = "write FUNCTION, FILE:LINE, FILE:FIRST-LAST or FILE, or a function and then a file";
+
+/// `saxpy saxpy.hip:54`, `saxpy`, `saxpy.hip:50-60`, `saxpy "my file.hip":54`.
+pub(super) fn at(part: Part<'_>) -> Result<At, Wrong> {
+    if part.is_empty() {
+        return Err(Wrong::new(part.span(), "expected a function or a file").hint(FORM));
+    }
+    let last = last_word(part);
+    let is_source = is_source(last.text);
+    let function = if is_source { part.split(last.start - part.start).0.trim() } else { part };
+    let source = if is_source { Some(source(last)?) } else { None };
+    let function = if function.is_empty() { None } else { Some(name(function)?) };
+    Ok(At { function, source })
+}
+
+/// A function: spaces count only within its brackets, and after `operator`.
+pub(super) fn name(part: Part<'_>) -> Result<String, Wrong> {
+    let mut words: Vec<&str> = Vec::new();
+    let mut depth = 0usize;
+    let mut rest = part;
+    while !rest.is_empty() {
+        let (word, after) = rest.word();
+        let continues = |word: &str| word.starts_with(['(', '[', '<', '*', '&']) || word == "const";
+        let is_one = words.last().is_none_or(|last| last.ends_with("operator") || continues(word.text));
+        if depth == 0 && !is_one {
+            let problem = format!("expected a file, found `{}`", word.text);
+            return Err(Wrong::new(word.span(), problem).hint(FORM));
+        }
+        for c in word.text.chars() {
+            match c {
+                '(' | '<' | '[' | '{' => depth += 1,
+                ')' | '>' | ']' | '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        words.push(word.text);
+        rest = after;
+    }
+    Ok(words.join(" "))
+}
+
+/// The last word, also one that begins with a name in quotes.
+fn last_word(part: Part<'_>) -> Part<'_> {
+    let quote = part.text.rfind('"').and_then(|close| part.text.get(..close)?.rfind('"'));
+    let word = part.text.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    part.after(quote.unwrap_or(usize::MAX).min(word)).trim_start()
+}
+
+/// Whether a word is a file: with a line, a folder, or an extension outside of brackets.
+fn is_source(word: &str) -> bool {
+    let has_line = word.rsplit_once(':').is_some_and(|(before, lines)| {
+        !before.ends_with(':') && lines.starts_with(|c: char| c.is_ascii_digit())
+    });
+    let extension = word.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && !extension.is_empty() && extension.chars().all(|c| c.is_ascii_alphanumeric())
+    });
+    let is_plain = !word.contains(['(', '<', ')', '>']);
+    has_line || word.contains('"') || is_plain && (extension || word.contains(['/', '\\']))
+}
+
+/// `saxpy.hip:54`, `saxpy.hip:50-60`, `saxpy.hip`
+fn source(part: Part<'_>) -> Result<SourceRange, Wrong> {
+    let colon = part.text.rfind(':').filter(|at| {
+        part.text.get(at + 1..).is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
+    });
+    let (file, lines) = part.split(colon.unwrap_or(part.text.len()));
+    let lines = match lines.strip(":") {
+        Some(lines) => Some(range(lines)?),
+        None => None,
+    };
+    let file = match file.text.strip_prefix('"') {
+        Some(rest) => match rest.strip_suffix('"') {
+            Some(file) if !file.contains('"') => file,
+            _ => return Err(Wrong::new(file.span(), "expected a file in quotes").hint(FORM)),
+        },
+        None => file.text,
+    };
+    if file.is_empty() {
+        return Err(Wrong::new(part.span(), "expected a file before the line").hint(FORM));
+    }
+    Ok(SourceRange { file: file.to_owned(), lines })
+}
+
+fn range(part: Part<'_>) -> Result<(u64, u64), Wrong> {
+    let (first, last) = part.split(part.text.find('-').unwrap_or(part.text.len()));
+    let number = |part: Part<'_>| {
+        let wrong = || Wrong::new(part.span(), format!("`{}` is not a line", part.text)).hint(FORM);
+        part.number().filter(|line| *line > 0).ok_or_else(wrong)
+    };
+    let first = number(first)?;
+    let last = last.strip("-").map_or(Ok(first), number)?;
+    if last < first {
+        return Err(Wrong::new(part.span(), "the last line is before the first"));
+    }
+    Ok((first, last))
+}
+
+/// `leaf < middle < ... < launch`: names between `<` with spaces around it, outside of parentheses.
+pub(super) fn stack(part: Part<'_>) -> Result<Vec<String>, Wrong> {
+    let mut functions = Vec::new();
+    let mut function = |from: usize, to: usize| -> Result<(), Wrong> {
+        let function = part.slice(from..to).trim();
+        if function.is_empty() {
+            let wrong = Wrong::new(function.span(), "expected a function");
+            return Err(wrong.hint("write the innermost function first: leaf < middle < ... < launch"));
+        }
+        functions.push(if function.text == "..." { "...".to_owned() } else { name(function)? });
+        Ok(())
+    };
+    let (mut start, mut depth, mut last) = (0, 0usize, ' ');
+    let mut characters = part.text.char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        let is_alone = last.is_whitespace() && characters.peek().is_none_or(|(_, next)| next.is_whitespace());
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            '<' if is_alone && depth == 0 => {
+                function(start, at)?;
+                start = at + 1;
+            }
+            _ => {}
+        }
+        last = c;
+    }
+    function(start, part.text.len())?;
+    Ok(functions)
+}
