@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::dump::{self, ServedKind};
 use super::inspect::{Code, DumpFacts, Stacks, Storage, Variables, Waves, WhatIf};
 use super::print::{
-    Explanation, ObjectAt, Parts, PartsQuery, PrintError, Printed, Query, VariableIn, Whereabouts,
+    Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query, TypedQuery,
+    TypedValues, VariableIn, Whereabouts,
 };
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
@@ -499,6 +500,16 @@ impl Variables for Session {
     ) -> Result<Printed, PrintError> {
         self.serves(wave)?;
         super::print::print(&self.reader, wave, lanes, frame, query)
+    }
+
+    fn typed(
+        &self,
+        wave: WaveId,
+        frame: usize,
+        asked: &[TypedQuery],
+    ) -> Result<Vec<Result<TypedValues, ParseError>>, ReadError> {
+        self.serves(wave)?;
+        super::print::typed(&self.reader, wave, frame, asked)
     }
 
     fn explain(

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::print::{
-    Explanation, ObjectAt, Parts, PartsQuery, PrintError, Printed, Query, VariableIn, Whereabouts,
+    Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query, TypedQuery,
+    TypedValues, VariableIn, Whereabouts,
 };
 use super::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
@@ -203,6 +204,17 @@ pub trait Variables {
     /// The text is no path, or there is no frame. A lane without a value is an answer.
     fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query)
     -> Result<Printed, PrintError>;
+
+    /// Reads paths in a frame of the wave as typed values, for comparisons.
+    ///
+    /// # Errors
+    /// There is no frame. A text that is no path, and a lane without a value, are answers.
+    fn typed(
+        &self,
+        wave: WaveId,
+        frame: usize,
+        asked: &[TypedQuery],
+    ) -> Result<Vec<Result<TypedValues, ParseError>>, ReadError>;
 
     /// Explains the locations of the variables that a path names, operation by operation.
     ///

@@ -469,7 +469,10 @@ fn values_that_cannot_be_printed_have_a_reason() {
         (&call, "scale.x", "`x` needs a struct or class; `float` is a floating-point number"),
         (&call, "*scale", "`*` needs a pointer; `float` is a floating-point number"),
         (&call, "body[0]", "`[]` needs an array or a pointer; `sky::Body` is a struct or class"),
-        (&call, "scale + 1", "needs an integer; `float` is a floating-point number"),
+        (&call, "scale & 1", "`&` is not defined for floating-point numbers"),
+        (&call, "~scale", "needs an integer; `float` is a floating-point number"),
+        (&call, "gains[scale]", "needs an integer; `float` is a floating-point number"),
+        (&call, "$lane[1]", "gfx90a has no register `lane`"),
         (&call, "1 / 0", "`/` divides by 0"),
         (&call, "&5", "a computed value has no address"),
         (&call, "5@2", "only objects in memory can be extended with `@`; this one is a computed value"),
@@ -504,6 +507,21 @@ fn values_that_cannot_be_printed_have_a_reason() {
         bit_field.starts_with("a bit-field has no address; this one is 11 bits at private_lane[5]+0x"),
         "{bit_field}"
     );
+    assert_eq!(saxpy.value(0, 5, "$lane"), "5");
+    assert_eq!(saxpy.value(0, 63, "$lane - 64"), "-1");
+    for (path, value) in [
+        ("14.25", "14.25"),
+        ("1e-3 * 4", "0.0040000000000000001"),
+        ("2.5f + 1", "3.5"),
+        ("-0.5", "-0.5"),
+        ("!0.0", "1"),
+        ("1 / 4.0", "0.25"),
+        ("-inf", "-inf"),
+        ("true", "true"),
+        ("nullptr", "0x0"),
+    ] {
+        assert_eq!(saxpy.value(0, 5, path), value, "{path}");
+    }
     assert_eq!(saxpy.value(0, 5, "Pass::Later"), "demo::Pass::Later");
     assert_eq!(saxpy.value(0, 5, "demo::BLUE"), "demo::BLUE");
     assert_eq!(saxpy.value(0, 5, "GREEN + 0"), "1");

@@ -272,6 +272,12 @@ impl Encoding {
         is_other || self.is_signed() || self.number_sort() == Some(NumberSort::Unsigned)
     }
 
+    /// Whether values are characters of texts: `char`, `unsigned char`, `char8_t`.
+    #[must_use]
+    pub fn is_character(self) -> bool {
+        matches!(self.0, gimli::DW_ATE_signed_char | gimli::DW_ATE_unsigned_char | gimli::DW_ATE_UTF)
+    }
+
     /// Whether numbers of the encoding can be negative.
     #[must_use]
     pub fn is_signed(self) -> bool {

@@ -48,6 +48,37 @@ pub(super) fn unary(operator: Unary, operand: Integer) -> Integer {
     }
 }
 
+/// The result of an operator on floating-point numbers, rounded to `float` or `double`; `None`: it has none.
+pub(super) fn float(operator: Binary, left: f64, right: f64, single: bool) -> Option<f64> {
+    let (a, b) = (left as f32, right as f32);
+    Some(match (operator, single) {
+        (Binary::Add, true) => (a + b).into(),
+        (Binary::Add, false) => left + right,
+        (Binary::Subtract, true) => (a - b).into(),
+        (Binary::Subtract, false) => left - right,
+        (Binary::Multiply, true) => (a * b).into(),
+        (Binary::Multiply, false) => left * right,
+        (Binary::Divide, true) => (a / b).into(),
+        (Binary::Divide, false) => left / right,
+        _ => return None,
+    })
+}
+
+/// The value of a number of 16 bits in the format of IEEE 754, or of `bfloat16`; exact.
+pub(super) fn half(bits: u16, is_bfloat: bool) -> f64 {
+    if is_bfloat {
+        return f32::from_bits(u32::from(bits) << 16).into();
+    }
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        0x1f if fraction == 0.0 => f64::INFINITY,
+        0x1f => f64::NAN,
+        exponent => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
 /// The result of a binary operator, by the usual arithmetic conversions.
 pub(super) fn binary(operator: Binary, left: Integer, right: Integer) -> Result<Integer, &'static str> {
     let (left, right) = (left.promoted(), right.promoted());

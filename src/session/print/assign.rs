@@ -1,7 +1,7 @@
 //! Writes to the object that a path names: bytes, or the number of another path.
 
 use super::cast::CastTo;
-use super::eval::{PathEvaluator, Scene};
+use super::eval::{LANE, PathEvaluator, Scene};
 use super::object::{Answer, Object, error};
 use super::parse::parse;
 use super::path::{Node, Path, Unary};
@@ -107,6 +107,9 @@ fn plain_register(
         },
         _ => return Ok(None),
     };
+    if name == LANE {
+        return Ok(None);
+    }
     let kind = &reader.wave(wave)?.kind;
     let Some(register) = kind.named(name) else {
         let words = format!("{} has no register `{name}`", kind.target.name);

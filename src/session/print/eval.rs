@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::arith::{self, Integer};
 use super::cast::CastTo;
-use super::names::{Named, Placed, words};
+use super::names::{Constant, Named, Placed, words};
 use super::object::{Answer, Object, error, unavailable};
 use super::path::{Binary, Node, Path, Unary};
 use super::typed::{Basic, Shape, Sort, Ty};
@@ -31,6 +31,8 @@ pub(super) struct Scene<'s, 'f> {
     text: Cell<usize>,
 }
 
+/// The name of the lane's number, `$lane`.
+pub(super) const LANE: &str = "lane";
 /// Maximum bytes of text of a path's values, all lanes together.
 const MAX_TEXT: usize = 8 << 20;
 /// Bytes of a lane's text that are always shown: a scalar.
@@ -95,6 +97,7 @@ impl PathEvaluator<'_, '_, '_> {
                 let ty = Basic::integer(if *long { 8 } else { 4 }, *unsigned);
                 self.made(Integer::new(*value, ty))
             }
+            Node::Float { value, single } => self.made_float(*value, *single),
             Node::Character(code) => {
                 let ty = Basic { name: "char", bytes: 1, sort: Sort::Character };
                 self.made(Integer::new(u64::from(*code), ty))
@@ -111,10 +114,7 @@ impl PathEvaluator<'_, '_, '_> {
             }
             Node::Unary(Unary::Deref, operand) => self.pointee(&self.object(operand)?)?,
             Node::Unary(Unary::Address, operand) => self.address_of(&self.object(operand)?)?,
-            Node::Unary(operator, operand) => {
-                let operand = self.integer(&self.object(operand)?)?;
-                self.made(arith::unary(*operator, operand))
-            }
+            Node::Unary(operator, operand) => self.unary(*operator, &self.object(operand)?)?,
             Node::Binary(operator, left, right) => {
                 self.binary(*operator, &self.object(left)?, &self.object(right)?)?
             }
@@ -156,6 +156,49 @@ impl PathEvaluator<'_, '_, '_> {
         Object::number(Ty::Basic(number.ty), number.bits, u64::from(number.ty.bytes))
     }
 
+    /// A computed floating-point number.
+    fn made_float(&self, value: f64, single: bool) -> Object {
+        let (name, bytes, bits) = match single {
+            true => ("float", 4, u64::from((value as f32).to_bits())),
+            false => ("double", 8, value.to_bits()),
+        };
+        Object::number(Ty::Basic(Basic { name, bytes, sort: Sort::Float }), bits, u64::from(bytes))
+    }
+
+    fn unary(&self, operator: Unary, operand: &Object) -> Answer<Object> {
+        if !self.is_float(operand)? {
+            return Ok(self.made(arith::unary(operator, self.integer(operand)?)));
+        }
+        let (value, single) = (self.float(operand)?, self.size(&operand.ty)? < 8);
+        match operator {
+            Unary::Minus => Ok(self.made_float(-value, single)),
+            Unary::Plus => Ok(self.made_float(value, single)),
+            Unary::IsZero => {
+                Ok(self.made(Integer::new(u64::from(value == 0.0), Basic::integer(4, false))))
+            }
+            _ => error(format!("needs an integer; `{}` is a floating-point number", self.type_name(&operand.ty))),
+        }
+    }
+
+    fn is_float(&self, object: &Object) -> Answer<bool> {
+        Ok(matches!(self.shape(object)?, Shape::Number(Sort::Float)))
+    }
+
+    /// Arithmetic with a floating-point operand: as `double` if an operand is a `double`, else as `float`.
+    fn float_binary(&self, operator: Binary, left: &Object, right: &Object) -> Answer<Object> {
+        let operand = |object: &Object| -> Answer<(f64, bool)> {
+            Ok(match self.is_float(object)? {
+                true => (self.float(object)?, self.size(&object.ty)? < 8),
+                false => (self.integer(object)?.wide() as f64, true),
+            })
+        };
+        let ((left, narrow), (right, other)) = (operand(left)?, operand(right)?);
+        match arith::float(operator, left, right, narrow && other) {
+            Some(value) => Ok(self.made_float(value, narrow && other)),
+            None => error(format!("`{}` is not defined for floating-point numbers", operator.sign())),
+        }
+    }
+
     pub(super) fn shape(&self, object: &Object) -> Answer<Shape> {
         object.ty.shape(self.scene.debug()).map_err(words)
     }
@@ -184,6 +227,17 @@ impl PathEvaluator<'_, '_, '_> {
                 Ok(Object::number(ty, *value as u64, size))
             }
             Ok(Named::Function(function)) => self.function(function),
+            Ok(Named::Constant(constant)) => Ok(match constant {
+                Constant::Truth(truth) => {
+                    let ty = Basic { name: "bool", bytes: 1, sort: Sort::Boolean };
+                    self.made(Integer::new(u64::from(*truth), ty))
+                }
+                Constant::Null => {
+                    let ty = self.scene.pointer_to(Ty::Void, GLOBAL);
+                    Object::number(ty, 0, u64::from(self.scene.address_bits(GLOBAL) / 8))
+                }
+                Constant::Float(value) => self.made_float(*value, false),
+            }),
         }
     }
 
@@ -220,6 +274,9 @@ impl PathEvaluator<'_, '_, '_> {
             Ok(matches!(self.shape(object)?, Shape::Pointer { .. } | Shape::Array { .. } | Shape::Function))
         };
         match (is_address(left)?, is_address(right)?, operator) {
+            (false, false, _) if self.is_float(left)? || self.is_float(right)? => {
+                self.float_binary(operator, left, right)
+            }
             (false, false, _) => {
                 let result = arith::binary(operator, self.integer(left)?, self.integer(right)?);
                 match result {
@@ -255,6 +312,9 @@ impl PathEvaluator<'_, '_, '_> {
     fn register(&self, name: &str, index: Option<i128>) -> Answer<Object> {
         let context = &self.scene.found.frame.context;
         let kind = context.kind();
+        if (name, index) == (LANE, None) {
+            return Ok(self.made(Integer::new(u64::from(self.lane.0), Basic::integer(4, false))));
+        }
         let Some(register) = kind.named(name) else {
             return error(format!("{} has no register `{name}`", kind.target.name));
         };

@@ -55,7 +55,11 @@ fn collect<'p>(path: &'p Path, names: &mut Vec<&'p str>) {
                 names.push(name);
             }
         }
-        Node::Integer { .. } | Node::Character(_) | Node::Register(_) | Node::Address { .. } => {}
+        Node::Integer { .. }
+        | Node::Float { .. }
+        | Node::Character(_)
+        | Node::Register(_)
+        | Node::Address { .. } => {}
         Node::Unary(_, of) | Node::Cast(_, of) | Node::Member { object: of, .. } => collect(of, names),
         Node::Binary(_, one, other)
         | Node::Index(one, other)
@@ -83,6 +87,7 @@ impl Scene<'_, '_> {
             Ok(Named::UpLevel(found)) => found.words(),
             Ok(Named::Enumerator { value, .. }) => format!("an enumerator, {value}"),
             Ok(Named::Function(_)) => "a function".to_owned(),
+            Ok(Named::Constant(_)) => "a constant".to_owned(),
             Err(why) => why.words().to_owned(),
         };
         Explanation { name: name.to_owned(), says, lanes: Vec::new(), is_known: named.is_ok() }

@@ -19,6 +19,11 @@ pub(super) enum Word {
         long: bool,
         unsigned: bool,
     },
+    /// `14.25`, `1e-3f`.
+    Float {
+        value: f64,
+        single: bool,
+    },
     Character(u8),
     /// Without its `$`.
     Register(String),
@@ -36,6 +41,7 @@ impl Word {
         match self {
             Self::Name(name) => format!("`{name}`"),
             Self::Integer { value, .. } => format!("`{value}`"),
+            Self::Float { value, .. } => format!("`{value:?}`"),
             Self::Character(_) => "a character".to_owned(),
             Self::Register(name) => format!("`${name}`"),
             Self::Address { space, address } => format!("`{space}#{address:#x}`"),
@@ -105,7 +111,7 @@ impl Lexer<'_> {
             return if self.peek(0) == Some('#') { self.address(name) } else { Ok(Word::Name(name)) };
         }
         if first.is_ascii_digit() {
-            return self.integer();
+            return self.number();
         }
         match first {
             '\'' => self.character(),
@@ -190,6 +196,50 @@ impl Lexer<'_> {
         match self.integer()? {
             Word::Integer { value, .. } => Ok(Word::Address { space, address: value }),
             other => Err(self.error(format!("expected an address, found {}", other.describe()))),
+        }
+    }
+
+    /// An integer, or a floating-point number: digits with a fraction or an exponent, and the suffix `f`.
+    fn number(&mut self) -> Result<Word, ParseError> {
+        let start = self.at;
+        let Some(end) = self.end_of_float() else { return self.integer() };
+        let digits: String = self.characters.get(start..end).unwrap_or_default().iter().collect();
+        self.at = end;
+        let suffix = self.identifier();
+        let fail = |words: String| Err(ParseError { column: start + 1, words });
+        let single = match suffix.as_str() {
+            "" => false,
+            "f" | "F" => true,
+            _ => return fail(format!("`{digits}{suffix}` is not a number: its suffix is not f")),
+        };
+        let value = match single {
+            true => digits.parse::<f32>().map(f64::from),
+            false => digits.parse::<f64>(),
+        };
+        match value {
+            Ok(value) if value.is_finite() => Ok(Word::Float { value, single }),
+            Ok(_) => fail(format!("`{digits}` does not fit its type")),
+            Err(_) => fail(format!("`{digits}` is not a number: write 14.25 or 1e-3")),
+        }
+    }
+
+    /// The end of the digits of a floating-point number; `None`: it is an integer.
+    fn end_of_float(&self) -> Option<usize> {
+        let digits = |from: usize| {
+            let rest = self.characters.get(from..).unwrap_or_default();
+            rest.iter().take_while(|c| c.is_ascii_digit()).count()
+        };
+        let at = |index: usize| self.characters.get(index).copied();
+        let whole = self.at + digits(self.at);
+        let fraction = if at(whole) == Some('.') { digits(whole + 1) } else { 0 };
+        let end = if fraction > 0 { whole + 1 + fraction } else { whole };
+        let exponent = matches!(at(end), Some('e' | 'E')).then(|| {
+            let sign = usize::from(matches!(at(end + 1), Some('+' | '-')));
+            (end + 1 + sign, digits(end + 1 + sign))
+        });
+        match exponent {
+            Some((from, count @ 1..)) => Some(from + count),
+            _ => (fraction > 0).then_some(end),
         }
     }
 

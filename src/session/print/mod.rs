@@ -26,6 +26,8 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod typed_read;
+mod typed_value;
 mod upcast;
 mod uplevel;
 mod using;
@@ -43,6 +45,11 @@ pub use parts::{
 };
 pub(super) use parts::{member_path, parts};
 pub use path::{Binary, Node, Path, TypeName, Unary};
+pub(super) use typed_read::typed;
+pub use typed_value::{
+    EnumValue, FloatFormat, MAX_TYPED_TEXT, MAX_TYPED_VALUES, PointerValue, TypedAddress, TypedField,
+    TypedLane, TypedQuery, TypedValue, TypedValues,
+};
 
 use super::variables::with_frame;
 use super::{LaneState, LaneStates, ReadError, Reader};

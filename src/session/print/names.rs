@@ -35,6 +35,32 @@ pub(super) enum Named {
     Enumerator { ty: TypeId, value: i128 },
     /// A function.
     Function(Arc<Function>),
+    /// A constant of the language.
+    Constant(Constant),
+}
+
+/// A constant with a name; a variable of that name hides it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Constant {
+    /// `true`, `false`
+    Truth(bool),
+    /// `nullptr`, `NULL`
+    Null,
+    /// `inf`, `nan`
+    Float(f64),
+}
+
+impl Constant {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "true" => Self::Truth(true),
+            "false" => Self::Truth(false),
+            "nullptr" | "NULL" => Self::Null,
+            "inf" => Self::Float(f64::INFINITY),
+            "nan" => Self::Float(f64::NAN),
+            _ => return None,
+        })
+    }
 }
 
 /// A variable with its location.
@@ -110,6 +136,9 @@ impl Scene<'_, '_> {
         }
         if let Some(found) = self.outside(name)? {
             return Ok(found);
+        }
+        if let Some(constant) = Constant::named(name) {
+            return Ok(Named::Constant(constant));
         }
         error(self.not_found(name)?)
     }

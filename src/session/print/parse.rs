@@ -208,6 +208,7 @@ impl Parser<'_> {
             }
             Word::Name(name) => Node::Name(name),
             Word::Integer { value, long, unsigned } => Node::Integer { value, long, unsigned },
+            Word::Float { value, single } => Node::Float { value, single },
             Word::Character(code) => Node::Character(code),
             Word::Register(name) => Node::Register(name),
             Word::Address { space, address } => Node::Address { space, address },
@@ -307,6 +308,7 @@ impl Parser<'_> {
         match &self.token(1).word {
             Word::Name(_)
             | Word::Integer { .. }
+            | Word::Float { .. }
             | Word::Character(_)
             | Word::Register(_)
             | Word::Address { .. }

@@ -68,7 +68,7 @@ impl PathEvaluator<'_, '_, '_> {
     }
 
     /// The shape of an object, with the numbers that the object determines: bounds and strides in a descriptor.
-    fn own_shape(&self, object: &Object) -> Answer<Shape> {
+    pub(super) fn own_shape(&self, object: &Object) -> Answer<Shape> {
         let shape = self.shape(object)?;
         let (Shape::Other | Shape::Array { count: None, .. }, Ty::Die(id)) = (&shape, &object.ty) else {
             return Ok(shape);

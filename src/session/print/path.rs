@@ -32,9 +32,16 @@ pub enum Node {
         /// Whether it is unsigned.
         unsigned: bool,
     },
+    /// A floating-point number, `14.25`.
+    Float {
+        /// Its finite value.
+        value: f64,
+        /// Whether its type is `float` and not `double`.
+        single: bool,
+    },
     /// A character, `'a'`.
     Character(u8),
-    /// A register, without its `$`.
+    /// A register, without its `$`; `lane`: the number of the lane.
     Register(String),
     /// An address in the printed form, `local#0x10`.
     Address {
@@ -184,6 +191,13 @@ impl fmt::Display for Path {
                 let fits = if *unsigned { u64::from(u32::MAX) } else { i32::MAX as u64 };
                 let long = if *long && *value <= fits { "l" } else { "" };
                 write!(f, "{value}{}{long}", if *unsigned { "u" } else { "" })
+            }
+            Node::Float { value, single } => {
+                // The shortest digits that are the same number again.
+                match single {
+                    true => write!(f, "{:?}f", *value as f32),
+                    false => write!(f, "{value:?}"),
+                }
             }
             Node::Character(code) => match code {
                 b'\'' | b'\\' => write!(f, "'\\{}'", char::from(*code)),

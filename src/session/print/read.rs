@@ -1,9 +1,10 @@
 //! Bytes and numbers of objects, and the reasons for their absence.
 
-use super::arith::Integer;
+use super::arith::{Integer, half};
 use super::eval::PathEvaluator;
+use super::names::words;
 use super::object::{Answer, Object, error, moved, narrowed};
-use super::typed::{Basic, Shape, Sort};
+use super::typed::{Basic, Shape, Sort, Ty};
 use crate::dwarf::{Bits, Location, fetch, print};
 use crate::session::ValueState;
 use crate::session::answers::NO_PRIVATE_MEMORY;
@@ -103,10 +104,19 @@ impl PathEvaluator<'_, '_, '_> {
         Ok(Integer::new(number, Basic { name: "", bytes, sort }))
     }
 
+    /// Whether a floating-point type of 2 bytes is not IEEE 754's; only its name tells.
+    pub(super) fn is_bfloat(&self, ty: &Ty) -> Answer<bool> {
+        let Ty::Die(id) = ty else { return Ok(false) };
+        let found = self.scene.debug().stripped(*id).map_err(words)?;
+        let name = found.and_then(|found| found.name.clone());
+        Ok(name.is_some_and(|name| name.contains("bf16") || name.contains("bfloat")))
+    }
+
     /// A floating-point number of 2, 4 or 8 bytes.
     pub(super) fn float(&self, object: &Object) -> Answer<f64> {
         let bits = self.read(object)?;
         match self.size(&object.ty)? {
+            2 => Ok(half(bits as u16, self.is_bfloat(&object.ty)?)),
             4 => Ok(f64::from(f32::from_bits(bits as u32))),
             8 => Ok(f64::from_bits(bits)),
             size => error(format!("a floating-point number of {size} bytes cannot be computed with")),

@@ -7,7 +7,8 @@ use crate::capture::{Fault, Problem};
 use crate::debuginfo::TypeId;
 use crate::session::inspect::{Code, DumpFacts, Stacks, Storage, Variables, Waves, WhatIf};
 use crate::session::print::{
-    Explanation, ObjectAt, Parts, PartsQuery, PrintError, Printed, Query, VariableIn, Whereabouts,
+    Explanation, ObjectAt, ParseError, Parts, PartsQuery, PrintError, Printed, Query, TypedQuery,
+    TypedValues, VariableIn, Whereabouts,
 };
 use crate::session::{
     Activations, ChangeError, Changes, CodeObjectInfo, Disassembly, DisassemblyError, DispatchArguments,
@@ -66,6 +67,7 @@ mockall::mock! {
     impl Variables for Inspect {
         fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, ReadError>;
         fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query) -> Result<Printed, PrintError>;
+        fn typed(&self, wave: WaveId, frame: usize, asked: &[TypedQuery]) -> Result<Vec<Result<TypedValues, ParseError>>, ReadError>;
         fn explain(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query) -> Result<Vec<Explanation>, PrintError>;
         fn evaluate(&self, wave: WaveId, lanes: LaneSet, question: &Question) -> Result<Evaluation, EvaluateError>;
         fn locate(&self, variable: VariableIn) -> Result<Whereabouts, ReadError>;

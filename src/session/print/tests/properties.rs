@@ -29,6 +29,12 @@ fn leaf() -> impl Strategy<Value = Path> {
         prop::sample::select(vec!["ns::x", "::y", "W<int, 2>::z", "(anonymous namespace)::q", "T"])
             .prop_map(|name| Node::Name(name.to_owned())),
         number,
+        any::<f64>()
+            .prop_filter("a literal", |value| value.is_finite() && value.is_sign_positive())
+            .prop_map(|value| Node::Float { value, single: false }),
+        any::<f32>()
+            .prop_filter("a literal", |value| value.is_finite() && value.is_sign_positive())
+            .prop_map(|value| Node::Float { value: value.into(), single: true }),
         any::<u8>().prop_map(Node::Character),
         "[vs][0-9]{1,2}".prop_map(Node::Register),
         any::<u64>().prop_map(|address| Node::Address { space: "local".to_owned(), address }),
@@ -84,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_path_or_an_error_within_it(text in "[ a-c0-9x.>\\-\\[\\]()*&@+<:#$'\\\\]{0,40}") {
+    fn any_text_is_a_path_or_an_error_within_it(text in "[ a-f0-9x.>\\-\\[\\]()*&@+<:#$'\\\\]{0,40}") {
         match parse(&text, &|name| name == "a") {
             Ok(path) => {
                 let shown = path.to_string();
