@@ -3,11 +3,14 @@
 //! Input: the text of a file and an opened dump. Output: an [`Outcome`] for each expectation: it holds, it differs, or
 //! it cannot be checked. docs/check.md has the grammar. Nothing here opens files or prints: `cli::check` does.
 
+mod compare;
+mod evaluate;
 mod file;
 mod outcome;
 mod similar;
 mod syntax;
 
+pub use evaluate::{Subject, evaluate};
 pub use file::{
     AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,
     Line, Operand, Right, ScopeFile, Selector, Setting, SourceRange, Span, StateName, ValueLine,

@@ -35,9 +35,11 @@ pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
 pub use page::sentence;
 pub use scene::Scene;
+pub(crate) use scene::short;
 pub use source::describe;
 pub use steps::Step;
 pub use summary::{stops, summary};
+pub use survey::has_faulted;
 
 use crate::capture::Fault;
 use crate::units::{Pc, WaveId};

@@ -98,7 +98,7 @@ impl<'a> Scene<'a> {
 }
 
 /// A demangled function without its return type and its parameters: `scale<float>` for `void scale<float>(int)`.
-pub(super) fn short(function: &str) -> String {
+pub(crate) fn short(function: &str) -> String {
     // Parentheses of a name: `(anonymous namespace)::run`, `Functor::operator()`.
     const IN_NAMES: [&str; 2] = ["(anonymous namespace)", "operator()"];
     let (mut depth, mut start, mut end) = (0u32, 0, function.len());

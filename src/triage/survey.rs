@@ -10,7 +10,7 @@ use super::causes::StopKind;
 use super::listings::CodeAt;
 use super::registers::WaveRegisters;
 use crate::isa::{ReadRegister as _, RegisterFile};
-use crate::session::Inspect;
+use crate::session::{Inspect, WaveInfo};
 use crate::units::{LaneId, Pc, WaveId};
 
 /// Signals in gdb's numbering that are no fault: none, and a trap's.
@@ -43,6 +43,16 @@ pub(super) enum Stop {
     Unknown,
     /// It was running, or a debugger stopped it.
     Running,
+}
+
+/// Whether a wave stopped for a fault of its own; `None`: its stop reason is unknown.
+#[must_use]
+pub fn has_faulted(wave: &WaveInfo) -> Option<bool> {
+    match Stop::of(wave.stop.as_deref(), wave.signal) {
+        Stop::Memory | Stop::OtherFault | Stop::Halted => Some(true),
+        Stop::Unknown => None,
+        Stop::Running => Some(false),
+    }
 }
 
 /// The waves of a dump.

@@ -173,10 +173,11 @@ impl PathEvaluator<'_, '_, '_> {
         match operator {
             Unary::Minus => Ok(self.made_float(-value, single)),
             Unary::Plus => Ok(self.made_float(value, single)),
-            Unary::IsZero => {
-                Ok(self.made(Integer::new(u64::from(value == 0.0), Basic::integer(4, false))))
-            }
-            _ => error(format!("needs an integer; `{}` is a floating-point number", self.type_name(&operand.ty))),
+            Unary::IsZero => Ok(self.made(Integer::new(u64::from(value == 0.0), Basic::integer(4, false)))),
+            _ => error(format!(
+                "needs an integer; `{}` is a floating-point number",
+                self.type_name(&operand.ty)
+            )),
         }
     }
 

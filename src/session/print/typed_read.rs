@@ -106,9 +106,7 @@ impl TypedReader<'_, '_, '_, '_> {
             }
             Shape::Pointer { to, space } => self.pointer(object, &to, space),
             Shape::Reference { .. } => self.known(&walk.followed(object.clone())?, depth + 1),
-            Shape::Array { element, lower, count, .. } => {
-                self.array(object, &element, lower, count, depth)
-            }
+            Shape::Array { element, lower, count, .. } => self.array(object, &element, lower, count, depth),
             Shape::Function => {
                 let address = walk.place_address(object)?;
                 let to = self.address(walk.decayed_space(object), address);

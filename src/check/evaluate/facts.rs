@@ -1,0 +1,143 @@
+//! Facts about a dump, read when an expectation first needs them.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Subject;
+use crate::session::{GroupBy, Grouping, Inspect, Stack, StackEnd, WaveInfo};
+use crate::triage::{self, Triage, has_faulted};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// A wave with its session.
+#[derive(Clone)]
+pub(super) struct Wave<'a> {
+    pub(super) session: &'a dyn Inspect,
+    pub(super) info: WaveInfo,
+}
+
+impl Wave<'_> {
+    pub(super) fn id(&self) -> WaveId {
+        self.info.wave
+    }
+}
+
+/// A dump's facts.
+pub(super) struct Facts<'a> {
+    pub(super) subject: &'a Subject<'a>,
+    /// All waves, by session and in the dump's order.
+    pub(super) waves: Vec<Wave<'a>>,
+    /// Waves without facts, with the reason of the first one.
+    pub(super) unread: Option<String>,
+    stacks: OnceCell<HashMap<WaveId, Rc<Stack>>>,
+    triage: OnceCell<Triage>,
+    hang: OnceCell<Triage>,
+    /// Stacks by line, for their number.
+    pub(super) distinct: OnceCell<Result<usize, String>>,
+    /// The lanes of the fault, by wave.
+    fault_lanes: RefCell<HashMap<WaveId, Option<LaneId>>>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(subject: &'a Subject<'a>) -> Self {
+        let (mut waves, mut unread) = (Vec::new(), None);
+        for session in subject.sessions.iter().copied() {
+            session.next_question();
+            for wave in session.waves().iter() {
+                match session.wave(*wave) {
+                    Ok(info) => waves.push(Wave { session, info }),
+                    Err(why) => drop(unread.get_or_insert_with(|| why.to_string())),
+                }
+            }
+        }
+        let (stacks, triage, hang, distinct) = Default::default();
+        Self { subject, waves, unread, stacks, triage, hang, distinct, fault_lanes: RefCell::default() }
+    }
+
+    /// The waves that faulted.
+    pub(super) fn faulted(&self) -> impl Iterator<Item = usize> {
+        let is_faulted = |(_, wave): &(usize, &Wave<'_>)| has_faulted(&wave.info) == Some(true);
+        self.waves.iter().enumerate().filter(is_faulted).map(|(index, _)| index)
+    }
+
+    /// Number of waves with an unknown stop reason.
+    pub(super) fn unknown_stops(&self) -> usize {
+        self.waves.iter().filter(|wave| has_faulted(&wave.info).is_none()).count()
+    }
+
+    /// The call stack of a wave; waves with the same PCs share one. `None`: it cannot be read.
+    pub(super) fn stack(&self, wave: WaveId) -> Option<Rc<Stack>> {
+        let stacks = self.stacks.get_or_init(|| {
+            let mut stacks = HashMap::new();
+            for session in &self.subject.sessions {
+                session.next_question();
+                let Ok(groups) = session.groups(Grouping { by: GroupBy::Pc, lanes: false }) else { continue };
+                for group in groups.groups {
+                    let stack = Rc::new(group.stack);
+                    stacks.extend(group.members.iter().map(|member| (member.wave, Rc::clone(&stack))));
+                }
+            }
+            stacks
+        });
+        stacks.get(&wave).cloned()
+    }
+
+    /// The analysis of the fault, or of a hang without one.
+    pub(super) fn triage(&self) -> &Triage {
+        self.triage.get_or_init(|| self.analysis(false))
+    }
+
+    /// The analysis with the states of all waves.
+    pub(super) fn hang(&self) -> &Triage {
+        match self.triage.get().filter(|known| known.hang.is_some()) {
+            Some(known) => known,
+            None => self.hang.get_or_init(|| self.analysis(true)),
+        }
+    }
+
+    fn analysis(&self, wants_hang: bool) -> Triage {
+        self.subject.sessions.iter().for_each(|session| session.next_question());
+        triage::triage(&self.subject.sessions, &triage::Question { wave: None, wants_hang })
+    }
+
+    /// The lane of a wave's fault: the first suspected one. `None`: unknown.
+    pub(super) fn fault_lane(&self, wave: &Wave<'_>) -> Option<LaneId> {
+        if has_faulted(&wave.info) != Some(true) {
+            return None;
+        }
+        if let Some(known) = self.fault_lanes.borrow().get(&wave.id()) {
+            return *known;
+        }
+        let of = |triage: &Triage| -> Option<LaneSet> {
+            let suspect = triage.suspects.first().filter(|suspect| suspect.wave == wave.id());
+            match (&triage.cause, suspect) {
+                (_, Some(suspect)) => Some(suspect.lanes),
+                (Some(triage::Cause::Assertion(of)), _) if of.wave == wave.id() => Some(of.lanes),
+                (Some(triage::Cause::Arithmetic(of)), _) if of.wave == wave.id() => {
+                    Some(of.operands.iter().map(|(lane, _)| *lane).collect())
+                }
+                _ => None,
+            }
+        };
+        let is_chosen = self.triage().waves.chosen == Some(wave.id());
+        let lanes = match is_chosen {
+            true => of(self.triage()),
+            false => {
+                let question = triage::Question { wave: Some(wave.id()), wants_hang: false };
+                wave.session.next_question();
+                of(&triage::triage(&[wave.session], &question))
+            }
+        };
+        let lane = lanes.and_then(LaneSet::first);
+        self.fault_lanes.borrow_mut().insert(wave.id(), lane);
+        lane
+    }
+}
+
+/// The reason that a stack has unknown outer frames; `None`: it is whole.
+pub(super) fn unknown_end(stack: &Stack) -> Option<String> {
+    if let Some(why) = stack.frames.last().and_then(|frame| frame.problem.as_ref()) {
+        return Some(why.to_string());
+    }
+    Some(&stack.end).filter(|end| **end != StackEnd::Outermost).map(ToString::to_string)
+}

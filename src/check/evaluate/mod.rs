@@ -1,0 +1,126 @@
+//! Evaluation of the expectations of a file over one dump.
+//!
+//! Each line with an expectation has one outcome. Lines about waves belong to the block of the `wave` line before them,
+//! and without one to the faulted waves.
+
+mod causes;
+mod counts;
+mod facts;
+mod lanes;
+mod names;
+mod places;
+mod select;
+mod tally;
+mod values;
+mod waves;
+
+use places::function_matches;
+
+use facts::Facts;
+
+use super::file::{Content, Line, ScopeFile, Selector};
+use super::outcome::{Difference, Obstacle, Outcome, Verdict};
+use crate::capture::Fault;
+use crate::session::Inspect;
+
+/// An opened dump.
+pub struct Subject<'a> {
+    /// The dump's name.
+    pub name: String,
+    /// The sessions, one for each kind of waves; none: the dump has no waves.
+    pub sessions: Vec<&'a dyn Inspect>,
+    /// The reported faults.
+    pub faults: Vec<Fault>,
+}
+
+impl std::fmt::Debug for Subject<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Subject")
+            .field("name", &self.name)
+            .field("sessions", &self.sessions.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Evaluates the expectations of a file over a dump. One outcome for each line with an expectation, in the order of
+/// the lines: not for blank lines, comments, `dump` and settings.
+#[must_use]
+pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
+    let facts = Facts::of(subject);
+    let mut outcomes = Vec::new();
+    let numbered: Vec<Numbered<'_>> =
+        (1..).zip(&file.lines).map(|(number, line)| Numbered { number, line }).collect();
+    for block in numbered.chunk_by(|_, next| !matches!(next.line.content, Content::Wave(_))) {
+        let (head, rest) = match block.split_first() {
+            Some((first, rest)) if matches!(first.line.content, Content::Wave(_)) => (Some(first), rest),
+            _ => (None, block),
+        };
+        let of_waves = |line: &&Numbered<'_>| {
+            let content = &line.line.content;
+            let is_place = matches!(content, Content::At(_) | Content::Stack(_));
+            is_place
+                || matches!(
+                    content,
+                    Content::Exec(_) | Content::State(_) | Content::Stop(_) | Content::Value(_)
+                )
+        };
+        for line in rest.iter().filter(|line| !of_waves(line)) {
+            let verdict = match &line.line.content {
+                Content::Fault(expected) => causes::fault(&facts, expected, line),
+                Content::Access(expected) => causes::access(&facts, expected, line),
+                Content::Hang(expected) => causes::hang(&facts, expected, line),
+                Content::Waves(expected) => counts::waves(&facts, expected, line),
+                Content::Signature(expected) => causes::signature(&facts, expected),
+                _ => continue,
+            };
+            outcomes.push(line.outcome(verdict));
+        }
+        let lines: Vec<&Numbered<'_>> = rest.iter().filter(of_waves).collect();
+        let selector = match head.map(|head| &head.line.content) {
+            Some(Content::Wave(selector)) => selector,
+            _ => &Selector::Faulted,
+        };
+        outcomes.extend(waves::block(&facts, head, selector, &lines));
+    }
+    outcomes.sort_by_key(|outcome| outcome.line);
+    outcomes
+}
+
+/// A line with its number, from 1.
+#[derive(Clone, Copy)]
+struct Numbered<'a> {
+    number: usize,
+    line: &'a Line,
+}
+
+impl Numbered<'_> {
+    /// The text behind the keyword.
+    fn expected(&self) -> String {
+        let text = self.line.text.get(self.line.span.clone()).unwrap_or_default();
+        text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim().to_owned()
+    }
+
+    fn outcome(&self, verdict: Verdict) -> Outcome {
+        let columns = match (&self.line.content, &verdict) {
+            (Content::Value(value), Verdict::Differs(_)) => &value.right_span,
+            (Content::Value(value), Verdict::NotChecked(_)) => &value.path_span,
+            _ => &self.line.span,
+        };
+        Outcome { line: self.number, columns: (columns.start, columns.end), verdict }
+    }
+
+    /// The difference of an expectation about the dump as a whole.
+    fn differs(&self, got: Option<String>, found: String) -> Verdict {
+        Verdict::Differs(Box::new(Difference {
+            expected: self.expected(),
+            got,
+            found,
+            ..Difference::default()
+        }))
+    }
+}
+
+/// The verdict of an expectation that cannot be checked.
+fn obstacle(problem: impl Into<String>, hint: Option<String>) -> Verdict {
+    Verdict::NotChecked(Obstacle { problem: problem.into(), hint })
+}

@@ -1,0 +1,214 @@
+//! Places in the source, and call stacks.
+
+use super::facts::{Facts, Wave, unknown_end};
+use super::names::similar_names;
+use crate::check::file::{At, SourceRange};
+use crate::session::{Stack, StackFrame};
+use crate::triage::short;
+
+/// Whether a wave fits a description.
+pub(super) enum Fit {
+    Holds,
+    Differs,
+    /// A fact is missing, with the reason.
+    Unknown(String),
+}
+
+/// Whether the innermost frame of a wave is at a place.
+pub(super) fn at(facts: &Facts<'_>, wave: &Wave<'_>, expected: &At) -> Fit {
+    let Some(stack) = facts.stack(wave.id()) else {
+        return Fit::Unknown("the stack cannot be read".to_owned());
+    };
+    let Some(frame) = stack.frames.first() else { return Fit::Unknown(stack.end.to_string()) };
+    let mut unknown = None;
+    if let Some(function) = &expected.function {
+        match &frame.function {
+            Some(own) if !function_matches(function, own) => return Fit::Differs,
+            Some(_) => {}
+            None => unknown = Some(problem(frame, "the function at the PC is unknown")),
+        }
+    }
+    if let Some(source) = &expected.source {
+        match (&frame.file, frame.line) {
+            (Some(file), Some(line)) if !source_matches(source, file, line) => return Fit::Differs,
+            (Some(_), Some(_)) => {}
+            _ => unknown = Some(problem(frame, "the source line at the PC is unknown")),
+        }
+    }
+    unknown.map_or(Fit::Holds, Fit::Unknown)
+}
+
+fn problem(frame: &StackFrame, what: &str) -> String {
+    frame.problem.as_ref().map_or_else(|| what.to_owned(), |why| format!("{what}: {why}"))
+}
+
+/// A frame in the notation of `at`: `saxpy saxpy.hip:54`.
+pub(super) fn at_text(frame: &StackFrame) -> Option<String> {
+    let function = frame.function.as_deref().map(short);
+    let source =
+        frame.file.as_deref().zip(frame.line).map(|(file, line)| format!("{}:{line}", last_part(file)));
+    let parts: Vec<String> = function.into_iter().chain(source).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+fn last_part(file: &str) -> &str {
+    file.rsplit(['/', '\\']).next().unwrap_or(file)
+}
+
+/// `did you mean ...`: a function or file of the innermost frames.
+pub(super) fn similar_places(facts: &Facts<'_>, expected: &At) -> Option<String> {
+    let (mut functions, mut files) = (Vec::new(), Vec::new());
+    for wave in &facts.waves {
+        let Some(stack) = facts.stack(wave.id()) else { continue };
+        let Some(frame) = stack.frames.first() else { continue };
+        functions.extend(frame.function.as_deref().map(short).filter(|name| !functions.contains(name)));
+        let file = frame.file.as_deref().map(|file| last_part(file).to_owned());
+        files.extend(file.filter(|name| !files.contains(name)));
+    }
+    let function = expected.function.as_deref();
+    let is_unknown = |name: &&str| !functions.iter().any(|known| function_matches(name, known));
+    let function = function.filter(is_unknown).and_then(|name| similar_names(name, functions.clone()));
+    function.or_else(|| {
+        let file = expected.source.as_ref().map(|source| last_part(&source.file))?;
+        if files.iter().any(|known| known == file) { None } else { similar_names(file, files) }
+    })
+}
+
+/// Whether a source line is in a range; the file by the last parts of its path.
+fn source_matches(expected: &SourceRange, file: &str, line: u64) -> bool {
+    let parts = |path: &str| {
+        let parts: Vec<String> =
+            path.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect();
+        parts
+    };
+    parts(file).ends_with(&parts(&expected.file))
+        && expected.lines.is_none_or(|(first, last)| (first..=last).contains(&line))
+}
+
+/// Whether a function has a name; parameters, template arguments, and namespaces may be left out.
+pub(super) fn function_matches(expected: &str, function: &str) -> bool {
+    let plain = |text: &str| text.replace(' ', "");
+    if plain(expected) == plain(function) {
+        return true;
+    }
+    let has_parameters = short(expected) != expected && expected.contains('(');
+    if has_parameters {
+        // Its return type may be left out.
+        let whole = plain(function);
+        return whole.ends_with(&plain(expected)) && !expected.starts_with('(');
+    }
+    let (expected, own) = (components(expected), components(&short(function)));
+    let Some(from) = own.len().checked_sub(expected.len()).filter(|_| !expected.is_empty()) else {
+        return false;
+    };
+    let same = |(wanted, own): (&Component, &Component)| {
+        wanted.name == own.name && (wanted.arguments.is_none() || wanted.arguments == own.arguments)
+    };
+    expected.iter().zip(own.iter().skip(from)).all(same)
+}
+
+/// A part of a qualified name between `::`.
+#[derive(Debug, PartialEq)]
+struct Component {
+    name: String,
+    /// The template arguments without spaces, with brackets.
+    arguments: Option<String>,
+}
+
+fn components(name: &str) -> Vec<Component> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0);
+    let mut before = ' ';
+    for (index, letter) in name.char_indices() {
+        match letter {
+            '<' | '(' => depth += 1,
+            '>' if before != '-' => depth = depth.saturating_sub(1),
+            ')' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 && before == ':' => {
+                parts.push(name.get(start..index.saturating_sub(1)).unwrap_or_default());
+                start = index + 1;
+            }
+            _ => {}
+        }
+        before = letter;
+    }
+    parts.push(name.get(start..).unwrap_or_default());
+    let component = |part: &str| {
+        let is_operator = part.starts_with("operator");
+        let split = part.find('<').filter(|at| *at > 0 && !is_operator);
+        match split.and_then(|at| part.split_at_checked(at)) {
+            Some((name, arguments)) => {
+                Component { name: name.trim().to_owned(), arguments: Some(arguments.replace(' ', "")) }
+            }
+            None => Component { name: part.trim().to_owned(), arguments: None },
+        }
+    };
+    parts.into_iter().filter(|part| !part.is_empty()).map(component).collect()
+}
+
+/// Any number of frames, in a pattern.
+const ANY: &str = "...";
+
+/// Whether a stack fits a pattern of functions.
+pub(super) fn stack(facts: &Facts<'_>, wave: &Wave<'_>, expected: &[String]) -> Fit {
+    let Some(stack) = facts.stack(wave.id()) else {
+        return Fit::Unknown("the stack cannot be read".to_owned());
+    };
+    let end = unknown_end(&stack);
+    // The states of the pattern after each frame: how many of its parts are taken.
+    let skip = |mut taken: Vec<bool>| {
+        for index in 0..expected.len() {
+            let is_any = expected.get(index).is_some_and(|part| part == ANY);
+            if is_any
+                && taken.get(index) == Some(&true)
+                && let Some(next) = taken.get_mut(index + 1)
+            {
+                *next = true;
+            }
+        }
+        taken
+    };
+    let mut taken = vec![false; expected.len() + 1];
+    if let Some(first) = taken.first_mut() {
+        *first = true;
+    }
+    taken = skip(taken);
+    let mut unknown = None;
+    for frame in &stack.frames {
+        let mut next = vec![false; expected.len() + 1];
+        for (index, part) in expected.iter().enumerate().filter(|(index, _)| taken.get(*index) == Some(&true))
+        {
+            let to = match (part == ANY, &frame.function) {
+                (true, _) => index,
+                (false, Some(function)) if function_matches(part, function) => index + 1,
+                (false, Some(_)) => continue,
+                (false, None) => {
+                    unknown = Some(problem(frame, "a function of the stack is unknown"));
+                    index + 1
+                }
+            };
+            if let Some(state) = next.get_mut(to) {
+                *state = true;
+            }
+        }
+        taken = skip(next);
+    }
+    let is_whole = taken.last() == Some(&true);
+    match (end, unknown) {
+        _ if !taken.contains(&true) => Fit::Differs,
+        (_, Some(why)) => Fit::Unknown(why),
+        // Further frames fit only `...` at the end.
+        (Some(_), None) if is_whole && expected.last().is_some_and(|last| last == ANY) => Fit::Holds,
+        (Some(end), None) => Fit::Unknown(format!("the stack ends early: {end}")),
+        (None, None) if is_whole => Fit::Holds,
+        (None, None) => Fit::Differs,
+    }
+}
+
+/// A stack in the notation of `stack`; `None`: a function is unknown.
+pub(super) fn stack_text(stack: &Stack) -> Option<String> {
+    let functions: Option<Vec<String>> =
+        stack.frames.iter().map(|frame| frame.function.as_deref().map(short)).collect();
+    let mut functions = functions.filter(|functions| !functions.is_empty())?;
+    functions.extend(unknown_end(stack).map(|_| ANY.to_owned()));
+    Some(functions.join(" < "))
+}
