@@ -126,6 +126,23 @@ pub enum Counted {
     WorkGroups,
 }
 
+impl Counted {
+    /// All sets.
+    pub const ALL: [Self; 5] = [Self::Waves, Self::Faulted, Self::Stacks, Self::Dispatches, Self::WorkGroups];
+
+    /// The name in a file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waves => "waves",
+            Self::Faulted => "faulted",
+            Self::Stacks => "stacks",
+            Self::Dispatches => "dispatches",
+            Self::WorkGroups => "work-groups",
+        }
+    }
+}
+
 /// An expected number of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
@@ -215,6 +232,25 @@ pub enum Comparator {
     Greater,
     /// `>=`
     AtLeast,
+}
+
+impl Comparator {
+    /// All operators, longer signs first.
+    pub const ALL: [Self; 6] =
+        [Self::Equal, Self::NotEqual, Self::AtMost, Self::AtLeast, Self::Less, Self::Greater];
+
+    /// The sign in a file.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+        }
+    }
 }
 
 /// The expected value of a path.

@@ -6,6 +6,7 @@
 mod compare;
 mod evaluate;
 mod file;
+mod format;
 mod outcome;
 mod similar;
 mod syntax;
@@ -15,5 +16,6 @@ pub use file::{
     AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,
     Line, Operand, Right, ScopeFile, Selector, Setting, SourceRange, Span, StateName, ValueLine,
 };
+pub use format::format;
 pub use outcome::{Difference, LaneDifference, NamedValue, Obstacle, Outcome, Verdict};
 pub use syntax::{MAX_FILE, MAX_LINE, MAX_LINES, SETTINGS, SyntaxError, parse};

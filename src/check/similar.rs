@@ -3,13 +3,18 @@
 /// Maximum length of a name, in bytes, that is compared: the distance takes time proportional to the product of both.
 const MAX_NAME: usize = 256;
 
-/// The known name with the smallest distance to a name, if that is at most a third of its length.
+/// The known name with the smallest distance to a name, if that is at most a third of its length, or one that begins
+/// with it.
 ///
 /// Case, `-`, `_` and spaces do not count.
 pub(super) fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let name = folded(name);
     let limit = (name.chars().count() / 3).max(1);
-    let distance = |known: &str| strsim::osa_distance(&name, &folded(known));
+    let distance = |known: &str| {
+        let known = folded(known);
+        let is_start = name.len() > 2 && known.starts_with(&name);
+        if is_start { 1 } else { strsim::osa_distance(&name, &known) }
+    };
     let near = known.into_iter().filter(|known| known.len() <= MAX_NAME && name.len() <= MAX_NAME);
     let near = near.map(|known| (distance(known), known)).filter(|(distance, _)| *distance <= limit);
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)

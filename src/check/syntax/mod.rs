@@ -78,9 +78,9 @@ pub fn parse(bytes: impl AsRef<[u8]>) -> Result<ScopeFile, Vec<SyntaxError>> {
 
 /// The lines without their ends, `\n` or `\r\n`.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let count = usize::from(!bytes.is_empty()) * usize::MAX;
-    bytes.split(|byte| *byte == b'\n').take(count).map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let all = text.split(|byte| *byte == b'\n').filter(move |_| !bytes.is_empty());
+    all.map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
 fn too_long(what: &str, bytes: usize, limit: usize) -> Wrong {

@@ -45,6 +45,13 @@ pub const SETTINGS: &[(&str, bool)] = &[
 /// Parses a statement; `is_block`: it follows a `wave` line.
 pub(super) fn parse(part: Part<'_>, is_block: bool) -> Result<Content, Wrong> {
     let (keyword, rest) = part.word();
+    let (name, after) = part.take(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    let is_count = Counted::ALL.iter().any(|set| set.name() == name.text);
+    let keyword = if is_count { name } else { keyword };
+    if !is_count && is_keyword(name.text) && !after.is_empty() && keyword.text != name.text {
+        let wrong = Wrong::new(name.span(), format!("expected a space after the keyword `{}`", name.text));
+        return Err(wrong.hint(format!("write `({})` for a variable of that name", name.text)));
+    }
     let setting = SETTINGS.iter().find(|(name, _)| *name == keyword.text);
     let is_of_dump = OF_DUMP.contains(&keyword.text) || setting.is_some();
     if is_of_dump && is_block {
@@ -75,6 +82,12 @@ pub(super) fn parse(part: Part<'_>, is_block: bool) -> Result<Content, Wrong> {
         return Err(wrong.hint("write `wave faulted` or `wave every` in a line before it"));
     }
     Ok(content)
+}
+
+/// Whether a line that begins with a name is no path.
+pub(in crate::check) fn is_keyword(name: &str) -> bool {
+    let is_setting = SETTINGS.iter().any(|(setting, _)| *setting == name);
+    is_setting || [OF_DUMP, OF_BLOCK, ANYWHERE].iter().any(|names| names.contains(&name))
 }
 
 /// The error of a line without a keyword: a misspelt keyword, else that of its path and operator.
@@ -262,15 +275,6 @@ fn expression(part: Part<'_>) -> (Part<'_>, Part<'_>) {
     (part, part.end())
 }
 
-/// Sets by their names.
-const SETS: &[(&str, Counted)] = &[
-    ("waves", Counted::Waves),
-    ("faulted", Counted::Faulted),
-    ("stacks", Counted::Stacks),
-    ("dispatches", Counted::Dispatches),
-    ("work-groups", Counted::WorkGroups),
-];
-
 /// `waves 8, faulted 1, stacks >= 2`
 fn counts(part: Part<'_>) -> Result<Vec<Count>, Wrong> {
     let mut counts: Vec<Count> = Vec::new();
@@ -278,15 +282,15 @@ fn counts(part: Part<'_>) -> Result<Vec<Count>, Wrong> {
     loop {
         let (item, after) = rest.split(rest.text.find(',').unwrap_or(rest.text.len()));
         let (name, number) = item.trim().take(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
-        let set = SETS.iter().find(|(known, _)| folded(known) == folded(name.text));
-        let names: Vec<&str> = SETS.iter().map(|(name, _)| *name).collect();
+        let set = Counted::ALL.into_iter().find(|known| folded(known.name()) == folded(name.text));
+        let names = Counted::ALL.map(Counted::name);
         let all = format!("the counts are {}", names.join(", "));
-        let (known, of) = set.ok_or_else(|| Wrong::unknown("count", name, &names, &all))?;
-        if counts.iter().any(|count| count.of == *of) {
-            return Err(Wrong::new(name.span(), format!("a second count of `{known}`")));
+        let of = set.ok_or_else(|| Wrong::unknown("count", name, &names, &all))?;
+        if counts.iter().any(|count| count.of == of) {
+            return Err(Wrong::new(name.span(), format!("a second count of `{}`", of.name())));
         }
-        let (comparator, number) = compared(number.trim(), &format!("{known} 8"))?;
-        counts.push(Count { of: *of, comparator, number });
+        let (comparator, number) = compared(number.trim(), &format!("{} 8", of.name()))?;
+        counts.push(Count { of, comparator, number });
         match after.strip(",") {
             Some(after) => rest = after,
             None => return Ok(counts),
@@ -294,19 +298,9 @@ fn counts(part: Part<'_>) -> Result<Vec<Count>, Wrong> {
     }
 }
 
-/// Comparisons of counts, longer signs first.
-const COMPARATORS: &[(&str, Comparator)] = &[
-    ("==", Comparator::Equal),
-    ("!=", Comparator::NotEqual),
-    ("<=", Comparator::AtMost),
-    (">=", Comparator::AtLeast),
-    ("<", Comparator::Less),
-    (">", Comparator::Greater),
-];
-
 /// `8`, `>= 8`
 fn compared(part: Part<'_>, example: &str) -> Result<(Comparator, u64), Wrong> {
-    let sign = COMPARATORS.iter().find_map(|(sign, comparator)| Some((*comparator, part.strip(sign)?)));
+    let sign = Comparator::ALL.into_iter().find_map(|sign| Some((sign, part.strip(sign.sign())?)));
     let (comparator, number) = sign.unwrap_or((Comparator::Equal, part));
     let number = number.trim();
     let value = number.number().ok_or_else(|| {

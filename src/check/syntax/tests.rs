@@ -266,9 +266,9 @@ fn errors_have_columns_and_hints() {
         ("symbol build/", "symbol", "unknown statement `symbol`", "did you mean `symbols`?"),
         ("work_groups 3", "work_groups", "unknown statement `work_groups`", "did you mean `work-groups`?"),
         (
-            "expect something",
-            "expect",
-            "unknown statement `expect`",
+            "verify something",
+            "verify",
+            "unknown statement `verify`",
             "the statements are at, stack, wave, dump",
         ),
         ("dump", "", "expected a dump", "write `dump saxpy.zip`"),
@@ -279,7 +279,7 @@ fn errors_have_columns_and_hints() {
         ("fault a; b", "; b", "expected a cause, found `; b`", "write"),
         ("at", "", "expected a function or a file", "write FUNCTION"),
         ("at saxpy 54", "54", "expected a file, found `54`", "FILE:LINE"),
-        ("at a.hip:0", "0", "`0` is not a line", ""),
+        ("at a.hip:0", "0", "`0` is not a line", "FILE:LINE"),
         ("at a.hip:9-3", "9-3", "the last line is before the first", ""),
         ("stack a < < b", "", "expected a function", "innermost function first"),
         ("access", "", "expected an access", "write `access lane 24 load"),
@@ -325,7 +325,7 @@ fn errors_have_columns_and_hints() {
         ("wave every\nlane 17 i =~ 3", "=~", "unknown operator `=~`", "did you mean `~=`?"),
         ("wave every\nlane 17 i ≤ 3", "≤", "unknown operator `≤`", "did you mean `<=`?"),
         ("wave every\nlane 17 i ==", "", "expected a value", "write a path"),
-        ("wave every\nlane 17 x[ == 3", "", "expected a name, number", ""),
+        ("wave every\nlane 17 x[ == 3", "[", "this `[` is not closed", ""),
         ("wave every\nlane 17 x == y[", "", "expected a name, number", ""),
         ("wave every\nlane 17 x ~= 3 +- lots", "lots", "`lots` is not a tolerance", "+- 1e-3"),
         ("wave every\nlane 17 x ~= 3 +- -1", "-1", "`-1` is not a tolerance", "+- 1e-3"),
@@ -347,7 +347,7 @@ fn errors_have_columns_and_hints() {
         ("wave every\nlane 17 x == \"a", "\"", "this text does not end with `\"`", "\\\""),
         ("wave every\nlane 17 x == \"a\\q\"", "\\q", "unknown escape", "\\xff"),
         ("wave every\nlane 17 x == {1, 2", "{", "this `{` has no `}`", ""),
-        ("wave every\nlane 17 x == {..., 2}", "...", "`...` is not the last element", ""),
+        ("wave every\nlane 17 x == {..., 2}", "...", "`...` is not the last element", "further elements"),
         ("wave every\nlane 17 x == {.a 2}", "2", "expected `=` after the member", ".x = 1"),
         ("wave every\nexec all", "all", "expected a number of 64 bits", "exec 0x1ffffff"),
         ("fault\u{202e} none", "\u{202e}", "invisible character U+202E", "remove it"),
@@ -360,7 +360,7 @@ fn errors_have_columns_and_hints() {
         assert_eq!(line.get(found.columns.0..found.columns.1), Some(marked), "{text}: {found:?}");
         assert!(found.problem.starts_with(problem), "{text}: {found:?}");
         assert!(found.hint.clone().unwrap_or_default().contains(hint), "{text}: {found:?}");
-        assert_eq!(found.hint.is_none(), hint.is_empty(), "{text}: {found:?}");
+        assert!(!hint.is_empty() || found.hint.is_none(), "{text}: {found:?}");
     }
 }
 

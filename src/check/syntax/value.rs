@@ -20,18 +20,14 @@ enum Operator {
     Is,
 }
 
-/// Operators, longer ones first.
-const OPERATORS: &[(&str, Operator)] = &[
-    ("==", Operator::Compare(Comparator::Equal)),
-    ("!=", Operator::Compare(Comparator::NotEqual)),
-    ("<=", Operator::Compare(Comparator::AtMost)),
-    (">=", Operator::Compare(Comparator::AtLeast)),
-    ("~=", Operator::Near),
-    ("<", Operator::Compare(Comparator::Less)),
-    (">", Operator::Compare(Comparator::Greater)),
-    ("in", Operator::In),
-    ("is", Operator::Is),
-];
+/// Operators besides comparisons.
+const OTHERS: [(&str, Operator); 3] = [("~=", Operator::Near), ("in", Operator::In), ("is", Operator::Is)];
+
+/// The operators with their signs, longer ones first.
+fn signs() -> impl Iterator<Item = (&'static str, Operator)> {
+    let comparisons = Comparator::ALL.into_iter().map(|sign| (sign.sign(), Operator::Compare(sign)));
+    OTHERS.into_iter().chain(comparisons)
+}
 
 /// Signs of paths that contain an operator.
 const OTHER_SIGNS: &[&str] = &["->*", "->", "<<", ">>"];
@@ -54,6 +50,7 @@ const FOREIGN: &[(&str, &str)] = &[
 pub(super) fn value(part: Part<'_>) -> Result<ValueLine, Wrong> {
     let mut rest = part;
     let mut frame = 0;
+    let frame_is_given = keyword(rest, "frame").is_some();
     if let Some(after) = keyword(rest, "frame") {
         let (number, after) = after.word();
         frame = number.number().and_then(|number| FrameNumber::try_from(number).ok()).ok_or_else(|| {
@@ -61,6 +58,13 @@ pub(super) fn value(part: Part<'_>) -> Result<ValueLine, Wrong> {
             wrong.hint("write `frame 1` with a number of `lanescope backtrace`, or `(frame)` for a variable of that name")
         })?;
         rest = after;
+    }
+    if frame_is_given
+        && rest.take(|c| c.is_alphanumeric() || c == '_').0.text == "lane"
+        && keyword(rest, "lane").is_none()
+    {
+        let wrong = Wrong::new(rest.slice(0..4).span(), "expected a space after the keyword `lane`");
+        return Err(wrong.hint("write `(lane)` for a variable of that name"));
     }
     let mut on = None;
     if let Some(after) = keyword(rest, "lane") {
@@ -115,14 +119,34 @@ fn without_operator(part: Part<'_>) -> Wrong {
     match path(part) {
         Ok(_) => Wrong::new(part.end().span(), "expected an operator after the path").hint(FORM),
         Err(wrong) => {
+            if let Some(wrong) = unclosed(part) {
+                return wrong;
+            }
             let at = wrong.span.start.saturating_sub(part.start);
             wrong_operator(part.after(at)).unwrap_or(wrong).or_hint(FORM)
         }
     }
 }
 
+/// The error for a bracket without an end, which hides operators.
+fn unclosed(part: Part<'_>) -> Option<Wrong> {
+    let mut opened = Vec::new();
+    for (at, c) in Scan::new(part.text) {
+        match c {
+            '(' | '[' | '{' => opened.push((at, c)),
+            ')' | ']' | '}' => drop(opened.pop()),
+            _ => {}
+        }
+    }
+    let (at, bracket) = opened.pop()?;
+    Some(Wrong::new(part.slice(at..at + 1).span(), format!("this `{bracket}` is not closed")))
+}
+
 /// The error for an operator of another language at the start.
 fn wrong_operator(part: Part<'_>) -> Option<Wrong> {
+    if part.text.starts_with("==") && !part.text.starts_with("===") {
+        return None;
+    }
     let (foreign, meant) = FOREIGN.iter().find(|(foreign, _)| part.text.starts_with(foreign))?;
     let wrong = Wrong::new(part.split(foreign.len()).0.span(), format!("unknown operator `{foreign}`"));
     Some(wrong.hint(format!("did you mean `{meant}`?")))
@@ -153,7 +177,7 @@ fn operators(part: Part<'_>) -> Vec<(usize, usize, Operator)> {
                 let rest = part.text.get(at..).unwrap_or_default();
                 if let Some(sign) = OTHER_SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
                     scan.advance(sign.len() - c.len_utf8());
-                } else if let Some((sign, operator)) = OPERATORS.iter().find(|(sign, operator)| {
+                } else if let Some((sign, operator)) = signs().find(|(sign, operator)| {
                     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '$');
                     let after = rest.get(sign.len()..).unwrap_or_default();
                     let is_alone =
@@ -165,7 +189,7 @@ fn operators(part: Part<'_>) -> Vec<(usize, usize, Operator)> {
                         last = c;
                         continue;
                     }
-                    found.push((at, sign.len(), *operator));
+                    found.push((at, sign.len(), operator));
                     if found.len() == MAX_TRIED {
                         break;
                     }
