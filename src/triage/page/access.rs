@@ -1,6 +1,6 @@
 //! A suspected access: instruction, addresses, pointer, memory, reasons.
 
-use super::layout::{Layout, whole};
+use super::layout::{Page, whole};
 use super::{lanes, words};
 use crate::notation::counted;
 use crate::triage::scene::Scene;
@@ -16,7 +16,7 @@ const MAX_OTHERS: usize = 3;
 const MAX_VARIABLES: usize = 4;
 
 /// The rows of the best suspect, and a line for each of the others.
-pub(super) fn rows(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
+pub(super) fn rows(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
     if let Some((suspect, others)) = triage.suspects.split_first() {
         of_suspect(suspect, scene, page);
         let each = others.iter().take(MAX_OTHERS).map(|other| line(other, scene));
@@ -28,7 +28,7 @@ pub(super) fn rows(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
     }
 }
 
-fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Layout) {
+fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
     let kind = words::noun(suspect.access.direction);
     let size =
         suspect.access.bytes.map_or_else(String::new, |bytes| format!(" of {}", counted(bytes, "byte")));
@@ -58,7 +58,7 @@ fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Layout) {
 }
 
 /// The addresses by lane, lanes with one address together, and the lanes without a known one.
-fn addresses(suspect: &Suspect, scene: &Scene<'_>, page: &mut Layout) {
+fn addresses(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
     let all = suspect.addresses.as_slice();
     let space = |space| scene.space(suspect.wave, space);
     let is_one = all.windows(2).all(|pair| matches!(pair, [one, next] if one.address == next.address));

@@ -1,6 +1,6 @@
 //! Causes other than an access to memory, in sentences.
 
-use super::layout::Layout;
+use super::layout::Page;
 use super::{hang, lanes, words};
 use crate::notation::{counted, hex_bytes};
 use crate::triage::scene::Scene;
@@ -91,7 +91,7 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
 }
 
 /// The rows of the evidence.
-pub(super) fn rows(cause: &Cause, triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
+pub(super) fn rows(cause: &Cause, triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
     match cause {
         Cause::BadPc { holders, .. } if !holders.is_empty() => {
             page.row("Because", &format!("the PC is also in {}", holders.join(", ")));
@@ -119,7 +119,7 @@ pub(super) fn rows(cause: &Cause, triage: &Triage, scene: &Scene<'_>, page: &mut
     }
 }
 
-fn arithmetic(of: &Arithmetic, page: &mut Layout) {
+fn arithmetic(of: &Arithmetic, page: &mut Page) {
     if let Some((address, text)) = &of.instruction {
         page.row("Operation", &format!("{text} at {address:#x}"));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::layout::Layout;
+use super::layout::Page;
 use super::words;
 use crate::notation::{counted, list, plural};
 use crate::triage::scene::Scene;
@@ -77,7 +77,7 @@ fn states(counts: &[(WaveState, usize)]) -> Vec<String> {
     counts.iter().map(|(of, count)| state(*of, *count)).collect()
 }
 
-pub(super) fn rows(hang: &Hang, scene: &Scene<'_>, page: &mut Layout) {
+pub(super) fn rows(hang: &Hang, scene: &Scene<'_>, page: &mut Page) {
     let by_dispatch: Vec<_> = hang.counts.chunk_by(|(one, ..), (next, ..)| one == next).collect();
     let each = by_dispatch.iter().take(MAX_ROWS).map(|counts| {
         let dispatch = counts.first().and_then(|(dispatch, ..)| *dispatch);

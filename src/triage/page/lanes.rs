@@ -1,7 +1,7 @@
 //! Lanes as a strip of characters, with a legend.
 
 use super::headline::is_good;
-use super::layout::{Layout, whole};
+use super::layout::{Page, whole};
 use super::words;
 use crate::notation::counted;
 use crate::triage::Suspect;
@@ -9,7 +9,7 @@ use crate::triage::scene::LanesByState;
 use crate::units::{LaneId, LaneSet};
 
 /// The strip of a wave: `suspect` marks the lanes of the access and those with an unknown address.
-pub(super) fn rows(lanes: &LanesByState, suspect: Option<&Suspect>, page: &mut Layout) {
+pub(super) fn rows(lanes: &LanesByState, suspect: Option<&Suspect>, page: &mut Page) {
     if lanes.count == 0 {
         return;
     }

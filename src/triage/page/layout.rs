@@ -9,37 +9,46 @@ const NO_BREAK: char = '\u{a0}';
 /// Columns of the labels.
 const LABEL: usize = 10;
 
-/// The lines of a page.
-pub(super) struct Layout {
-    style: Style,
-    text: String,
+/// The contents of a page, before they are folded to lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The first sentence, without a full stop.
+    pub headline: String,
+    /// Whether the sentence names a cause.
+    pub is_alarm: bool,
+    /// The source line below it, with its number.
+    pub source: Option<String>,
+    /// The evidence.
+    pub rows: Vec<Row>,
 }
 
-impl Layout {
-    /// A page with its first sentence, and the source line below it.
-    pub(super) fn new(style: Style, headline: &str, is_alarm: bool, source: Option<&str>) -> Self {
-        let mut page = Self { style, text: String::new() };
-        for line in wrapped(headline, COLUMNS) {
-            page.line(&if is_alarm { style.alarm(&line) } else { style.heading(&line) });
-        }
-        if let Some(source) = source {
-            page.line(&format!("    {}", words_of(source, COLUMNS - 4)));
-        }
-        page.line("");
-        page
+/// A row of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// The label; empty for a further item of the label before.
+    pub label: &'static str,
+    /// The text.
+    pub text: String,
+    /// Whether the text is never folded: columns, or a command to copy.
+    pub is_fixed: bool,
+}
+
+impl Row {
+    /// The text with plain blanks.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        self.text.replace(NO_BREAK, " ")
+    }
+}
+
+impl Page {
+    /// Adds a row: a label and its text.
+    pub(super) fn row(&mut self, label: &'static str, text: &str) {
+        self.rows.push(Row { label, text: text.to_owned(), is_fixed: false });
     }
 
-    /// A row: a label and its text.
-    pub(super) fn row(&mut self, label: &str, text: &str) {
-        let mut label = label;
-        for line in wrapped(text, COLUMNS - LABEL) {
-            self.fixed(label, &line);
-            label = "";
-        }
-    }
-
-    /// Items of a label, one below the other; nothing without items.
-    pub(super) fn list(&mut self, label: &str, items: impl Iterator<Item = String>) {
+    /// Adds items of a label, one below the other; nothing without items.
+    pub(super) fn list(&mut self, label: &'static str, items: impl Iterator<Item = String>) {
         let mut label = label;
         for item in items {
             self.row(label, &item);
@@ -47,20 +56,37 @@ impl Layout {
         }
     }
 
-    /// A line that is never folded: columns, or a command to copy.
-    pub(super) fn fixed(&mut self, label: &str, text: &str) {
-        let pad = LABEL.saturating_sub(label.chars().count());
-        let line = format!("{}{}{text}", self.style.heading(label), " ".repeat(pad));
-        self.line(&line);
+    /// Adds a row that is never folded.
+    pub(super) fn fixed(&mut self, label: &'static str, text: &str) {
+        self.rows.push(Row { label, text: text.to_owned(), is_fixed: true });
     }
 
-    pub(super) fn end(self) -> String {
-        self.text
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push_str(&line.trim_end().replace(NO_BREAK, " "));
-        self.text.push('\n');
+    /// The page in lines of at most 80 columns.
+    #[must_use]
+    pub fn text(&self, style: Style) -> String {
+        let mut text = String::new();
+        let mut line = |line: &str| {
+            text.push_str(&line.trim_end().replace(NO_BREAK, " "));
+            text.push('\n');
+        };
+        for sentence in wrapped(&self.headline, COLUMNS) {
+            line(&if self.is_alarm { style.alarm(&sentence) } else { style.heading(&sentence) });
+        }
+        if let Some(source) = &self.source {
+            line(&format!("    {}", words_of(source, COLUMNS - 4)));
+        }
+        line("");
+        for row in &self.rows {
+            let mut label = row.label;
+            let folded =
+                if row.is_fixed { vec![row.text.clone()] } else { wrapped(&row.text, COLUMNS - LABEL) };
+            for part in folded {
+                let pad = LABEL.saturating_sub(label.chars().count());
+                line(&format!("{}{}{part}", style.heading(label), " ".repeat(pad)));
+                label = "";
+            }
+        }
+        text
     }
 }
 
@@ -79,7 +105,7 @@ pub(super) fn whole(text: &str) -> String {
 }
 
 /// A text in lines of at most that width, if its words allow it. A paragraph is folded by itself.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
         let (mut line, mut columns) = (String::new(), 0);

@@ -17,7 +17,8 @@ use super::{Cause, Triage};
 use crate::notation::{counted, plural};
 use crate::report::{self, Style, fault};
 use headline::headline;
-use layout::Layout;
+pub(crate) use layout::wrapped;
+pub use layout::{Page, Row};
 
 /// Maximum number of frames of the stack.
 const MAX_FRAMES: usize = 6;
@@ -28,7 +29,7 @@ const MAX_MISSING: usize = 4;
 /// Maximum number of reported faults.
 const MAX_REPORTS: usize = 2;
 
-/// The page of an analysis. `command`: the front end's command of a step.
+/// The page of an analysis as text. `command`: the front end's command of a step.
 #[must_use]
 pub fn text(
     triage: &Triage,
@@ -36,8 +37,18 @@ pub fn text(
     command: &dyn Fn(&Step) -> Option<String>,
     style: Style,
 ) -> String {
-    let source = headline::source_line(triage);
-    let mut page = Layout::new(style, &headline(triage, scene), triage.cause.is_some(), source.as_deref());
+    page(triage, scene, command).text(style)
+}
+
+/// The page of an analysis. `command`: the front end's command of a step.
+#[must_use]
+pub fn page(triage: &Triage, scene: &Scene<'_>, command: &dyn Fn(&Step) -> Option<String>) -> Page {
+    let mut page = Page {
+        headline: headline(triage, scene),
+        is_alarm: triage.cause.is_some(),
+        source: headline::source_line(triage),
+        rows: Vec::new(),
+    };
     match &triage.cause {
         Some(Cause::Memory) => access::rows(triage, scene, &mut page),
         Some(cause) => cause::rows(cause, triage, scene, &mut page),
@@ -55,7 +66,7 @@ pub fn text(
     for (index, command) in steps.iter().filter_map(command).enumerate() {
         page.fixed(if index == 0 { "Next" } else { "" }, &command);
     }
-    page.end()
+    page
 }
 
 /// The first sentence of a page.
@@ -65,13 +76,13 @@ pub fn sentence(triage: &Triage, scene: &Scene<'_>) -> String {
 }
 
 /// The reported faults.
-fn reports(triage: &Triage, page: &mut Layout) {
+fn reports(triage: &Triage, page: &mut Page) {
     let each = triage.faults.iter().take(MAX_REPORTS).map(fault::sentence);
     page.list("Report", each.chain(words::more(triage.faults.len(), MAX_REPORTS)));
 }
 
 /// The waves that stopped for the cause, by PC.
-fn stops(triage: &Triage, page: &mut Layout) {
+fn stops(triage: &Triage, page: &mut Page) {
     let stops = &triage.waves;
     if stops.faulted == 0 {
         return;
@@ -95,7 +106,7 @@ fn stops(triage: &Triage, page: &mut Layout) {
 }
 
 /// The stack of the chosen wave, below its name.
-fn stack(triage: &Triage, scene: &Scene<'_>, page: &mut Layout) {
+fn stack(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
     let Some(info) = triage.waves.chosen.and_then(|wave| scene.info(wave)) else { return };
     for doubt in scene.doubts(info.wave).lines() {
         page.row("Doubt", doubt);
