@@ -9,6 +9,7 @@ mod dwarf;
 pub(crate) mod eval;
 mod info;
 mod questions;
+mod report;
 mod serve;
 mod shell;
 mod slim;
@@ -82,6 +83,8 @@ enum Command {
     CodeObject(code_object::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
+    /// Write a report of a dump: the cause with its wave, memory, stacks and launches
+    Report(report::Args),
     /// Compare two dumps of the same program
     Diff(diff::Args),
     /// Write a small dump of a large one: chosen waves with the data that their queries need
@@ -109,6 +112,7 @@ impl Command {
             | Self::Info(info::Args { from, .. })
             | Self::View(view::Args { from, .. })
             | Self::Slim(slim::Args { from, .. })
+            | Self::Report(report::Args { from, .. })
             | Self::Export(export::Args { from, .. }) => from,
             Self::Diff(args) => {
                 (args.debug_dirs, args.is_verbose) = (folders, is_verbose);
@@ -241,6 +245,10 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Info(args) => info::run(&args, &targets, out)?,
         Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
+        Command::Report(mut args) => {
+            args.typed = matches.subcommand().map_or_else(String::new, |(_, matches)| steps::typed(matches));
+            report::run(&args, &targets, out)?;
+        }
         Command::Diff(args) => return Ok(ExitCode::from(diff::run(&args, &targets, out)?)),
         Command::Slim(args) => slim::run(&args, &targets, out)?,
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

@@ -1,13 +1,14 @@
 //! The report of a dump: one model, rendered as HTML, Markdown and text.
 //!
-//! Input: sessions over a dump, with the results of `triage` and `signature`. Output: [`Model`], which each renderer
-//! prints; the forms agree because no renderer asks the dump.
+//! Input: a dump with its sessions. Output: [`Model`], which each renderer prints; the forms agree because no renderer
+//! asks the dump. docs/report.md describes the sections.
 
-use serde::Serialize;
+mod build;
+pub mod html;
+pub mod markdown;
+mod model;
+mod paths;
+pub mod text;
 
-/// The contents of a report.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Model {
-    /// The dump's name.
-    pub name: String,
-}
+pub use build::{Options, model};
+pub use model::*;

@@ -18,7 +18,7 @@ pub(super) fn is_hole(address: u64) -> bool {
 
 /// The memory map of a dump for a wave.
 #[derive(Clone, Copy)]
-pub(super) struct Map<'a> {
+pub(crate) struct Map<'a> {
     session: &'a dyn Inspect,
     wave: WaveId,
     is_whole: bool,
@@ -26,29 +26,29 @@ pub(super) struct Map<'a> {
 
 /// A run of memory that the capture lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(crate) struct Span {
     /// First byte.
-    pub(super) start: u64,
+    pub(crate) start: u64,
     /// Last byte.
-    pub(super) last: u64,
+    pub(crate) last: u64,
     /// Name, if the capture has one.
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Whether it is code.
-    pub(super) is_code: bool,
+    pub(crate) is_code: bool,
 }
 
 impl<'a> Map<'a> {
-    pub(super) fn new(session: &'a dyn Inspect, wave: WaveId) -> Self {
+    pub(crate) fn new(session: &'a dyn Inspect, wave: WaveId) -> Self {
         Self { session, wave, is_whole: session.has_whole_map() }
     }
 
     /// Whether the capture lists all mapped memory: an unlisted address is unmapped. Otherwise it may be mapped.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
     /// The listed memory at an address of global memory. Apertures are none.
-    pub(super) fn at(&self, address: u64) -> Option<Span> {
+    pub(crate) fn at(&self, address: u64) -> Option<Span> {
         // Addresses with other tags name spaces of the client's notation.
         let is_plain = PLAIN_TAGS.contains(&(address >> 56));
         let place = is_plain.then(|| self.session.place(address, self.wave).ok()).flatten();
@@ -65,12 +65,12 @@ impl<'a> Map<'a> {
     }
 
     /// The nearest listed memory that ends before an unlisted address.
-    pub(super) fn before(&self, address: u64) -> Option<Span> {
+    pub(crate) fn before(&self, address: u64) -> Option<Span> {
         self.nearest(address, |region| region.start.checked_sub(1))
     }
 
     /// The nearest listed memory that begins after an unlisted address.
-    pub(super) fn after(&self, address: u64) -> Option<Span> {
+    pub(crate) fn after(&self, address: u64) -> Option<Span> {
         self.nearest(address, |region| region.last.checked_add(1))
     }
 

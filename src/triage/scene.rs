@@ -38,22 +38,23 @@ impl<'a> Scene<'a> {
         Self { sessions }
     }
 
-    fn session(&self, wave: WaveId) -> Option<&'a dyn Inspect> {
+    /// The session that serves a wave.
+    pub(crate) fn session(&self, wave: WaveId) -> Option<&'a dyn Inspect> {
         self.sessions.iter().copied().find(|session| session.has_wave(wave))
     }
 
     /// Number of waves.
-    pub(super) fn waves(&self) -> usize {
+    pub(crate) fn waves(&self) -> usize {
         self.sessions.iter().map(|session| session.waves().len()).sum()
     }
 
     /// The facts about a wave.
-    pub(super) fn info(&self, wave: WaveId) -> Option<WaveInfo> {
+    pub(crate) fn info(&self, wave: WaveId) -> Option<WaveInfo> {
         self.session(wave)?.wave(wave).ok()
     }
 
     /// The dump's id of a wave.
-    pub(super) fn id(&self, wave: WaveId) -> u32 {
+    pub(crate) fn id(&self, wave: WaveId) -> u32 {
         self.info(wave).map_or(wave.0 + 1, |info| info.id)
     }
 
@@ -66,17 +67,17 @@ impl<'a> Scene<'a> {
     }
 
     /// The name of a segment of a wave; `None`: global memory.
-    pub(super) fn space(&self, wave: WaveId, space: AddressSpace) -> Option<String> {
+    pub(crate) fn space(&self, wave: WaveId, space: AddressSpace) -> Option<String> {
         self.session(wave)?.kind().target.segment(space)
     }
 
     /// The warnings about a wave whose values may be wrong; a line for each.
-    pub(super) fn doubts(&self, wave: WaveId) -> String {
+    pub(crate) fn doubts(&self, wave: WaveId) -> String {
         self.session(wave).map_or(String::new(), |session| mark(session, wave, Style::Plain))
     }
 
     /// The call stack of a wave.
-    pub(super) fn stack(&self, wave: WaveId) -> Option<Stack> {
+    pub(crate) fn stack(&self, wave: WaveId) -> Option<Stack> {
         self.session(wave)?.backtrace(wave, None).ok()
     }
 

@@ -37,8 +37,13 @@ impl Row {
     /// The text with plain blanks.
     #[must_use]
     pub fn plain(&self) -> String {
-        self.text.replace(NO_BREAK, " ")
+        plain(&self.text)
     }
+}
+
+/// A text with plain blanks.
+pub(crate) fn plain(text: &str) -> String {
+    text.replace(NO_BREAK, " ")
 }
 
 impl Page {
@@ -66,7 +71,7 @@ impl Page {
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let mut line = |line: &str| {
-            text.push_str(&line.trim_end().replace(NO_BREAK, " "));
+            text.push_str(&plain(line.trim_end()));
             text.push('\n');
         };
         for sentence in wrapped(&self.headline, COLUMNS) {

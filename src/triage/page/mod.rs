@@ -17,8 +17,8 @@ use super::{Cause, Triage};
 use crate::notation::{counted, plural};
 use crate::report::{self, Style, fault};
 use headline::headline;
-pub(crate) use layout::wrapped;
 pub use layout::{Page, Row};
+pub(crate) use layout::{plain, wrapped};
 
 /// Maximum number of frames of the stack.
 const MAX_FRAMES: usize = 6;

@@ -1,0 +1,110 @@
+//! `lanescope report DUMP`: the cause of a crash or hang with its wave, memory, stacks and launches, as one HTML file,
+//! as Markdown for an issue, or as text for a log (docs/report.md).
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::choice::choice;
+use super::dump::{PlaceArgs, Waves};
+use super::{DumpArgs, Failure, dump, print_json, steps};
+use crate::arch::Targets;
+use crate::postmortem::{self, Model, Options};
+use crate::report::Style;
+use crate::session::{Inspect, Session};
+use crate::triage::Step;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) from: DumpArgs,
+    /// The file to write; an existing one is replaced [default: standard output, also -]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The form [default: by the file's extension (.html, .md, .txt, .json), else text]
+    #[arg(long, value_name = "FORM", value_parser = choice(FORMS))]
+    format: Option<Form>,
+    /// Keep paths, and the host and the command of the capture
+    #[arg(long)]
+    with_paths: bool,
+    /// Leave out the values of variables, arguments and memory; the sentence keeps the index and the address
+    #[arg(long)]
+    no_values: bool,
+    /// Leave out the contents of global memory, kernel arguments among them
+    #[arg(long)]
+    no_global: bool,
+    /// The words of the dump and its options.
+    #[arg(skip)]
+    pub(super) typed: String,
+}
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Html,
+    Markdown,
+    Text,
+    Json,
+}
+
+/// Values of `--format`.
+const FORMS: [(&str, Form); 4] =
+    [("html", Form::Html), ("markdown", Form::Markdown), ("text", Form::Text), ("json", Form::Json)];
+
+impl Form {
+    fn of(path: &Path) -> Option<Self> {
+        Some(match path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Self::Html,
+            "md" | "markdown" => Self::Markdown,
+            "txt" | "log" => Self::Text,
+            "json" => Self::Json,
+            _ => return None,
+        })
+    }
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let form = args.format.or_else(|| Form::of(output?)).unwrap_or(Form::Text);
+    if let (Some(output), Some(dump)) = (output, &args.from.dump)
+        && is_same(output, dump)
+    {
+        return Err(format!("-o {}: the report would replace the dump", output.display()).into());
+    }
+    let dump = dump::open(&args.from, targets)?;
+    let waves = Waves { dump: &dump, kind: args.from.kind.as_deref(), ids: None, at: &PlaceArgs::default() };
+    let sessions = waves.by_kind()?;
+    let sessions: Vec<&dyn Inspect> =
+        sessions.iter().map(|session: &Session| -> &dyn Inspect { session }).collect();
+    let options =
+        Options { with_paths: args.with_paths, no_values: args.no_values, no_global: args.no_global };
+    let command = |step: &Step| steps::command(step, &args.typed);
+    let model = postmortem::model(&dump, &sessions, Vec::new(), options, &command);
+    match output {
+        None => write(&model, form, Style::Coloured, out),
+        Some(path) => {
+            let file = std::fs::File::create(path)
+                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            let mut file = std::io::BufWriter::new(file);
+            write(&model, form, Style::Plain, &mut file)?;
+            file.flush().map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            Ok(())
+        }
+    }
+}
+
+fn write(model: &Model, form: Form, style: Style, out: &mut dyn Write) -> Result<(), Failure> {
+    match form {
+        Form::Html => out.write_all(postmortem::html::html(model)?.as_bytes())?,
+        Form::Markdown => out.write_all(postmortem::markdown::markdown(model).as_bytes())?,
+        Form::Text => out.write_all(postmortem::text::text(model, style).as_bytes())?,
+        Form::Json => print_json(out, model)?,
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(Path::canonicalize);
+    one.ok().zip(other.ok()).is_some_and(|(one, other)| one == other)
+}

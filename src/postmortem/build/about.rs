@@ -1,0 +1,89 @@
+//! The dump's origin, code objects and problems.
+
+use super::{Options, Source, bounded};
+use crate::codeobject::hex;
+use crate::notation::counted;
+use crate::postmortem::paths::Paths;
+use crate::postmortem::{About, Hex, ObjectRow, ProblemRow};
+use crate::session::Dump;
+
+/// Maximum number of code objects.
+const MAX_OBJECTS: usize = 200;
+/// Maximum number of problems and notes.
+const MAX_PROBLEMS: usize = 200;
+
+/// The reduction of the paths of a dump.
+pub(super) fn paths(dump: &Dump, options: Options) -> Paths {
+    let capture = dump.capture();
+    let mut known = vec![capture.name.clone()];
+    known.extend(dump.problems().iter().map(|problem| problem.place.file.clone()));
+    known.extend(capture.sources.iter().map(|source| source.path.clone()));
+    for object in dump.code_objects() {
+        known.push(object.name);
+        known.extend(object.origin);
+    }
+    Paths::new(options.with_paths, known, capture.provenance.host.as_deref())
+}
+
+impl Source<'_> {
+    pub(super) fn about(&self) -> About {
+        let capture = self.dump.capture();
+        let from = &capture.provenance;
+        let text = |text: &Option<String>| text.as_deref().map(|text| self.paths.text(text));
+        let of_machine = |text: &Option<String>| text.clone().filter(|_| self.options.with_paths);
+        let mut gpus: Vec<String> = Vec::new();
+        for agent in &capture.agents {
+            let name = agent.name.as_deref().map_or(String::new(), |name| format!(" ({name})"));
+            let gpu = format!("{}{name}", agent.target.name);
+            if !gpus.contains(&gpu) {
+                gpus.push(gpu);
+            }
+        }
+        let kind = |kind: &crate::arch::WaveArch| format!("{}:{}", kind.target.name, kind.wave_size);
+        let kinds =
+            self.dump.kinds().map(|(of, count)| format!("{} of {}", counted(count, "wave"), kind(of)));
+        About {
+            name: self.paths.file(&capture.name),
+            format: from.format.clone(),
+            producer: text(&from.producer),
+            created: from.created.clone(),
+            host: of_machine(&from.host),
+            command: of_machine(&from.command),
+            note: text(&from.note),
+            gpus,
+            kinds: kinds.collect(),
+            waves: capture.waves.len(),
+            faulted: self.dump.faulted(),
+        }
+    }
+
+    pub(super) fn code_objects(&self) -> (Vec<ObjectRow>, usize) {
+        let (objects, left_out) = bounded(self.dump.code_objects(), MAX_OBJECTS);
+        let row = |(index, object): (usize, crate::session::CodeObjectInfo)| ObjectRow {
+            name: self.paths.file(&object.name),
+            address: Hex(object.address.0),
+            size: object.size,
+            build_id: self.dump.code_object(index).ok().and_then(|object| Some(hex(&object.build_id()?))),
+            problem: object.unnamed_problem().map(|problem| self.paths.text(&problem)),
+        };
+        (objects.into_iter().enumerate().map(row).collect(), left_out)
+    }
+
+    pub(super) fn problems(&self) -> (Vec<ProblemRow>, usize) {
+        let severity = |severity| match severity {
+            crate::capture::Severity::Error => "error",
+            crate::capture::Severity::Warning => "warning",
+        };
+        let problems = self.dump.problems().iter();
+        let mut rows: Vec<(&'static str, String)> =
+            problems.map(|problem| (severity(problem.severity), problem.to_string())).collect();
+        let capture = self.dump.capture();
+        rows.extend(capture.unconfirmed().into_iter().map(|text| ("warning", text)));
+        rows.extend(capture.unchecked().into_iter().map(|text| ("warning", text)));
+        rows.extend(capture.missing().into_iter().map(|text| ("note", text)));
+        rows.extend(capture.provenance.notes.iter().map(|text| ("note", text.clone())));
+        let (rows, left_out) = bounded(rows, MAX_PROBLEMS);
+        let row = |(severity, text): (_, String)| ProblemRow { severity, text: self.paths.text(&text) };
+        (rows.into_iter().map(row).collect(), left_out)
+    }
+}

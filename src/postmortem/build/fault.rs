@@ -1,0 +1,123 @@
+//! The cause with its evidence, and the work-groups of a hang.
+
+use serde_json::Value;
+
+use super::{Source, bounded};
+use crate::notation::list;
+use crate::postmortem::{Barrier, Evidence, FaultReport};
+use crate::triage::page::{self, Page};
+use crate::triage::{Cause, Confidence, GroupWait, Step, Triage, WaveWait, short};
+
+/// Maximum number of work-groups.
+const MAX_BARRIERS: usize = 200;
+/// Maximum number of waves of a work-group with their places.
+const MAX_PLACES: usize = 16;
+/// Rows of the page that are other parts of a report.
+const ELSEWHERE: [&str; 4] = ["Lanes", "Stack", "Next", "Missing"];
+/// Rows with values of the program.
+const VALUES: [&str; 2] = ["Operands", "Loops"];
+
+impl Source<'_> {
+    pub(super) fn fault(
+        &self,
+        analysis: Option<&Value>,
+        command: &dyn Fn(&Step) -> Option<String>,
+    ) -> FaultReport {
+        let page = self.page(command);
+        let mut evidence: Vec<Evidence> = Vec::new();
+        let mut label = "";
+        for row in &page.rows {
+            if !row.label.is_empty() {
+                label = row.label;
+            }
+            if ELSEWHERE.contains(&label) || self.options.no_values && VALUES.contains(&label) {
+                continue;
+            }
+            let text = self.paths.text(&row.plain());
+            match evidence.last_mut().filter(|last| last.label == label) {
+                Some(last) => last.texts.push(text),
+                None => evidence.push(Evidence { label: label.to_owned(), texts: vec![text] }),
+            }
+        }
+        let kind = |analysis: &Value| Some(analysis.get("cause")?.get("kind")?.as_str()?.to_owned());
+        FaultReport {
+            sentence: self.paths.text(&page::plain(&page.headline)),
+            cause: analysis.and_then(kind),
+            certainty: certainty(&self.triage),
+            source_line: page.source,
+            evidence,
+        }
+    }
+
+    fn page(&self, command: &dyn Fn(&Step) -> Option<String>) -> Page {
+        if !self.options.no_values {
+            return page::page(&self.triage, &self.scene, command);
+        }
+        // The index and the addresses are the fault; other values are not.
+        let mut triage = self.triage.clone();
+        for term in triage.suspects.iter_mut().filter_map(|suspect| suspect.term.as_mut()) {
+            term.bounds.clear();
+        }
+        page::page(&triage, &self.scene, command)
+    }
+
+    /// The commands to type next.
+    pub(super) fn next(&self, command: &dyn Fn(&Step) -> Option<String>) -> Vec<String> {
+        let page = self.page(command);
+        let from = page.rows.iter().skip_while(|row| row.label != "Next");
+        from.map(|row| self.paths.text(&row.plain())).collect()
+    }
+
+    pub(super) fn barriers(&self) -> (Vec<Barrier>, usize) {
+        let Some(hang) = &self.triage.hang else { return (Vec::new(), 0) };
+        let waiting: Vec<&GroupWait> = hang.groups.iter().filter(|group| !group.waiting.is_empty()).collect();
+        let (groups, left_out) = bounded(waiting, MAX_BARRIERS);
+        let barrier = |of: &GroupWait| {
+            let ids = |waves: &[crate::units::WaveId]| {
+                let mut ids: Vec<u32> = waves.iter().map(|wave| self.scene.id(*wave)).collect();
+                ids.sort_unstable();
+                ids
+            };
+            let place = |wave| hang.waves.iter().find(|of| of.wave == wave).and_then(|of| self.place(of));
+            let mut missing_at: Vec<String> =
+                of.missing.iter().take(MAX_PLACES).filter_map(|wave| place(*wave)).collect();
+            missing_at.dedup();
+            Barrier {
+                workgroup: of.workgroup,
+                position: of.position,
+                waiting: ids(&of.waiting),
+                missing: ids(&of.missing),
+                missing_at,
+                ended: of.ended,
+                not_captured: of.not_captured,
+            }
+        };
+        (groups.into_iter().map(barrier).collect(), left_out)
+    }
+
+    /// `spin.hip:10-12`, or the function.
+    fn place(&self, of: &WaveWait) -> Option<String> {
+        let lines = list(of.lines.iter().copied());
+        match &of.file {
+            Some(file) if !lines.is_empty() => Some(format!("{}:{lines}", self.base(file))),
+            _ => of.function.as_deref().map(short).or_else(|| of.pc.map(|pc| pc.to_string())),
+        }
+    }
+
+    /// The name of a source file without its folders.
+    pub(super) fn base(&self, file: &str) -> String {
+        self.paths.file(file.rsplit('/').next().unwrap_or(file))
+    }
+}
+
+fn certainty(triage: &Triage) -> Option<&'static str> {
+    match (&triage.cause, triage.suspects.first(), &triage.hang) {
+        (Some(Cause::Memory), Some(suspect), _) => Some(match suspect.confidence {
+            Confidence::Exact => "exact",
+            Confidence::Likely => "likely",
+            Confidence::Possible => "possible",
+        }),
+        (Some(Cause::Hang), _, Some(hang)) => Some(if hang.is_deadlock { "proven" } else { "likely" }),
+        _ => None,
+    }
+}

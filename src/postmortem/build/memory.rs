@@ -1,0 +1,127 @@
+//! Memory around the addresses of the fault: listed memory to scale, and the bytes near the address.
+
+use super::Source;
+use crate::postmortem::{AccessAt, ByteWindow, Hex, MemoryPicture, MemorySpan};
+use crate::session::address::GLOBAL;
+use crate::session::{Inspect, MemoryAddress};
+use crate::triage::{AddressOf, Cause, Evidence, Map, Span, Suspect};
+use crate::units::{Address, WaveId};
+
+/// Maximum number of pictures.
+const MAX_PICTURES: usize = 4;
+/// Maximum number of accesses of a picture.
+const MAX_ACCESSES: usize = 64;
+/// Maximum distance of addresses in a picture, in bytes.
+const NEAR: u64 = 1 << 20;
+/// Bytes before and behind an address whose contents are shown; lines of 16 bytes.
+const AROUND: u64 = 64;
+const LINE: u64 = 16;
+
+impl Source<'_> {
+    /// A picture for each distant address of the first suspect; without suspects one for the first reported page.
+    pub(super) fn memory(&self) -> Vec<MemoryPicture> {
+        let suspects = self.triage.suspects.first().filter(|_| self.triage.cause == Some(Cause::Memory));
+        let suspect = suspects.filter(|suspect| !suspect.evidence.contains(&Evidence::NothingBad));
+        let Some((suspect, session)) = suspect.and_then(|of| Some((of, self.scene.session(of.wave)?))) else {
+            return self.reported().into_iter().collect();
+        };
+        let mut addresses: Vec<(u64, &AddressOf)> =
+            suspect.addresses.iter().filter_map(|of| Some((of.global?, of))).collect();
+        addresses.sort_by_key(|(address, of)| (*address, of.lane));
+        let is_near = |(one, _): &(u64, _), (next, _): &(u64, _)| next.abs_diff(*one) < NEAR;
+        let parts = addresses.chunk_by(is_near).take(MAX_PICTURES);
+        parts.filter_map(|part| self.picture(session, suspect, part)).collect()
+    }
+
+    fn picture(
+        &self,
+        session: &dyn Inspect,
+        suspect: &Suspect,
+        of: &[(u64, &AddressOf)],
+    ) -> Option<MemoryPicture> {
+        let ((first, _), (last, _)) = (of.first()?, of.last()?);
+        let access = |(address, of): &(u64, &AddressOf)| AccessAt {
+            lane: of.lane.map(|lane| lane.0),
+            address: Hex(*address),
+            bytes: of.bytes,
+        };
+        let mut picture = self.around(session, suspect.wave, *first, *last);
+        picture.space = self.scene.space(suspect.wave, of.first()?.1.space).unwrap_or(picture.space);
+        picture.accesses = of.iter().take(MAX_ACCESSES).map(access).collect();
+        picture.accesses_left_out = of.len().saturating_sub(MAX_ACCESSES);
+        if let Some(term) = &suspect.term
+            && let Some(allocation) = &term.allocation
+            && let Some(span) = picture.spans.iter_mut().find(|span| span.start.0 == allocation.start)
+        {
+            span.pointer = Some(term.pointer.name.clone());
+        }
+        Some(picture)
+    }
+
+    /// The picture of a reported page, without accesses.
+    fn reported(&self) -> Option<MemoryPicture> {
+        let at = self.triage.faults.iter().find_map(|fault| fault.page())?;
+        let session = self.sessions.first()?;
+        Some(self.around(*session, session.first_wave(), at.start, at.start))
+    }
+
+    /// Listed memory at, before and behind some addresses, and the bytes around the first one.
+    fn around(&self, session: &dyn Inspect, wave: WaveId, first: u64, last: u64) -> MemoryPicture {
+        let map = Map::new(session, wave);
+        let mut spans: Vec<Span> = Vec::new();
+        let mut add = |span: Option<Span>| {
+            if let Some(span) = span.filter(|span| !spans.contains(span)) {
+                spans.push(span);
+            }
+        };
+        for address in [first, last] {
+            let at = map.at(address);
+            let (start, end) = at.as_ref().map_or((address, address), |span| (span.start, span.last));
+            add(start.checked_sub(1).and_then(|before| map.before(before)));
+            add(at);
+            add(end.checked_add(1).and_then(|after| map.after(after)));
+        }
+        spans.sort_by_key(|span| span.start);
+        let span = |span: Span| MemorySpan {
+            start: Hex(span.start),
+            last: Hex(span.last),
+            name: span.name.map(|name| self.paths.text(&name)),
+            is_code: span.is_code,
+            pointer: None,
+        };
+        let is_left_out = self.options.no_values || self.options.no_global;
+        MemoryPicture {
+            address: Hex(first),
+            space: "global".to_owned(),
+            accesses: Vec::new(),
+            accesses_left_out: 0,
+            spans: spans.into_iter().map(span).collect(),
+            is_map_whole: map.is_whole(),
+            bytes: if is_left_out { None } else { bytes(session, first) },
+        }
+    }
+}
+
+/// The bytes around an address, in whole lines; `None`: none of them is captured.
+fn bytes(session: &dyn Inspect, address: u64) -> Option<ByteWindow> {
+    let start = address.saturating_sub(AROUND) / LINE * LINE;
+    let end = address.saturating_add(AROUND);
+    let mut bytes: Vec<Option<u8>> = Vec::new();
+    let mut at = start;
+    while at < end {
+        let mut buffer = vec![0; usize::try_from(end - at).unwrap_or_default()];
+        let place = MemoryAddress { space: GLOBAL, address: Address(at), wave: None, lane: None };
+        match session.read(place, &mut buffer) {
+            Ok(count @ 1..) => {
+                bytes.extend(buffer.iter().take(count).map(|byte| Some(*byte)));
+                at = at.saturating_add(count as u64);
+            }
+            // A read ends at the first missing byte.
+            _ => {
+                bytes.push(None);
+                at = at.saturating_add(1);
+            }
+        }
+    }
+    bytes.iter().any(Option::is_some).then_some(ByteWindow { start: Hex(start), bytes })
+}

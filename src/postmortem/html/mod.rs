@@ -1,0 +1,129 @@
+//! A report as one HTML file: no request, readable without scripts, in black and white, and from the keyboard.
+//!
+//! askama's templates in `templates/report/` escape every text. Style and script are constants, and the policy of the
+//! page allows exactly their hashes: markup in a name of the dump could not run even without escaping. Pictures are
+//! inline SVG, whose shapes differ without colour.
+
+mod memory;
+mod strips;
+
+use askama::Template;
+
+use super::model::{Barrier, FrameRow, Model, ValueMark, VariableStrip, WaveRow};
+use super::text;
+use crate::notation::{counted, list};
+use memory::Map;
+use strips::{Strip, lane_strip, value_strip};
+
+/// The style of the page, and its hash for the page's policy. `tests/suite/report.rs` checks both hashes.
+pub const STYLE: &str = include_str!("../../../templates/report/report.css");
+/// SHA-256 of [`STYLE`] in base64.
+pub const STYLE_HASH: &str = "L9zz+z4jGnkqn14nW9m3QM8VldZ7reTTwf2xzBO9tiM=";
+/// The script of the page: the lane cursor, and the table's order and filter.
+pub const SCRIPT: &str = include_str!("../../../templates/report/report.js");
+/// SHA-256 of [`SCRIPT`] in base64.
+pub const SCRIPT_HASH: &str = "I6/m+RbRT9OGHj97xS59fgeXbo2B7Qo82/m42t1gV8o=";
+
+/// Number of waves from which the table has a frame of its own to scroll in.
+const MANY_WAVES: usize = 40;
+
+/// Maximum number of waves of a work-group in a picture.
+const MAX_WAITS: usize = 64;
+
+/// A report that could not be rendered.
+#[derive(Debug, thiserror::Error)]
+#[error("the report cannot be rendered: {0}")]
+pub struct RenderError(#[from] askama::Error);
+
+/// The report as one HTML file.
+///
+/// # Errors
+/// A formatting error of the template engine.
+pub fn html(model: &Model) -> Result<String, RenderError> {
+    let wave = model.wave.as_ref();
+    let page = Page {
+        model,
+        style: STYLE,
+        style_hash: STYLE_HASH,
+        script: SCRIPT,
+        script_hash: SCRIPT_HASH,
+        lanes: wave.map(lane_strip),
+        legend: wave.map(text::legend).unwrap_or_default(),
+        variables: wave.map_or_else(Vec::new, |wave| {
+            wave.variables.iter().map(|of| (of, value_strip(of, wave))).collect()
+        }),
+        maps: model.memory.iter().map(Map::of).collect(),
+        has_waits: model.waves.iter().any(|row| row.wait.is_some()),
+        has_many_waves: model.waves.len() > MANY_WAVES,
+    };
+    Ok(page.render()?)
+}
+
+/// The whole page.
+#[derive(Template)]
+#[template(path = "report/report.html")]
+struct Page<'m> {
+    model: &'m Model,
+    style: &'static str,
+    style_hash: &'static str,
+    script: &'static str,
+    script_hash: &'static str,
+    lanes: Option<Strip>,
+    legend: Vec<String>,
+    variables: Vec<(&'m VariableStrip, Strip)>,
+    maps: Vec<Map<'m>>,
+    has_waits: bool,
+    has_many_waves: bool,
+}
+
+impl Page<'_> {
+    /// The waves in the order of a reader without scripts: faults first.
+    fn rows(&self) -> impl Iterator<Item = &WaveRow> {
+        let of = |faulted: bool| self.model.waves.iter().filter(move |row| row.faulted == faulted);
+        of(true).chain(of(false))
+    }
+}
+
+/// The shapes of values, with their words.
+fn legend_of_values() -> [(&'static str, &'static str); 9] {
+    [
+        ("vk", "constant"),
+        ("l2", "linear in the lane"),
+        ("vo", "against the rule"),
+        ("v2", "without a rule"),
+        ("si", "inactive lane"),
+        ("vn", "not captured"),
+        ("vz", "optimized out"),
+        ("ve", "error"),
+        ("vw", "left out"),
+    ]
+}
+
+/// `3`, `?`
+fn known<T: ToString>(value: &Option<T>) -> String {
+    value.as_ref().map_or("?".to_owned(), ToString::to_string)
+}
+
+/// `and 3 more waves`
+fn more(count: &usize, noun: &str) -> String {
+    format!("and {}", counted(*count, noun))
+}
+
+/// `saxpy at saxpy.hip:54`: a frame without its number, which the list has.
+fn frame_words(of: &FrameRow) -> String {
+    let words = text::frame(of);
+    words.split_once(' ').map_or(String::new(), |(_, words)| words.trim().to_owned())
+}
+
+/// Ids as ranges: `1-3, 7`.
+fn ids(of: &[u32]) -> String {
+    list(of.iter().copied())
+}
+
+/// The waves of a work-group as shapes with positions: those at the barrier, then the missing ones.
+fn waits(of: &Barrier) -> Vec<(&'static str, usize, String)> {
+    let waiting = of.waiting.iter().map(|id| ("sa", format!("wave {id}: at the barrier")));
+    let missing = of.missing.iter().map(|id| ("sx", format!("wave {id}: missing")));
+    let shapes = waiting.chain(missing).take(MAX_WAITS).enumerate();
+    shapes.map(|(index, (shape, title))| (shape, index * 10, title)).collect()
+}

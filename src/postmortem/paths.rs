@@ -1,0 +1,139 @@
+//! Paths and host names of machines, reduced in the texts of a report.
+//!
+//! A report leaves the machine that made it. A file keeps its name and loses its folders; the host of the capture loses
+//! its name. Relative paths stay: they come from the program's build.
+
+use std::borrow::Cow;
+
+use crate::clean::clean;
+
+/// Replacement of a home directory and of a host's name.
+const HIDDEN: &str = "...";
+/// Least number of bytes of a host's name that is looked for in texts: shorter ones are parts of words.
+const MIN_HOST: usize = 3;
+
+/// The reduction of paths.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paths {
+    /// Whether all texts stay as they are.
+    is_off: bool,
+    /// Known paths, which may have blanks: the longest first.
+    known: Vec<String>,
+    host: Option<String>,
+}
+
+impl Paths {
+    /// `known`: paths that texts may have.
+    pub(super) fn new(is_off: bool, mut known: Vec<String>, host: Option<&str>) -> Self {
+        known.retain(|path| is_absolute(path));
+        known.sort_by_key(|path| std::cmp::Reverse(path.len()));
+        known.dedup();
+        let host = host.filter(|host| host.len() >= MIN_HOST).map(str::to_owned);
+        Self { is_off, known, host }
+    }
+
+    /// A path: its name if it is absolute or leaves its folder.
+    pub(super) fn file(&self, path: &str) -> String {
+        let path = clean(path).into_owned();
+        let leaves = || path.split(['/', '\\']).any(|part| part == "..");
+        let is_url = path.contains("://") && !path.starts_with("memory://");
+        if self.is_off || !is_absolute(&path) && !is_url && !leaves() {
+            return path;
+        }
+        url(&path).map_or_else(|| name(&path), |(_, name)| name).to_owned()
+    }
+
+    /// A text that may have paths and the host's name.
+    pub(super) fn text(&self, text: &str) -> String {
+        if self.is_off {
+            return text.to_owned();
+        }
+        let mut text = Cow::Borrowed(text);
+        for path in &self.known {
+            if text.contains(path.as_str()) {
+                text = Cow::Owned(text.replace(path.as_str(), name(path)));
+            }
+        }
+        if let Some(host) = self.host.as_deref().filter(|host| text.contains(*host)) {
+            text = Cow::Owned(text.replace(host, HIDDEN));
+        }
+        without_folders(&text)
+    }
+}
+
+/// `/a/b`, `C:\a`, `\\host\a`
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path.starts_with("\\\\") || is_drive(path)
+}
+
+fn is_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic())
+}
+
+/// The last part of a path; a home directory has none.
+fn name(path: &str) -> &str {
+    let trimmed = path.trim_end_matches(['/', '\\']);
+    let mut parts = trimmed.rsplit(['/', '\\']);
+    let last = parts.next().unwrap_or(trimmed);
+    let parent = parts.next().unwrap_or_default();
+    let is_home = matches!(parent, "home" | "Users")
+        && parts.next().is_none_or(|root| root.is_empty() || root.ends_with(':'));
+    if is_home || last.is_empty() { HIDDEN } else { last }
+}
+
+/// A text whose absolute paths are names.
+fn without_folders(text: &str) -> String {
+    let mut reduced = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before = ' ';
+    while let Some(first) = rest.chars().next() {
+        let is_start = !(is_part(before) || matches!(before, '/' | '\\' | ')' | ']'));
+        let found = if is_start { url(rest).or_else(|| path(rest)) } else { None };
+        let (length, name) = found.unwrap_or_else(|| {
+            let length = first.len_utf8();
+            (length, rest.get(..length).unwrap_or_default())
+        });
+        reduced.push_str(name);
+        before = rest.get(..length).and_then(|taken| taken.chars().next_back()).unwrap_or(' ');
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    reduced
+}
+
+/// Length and name of the URL at the start of a text. `memory://PID` names neither a file nor a host.
+fn url(text: &str) -> Option<(usize, &str)> {
+    let (scheme, rest) = text.split_once("://")?;
+    let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !is_scheme || scheme == "memory" {
+        return None;
+    }
+    let length = rest.find(|c: char| c != ':' && is_end(c)).unwrap_or(rest.len());
+    let (_, path) = rest.get(..length)?.split_once('/').unwrap_or_default();
+    Some((scheme.len() + 3 + length, name(path)))
+}
+
+/// Length and name of the absolute path at the start of a text. Paths of one part are none: `/` divides, too.
+fn path(text: &str) -> Option<(usize, &str)> {
+    let is_posix = text.strip_prefix('/').is_some_and(|rest| rest.starts_with(is_part));
+    if !is_posix && !is_absolute(text) || text.starts_with("//") {
+        return None;
+    }
+    let skipped = if is_drive(text) { 2 } else { 0 };
+    let length = text.get(skipped..)?.find(is_end).map_or(text.len(), |at| at + skipped);
+    let path = text.get(..length)?;
+    let is_long = skipped > 0 || path.matches(['/', '\\']).count() > 1;
+    is_long.then(|| (length, name(path)))
+}
+
+/// Whether a character ends a path within a text.
+fn is_end(character: char) -> bool {
+    character.is_whitespace() || "\"'`:,;()<>|#?".contains(character)
+}
+
+fn is_part(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '.' | '-' | '~' | '+' | '@')
+}
+
+#[cfg(test)]
+#[path = "paths_tests.rs"]
+mod tests;
