@@ -395,12 +395,24 @@ impl Capture {
     /// the line is missing, or the file is unreadable.
     #[must_use]
     pub fn source_line(&self, file: &str, line: u64) -> Option<String> {
-        let path = normal_path(file)?;
-        let source = self.sources.iter().find(|source| source.path == path)?;
-        let bytes = self.view(source.extent).ok()?;
-        let index = usize::try_from(line.checked_sub(1)?).ok()?;
-        let text = String::from_utf8_lossy((*bytes).as_ref().split(|byte| *byte == b'\n').nth(index)?);
-        Some(clean(text.trim().replace('\t', " ")).into_owned())
+        self.source_lines(file, line, 1).first().map(|text| text.trim().to_owned())
+    }
+
+    /// Returns lines of a captured source file from a line on, at most `count`, without the space behind them and with
+    /// blanks for tabs. Lines begin with 1. Empty: the file or the lines are missing, or the file is unreadable.
+    #[must_use]
+    pub fn source_lines(&self, file: &str, first: u64, count: usize) -> Vec<String> {
+        let source =
+            normal_path(file).and_then(|path| self.sources.iter().find(|source| source.path == path));
+        let bytes = source.and_then(|source| self.view(source.extent).ok());
+        let skipped = first.checked_sub(1).and_then(|first| usize::try_from(first).ok());
+        let (Some(bytes), Some(skipped)) = (bytes, skipped) else { return Vec::new() };
+        let lines = (*bytes).as_ref().split(|byte| *byte == b'\n').skip(skipped).take(count);
+        let text = |line: &[u8]| {
+            let text = String::from_utf8_lossy(line).replace('\t', "    ");
+            clean(text.trim_end()).into_owned()
+        };
+        lines.map(text).collect()
     }
 
     /// Returns a lasting view of an extent.

@@ -88,7 +88,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
             let mut file = std::io::BufWriter::new(file);
             write(&model, form, Style::Plain, &mut file)?;
             file.flush().map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-            Ok(())
+            // A job's log has the cause without the file.
+            Ok(writeln!(out, "{}: {}", path.display(), model.fault.sentence)?)
         }
     }
 }

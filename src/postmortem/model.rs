@@ -256,7 +256,7 @@ pub struct ValueCell {
     /// The quarter of its rank among the distinct values of the active lanes, 0 lowest; for pictures.
     #[serde(skip)]
     pub shade: u8,
-    /// The value, at most [`MAX_TEXT`](super::build::MAX_TEXT) bytes. `None`: no value, or left out.
+    /// The value, cut behind 256 bytes. `None`: no value, or left out.
     pub value: Option<String>,
 }
 

@@ -199,7 +199,8 @@ fn variables(wave: &ShownWave) -> String {
             let inactive = if rule.state == ValueMark::Inactive { " (inactive)" } else { "" };
             let value = rule_text(rule.state, rule.text.as_deref());
             let outlier = if rule.state == ValueMark::Outlier { "  <- differs" } else { "" };
-            let _ = writeln!(text, "    lanes {}{inactive}: {value}{outlier}", rule.lanes);
+            let line = format!("    lanes {}{inactive}: {value}{outlier}", rule.lanes);
+            let _ = writeln!(text, "{}", one_line(&line, COLUMNS));
         }
     }
     let more = wave.variables.len().saturating_sub(MAX_VARIABLES) + wave.variables_left_out;

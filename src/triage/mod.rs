@@ -33,8 +33,8 @@ pub use access::{
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
 pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
-pub use page::sentence;
 pub(crate) use map::{Map, Span};
+pub use page::sentence;
 pub use scene::Scene;
 pub(crate) use scene::short;
 pub use source::describe;

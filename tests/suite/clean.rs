@@ -240,6 +240,9 @@ fn every_command_prints_clean_names() {
                 rows
             }
             "eval" => vec![(vec![dump, "DW_OP_regx VGPR0"], false), (vec![dump, "DW_OP_\x1b[31m"], false)],
+            "report" => {
+                ["text", "html", "markdown", "json"].map(|form| (vec![dump, "--format", form], true)).to_vec()
+            }
             "diff" => vec![(vec![dump, sound.to_str().unwrap()], true)],
             "slim" => vec![(vec![dump, "-o", slim.to_str().unwrap(), "--all-waves"], false)],
             "view" => vec![(vec![dump, "-o", view.to_str().unwrap()], false)],

@@ -51,6 +51,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("quick_xml", &["server"]),
     ("zip", &["import"]),
     ("toml", &["arch", "import", "dwarf", "cli"]),
+    ("askama", &["postmortem"]),
     ("clap", &["cli"]),
     ("minreq", &["import"]),
     ("md5", &["slim", "view"]),

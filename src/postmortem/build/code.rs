@@ -15,13 +15,7 @@ const MAX_AROUND: usize = 40;
 
 impl Source<'_> {
     /// The captured lines around a line; `None`: not captured.
-    pub(super) fn source_view(
-        &self,
-        session: &dyn Inspect,
-        file: &str,
-        line: u64,
-        stacks: &[StackGroup],
-    ) -> Option<SourceView> {
+    pub(super) fn source_view(&self, file: &str, line: u64, stacks: &[StackGroup]) -> Option<SourceView> {
         let name = self.paths.file(file);
         let waves = |number: u64| {
             let innermost = |group: &&StackGroup| {
@@ -30,13 +24,17 @@ impl Source<'_> {
             };
             stacks.iter().filter(innermost).map(|group| group.count).sum()
         };
-        let numbers = line.saturating_sub(LINES).max(1)..=line.saturating_add(LINES);
-        let row = |number: u64| {
-            let text = cut(&session.source_line(file, number)?);
-            Some(SourceLine { number, text, is_current: number == line, waves: waves(number) })
+        let first = line.saturating_sub(LINES).max(1);
+        let count = line.saturating_add(LINES).saturating_sub(first).saturating_add(1);
+        let texts = self.dump.capture().source_lines(file, first, usize::try_from(count).unwrap_or_default());
+        let row = |(number, text): (u64, &String)| SourceLine {
+            number,
+            text: cut(text),
+            is_current: number == line,
+            waves: waves(number),
         };
-        let lines: Vec<SourceLine> = numbers.filter_map(row).collect();
-        (!lines.is_empty()).then_some(SourceView { file: name, lines })
+        let lines: Vec<SourceLine> = (first..).zip(&texts).map(row).collect();
+        lines.iter().any(|line| line.is_current).then_some(SourceView { file: name, lines })
     }
 
     pub(super) fn add_code(&self, session: &dyn Inspect, wave: WaveId, shown: &mut ShownWave) {

@@ -22,7 +22,7 @@ use crate::signature::Signature;
 use crate::triage::{self, Scene, Step, Triage};
 
 /// Maximum bytes of a value of a lane or of another text of the program; a longer one ends with `...`.
-pub const MAX_TEXT: usize = 256;
+pub(super) const MAX_TEXT: usize = 256;
 /// Maximum number of waves whose states in a hang are part of `analysis`.
 const MAX_ANALYSED: usize = 1000;
 

@@ -33,7 +33,7 @@ impl Source<'_> {
             code_problem: None,
         };
         let at = stack.as_ref().and_then(|stack| stack.frames.get(frame));
-        shown.source = at.and_then(|at| self.source_view(session, at.file.as_deref()?, at.line?, stacks));
+        shown.source = at.and_then(|at| self.source_view(at.file.as_deref()?, at.line?, stacks));
         let line = at.and_then(|at| session.source_line(at.file.as_deref()?, at.line?));
         self.add_variables(session, wave, line.as_deref().unwrap_or_default(), &mut shown);
         self.add_code(session, wave, &mut shown);

@@ -18,7 +18,7 @@ use strips::{Strip, lane_strip, value_strip};
 /// The style of the page, and its hash for the page's policy. `tests/suite/report.rs` checks both hashes.
 pub const STYLE: &str = include_str!("../../../templates/report/report.css");
 /// SHA-256 of [`STYLE`] in base64.
-pub const STYLE_HASH: &str = "L9zz+z4jGnkqn14nW9m3QM8VldZ7reTTwf2xzBO9tiM=";
+pub const STYLE_HASH: &str = "lW7DN/u44oPdyvdypF0B3drtMbo87F1KyobP/2lQX6U=";
 /// The script of the page: the lane cursor, and the table's order and filter.
 pub const SCRIPT: &str = include_str!("../../../templates/report/report.js");
 /// SHA-256 of [`SCRIPT`] in base64.

@@ -15,7 +15,7 @@ const MEMORY: u32 = 1 << 20;
 const TIME: u32 = 10;
 
 /// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
-const OVER_DUMPS: [&str; 33] = [
+const OVER_DUMPS: [&str; 36] = [
     "info DUMP",
     "info --json DUMP",
     "triage DUMP",
@@ -43,6 +43,9 @@ const OVER_DUMPS: [&str; 33] = [
     "explain DUMP v",
     "eval DUMP DW_OP_lit0",
     "export DUMP",
+    "report DUMP",
+    "report --format html DUMP",
+    "report --format markdown DUMP",
     "diff DUMP DUMP",
     "slim DUMP -o OUT",
     "view DUMP -o OUT",
