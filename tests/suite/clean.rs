@@ -58,8 +58,9 @@ fn hostile(name: &[u8]) -> Vec<u8> {
     made
 }
 
-/// A code object with hostile strings in debug information, symbol tables and metadata.
-fn hostile_code(mut bytes: Vec<u8>) -> Vec<u8> {
+/// A code object with hostile strings in debug information, symbol tables and metadata. `hostile`: a name of the same
+/// length.
+pub(crate) fn hostile_code(mut bytes: Vec<u8>, hostile: &dyn Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let object = CodeObject::parse(bytes.clone()).unwrap();
     let mut words: Vec<Vec<u8>> = Vec::new();
     for name in [".debug_str", ".debug_line_str", ".strtab", ".dynstr"] {
@@ -104,7 +105,7 @@ impl Hostile {
         let dump = folder.path().join("d\x1b[31m\u{202e}");
         copy_dump(NAME, &dump);
         let code = dump.join(format!("{NAME}.hsaco"));
-        fs::write(&code, hostile_code(fs::read(&code).unwrap())).unwrap();
+        fs::write(&code, hostile_code(fs::read(&code).unwrap(), &hostile)).unwrap();
         // TOML escapes of the same characters.
         let all: String = UNITS.concat().chars().map(|char| format!("\\U{:08X}", u32::from(char))).collect();
         let manifest = dump.join("manifest.toml");

@@ -24,6 +24,7 @@ mod page;
 mod pages;
 mod print;
 mod processors;
+mod report;
 mod scopes;
 mod separate;
 mod server;

@@ -12,79 +12,79 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
 /// All cases, and their code objects.
-pub(super) struct Cases {
-    pub(super) faults: Vec<Case>,
-    pub(super) hangs: Vec<Case>,
+pub(crate) struct Cases {
+    pub(crate) faults: Vec<Case>,
+    pub(crate) hangs: Vec<Case>,
     code: HashMap<String, Vec<u8>>,
 }
 
 /// A dispatch that faulted or hangs.
 #[derive(Deserialize)]
-pub(super) struct Case {
-    pub(super) name: String,
-    pub(super) gpu: String,
-    pub(super) level: String,
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) gpu: String,
+    pub(crate) level: String,
     #[serde(default)]
-    pub(super) language: String,
+    pub(crate) language: String,
     #[serde(default)]
-    pub(super) pattern: String,
+    pub(crate) pattern: String,
     code: String,
     kernel: String,
     grid: u32,
     group: u32,
     kernarg: u64,
     registers: [usize; 3],
-    pub(super) wave_size: usize,
+    pub(crate) wave_size: usize,
     private_size: u64,
     sgpr_count: u32,
     kernel_object: u64,
-    pub(super) memory: Vec<Piece>,
-    pub(super) waves: Vec<Wave>,
+    pub(crate) memory: Vec<Piece>,
+    pub(crate) waves: Vec<Wave>,
     /// Absent: a hang.
-    pub(super) fault: Option<Reported>,
+    pub(crate) fault: Option<Reported>,
     /// `None`: undecided.
-    pub(super) hangs: Option<bool>,
+    pub(crate) hangs: Option<bool>,
     #[serde(default)]
-    pub(super) groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
 }
 
 /// Mapped memory.
 #[derive(Deserialize)]
-pub(super) struct Piece {
-    pub(super) name: String,
-    pub(super) address: u64,
-    pub(super) size: u64,
+pub(crate) struct Piece {
+    pub(crate) name: String,
+    pub(crate) address: u64,
+    pub(crate) size: u64,
     runs: Vec<Vec<u32>>,
 }
 
 /// The fault as a driver reports it.
 #[derive(Deserialize)]
-pub(super) struct Reported {
-    pub(super) kind: String,
-    pub(super) access: Option<String>,
-    pub(super) page: Option<u64>,
+pub(crate) struct Reported {
+    pub(crate) kind: String,
+    pub(crate) access: Option<String>,
+    pub(crate) page: Option<u64>,
     /// The id of the wave.
-    pub(super) wave: Option<u32>,
+    pub(crate) wave: Option<u32>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Wave {
-    pub(super) id: u32,
+pub(crate) struct Wave {
+    pub(crate) id: u32,
     workgroup: u32,
     wave_in_group: u32,
     state: BTreeMap<String, Encoded>,
     /// The changes by each instruction after the bad access.
     #[serde(default)]
-    pub(super) steps: Vec<BTreeMap<String, Encoded>>,
+    pub(crate) steps: Vec<BTreeMap<String, Encoded>>,
     stop: Option<String>,
-    pub(super) truth: Option<Truth>,
-    pub(super) expected: Option<Expected>,
+    pub(crate) truth: Option<Truth>,
+    pub(crate) expected: Option<Expected>,
 }
 
 /// A register.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum Encoded {
+pub(crate) enum Encoded {
     Scalar(u64),
     /// BASE, STEP and a map of exceptions by lane.
     Vector(Vec<Value>),
@@ -92,74 +92,74 @@ pub(super) enum Encoded {
 
 /// The bad accesses of a wave.
 #[derive(Deserialize)]
-pub(super) struct Truth {
-    pub(super) kind: String,
+pub(crate) struct Truth {
+    pub(crate) kind: String,
     /// PC of a wave that executes no code.
-    pub(super) pc: Option<u64>,
+    pub(crate) pc: Option<u64>,
     #[serde(flatten)]
-    pub(super) access: Option<BadAccess>,
+    pub(crate) access: Option<BadAccess>,
     /// The registers that make the addresses.
     #[serde(default)]
-    pub(super) registers: Vec<String>,
+    pub(crate) registers: Vec<String>,
     /// The registers that the access, and each instruction after it, writes.
     #[serde(default)]
-    pub(super) written: Vec<Vec<String>>,
+    pub(crate) written: Vec<Vec<String>>,
     #[serde(default)]
-    pub(super) later: Vec<Later>,
+    pub(crate) later: Vec<Later>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct BadAccess {
-    pub(super) instruction: u64,
-    pub(super) text: String,
+pub(crate) struct BadAccess {
+    pub(crate) instruction: u64,
+    pub(crate) text: String,
     /// Empty: a scalar access.
-    pub(super) lanes: Vec<u8>,
-    pub(super) pages: Vec<u64>,
+    pub(crate) lanes: Vec<u8>,
+    pub(crate) pages: Vec<u64>,
 }
 
 /// A further bad access.
 #[derive(Deserialize)]
-pub(super) struct Later {
-    pub(super) step: usize,
+pub(crate) struct Later {
+    pub(crate) step: usize,
     #[serde(flatten)]
-    pub(super) access: BadAccess,
+    pub(crate) access: BadAccess,
 }
 
 /// The expected state of a wave in a hang.
 #[derive(Deserialize)]
-pub(super) struct Expected {
-    pub(super) state: Vec<String>,
+pub(crate) struct Expected {
+    pub(crate) state: Vec<String>,
     #[serde(default)]
-    pub(super) lines: Vec<u64>,
-    pub(super) poll: Option<Poll>,
+    pub(crate) lines: Vec<u64>,
+    pub(crate) poll: Option<Poll>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Poll {
-    pub(super) address: u64,
-    pub(super) value: u64,
+pub(crate) struct Poll {
+    pub(crate) address: u64,
+    pub(crate) value: u64,
 }
 
 /// A work-group with a barrier.
 #[derive(Deserialize)]
-pub(super) struct Group {
-    pub(super) workgroup: u32,
-    pub(super) waiting: Vec<u32>,
-    pub(super) missing: Vec<u32>,
+pub(crate) struct Group {
+    pub(crate) workgroup: u32,
+    pub(crate) waiting: Vec<u32>,
+    pub(crate) missing: Vec<u32>,
 }
 
 /// The capture of a case.
 #[derive(Clone, Copy)]
-pub(super) struct Moment {
+pub(crate) struct Moment {
     /// Number of instructions that the first faulting wave executed after the bad access.
-    pub(super) distance: usize,
+    pub(crate) distance: usize,
     /// Whether the driver's report is in the dump.
-    pub(super) has_report: bool,
+    pub(crate) has_report: bool,
     /// Whether the dump lacks a piece of memory that is mapped.
-    pub(super) lacks_memory: bool,
+    pub(crate) lacks_memory: bool,
 }
 
-pub(super) fn load() -> Cases {
+pub(crate) fn load() -> Cases {
     let path = crate::fixtures::fixtures().join("faults.zip");
     let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
     let mut cases = Cases { faults: Vec::new(), hangs: Vec::new(), code: HashMap::new() };
@@ -180,13 +180,13 @@ pub(super) fn load() -> Cases {
 }
 
 /// A number that depends on the text alone.
-pub(super) fn pick(text: &str, below: usize) -> usize {
+pub(crate) fn pick(text: &str, below: usize) -> usize {
     crc32fast::hash(text.as_bytes()) as usize % below
 }
 
 impl Wave {
     /// Number of instructions after the access at a moment; a wave ends, and other waves than the first skid differently.
-    pub(super) fn skid(&self, case: &Case, moment: Moment) -> usize {
+    pub(crate) fn skid(&self, case: &Case, moment: Moment) -> usize {
         let is_first = case.fault.as_ref().is_some_and(|fault| fault.wave == Some(self.id));
         let distance = if is_first {
             moment.distance
@@ -197,14 +197,14 @@ impl Wave {
     }
 
     /// The registers at a moment.
-    pub(super) fn state(&self, case: &Case, moment: Moment) -> HashMap<&str, &Encoded> {
+    pub(crate) fn state(&self, case: &Case, moment: Moment) -> HashMap<&str, &Encoded> {
         let changes = std::iter::once(&self.state).chain(self.steps.iter().take(self.skid(case, moment)));
         changes.flatten().map(|(name, value)| (name.as_str(), value)).collect()
     }
 }
 
 impl Cases {
-    pub(super) fn open(&self, case: &Case, moment: Moment) -> Arc<Dump> {
+    pub(crate) fn open(&self, case: &Case, moment: Moment) -> Arc<Dump> {
         let mut bulk = Bulk::default();
         let mut manifest = json!({
             "format": 1,
@@ -301,14 +301,14 @@ impl Reported {
 }
 
 impl Encoded {
-    pub(super) fn scalar(&self) -> u64 {
+    pub(crate) fn scalar(&self) -> u64 {
         match self {
             Self::Scalar(value) => *value,
             Self::Vector(_) => panic!("a vector"),
         }
     }
 
-    pub(super) fn lanes(&self, count: usize) -> Vec<u32> {
+    pub(crate) fn lanes(&self, count: usize) -> Vec<u32> {
         let Self::Vector(parts) = self else { panic!("a scalar") };
         let number = |index: usize| parts.get(index).and_then(Value::as_u64).unwrap_or(0) as u32;
         let mut lanes: Vec<u32> =

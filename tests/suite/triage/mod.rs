@@ -1,6 +1,6 @@
 //! The analysis of faults and hangs, compared with the truth of tests/fixtures/faults.zip.
 
-mod cases;
+pub(crate) mod cases;
 mod hangs;
 mod scores;
 mod table;

@@ -1,0 +1,325 @@
+//! The model against the fixtures' models, and each form against the model.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use lanescope::postmortem::html::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH};
+use lanescope::postmortem::markdown::markdown;
+use lanescope::postmortem::text::{first_screen, text};
+use lanescope::postmortem::{Model, Options, ProblemRow, ValueMark};
+use lanescope::report::Style;
+use serde_json::Value;
+
+use super::{hang, html, model, model_with, of_demo};
+use crate::fixtures::{copy_dump, expected, open};
+use crate::triage::cases;
+
+/// docs/triage.md: the page of the demo.
+const SENTENCE: &str = "saxpy reads x[1024] (i = 1024, n = 1024), right past the end of x: lane 24 of wave 1, saxpy.hip:54 (likely)";
+
+/// All forms of a report.
+fn forms(model: &Model) -> BTreeMap<&'static str, String> {
+    BTreeMap::from([
+        ("html", html(model)),
+        ("markdown", markdown(model)),
+        ("text", text(model, Style::Plain)),
+        ("json", serde_json::to_string(model).unwrap()),
+    ])
+}
+
+fn lanescope(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap()
+}
+
+/// The values of the shown wave in all fixtures: value and state of each lane, as the kernels' models have them.
+#[test]
+fn values_are_those_of_the_models() {
+    let mut compared = 0;
+    for (name, path, expected) in expected() {
+        let model = model(&open(&path));
+        let wave = model.wave.as_ref().unwrap();
+        let truth = expected["waves"].as_array().unwrap().iter().find(|of| of["id"] == wave.id).unwrap();
+        if wave.frame != 0 {
+            continue;
+        }
+        let active =
+            u64::from_str_radix(truth["exec"].as_str().unwrap_or("0x0").trim_start_matches("0x"), 16)
+                .unwrap();
+        for variable in truth["locals"].as_array().unwrap() {
+            let place = format!("{name} wave {} {}", wave.id, variable["name"]);
+            let found = wave.variables.iter().find(|of| variable["name"] == *of.name);
+            let Some(found) = found else {
+                assert!(wave.variables_left_out > 0, "{place}: no strip");
+                continue;
+            };
+            let lanes = truth["lanes"].as_array().unwrap().iter().map(|lane| lane.as_u64().unwrap());
+            for (lane, value) in lanes.zip(variable["values"].as_array().unwrap()) {
+                let cell = &found.lanes[lane as usize];
+                let is_value = match variable["state"].as_str().unwrap() {
+                    "ok" => {
+                        let text = value.as_str().unwrap();
+                        let shown =
+                            cell.value.as_deref().unwrap_or_else(|| panic!("{place} lane {lane}: {cell:?}"));
+                        // A pointer's value has a symbol or text behind it.
+                        assert!(
+                            shown == text || shown.starts_with(text),
+                            "{place} lane {lane}: {shown}, expected {text}"
+                        );
+                        true
+                    }
+                    "optimized_out" => {
+                        assert!(
+                            matches!(cell.state, ValueMark::OptimizedOut | ValueMark::Unused),
+                            "{place} {lane}: {cell:?}"
+                        );
+                        false
+                    }
+                    "unavailable" => {
+                        assert!(
+                            matches!(cell.state, ValueMark::NotCaptured | ValueMark::Unused),
+                            "{place} {lane}: {cell:?}"
+                        );
+                        false
+                    }
+                    _ => continue,
+                };
+                assert_eq!(cell.value.is_some(), is_value, "{place} lane {lane}: absent is absent");
+                let is_inactive = cell.state == ValueMark::Inactive;
+                assert!(
+                    !is_value || is_inactive == (active >> lane & 1 == 0),
+                    "{place} lane {lane}: {cell:?}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 10_000, "{compared}");
+}
+
+#[test]
+fn the_forms_agree() {
+    let model = of_demo();
+    assert_eq!(model.fault.sentence, SENTENCE);
+    let forms = forms(&model);
+    assert!(forms["html"].contains(&format!("<h1>{SENTENCE}</h1>")));
+    assert!(forms["json"].contains(&format!("\"sentence\":\"{SENTENCE}\"")));
+    for form in ["text", "markdown"] {
+        assert!(forms[form].replace('\n', " ").contains(SENTENCE), "{form}");
+    }
+    // By the kernel's model: i counts from 1000, the address of x[1024] is 4096 bytes behind x.
+    for (name, form) in &forms {
+        for part in
+            ["1000..1024 (+1)", "flat_load_dword v2, v[0:1]", "0x7f0000201000", "float xi = x[i];", "stride"]
+        {
+            assert!(form.contains(part), "{name} lacks {part}");
+        }
+    }
+    let json: Value = serde_json::from_str(&forms["json"]).unwrap();
+    assert_eq!(json["schema"], "lanescope.report/1");
+    let inside = forms["html"].split_once("id=\"report\">").unwrap().1.split_once("</script>").unwrap().0;
+    assert_eq!(serde_json::from_str::<Value>(inside).unwrap(), json);
+}
+
+/// 80 columns and the cause in the first lines.
+#[test]
+fn text_fits_a_log() {
+    for model in [of_demo(), model(&hang())] {
+        let first = first_screen(&model, Style::Plain);
+        assert!(first.lines().count() <= 20, "{first}");
+        for line in first.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        let all = text(&model, Style::Plain);
+        let long: Vec<&str> =
+            all.lines().filter(|line| line.chars().count() > 80 && !line.contains(">:  ")).collect();
+        assert!(long.is_empty(), "{long:#?}");
+    }
+}
+
+/// The source keeps its indentation, numbers and waves: by the fixture's source.
+#[test]
+fn source_lines_are_those_of_the_file() {
+    let source =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/kernels/saxpy.hip")).unwrap();
+    let model = of_demo();
+    let shown = model.wave.unwrap().source.unwrap();
+    assert_eq!(shown.lines.len(), 15);
+    for line in &shown.lines {
+        assert_eq!(line.text, source.lines().nth(line.number as usize - 1).unwrap().trim_end());
+        assert_eq!(line.is_current, line.number == 54);
+    }
+    // Waves of the fixture: 1 at line 54, 6 at 55, 3 at 57, 4 at 61.
+    let waves: Vec<u64> = shown.lines.iter().filter(|line| line.waves == 1).map(|line| line.number).collect();
+    assert!(waves.starts_with(&[54, 55, 57]), "{waves:?}");
+}
+
+#[test]
+fn barriers_are_those_of_the_case() {
+    let cases = cases::load();
+    let mut compared = 0;
+    for case in cases.hangs.iter().filter(|case| !case.groups.is_empty()).step_by(3) {
+        let dump = cases.open(case, cases::Moment { distance: 0, has_report: false, lacks_memory: false });
+        let model = model(&dump);
+        let found: Vec<_> =
+            model.barriers.iter().map(|of| (of.workgroup, of.waiting.clone(), of.missing.clone())).collect();
+        let expected = case.groups.iter().filter(|of| !of.waiting.is_empty());
+        let expected: Vec<_> =
+            expected.map(|of| (of.workgroup, of.waiting.clone(), of.missing.clone())).collect();
+        assert_eq!(found, expected, "{}", case.name);
+        assert!(model.waves.iter().all(|row| row.wait.is_some()), "{}", case.name);
+        compared += found.len();
+    }
+    assert!(compared > 5, "{compared}");
+}
+
+/// Values of the demo by the kernel's model: two of `bits`, one of `ticket`, the argument `stride`, bytes of x.
+const VALUES: [&str; 5] = ["2654435761", "4294967296", "500", "00 00 7c 41", "1063"];
+
+#[test]
+fn values_are_left_out_on_request() {
+    let demo = open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip"));
+    for (name, form) in forms(&of_demo()).iter().filter(|(name, _)| **name != "json") {
+        assert!(VALUES.iter().all(|value| form.contains(value)), "{name}");
+    }
+    for (name, form) in forms(&model_with(&demo, Options { no_values: true, ..Options::default() })) {
+        // The grid has 500 work-items, and the instructions have numbers.
+        for value in VALUES.iter().filter(|value| **value != "500") {
+            assert!(!form.contains(value), "{name} has {value}");
+        }
+        assert!(!form.contains("= 500") && !form.contains("n = 1024"), "{name}");
+        assert!(form.contains("x[1024]") && form.contains("left out") || name == "json", "{name}");
+    }
+    for (name, form) in forms(&model_with(&demo, Options { no_global: true, ..Options::default() })) {
+        assert!(!form.contains("00 00 7c 41") && !form.contains("stride = 500"), "{name}");
+        // Variables in registers and private memory stay.
+        assert!(form.contains("2654435761"), "{name}");
+    }
+}
+
+/// No folder, host or command of the machine, unless asked for.
+#[test]
+fn paths_and_hosts_stay_at_home() {
+    const SECRETS: [&str; 4] = ["secret-folder", "secret-host", "secret-command", "secret-log"];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret-folder").join("crash");
+    copy_dump("saxpy-gfx90a-O0", &path);
+    let manifest = path.join("manifest.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let text = text
+        .replace(
+            "[provenance]\n",
+            "[provenance]\nhost = \"secret-host\"\ncommand = \"/opt/secret-command --x\"\nnotes = [\"on secret-host: /var/secret-log/run.txt is cut\"]\n",
+        )
+        .replace("file:///fixtures/", "file:///srv/secret-folder/")
+        .replace("[[wave]]\n", "[[wave]]\nbad_key = 1\n")
+        + "\n[[fault]]\nkind = \"page\"\naddress = \"0x7f0000201000\"\nplace = { file = \"/var/secret-log/run.txt\", line = 7 }\n";
+    fs::write(&manifest, text).unwrap();
+    let dump = open(&path);
+    for (name, form) in forms(&model(&dump)) {
+        for secret in SECRETS {
+            assert!(!form.contains(secret), "{name} has {secret}");
+        }
+        assert!(form.contains("run.txt"), "{name}: the file keeps its name");
+    }
+    let kept = forms(&model_with(&dump, Options { with_paths: true, ..Options::default() }));
+    assert!(SECRETS.iter().all(|secret| kept["html"].contains(secret)));
+}
+
+#[test]
+fn equal_dumps_give_equal_bytes() {
+    assert_eq!(forms(&of_demo()), forms(&of_demo()));
+    let size = html(&of_demo()).len();
+    assert!(size <= 300_000, "{size} bytes for the demo");
+}
+
+/// Names are no Markdown: fences are longer than the backticks of a text, and long parts end with their rest.
+#[test]
+fn markdown_is_bounded_and_fenced() {
+    let mut model = of_demo();
+    let text = "```` <img src=x> @someone #12 ".repeat(3);
+    model.problems = vec![ProblemRow { severity: "warning", text: text.clone() }; 16];
+    for variable in &mut model.wave.as_mut().unwrap().variables {
+        variable.rules = vec![variable.rules[0].clone(); 400];
+    }
+    let all = markdown(&model);
+    assert!(all.chars().count() < 60_000, "{}", all.chars().count());
+    assert!(all.contains("more lines"));
+    // CommonMark: a fence ends at a line with at least as many backticks as at its start.
+    let mut fence: Option<String> = None;
+    let mut outside = String::new();
+    for line in all.lines() {
+        let ticks = line.chars().take_while(|c| *c == '`').count();
+        match &fence {
+            None if ticks >= 3 => fence = Some("`".repeat(ticks)),
+            None => outside += line,
+            Some(open) if line.chars().all(|c| c == '`') && ticks >= open.len() => fence = None,
+            Some(_) => {}
+        }
+    }
+    assert_eq!(fence, None);
+    let outside =
+        outside.replace("<details><summary>", "").replace("</summary>", "").replace("</details>", "");
+    assert!(outside.chars().all(|c| c.is_alphabetic() || c == ' '), "{outside}");
+}
+
+/// A dump without waves, and one without a cause.
+#[test]
+fn dumps_without_a_cause_have_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("manifest.toml"), "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n")
+        .unwrap();
+    let empty = model(&open(folder.path()));
+    assert_eq!((empty.wave.is_none(), empty.waves.len(), empty.fault.cause.as_deref()), (true, 0, None));
+    for (name, form) in forms(&empty) {
+        assert!(form.contains("the dump has no waves"), "{name}: {form}");
+    }
+}
+
+/// The hashes of the page's policy, by Python's hashlib.
+#[test]
+fn the_policy_allows_the_style_and_the_script() {
+    let script = "import base64, hashlib, sys; print(base64.b64encode(hashlib.sha256(sys.stdin.buffer.read()).digest()).decode())";
+    for (text, hash, name) in [(STYLE, STYLE_HASH, "report.css"), (SCRIPT, SCRIPT_HASH, "report.js")] {
+        let mut python = Command::new("python3")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        python.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = python.wait_with_output().unwrap();
+        let found = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(found.trim(), hash, "the hash of {name} in src/postmortem/html/mod.rs");
+    }
+}
+
+#[test]
+fn the_extension_chooses_the_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = [
+        ("r.html", "<!doctype html>"),
+        ("r.md", "```text\nsaxpy reads"),
+        ("r.txt", "saxpy reads"),
+        ("r.json", "{\n  \"schema\""),
+    ];
+    for (name, start) in starts {
+        let path = folder.path().join(name);
+        let output = lanescope(&["report", "-o", path.to_str().unwrap()]);
+        assert!(output.status.success(), "{output:?}");
+        assert!(fs::read_to_string(&path).unwrap().starts_with(start), "{name}");
+        // The log has the cause.
+        assert!(String::from_utf8(output.stdout).unwrap().contains(SENTENCE), "{name}");
+    }
+    let piped = lanescope(&["report", "-o", "-", "--format", "html"]);
+    assert_eq!(piped.stdout, fs::read(folder.path().join("r.html")).unwrap());
+    let dump = folder.path().join("dump.json");
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip"), &dump).unwrap();
+    let before = fs::read(&dump).unwrap();
+    let output = lanescope(&["report", dump.to_str().unwrap(), "-o", dump.to_str().unwrap()]);
+    assert_eq!((output.status.code(), fs::read(&dump).unwrap()), (Some(1), before));
+    let output = lanescope(&["report", "-o", folder.path().join("no/r.html").to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+}

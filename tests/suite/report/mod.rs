@@ -1,0 +1,108 @@
+//! `lanescope report`: the model and its forms. Expected values come from the fixtures' models and from texts of the
+//! fixtures' sources.
+
+mod browser;
+mod forms;
+mod webdriver;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use lanescope::postmortem::{self, Model, Options};
+use lanescope::session::{Dump, Inspect, Session};
+use lanescope::triage::Step;
+
+use crate::clean::hostile_code;
+use crate::fixtures::{copy_dump, open};
+
+/// The report of a dump, with commands of no dump.
+fn model(dump: &Arc<Dump>) -> Model {
+    model_with(dump, Options::default())
+}
+
+fn model_with(dump: &Arc<Dump>, options: Options) -> Model {
+    let sessions: Vec<Session> = dump
+        .kinds()
+        .map(|(kind, _)| {
+            Session::new(Arc::clone(dump), Some(&format!("{}:{}", kind.target.name, kind.wave_size))).unwrap()
+        })
+        .collect();
+    let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| session as &dyn Inspect).collect();
+    let command = |step: &Step| matches!(step, Step::Groups).then(|| "lanescope groups".to_owned());
+    postmortem::model(dump, &sessions, Vec::new(), options, &command)
+}
+
+fn of_demo() -> Model {
+    model(&open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip")))
+}
+
+fn html(model: &Model) -> String {
+    postmortem::html::html(model).unwrap()
+}
+
+/// A deadlock: waves wait at a barrier for one that spins.
+fn hang() -> Arc<Dump> {
+    let cases = crate::triage::cases::load();
+    let is_wanted = |case: &&crate::triage::cases::Case| {
+        case.groups.iter().any(|group| !group.waiting.is_empty() && !group.missing.is_empty())
+    };
+    let case = cases.hangs.iter().find(is_wanted).unwrap();
+    cases.open(case, crate::triage::cases::Moment { distance: 0, has_report: false, lacks_memory: false })
+}
+
+/// Markup as names, longest first.
+const MARKUP: [&str; 8] = [
+    "</script><img src=x onerror=ran=1>",
+    "<img src=x onerror=ran=1>",
+    "--><img src=x>",
+    "]]>\"'<b>",
+    "</title>",
+    "&lt;<x>",
+    "'\"><",
+    "<",
+];
+
+/// Markup of the length of a name, the same for equal names; equal lengths differ by their ends.
+fn markup(name: &[u8]) -> Vec<u8> {
+    let stem = name.strip_suffix(b".kd").unwrap_or(name);
+    let mut made = Vec::new();
+    for unit in MARKUP.iter().cycle().take(64) {
+        if made.len() + unit.len() + 4 <= stem.len() {
+            made.extend(unit.as_bytes());
+        }
+    }
+    // The rest tells names of one length apart.
+    let rest = stem.len() - made.len();
+    made.extend(&stem[stem.len() - rest..]);
+    made.extend(&name[stem.len()..]);
+    made
+}
+
+/// A dump whose names, sources, notes and paths are markup, with its folder.
+fn hostile() -> (tempfile::TempDir, Arc<Dump>) {
+    const NAME: &str = "saxpy-gfx90a-O0";
+    const ATTACK: &str = "</script><img src=x onerror=ran=1>";
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("<img src=x onerror=ran=1>");
+    copy_dump(NAME, &dump);
+    let code = dump.join(format!("{NAME}.hsaco"));
+    fs::write(&code, hostile_code(fs::read(&code).unwrap(), &markup)).unwrap();
+    let manifest = dump.join("manifest.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let lines = text.lines().map(|line| {
+        let key = line.split(" = ").next().unwrap_or_default();
+        let is_name = ["note", "producer", "name", "kernel", "uri"].contains(&key);
+        match line.strip_suffix('"').filter(|_| is_name) {
+            Some(line) => format!("{line}{ATTACK}\""),
+            None if line == "[[agent]]" => format!("{line}\nname = \"{ATTACK}\"\n\"{ATTACK}\" = 1"),
+            None => line.to_owned(),
+        }
+    });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let fault =
+        format!("\n[[fault]]\nkind = \"page\"\naddress = \"0x7f0000201000\"\nclient = \"{ATTACK}\"\n");
+    fs::write(&manifest, lines + &fault).unwrap();
+    let dump = open(&dump);
+    (folder, dump)
+}
