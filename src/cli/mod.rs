@@ -1,5 +1,6 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
+mod check;
 mod choice;
 mod code_object;
 mod dialect;
@@ -53,7 +54,7 @@ struct Cli {
 }
 
 /// Options of all commands.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of all commands")]
 struct Globals {
     /// A folder with more target files, read beside the built-in ones
@@ -85,6 +86,8 @@ enum Command {
     Export(export::Args),
     /// Write a report of a dump: the cause with its wave, memory, stacks and launches
     Report(report::Args),
+    /// Compare dumps with the expectations of .scope files
+    Check(check::Args),
     /// Compare two dumps of the same program
     Diff(diff::Args),
     /// Write a small dump of a large one: chosen waves with the data that their queries need
@@ -116,6 +119,15 @@ impl Command {
             | Self::Export(export::Args { from, .. }) => from,
             Self::Diff(args) => {
                 (args.debug_dirs, args.is_verbose) = (folders, is_verbose);
+                return;
+            }
+            Self::Check(args) => {
+                args.globals = Some(Globals {
+                    debug_dirs: folders,
+                    disassembler,
+                    verbose: is_verbose,
+                    ..Globals::default()
+                });
                 return;
             }
             Self::Dwarf(args) => {
@@ -249,6 +261,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
             args.typed = matches.subcommand().map_or_else(String::new, |(_, matches)| steps::typed(matches));
             report::run(&args, &targets, out)?;
         }
+        Command::Check(args) => return Ok(ExitCode::from(check::run(&args, &targets, out)?)),
         Command::Diff(args) => return Ok(ExitCode::from(diff::run(&args, &targets, out)?)),
         Command::Slim(args) => slim::run(&args, &targets, out)?,
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

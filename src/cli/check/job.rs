@@ -1,0 +1,89 @@
+//! The evaluation of a file over one dump.
+
+use std::path::Path;
+
+use clap::{Args as _, Command as Options, FromArgMatches as _};
+
+use super::plan::{PlannedDump, PlannedFile};
+use super::results::{CheckedDump, CheckedLine};
+use crate::arch::Targets;
+use crate::check::{self, Content, ScopeFile, Setting, Subject, Verdict};
+use crate::clean::clean_lines;
+use crate::cli::dump::{self, DumpArgs};
+use crate::cli::{Failure, Globals};
+use crate::session::{DumpFacts as _, Inspect};
+
+/// Evaluates the expectations of a file over a dump. An error is a result.
+pub(super) fn run(
+    file: &PlannedFile,
+    dump: &PlannedDump,
+    globals: &Globals,
+    targets: &Targets,
+) -> CheckedDump {
+    let checked = CheckedDump { dump: dump.name.clone(), ..CheckedDump::default() };
+    if !file.errors.is_empty() {
+        return checked;
+    }
+    match evaluate(file, dump, globals, targets) {
+        Ok(found) => CheckedDump { dump: checked.dump, ..found },
+        Err(error) => CheckedDump { error: Some(clean_lines(error.to_string()).to_string()), ..checked },
+    }
+}
+
+fn evaluate(
+    file: &PlannedFile,
+    dump: &PlannedDump,
+    globals: &Globals,
+    targets: &Targets,
+) -> Result<CheckedDump, Failure> {
+    let args = arguments(file, dump, globals)?;
+    let opened = dump::open_quietly(&args, targets)?;
+    let sessions = dump::sessions(&opened, args.kind.as_deref())?;
+    let subject = Subject {
+        name: dump.name.clone(),
+        sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
+        faults: opened.capture().faults.clone(),
+    };
+    let outcomes = check::evaluate(&file.scope, &subject);
+    let holds = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);
+    let sentence = (!holds).then(|| dump::sentence(&sessions));
+    let text = |line: usize| {
+        let line = line.checked_sub(1).and_then(|index| file.scope.lines.get(index));
+        line.map_or_else(String::new, |line| line.text.clone())
+    };
+    let lines = outcomes.into_iter().map(|outcome| CheckedLine { text: text(outcome.line), outcome });
+    let error = sessions.first().and_then(|session| session.changed_file());
+    Ok(CheckedDump { dump: String::new(), sentence, error, lines: lines.collect() })
+}
+
+/// The options of the command line that the file sets, over those of the command.
+fn arguments(file: &PlannedFile, dump: &PlannedDump, globals: &Globals) -> Result<DumpArgs, Failure> {
+    let folder = file.path.parent().unwrap_or(Path::new(""));
+    let options = Globals::augment_args(DumpArgs::augment_args(Options::new("check").no_binary_name(true)));
+    let mut words = Vec::new();
+    for setting in settings(&file.scope) {
+        words.push(format!("--{}", setting.name).into());
+        let known = options.get_arguments().find(|argument| argument.get_long() == Some(&setting.name));
+        let names_file = known.and_then(|argument| argument.get_value_names()).is_some_and(|names| {
+            names.iter().any(|name| name.starts_with("FILE") || name.starts_with("DIR"))
+        });
+        words.extend(setting.value.as_ref().map(|value| match names_file {
+            true => folder.join(value).into_os_string(),
+            false => value.into(),
+        }));
+    }
+    let matches = options.try_get_matches_from(words).map_err(|error| error.to_string())?;
+    let mut args = DumpArgs::from_arg_matches(&matches)?;
+    let own = Globals::from_arg_matches(&matches)?;
+    args.dump = Some(dump.path.clone());
+    args.debug_dirs = own.debug_dirs.into_iter().chain(globals.debug_dirs.iter().cloned()).collect();
+    args.disassembler = own.disassembler.or_else(|| globals.disassembler.clone());
+    Ok(args)
+}
+
+fn settings(scope: &ScopeFile) -> impl Iterator<Item = &Setting> {
+    scope.lines.iter().filter_map(|line| match &line.content {
+        Content::Setting(setting) => Some(setting),
+        _ => None,
+    })
+}

@@ -1,0 +1,99 @@
+//! `lanescope check FILE.scope|DIR...`: compares dumps with expectations (docs/check.md).
+//!
+//! `plan` finds files and dumps, `workers` runs each `job` in a process of its own: it opens a dump and evaluates a file
+//! over it. `human` prints the results.
+//!
+//! Exit status: 0 if all expectations hold; 1 if one differs; 2 if one cannot be checked, or a file has an error.
+
+mod human;
+mod job;
+mod plan;
+mod results;
+mod workers;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::value::ValueError;
+use super::{Failure, Globals, print_json};
+use crate::arch::Targets;
+use plan::{PlannedDump, PlannedFile};
+use results::{CheckedFile, Report};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Files of expectations, or folders whose *.scope files count, also in folders below
+    #[arg(value_name = "FILE|DIR", required = true)]
+    paths: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Maximum seconds for a dump
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Number of dumps that are checked at the same time [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Check the dumps of one part of N: 1/3
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<Shard>,
+    /// Answer the jobs of standard input.
+    #[arg(long, hide = true)]
+    worker: bool,
+    /// Options of all commands.
+    #[arg(skip)]
+    pub(super) globals: Option<Globals>,
+}
+
+/// A part of the dumps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shard {
+    /// The part, from 1.
+    part: usize,
+    /// Number of parts.
+    parts: usize,
+}
+
+/// `1/3`: the first of three parts.
+fn shard(text: &str) -> Result<Shard, ValueError> {
+    let wrong = || ValueError::Form("I/N, with I from 1 to N");
+    let (part, parts) = text.split_once('/').ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
+    let shard = Shard { part: number(part)?, parts: number(parts)? };
+    if (1..=shard.parts).contains(&shard.part) { Ok(shard) } else { Err(wrong()) }
+}
+
+/// Checks all files; returns the exit status.
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
+    let globals = args.globals.clone().unwrap_or_default();
+    if args.worker {
+        workers::work(&globals, targets, out)?;
+        return Ok(0);
+    }
+    let mut plan = plan::Plan::of(&args.paths)?;
+    if let Some(Shard { part, parts }) = args.shard {
+        plan.keep_part(part - 1, parts);
+    }
+    let mut jobs: Vec<(&PlannedFile, &PlannedDump)> = Vec::new();
+    for file in plan.files.iter().filter(|file| file.errors.is_empty()) {
+        jobs.extend(file.dumps.iter().map(|dump| (file, dump)));
+    }
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let count = args.jobs.map_or_else(processors, usize::from);
+    let mut results = workers::run(&jobs, count, Duration::from_secs(args.timeout)).into_iter();
+    let mut report = Report::default();
+    for file in &plan.files {
+        let count = if file.errors.is_empty() { file.dumps.len() } else { 0 };
+        report.files.push(CheckedFile {
+            file: file.name.clone(),
+            errors: file.errors.clone(),
+            dumps: results.by_ref().take(count).collect(),
+        });
+    }
+    match args.json {
+        true => print_json(out, &report)?,
+        false => human::print(&report, out)?,
+    }
+    Ok(report.status())
+}

@@ -1,0 +1,204 @@
+//! The files to check, with their dumps.
+
+use std::path::{Path, PathBuf};
+
+use super::results::FileError;
+use crate::check::{self, Content, ScopeFile};
+use crate::clean::clean;
+
+/// Maximum number of bytes of a file of expectations.
+const MAX_BYTES: u64 = 16 << 20;
+/// Maximum depth of folders below one that the user names.
+const MAX_DEPTH: usize = 32;
+
+/// The files, each folder's in the order of their names.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) files: Vec<PlannedFile>,
+}
+
+/// A file of expectations.
+#[derive(Debug)]
+pub(super) struct PlannedFile {
+    /// The path as the user named it, or its folder.
+    pub(super) path: PathBuf,
+    /// The path as text.
+    pub(super) name: String,
+    /// Its lines.
+    pub(super) scope: ScopeFile,
+    /// The dumps, in the order of the file's lines and of their names.
+    pub(super) dumps: Vec<PlannedDump>,
+    /// Errors of the file: nothing is checked then.
+    pub(super) errors: Vec<FileError>,
+}
+
+/// A dump of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PlannedDump {
+    /// The path relative to the working folder.
+    pub(super) path: PathBuf,
+    /// The path relative to the file of expectations.
+    pub(super) name: String,
+}
+
+/// A path that names no file of expectations.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PlanError {
+    /// The path is unreadable.
+    #[error("{}: {error}", clean(.path.to_string_lossy()))]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// The operating system's error.
+        error: std::io::Error,
+    },
+    /// A folder without files of expectations.
+    #[error("{}: no *.scope file in this folder", clean(.0.to_string_lossy()))]
+    NoFiles(PathBuf),
+}
+
+impl Plan {
+    /// Finds and parses the files. An error within a file is its result.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub(super) fn of(paths: &[PathBuf]) -> Result<Self, PlanError> {
+        let mut found = Vec::new();
+        for path in paths {
+            let unreadable = |error| PlanError::Unreadable { path: path.clone(), error };
+            match std::fs::metadata(path).map_err(unreadable)?.is_dir() {
+                true => {
+                    let before = found.len();
+                    scope_files(path, MAX_DEPTH, &mut found).map_err(unreadable)?;
+                    if found.len() == before {
+                        return Err(PlanError::NoFiles(path.clone()));
+                    }
+                }
+                false => found.push(path.clone()),
+            }
+        }
+        Ok(Self { files: found.into_iter().map(PlannedFile::read).collect() })
+    }
+
+    /// Keeps one part of the dumps: each dump, and each file with errors, belongs to exactly one part.
+    pub(super) fn keep_part(&mut self, part: usize, parts: usize) {
+        let mut index = 0..;
+        let mut is_kept = || index.next().is_some_and(|index| index % parts == part);
+        self.files.retain_mut(|file| match file.errors.is_empty() {
+            true => {
+                file.dumps.retain(|_| is_kept());
+                !file.dumps.is_empty()
+            }
+            false => is_kept(),
+        });
+    }
+}
+
+/// Collects the `*.scope` files below a folder, by name.
+fn scope_files(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), std::io::Error> {
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        entries.push((entry.file_name(), entry.file_type()?.is_dir()));
+    }
+    entries.sort();
+    for (name, is_folder) in entries {
+        let path = folder.join(&name);
+        // Links to folders are not followed: they can form a circle.
+        if is_folder && depth > 0 && !name.to_string_lossy().starts_with('.') {
+            scope_files(&path, depth - 1, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "scope") && path.is_file() {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+impl PlannedFile {
+    /// Reads a file and finds its dumps.
+    pub(super) fn read(path: PathBuf) -> Self {
+        let name = clean(path.to_string_lossy()).into_owned();
+        let (scope, errors) =
+            parsed(&path).map_or_else(|errors| (ScopeFile::default(), errors), |scope| (scope, Vec::new()));
+        let mut file = Self { path, name, scope, dumps: Vec::new(), errors };
+        if file.errors.is_empty() {
+            file.find_dumps();
+        }
+        file
+    }
+
+    /// Finds the dumps of the `dump` lines.
+    fn find_dumps(&mut self) {
+        let mut has_line = false;
+        for (number, line) in (1..).zip(&self.scope.lines) {
+            let Content::Dump(patterns) = &line.content else { continue };
+            has_line = true;
+            for pattern in patterns {
+                match matches(&self.path, pattern) {
+                    Ok(found) => {
+                        for dump in found {
+                            if !self.dumps.contains(&dump) {
+                                self.dumps.push(dump);
+                            }
+                        }
+                    }
+                    Err(problem) => {
+                        let start = line.text.find(pattern.as_str()).unwrap_or(0);
+                        self.errors.push(FileError {
+                            line: Some(number),
+                            columns: (start, start + pattern.len()),
+                            text: line.text.clone(),
+                            problem,
+                            hint: None,
+                        });
+                    }
+                }
+            }
+        }
+        let is_expectation =
+            |content: &Content| !matches!(content, Content::Empty | Content::Dump(_) | Content::Setting(_));
+        if !self.scope.lines.iter().any(|line| is_expectation(&line.content)) {
+            self.errors.push(FileError::of_file("no expectation".to_owned(), None));
+        }
+        if !has_line {
+            let hint = "add the dump, relative to this file: `dump crash.zip`";
+            self.errors.push(FileError::of_file("no `dump` line".to_owned(), Some(hint.to_owned())));
+        }
+    }
+}
+
+/// Reads and parses a file.
+fn parsed(path: &Path) -> Result<ScopeFile, Vec<FileError>> {
+    let of_file = |problem: String| vec![FileError::of_file(problem, None)];
+    let size = std::fs::metadata(path).map_err(|error| of_file(error.to_string()))?.len();
+    if size > MAX_BYTES {
+        return Err(of_file(format!("{size} bytes, expected at most {MAX_BYTES}")));
+    }
+    let bytes = std::fs::read(path).map_err(|error| of_file(error.to_string()))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| of_file(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
+    check::parse(&text).map_err(|errors| {
+        let lines: Vec<&str> = text.lines().collect();
+        errors.into_iter().map(|error| FileError::of_syntax(error, &lines)).collect()
+    })
+}
+
+/// The dumps that a pattern of a file names, by name.
+fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, String> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let dump = |path: PathBuf| {
+        let name = clean(path.strip_prefix(folder).unwrap_or(&path).to_string_lossy()).into_owned();
+        PlannedDump { path, name }
+    };
+    if !pattern.contains(['*', '?', '[']) {
+        return Ok(vec![dump(folder.join(pattern))]);
+    }
+    let escaped = glob::Pattern::escape(&folder.to_string_lossy());
+    let whole = Path::new(&escaped).join(pattern);
+    let found = glob::glob(&whole.to_string_lossy()).map_err(|error| format!("`{pattern}`: {error}"))?;
+    let found: Vec<PlannedDump> = found.filter_map(Result::ok).map(dump).collect();
+    match found.is_empty() {
+        true => Err(format!("no file matches `{pattern}`")),
+        false => Ok(found),
+    }
+}

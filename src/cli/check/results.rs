@@ -1,0 +1,132 @@
+//! Results of all files, in the order of files, dumps and lines.
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::{Outcome, SyntaxError, Verdict};
+
+/// The results of a run.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Report {
+    /// `lanescope.check/1`
+    pub(super) schema: &'static str,
+    /// The files.
+    pub(super) files: Vec<CheckedFile>,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self { schema: "lanescope.check/1", files: Vec::new() }
+    }
+}
+
+/// The results of a file.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct CheckedFile {
+    /// The path.
+    pub(super) file: String,
+    /// Errors of the file: nothing was checked.
+    pub(super) errors: Vec<FileError>,
+    /// The dumps.
+    pub(super) dumps: Vec<CheckedDump>,
+}
+
+/// The results of a file over a dump.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct CheckedDump {
+    /// The dump, as the file names it.
+    pub(super) dump: String,
+    /// The first sentence of the analysis, if an expectation does not hold.
+    pub(super) sentence: Option<String>,
+    /// The reason that nothing was checked.
+    pub(super) error: Option<String>,
+    /// The results, in the order of the lines.
+    pub(super) lines: Vec<CheckedLine>,
+}
+
+/// The result of a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct CheckedLine {
+    /// The text of the line.
+    pub(super) text: String,
+    /// The result.
+    #[serde(flatten)]
+    pub(super) outcome: Outcome,
+}
+
+/// An error of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct FileError {
+    /// The line, from 1; `None`: the file as a whole.
+    pub(super) line: Option<usize>,
+    /// The columns in `text`: the first byte, and the one past the last.
+    pub(super) columns: (usize, usize),
+    /// The text of the line.
+    pub(super) text: String,
+    /// The problem.
+    pub(super) problem: String,
+    /// An instruction.
+    pub(super) hint: Option<String>,
+}
+
+impl FileError {
+    /// An error of the file as a whole.
+    pub(super) fn of_file(problem: String, hint: Option<String>) -> Self {
+        Self { line: None, columns: (0, 0), text: String::new(), problem, hint }
+    }
+
+    /// An error of the syntax; `lines`: all lines of the file.
+    pub(super) fn of_syntax(error: SyntaxError, lines: &[&str]) -> Self {
+        let text = error.line.checked_sub(1).and_then(|index| lines.get(index)).copied().unwrap_or_default();
+        Self {
+            line: Some(error.line),
+            columns: error.columns,
+            text: text.to_owned(),
+            problem: error.problem,
+            hint: error.hint,
+        }
+    }
+}
+
+/// Numbers of expectations by result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) dumps: usize,
+    pub(super) lines: usize,
+    pub(super) holds: usize,
+    pub(super) differs: usize,
+    pub(super) not_checked: usize,
+    /// Errors of files, and dumps without results.
+    pub(super) errors: usize,
+}
+
+impl Report {
+    /// The numbers of all files.
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for file in &self.files {
+            totals.errors += file.errors.len();
+            for dump in &file.dumps {
+                totals.dumps += 1;
+                totals.errors += usize::from(dump.error.is_some());
+                totals.lines += dump.lines.len();
+                for line in &dump.lines {
+                    *match line.outcome.verdict {
+                        Verdict::Holds => &mut totals.holds,
+                        Verdict::Differs(_) => &mut totals.differs,
+                        Verdict::NotChecked(_) => &mut totals.not_checked,
+                    } += 1;
+                }
+            }
+        }
+        totals
+    }
+
+    /// The exit status: 0 all hold, 1 something differs, 2 something cannot be checked.
+    pub(super) fn status(&self) -> u8 {
+        match self.totals() {
+            Totals { errors, not_checked, .. } if errors + not_checked > 0 => 2,
+            Totals { differs, .. } if differs > 0 => 1,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! docs/ci.md, action.yml and the examples, run as written: the shell steps of the workflows, and the test frameworks.
+//!
+//! A GPU is missing here. `run-tests` of the workflow stands for the crashing program: it does what ROCm's runtime does
+//! with `HSA_COREDUMP_PATTERN`, and pipes a sample core.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use saphyr_parser::{Event, Parser};
+use serde_json::{Map, Value, json};
+
+use crate::slim::{Scratch, words};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The values of a YAML document, without anchors.
+fn yaml(text: &str) -> Value {
+    let events: Vec<Event<'_>> = Parser::new_from_str(text).map(|event| event.unwrap().0).collect();
+    node(&mut events.iter().skip(2))
+}
+
+fn node<'e>(events: &mut impl Iterator<Item = &'e Event<'e>>) -> Value {
+    fn next<'e>(event: &'e Event<'e>, events: &mut dyn Iterator<Item = &'e Event<'e>>) -> Option<Value> {
+        Some(match event {
+            Event::Scalar(text, ..) => json!(text),
+            Event::SequenceStart(..) => {
+                let mut items = Vec::new();
+                while let Some(item) = events.next().and_then(|event| next(event, events)) {
+                    items.push(item);
+                }
+                Value::Array(items)
+            }
+            Event::MappingStart(..) => {
+                let mut members = Map::new();
+                while let Some(key) = events.next().and_then(|event| next(event, events)) {
+                    let value = events.next().and_then(|event| next(event, events)).unwrap();
+                    members.insert(key.as_str().unwrap().to_owned(), value);
+                }
+                Value::Object(members)
+            }
+            Event::SequenceEnd | Event::MappingEnd => return None,
+            other => panic!("{other:?}"),
+        })
+    }
+    let first = events.next().unwrap();
+    next(first, events).unwrap()
+}
+
+/// The YAML blocks of docs/ci.md.
+fn workflows() -> Vec<Value> {
+    let text = fs::read_to_string(root().join("docs/ci.md")).unwrap();
+    let blocks = text.split("```yaml\n").skip(1).map(|rest| yaml(rest.split_once("```").unwrap().0));
+    blocks.collect()
+}
+
+/// The shell text of a step with a name.
+fn step(steps: &Value, name: &str) -> String {
+    let steps = steps.as_array().unwrap();
+    let found = steps.iter().find(|step| step["name"] == name);
+    found.unwrap_or_else(|| panic!("no step {name}"))["run"].as_str().unwrap().to_owned()
+}
+
+/// A project with dumps and expectations, and a folder `bin` with lanescope.
+struct Project(Scratch);
+
+impl Project {
+    fn new(name: &str) -> Self {
+        let project = Self(Scratch::new(name));
+        for folder in ["bin", "work/tests/crashes", "home", "reports"] {
+            fs::create_dir_all(project.path(folder)).unwrap();
+        }
+        symlink(env!("CARGO_BIN_EXE_lanescope"), project.path("bin/lanescope")).unwrap();
+        fs::copy(root().join("tests/fixtures/demo.zip"), project.path("work/tests/crashes/oob.zip")).unwrap();
+        // The expectations that docs/ci.md shows.
+        let text = fs::read_to_string(root().join("docs/ci.md")).unwrap();
+        let scope = text.split("```text\n").nth(1).unwrap().split_once("```").unwrap().0;
+        assert!(scope.starts_with("dump "), "{scope}");
+        project.write("work/tests/crashes/oob.scope", scope);
+        project
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Expectations that differ: 1017 is 1018.
+    fn differ(&self) {
+        let file = self.path("work/tests/crashes/oob.scope");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(file, text.replace("i == 1017", "i == 1018")).unwrap();
+    }
+
+    /// Runs a program in `work`, with lanescope on the PATH and no variable of the CI that runs this test.
+    fn run(&self, program: &str, arguments: &[&str], variables: &[(&str, &Path)]) -> Output {
+        let path = format!("{}:{}", words(&self.path("bin")), std::env::var("PATH").unwrap());
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.path("work"))
+            .env("PATH", path)
+            .env("HOME", self.path("home"));
+        for variable in ["CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITLAB_CI"] {
+            command.env_remove(variable);
+        }
+        command.envs(variables.iter().copied()).output().unwrap()
+    }
+
+    /// Runs a step as GitHub's runner does.
+    fn step(&self, text: &str, variables: &[(&str, &Path)]) -> Output {
+        self.run("bash", &["--noprofile", "--norc", "-eo", "pipefail", "-c", text], variables)
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn the_commands_from_a_crash_to_a_test_work() {
+    let project = Project::new("ci-start");
+    let core = crate::cores::core("gfx90a-unified");
+    fs::copy(core, project.path("work/gpucore.12345")).unwrap();
+    let page = fs::read_to_string(root().join("docs/ci.md")).unwrap();
+    let steps = page.split("## From a crash to a test").nth(1).unwrap().split("```text").next().unwrap();
+    let commands: Vec<&str> = steps.split('`').filter(|part| part.starts_with("lanescope ")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    fs::remove_file(project.path("work/tests/crashes/oob.zip")).unwrap();
+    fs::remove_file(project.path("work/tests/crashes/oob.scope")).unwrap();
+    for command in commands {
+        let output = project.step(command, &[]);
+        assert!(output.status.success(), "{command}\n{}", text(&output));
+    }
+}
+
+#[test]
+fn a_crash_in_a_container_becomes_a_dump_and_a_report() {
+    let project = Project::new("ci-capture");
+    let workflow = workflows().into_iter().find(|workflow| workflow["name"] == "gpu").unwrap();
+    let steps = &workflow["jobs"]["test"]["steps"];
+    let core = crate::cores::core("gfx90a-unified");
+    // The runtime starts the words of the pattern without a shell, and writes no core if its limit is 0.
+    let program = format!(
+        "#!/bin/bash\n\
+         [ \"$(ulimit -c)\" != 0 ] || {{ echo 'the limit is 0' >&2; exit 1; }}\n\
+         case $HSA_COREDUMP_PATTERN in '|'*) ;; *) echo 'no pipe' >&2; exit 1 ;; esac\n\
+         read -ra handler <<<\"${{HSA_COREDUMP_PATTERN#|}}\"\n\
+         \"${{handler[@]}}\" < '{}'\n\
+         exit 134\n",
+        words(&core)
+    );
+    project.write("work/run-tests", &program);
+    fs::set_permissions(project.path("work/run-tests"), fs::Permissions::from_mode(0o755)).unwrap();
+    let output = project.step(&step(steps, "Run the tests"), &[]);
+    assert_eq!(output.status.code(), Some(134), "{}", text(&output));
+    // The cause is in the job's log.
+    let first = text(&output).lines().next().unwrap().to_owned();
+    let dumps: Vec<PathBuf> =
+        fs::read_dir(project.path("work/crashes")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [dump] = dumps.as_slice() else { panic!("{dumps:?}") };
+    let triage = project.run("lanescope", &["triage", words(dump), "--json"], &[]);
+    let triage: Value = serde_json::from_slice(&triage.stdout).unwrap();
+    assert_eq!(triage["sentence"], first);
+    let summary = project.path("summary.md");
+    let output =
+        project.step(&step(steps, "Report the crashes"), &[("GITHUB_STEP_SUMMARY", summary.as_path())]);
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(dump.with_extension("html").is_file());
+    assert!(fs::read_to_string(summary).unwrap().contains(&first));
+}
+
+#[test]
+fn the_action_checks_and_reports() {
+    let action = yaml(&fs::read_to_string(root().join("action.yml")).unwrap());
+    let check = step(&action["runs"]["steps"], "Check the dumps");
+    let project = Project::new("ci-action");
+    let (reports, summary) = (project.path("reports"), project.path("summary.md"));
+    let variables = [
+        ("CHECK", Path::new("tests/crashes")),
+        ("OPTIONS", Path::new("")),
+        ("REPORTS", reports.as_path()),
+        ("GITHUB_ACTIONS", Path::new("true")),
+        ("GITHUB_STEP_SUMMARY", summary.as_path()),
+    ];
+    let output = project.step(&check, &variables);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    project.differ();
+    let output = project.step(&check, &variables);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let printed = text(&output);
+    let annotations: Vec<&str> = printed.lines().filter(|line| line.starts_with("::error ")).collect();
+    let [annotation] = annotations.as_slice() else { panic!("{printed}") };
+    assert!(annotation.starts_with("::error file=tests/crashes/oob.scope,line=7,"), "{annotation}");
+    let reports: Vec<String> = fs::read_dir(reports)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(reports.iter().any(|name| name.ends_with(".html")), "{reports:?}");
+    assert!(fs::read_to_string(summary).unwrap().contains("1018"));
+}
+
+#[test]
+fn gitlabs_job_writes_both_reports() {
+    let workflow = workflows().into_iter().find(|workflow| !workflow["replay"].is_null()).unwrap();
+    let script: Vec<&str> =
+        workflow["replay"]["script"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    let [install, check] = script.as_slice() else { panic!("{script:?}") };
+    assert!(install.starts_with("cargo install "), "{install}");
+    let project = Project::new("ci-gitlab");
+    fs::create_dir_all(project.path("work/.cargo-home")).unwrap();
+    symlink(project.path("bin"), project.path("work/.cargo-home/bin")).unwrap();
+    project.differ();
+    let output = project.step(check, &[("GITLAB_CI", Path::new("true"))]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    for name in ["quality.json", "junit.xml", "crash-reports"] {
+        assert!(project.path("work").join(name).exists(), "{name}: {}", text(&output));
+    }
+}
+
+/// Copies the files of an example into the project, beside the folder `crashes`.
+fn example(project: &Project, name: &str) {
+    let folder = root().join("examples/ci").join(name);
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_file() {
+            fs::copy(entry.path(), project.path("work/tests").join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+#[test]
+fn pytest_has_a_test_for_each_expectation() {
+    let project = Project::new("ci-pytest");
+    example(&project, "pytest");
+    let arguments = ["-B", "-m", "pytest", "-p", "no:cacheprovider", "tests"];
+    let run = || project.run("/usr/bin/python3", &arguments, &[]);
+    let output = run();
+    assert!(output.status.success(), "{}", text(&output));
+    // fault, at, access, wave, and two values
+    assert!(text(&output).contains("6 passed"), "{}", text(&output));
+    project.differ();
+    let output = run();
+    assert!(text(&output).contains("1 failed, 5 passed"), "{}", text(&output));
+    assert!(text(&output).contains("oob.scope:7: expected 1018"), "{}", text(&output));
+}
+
+#[test]
+fn ctest_has_a_test_for_each_file() {
+    let project = Project::new("ci-ctest");
+    example(&project, "ctest");
+    let run =
+        || project.step("cmake -S tests -B build >&2 && ctest --test-dir build --output-on-failure", &[]);
+    let output = run();
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("100% tests passed, 0 tests failed out of 1"), "{}", text(&output));
+    project.differ();
+    let output = run();
+    assert!(!output.status.success());
+    assert!(text(&output).contains("i == 1018"), "{}", text(&output));
+}
+
+#[test]
+fn lit_has_a_test_for_each_file() {
+    let project = Project::new("ci-lit");
+    example(&project, "lit");
+    let tool = lanescope_tools("lit");
+    let run = || project.run(words(&tool), &["-v", "tests"], &[]);
+    let output = run();
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("PASS: crashes :: crashes/oob.scope"), "{}", text(&output));
+    project.differ();
+    let output = run();
+    assert!(text(&output).contains("FAIL: crashes :: crashes/oob.scope"), "{}", text(&output));
+    fs::remove_file(project.path("work/tests/crashes/oob.zip")).unwrap();
+    let output = run();
+    assert!(text(&output).contains("UNRESOLVED: crashes :: crashes/oob.scope"), "{}", text(&output));
+}
+
+/// A program of the newest LLVM of this machine.
+fn lanescope_tools(name: &str) -> PathBuf {
+    let versions = fs::read_dir("/usr/lib").unwrap().filter_map(|entry| {
+        let name = entry.unwrap().file_name().into_string().ok()?;
+        name.strip_prefix("llvm-")?.parse::<u32>().ok()
+    });
+    let folder = |version: u32| Path::new("/usr/lib").join(format!("llvm-{version}/bin"));
+    let newest = versions.filter(|version| folder(*version).join(name).exists()).max();
+    folder(newest.unwrap_or_else(|| panic!("no {name}: scripts/setup installs it"))).join(name)
+}
