@@ -2,14 +2,15 @@
 //!
 //! Input: the text of an instruction as LLVM 22 prints it ([`crate::disassembler`]) and the GPU's generation. Output:
 //! its [`Effects`], which are the access to memory, the written registers, the counters that it increments and waits
-//! for, and its effect on the flow of control. [`Access::addresses`] computes each lane's address from registers. The
-//! values that instructions compute are out of scope.
+//! for, and its effect on the flow of control. [`Access::addresses`] computes each lane's address from registers,
+//! [`value`] the results of the arithmetic that leads to addresses.
 //!
 //! docs/instructions.md has the forms, formulas and open points. Generations without a target file are unknown.
 
 mod access;
 mod address;
 mod buffer;
+mod copies;
 mod counters;
 mod effects;
 mod exec;
@@ -27,6 +28,7 @@ mod vector;
 
 pub use access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
 pub use address::{AddressError, LaneAccess, LaneAddress, WaveContext};
+pub use copies::{CopyOf, copy};
 pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};
 pub use exec::{ExecBefore, exec_before};

@@ -16,6 +16,9 @@ pub trait ReadOperand: ReadRegister {
 
     /// The base of an aperture by its operand's name: `src_private_base`.
     fn aperture(&self, name: &str) -> Option<u64>;
+
+    /// The address of the next instruction.
+    fn next(&self) -> Option<u64>;
 }
 
 /// The dword that an instruction writes to a register, of vector files in that lane. `None`: unknown.
@@ -30,11 +33,15 @@ pub fn value(
     halves.into_iter().find_map(|half| {
         let source = Source::parse(half, lane, operands)?;
         let written = source.register(0)?;
-        let dword = index.checked_sub(written.first).filter(|dword| *dword < written.count)?;
-        if written.file != file {
-            return None;
+        let part = |of: RegisterRange, value: u64| {
+            let dword = index.checked_sub(of.first).filter(|dword| of.file == file && *dword < of.count)?;
+            Some((value >> (32 * u32::from(dword))) as u32)
+        };
+        match source.saved_exec() {
+            Some(after) if file == RegisterFile::Exec => part(EXEC, after?),
+            Some(_) => part(written, source.exec()?),
+            None => part(written, source.result()?),
         }
-        Some((source.result()? >> (32 * u32::from(dword))) as u32)
     })
 }
 
@@ -44,6 +51,8 @@ pub fn value(
 pub fn condition(text: &str, lane: LaneId, operands: &impl ReadOperand) -> Option<bool> {
     Source::parse(text, lane, operands)?.condition()
 }
+
+const EXEC: RegisterRange = RegisterRange::new(RegisterFile::Exec, 0, 2);
 
 struct Source<'a, R> {
     line: Line<'a>,
@@ -68,8 +77,9 @@ impl<'a, R: ReadOperand> Source<'a, R> {
                 (line.mnemonic.strip_prefix("v_dual_").or_else(|| line.mnemonic.strip_prefix("v_"))?, false)
             }
         };
-        let has_selection = text.contains("op_sel") || text.contains("clamp") || text.contains("mul:");
-        (is_plain && !has_selection).then_some(Self { line, stem, is_scalar, lane, operands })
+        let has_selection = text.contains("op_sel") && stem != "pk_mov_b32";
+        let is_changed = ["clamp", "mul:", "div:", "neg_"].iter().any(|modifier| text.contains(modifier));
+        (is_plain && !has_selection && !is_changed).then_some(Self { line, stem, is_scalar, lane, operands })
     }
 
     fn register(&self, index: usize) -> Option<RegisterRange> {
@@ -97,65 +107,151 @@ impl<'a, R: ReadOperand> Source<'a, R> {
         }
     }
 
+    /// EXEC before the instruction.
+    fn exec(&self) -> Option<u64> {
+        let part = |index| self.operands.dword(RegisterFile::Exec, index, self.lane).map(u64::from);
+        // A wave of 32 lanes has no high half.
+        Some(part(0)? | part(1).unwrap_or(0) << 32)
+    }
+
+    /// EXEC after an instruction whose destination has EXEC as it was before.
+    fn saved_exec(&self) -> Option<Option<u64>> {
+        let (name, bits) = self.stem.split_once("_saveexec_")?;
+        let mask = if bits == "b32" { u64::from(u32::MAX) } else { u64::MAX };
+        let after = || {
+            let (exec, source) = (self.exec()?, self.quad(1)?);
+            let after = match name {
+                "and" => source & exec,
+                "or" => source | exec,
+                "xor" => source ^ exec,
+                "andn1" | "and_not0" => !source & exec,
+                "andn2" | "and_not1" => source & !exec,
+                _ => return None,
+            };
+            Some(after & mask)
+        };
+        Some(after())
+    }
+
+    /// A half of a packed operand.
+    fn half(&self, index: usize, selection: usize) -> Option<u64> {
+        let chosen =
+            self.line.value("op_sel").and_then(|text| text.get(1..)?.split([',', ']']).nth(selection));
+        let range = self.register(index).filter(|range| range.count == 2)?;
+        let number = range.first.checked_add(u16::from(chosen == Some("1")))?;
+        self.operands.dword(range.file, number, self.lane).map(u64::from)
+    }
+
+    /// The first active lane; without one lane 0.
+    fn first_lane(&self) -> Option<LaneId> {
+        let exec = self.exec()?;
+        u8::try_from(if exec == 0 { 0 } else { exec.trailing_zeros() }).ok().map(LaneId)
+    }
+
     /// The value of the destination.
     fn result(&self) -> Option<u64> {
-        let stem = self.stem;
         let (a, b, c) = (|| self.dword(1), || self.dword(2), || self.dword(3));
         let short = |value: u32| Some(u64::from(value));
         let signed = |value: u32| i64::from(value.cast_signed());
-        match stem {
-            "mov_b32" | "movk_i32" | "accvgpr_read_b32" | "accvgpr_write_b32" | "accvgpr_mov_b32" => {
+        let low = |value: u32, bits: u32| value & ((1 << bits) - 1);
+        let low_signed = |value: u32| i64::from(value.wrapping_shl(8).cast_signed() >> 8);
+        // The operands of an instruction that may have a mask of carries before them.
+        let first = if self.is_scalar { 1 } else { 2 };
+        let pair = || Some((self.dword(first)?, self.dword(first + 1)?));
+        let constant = || Some((self.line.operand(1).and_then(number)? as i16).into());
+        match self.stem {
+            "mov_b32" | "accvgpr_read_b32" | "accvgpr_write_b32" | "accvgpr_mov_b32" | "writelane_b32" => {
                 short(a()?)
             }
             "mov_b64" => self.quad(1),
-            "writelane_b32" => short(a()?),
-            "readlane_b32" => {
-                let (range, lane) = (self.register(1)?, LaneId(u8::try_from(self.dword(2)? & 63).ok()?));
+            "movk_i32" => constant().map(i32::cast_unsigned).and_then(short),
+            "addk_i32" | "addk_co_i32" => short(self.dword(0)?.wrapping_add_signed(constant()?)),
+            "mulk_i32" => short(self.dword(0)?.wrapping_mul(constant()?.cast_unsigned())),
+            "pk_mov_b32" => Some(self.half(1, 0)? | self.half(2, 1)? << 32),
+            "getpc_b64" => self.operands.next(),
+            "readlane_b32" | "readfirstlane_b32" => {
+                let range = self.register(1)?;
+                let lane = match self.stem {
+                    "readlane_b32" => LaneId(u8::try_from(b()? & 63).ok()?),
+                    _ => self.first_lane()?,
+                };
                 short(self.operands.dword(range.file, range.first, lane)?)
             }
-            "add_u32" | "add_nc_u32" | "add_i32" => short(a()?.wrapping_add(b()?)),
-            "sub_u32" | "sub_nc_u32" | "sub_i32" => short(a()?.wrapping_sub(b()?)),
+            "add_u32" | "add_nc_u32" | "add_i32" | "add_nc_i32" | "add_co_i32" => {
+                short(a()?.wrapping_add(b()?))
+            }
+            "sub_u32" | "sub_nc_u32" | "sub_i32" | "sub_nc_i32" | "sub_co_i32" => {
+                short(a()?.wrapping_sub(b()?))
+            }
             "subrev_u32" | "subrev_nc_u32" => short(b()?.wrapping_sub(a()?)),
             "add_nc_u64" | "add_u64" => Some(self.quad(1)?.wrapping_add(self.quad(2)?)),
+            "sub_nc_u64" | "sub_u64" => Some(self.quad(1)?.wrapping_sub(self.quad(2)?)),
             "lshl_add_u64" => {
                 Some(self.quad(1)?.checked_shl(self.dword(2)? & 7)?.wrapping_add(self.quad(3)?))
             }
-            "add_co_u32" => short(self.dword(2)?.wrapping_add(self.dword(3)?)),
-            "sub_co_u32" => short(self.dword(2)?.wrapping_sub(self.dword(3)?)),
-            "subrev_co_u32" => short(self.dword(3)?.wrapping_sub(self.dword(2)?)),
-            "addc_co_u32" | "add_co_ci_u32" => {
-                short(self.dword(2)?.wrapping_add(self.dword(3)?).wrapping_add(self.carry_in()?))
+            "add_co_u32" => pair().and_then(|(one, other)| short(one.wrapping_add(other))),
+            "sub_co_u32" => pair().and_then(|(one, other)| short(one.wrapping_sub(other))),
+            "subrev_co_u32" => pair().and_then(|(one, other)| short(other.wrapping_sub(one))),
+            "addc_u32" | "addc_co_u32" | "add_co_ci_u32" => {
+                let (one, other) = pair()?;
+                short(one.wrapping_add(other).wrapping_add(self.carry_in()?))
             }
-            "subb_co_u32" | "sub_co_ci_u32" => {
-                short(self.dword(2)?.wrapping_sub(self.dword(3)?).wrapping_sub(self.carry_in()?))
+            "subb_u32" | "subb_co_u32" | "sub_co_ci_u32" => {
+                let (one, other) = pair()?;
+                short(one.wrapping_sub(other).wrapping_sub(self.carry_in()?))
             }
-            "addc_u32" => short(a()?.wrapping_add(b()?).wrapping_add(self.operands.scc()?.into())),
-            "subb_u32" => short(a()?.wrapping_sub(b()?).wrapping_sub(self.operands.scc()?.into())),
             "lshlrev_b32" => short(b()?.wrapping_shl(a()?)),
             "lshrrev_b32" => short(b()?.wrapping_shr(a()?)),
             "ashrrev_i32" => short(b()?.cast_signed().wrapping_shr(a()?).cast_unsigned()),
             "lshlrev_b64" => Some(self.quad(2)?.wrapping_shl(a()?)),
+            "lshrrev_b64" => Some(self.quad(2)?.wrapping_shr(a()?)),
+            "ashrrev_i64" => Some(self.quad(2)?.cast_signed().wrapping_shr(a()?).cast_unsigned()),
             "lshl_b32" => short(a()?.wrapping_shl(b()?)),
             "lshr_b32" => short(a()?.wrapping_shr(b()?)),
             "ashr_i32" => short(a()?.cast_signed().wrapping_shr(b()?).cast_unsigned()),
             "lshl_b64" => Some(self.quad(1)?.wrapping_shl(b()?)),
+            "lshr_b64" => Some(self.quad(1)?.wrapping_shr(b()?)),
+            "ashr_i64" => Some(self.quad(1)?.cast_signed().wrapping_shr(b()?).cast_unsigned()),
+            "lshl1_add_u32" => short(a()?.wrapping_shl(1).wrapping_add(b()?)),
+            "lshl2_add_u32" => short(a()?.wrapping_shl(2).wrapping_add(b()?)),
+            "lshl3_add_u32" => short(a()?.wrapping_shl(3).wrapping_add(b()?)),
+            "lshl4_add_u32" => short(a()?.wrapping_shl(4).wrapping_add(b()?)),
             "lshl_add_u32" => short(a()?.wrapping_shl(b()?).wrapping_add(c()?)),
             "add_lshl_u32" => short(a()?.wrapping_add(b()?).wrapping_shl(c()?)),
             "add3_u32" => short(a()?.wrapping_add(b()?).wrapping_add(c()?)),
             "lshl_or_b32" => short(a()?.wrapping_shl(b()?) | c()?),
+            "and_or_b32" => short(a()? & b()? | c()?),
+            "or3_b32" => short(a()? | b()? | c()?),
             "and_b32" => short(a()? & b()?),
             "or_b32" => short(a()? | b()?),
             "xor_b32" => short(a()? ^ b()?),
+            "not_b32" => short(!a()?),
+            "andn2_b32" | "and_not1_b32" => short(a()? & !b()?),
             "and_b64" => Some(self.quad(1)? & self.quad(2)?),
             "or_b64" => Some(self.quad(1)? | self.quad(2)?),
+            "xor_b64" => Some(self.quad(1)? ^ self.quad(2)?),
+            "not_b64" => Some(!self.quad(1)?),
+            "andn2_b64" | "and_not1_b64" => Some(self.quad(1)? & !self.quad(2)?),
+            "min_u32" => short(a()?.min(b()?)),
+            "max_u32" => short(a()?.max(b()?)),
+            "min_i32" => short(a()?.cast_signed().min(b()?.cast_signed()).cast_unsigned()),
+            "max_i32" => short(a()?.cast_signed().max(b()?.cast_signed()).cast_unsigned()),
             "mul_lo_u32" | "mul_i32" => short(a()?.wrapping_mul(b()?)),
+            "mul_u64" => Some(self.quad(1)?.wrapping_mul(self.quad(2)?)),
             "mul_hi_u32" => Some((u64::from(a()?) * u64::from(b()?)) >> 32),
             "mul_hi_i32" => Some(((signed(a()?) * signed(b()?)) >> 32).cast_unsigned()),
-            "mad_u64_u32" => {
+            "mul_u32_u24" => short(low(a()?, 24).wrapping_mul(low(b()?, 24))),
+            "mul_i32_i24" => Some((low_signed(a()?) * low_signed(b()?)).cast_unsigned()),
+            "mad_u32_u24" => short(low(a()?, 24).wrapping_mul(low(b()?, 24)).wrapping_add(c()?)),
+            "mad_i32_i24" => {
+                let product = (low_signed(a()?) * low_signed(b()?)).cast_unsigned();
+                Some(product.wrapping_add(c()?.into()))
+            }
+            "mad_u64_u32" | "mad_co_u64_u32" => {
                 let product = u64::from(self.dword(2)?) * u64::from(self.dword(3)?);
                 Some(product.wrapping_add(self.quad(4)?))
             }
-            "mad_i64_i32" => {
+            "mad_i64_i32" | "mad_co_i64_i32" => {
                 let product = (signed(self.dword(2)?) * signed(self.dword(3)?)).cast_unsigned();
                 Some(product.wrapping_add(self.quad(4)?))
             }
@@ -164,34 +260,51 @@ impl<'a, R: ReadOperand> Source<'a, R> {
                 let mask = self.register(3).or_else(|| RegisterRange::parse("vcc"))?;
                 short(self.dword(if self.operands.bit(mask, self.lane)? { 2 } else { 1 })?)
             }
+            "sext_i32_i8" => short(i32::from((a()? as u8).cast_signed()).cast_unsigned()),
             "sext_i32_i16" => short(i32::from((a()? as u16).cast_signed()).cast_unsigned()),
-            "bfe_u32" if !self.is_scalar => {
-                let mask = 1u32.wrapping_shl(c()?).wrapping_sub(1);
-                short(a()?.wrapping_shr(b()?) & mask)
+            // The scalar form has offset and width in one operand.
+            "bfe_u32" | "bfe_i32" => {
+                let (offset, width) =
+                    if self.is_scalar { (b()?, b()? >> 16 & 127) } else { (b()?, c()? & 31) };
+                let unused = 32u32.saturating_sub(width);
+                match (width, self.stem) {
+                    (0, _) => Some(0),
+                    (_, "bfe_u32") => {
+                        short(a()?.wrapping_shr(offset).wrapping_shl(unused).wrapping_shr(unused))
+                    }
+                    _ => {
+                        let field = a()?.cast_signed().wrapping_shr(offset).wrapping_shl(unused);
+                        short(field.wrapping_shr(unused).cast_unsigned())
+                    }
+                }
             }
             _ => None,
         }
     }
 
     fn carry_in(&self) -> Option<u32> {
-        let mask = self.register(4)?;
-        self.operands.bit(mask, self.lane).map(u32::from)
+        let carry = match self.is_scalar {
+            true => self.operands.scc()?,
+            false => self.operands.bit(self.register(4)?, self.lane)?,
+        };
+        Some(carry.into())
     }
 
     fn condition(&self) -> Option<bool> {
+        let first = if self.is_scalar { 1 } else { 2 };
+        let pair = || Some((self.dword(first)?, self.dword(first + 1)?));
         match self.stem {
-            "add_co_u32" => Some(self.dword(2)?.checked_add(self.dword(3)?).is_none()),
-            "sub_co_u32" => Some(self.dword(2)? < self.dword(3)?),
-            "addc_co_u32" | "add_co_ci_u32" => {
-                let sum = u64::from(self.dword(2)?) + u64::from(self.dword(3)?) + u64::from(self.carry_in()?);
-                Some(sum >> 32 != 0)
+            "add_u32" | "sub_u32" if !self.is_scalar => None,
+            "add_u32" | "add_co_u32" => pair().map(|(one, other)| one.checked_add(other).is_none()),
+            "sub_u32" | "sub_co_u32" => pair().map(|(one, other)| one < other),
+            "subrev_co_u32" => pair().map(|(one, other)| other < one),
+            "addc_u32" | "addc_co_u32" | "add_co_ci_u32" => {
+                let (one, other) = pair()?;
+                Some((u64::from(one) + u64::from(other) + u64::from(self.carry_in()?)) >> 32 != 0)
             }
-            "add_u32" if self.is_scalar => Some(self.dword(1)?.checked_add(self.dword(2)?).is_none()),
-            "sub_u32" if self.is_scalar => Some(self.dword(1)? < self.dword(2)?),
-            "addc_u32" => {
-                let sum =
-                    u64::from(self.dword(1)?) + u64::from(self.dword(2)?) + u64::from(self.operands.scc()?);
-                Some(sum >> 32 != 0)
+            "subb_u32" | "subb_co_u32" | "sub_co_ci_u32" => {
+                let (one, other) = pair()?;
+                Some(u64::from(one) < u64::from(other) + u64::from(self.carry_in()?))
             }
             _ => self.comparison(),
         }

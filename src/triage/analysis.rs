@@ -13,6 +13,7 @@ use super::walk::look::Look;
 use super::walk::{self, Caller, Paths, registers::Registers};
 use super::{Cause, MissingData, Suspect, Triage, causes, describe};
 use crate::capture::{Fault, FaultKind};
+use crate::debuginfo::demangle;
 use crate::isa::{Access, Control};
 use crate::session::{Inspect, StackEnd};
 use crate::units::WaveId;
@@ -121,8 +122,8 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     if !has_page && !faults.iter().any(|fault| fault.kind == FaultKind::Aperture) {
         add(&mut found.missing, MissingData::Page);
     }
-    for at in rank::missing_code(&walks).into_iter().take(MAX_LISTED) {
-        add(&mut found.missing, MissingData::Code(at));
+    for missing in rank::missing_code(&walks, &found.suspects).into_iter().take(MAX_LISTED) {
+        add(&mut found.missing, missing);
     }
     if !has_page && !groups.iter().all(|group| group.session.has_whole_map()) {
         add(&mut found.missing, MissingData::MemoryMap);
@@ -225,6 +226,7 @@ impl<'a> Stack<'a> {
             self.check_caller(&mut listings);
         }
         let kernel = self.group.waves.first().and_then(|wave| self.group.session.wave(*wave).ok()?.kernel);
+        let kernel = kernel.map(|symbol| demangle(&symbol).unwrap_or(symbol));
         let outermost = listings.last().and_then(|(listing, _)| listing.function.as_ref());
         let is_kernel = outermost.is_some_and(|of| kernel.as_deref() == Some(&*of.name));
         let is_whole = self.is_inferred || listings.len() == self.places.len();

@@ -323,6 +323,8 @@ fn missing(of: &MissingData) -> Value {
         MissingData::Page => "page",
         MissingData::Instructions(_) => "instructions",
         MissingData::Code(_) => "code",
+        MissingData::Caller(_) => "caller",
+        MissingData::Callee(_) => "callee",
         MissingData::Registers { .. } => "registers",
         MissingData::MemoryMap => "memory-map",
     };

@@ -103,6 +103,10 @@ pub enum MissingData {
     Instructions(String),
     /// The paths to a PC: the accesses before it are no suspects.
     Code(u64),
+    /// The caller of the function at an address: its accesses are no suspects.
+    Caller(u64),
+    /// The function that the instruction at an address called: its accesses are no suspects.
+    Callee(u64),
     /// Registers of a wave.
     Registers {
         /// The wave's id in the dump.
@@ -122,6 +126,12 @@ impl Display for MissingData {
             ),
             Self::Instructions(value) => write!(f, "instructions ({value}): install llvm-objdump of LLVM 22"),
             Self::Code(value) => write!(f, "the paths to {value:#x}: earlier accesses are no candidates"),
+            Self::Caller(value) => {
+                write!(f, "the caller of the function at {value:#x}: its accesses are no candidates")
+            }
+            Self::Callee(value) => {
+                write!(f, "the function called at {value:#x}: its accesses are no candidates")
+            }
             Self::Registers { wave, registers } => write!(f, "registers of wave {wave}: {registers}"),
             Self::MemoryMap => {
                 f.write_str("the list of the process's memory: an unlisted address may be mapped")

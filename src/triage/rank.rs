@@ -7,8 +7,9 @@ mod tests;
 
 use super::judge::{Fit, SLACK, Sighting};
 use super::walk::{Candidate, Gap, Paths};
-use super::{Confidence, Evidence, Suspect, UnknownAddressCause};
+use super::{Confidence, Evidence, MissingData, Suspect, UnknownAddressCause};
 use crate::units::WaveId;
+use std::collections::BTreeSet;
 
 impl Sighting {
     /// The order of sightings, the best first.
@@ -192,16 +193,18 @@ impl Sighted<'_> {
     }
 }
 
-/// Messages for what the walks could not follow.
-pub(super) fn missing_code(walks: &[Paths]) -> Vec<u64> {
-    let address = |gap: &Gap| match gap {
-        Gap::Start(at) | Gap::Unknown(at) => Some(*at),
+/// The accesses that the walks could not reach. Callees count if no suspect is on a reported page.
+pub(super) fn missing_code(walks: &[Paths], suspects: &[Suspect]) -> Vec<MissingData> {
+    let on_page = |one: &Evidence| matches!(one, Evidence::OnPage { .. });
+    let has_match = suspects.first().is_some_and(|first| first.evidence.iter().any(on_page));
+    let missing = |gap: &Gap| match gap {
+        Gap::Start(at) | Gap::Unknown(at) => Some(MissingData::Code(*at)),
+        Gap::Caller(at) => Some(MissingData::Caller(*at)),
+        Gap::Call(at) if !has_match => Some(MissingData::Callee(*at)),
         Gap::Distance | Gap::Call(_) | Gap::Jump(_) => None,
     };
-    let mut all: Vec<u64> = walks.iter().flat_map(|walk| walk.gaps.iter().filter_map(address)).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+    let gaps: BTreeSet<Gap> = walks.iter().flat_map(|walk| walk.gaps.iter().copied()).collect();
+    gaps.iter().filter_map(missing).collect()
 }
 
 /// Names of registers that are not captured, for an access without addresses.

@@ -12,6 +12,7 @@ import zlib
 import microcode as enc
 import llvm
 import model
+import values
 import writes
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -644,12 +645,15 @@ def build(gpu, tables, note):
 
 def main():
     check = "--check" in sys.argv
-    chosen = [a for a in sys.argv[1:] if not a.startswith("-")] or [*model.GPUS, "writes"]
+    chosen = [a for a in sys.argv[1:] if not a.startswith("-")] or [*model.GPUS, "writes", "values"]
     tables = llvm.Tables()
     bad = False
     for name in chosen:
         note = {}
-        content = writes.build(tables, note) if name == "writes" else build(name, tables, note)
+        if name == "values":
+            content = values.build(note)
+        else:
+            content = writes.build(tables, note) if name == "writes" else build(name, tables, note)
         path = HERE / f"{name}.jsonl"
         if check:
             same = path.exists() and path.read_text() == content

@@ -7,6 +7,7 @@ mod effects;
 mod hostile;
 mod llvm;
 mod model;
+mod values;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -96,8 +96,10 @@ pub(super) struct Way {
 pub(super) enum Gap {
     /// Too many instructions.
     Distance,
-    /// The first decoded instruction at this address is not the function's start, or the caller is unknown.
+    /// The first decoded instruction at this address is not the function's start.
     Start(u64),
+    /// The caller of the function at this address is unknown.
+    Caller(u64),
     /// A call at this address: the accesses of the callee are unknown.
     Call(u64),
     /// An instruction of unknown effects at this address.

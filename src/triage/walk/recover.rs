@@ -7,12 +7,12 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use super::look::clobbered;
+use super::look::{EXEC, clobbered};
 use super::registers::Registers;
 use super::{Node, Paths, Way, private};
 use crate::isa::{
     Access, Control, Direction, Effects, LaneAccess, LaneAddress, ReadOperand, ReadRegister, RegisterFile,
-    RegisterRange, WaveContext, condition, value,
+    RegisterRange, WaveContext, condition, copy, value,
 };
 use crate::session::MemoryAddress;
 use crate::units::{Address, LaneId, LaneSet};
@@ -119,6 +119,38 @@ impl<'a, 'r> Past<'a, 'r> {
         Some((one.text.as_str(), one.effects.as_ref().ok()?))
     }
 
+    /// Whether a dword keeps its value from an index to the PC.
+    fn is_kept(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> bool {
+        let range = RegisterRange::new(file, number, 1);
+        (index..self.nodes.len()).all(|at| self.write(at, range, lane) == WriteKind::None)
+    }
+
+    /// The value of a dword before an index, from a copy that was made later and survived.
+    fn copied(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> Option<u32> {
+        self.work.set(self.work.get().checked_sub(1)?);
+        if self.is_kept(file, number, lane, index) {
+            return self.registers.dword(file, number, lane);
+        }
+        let range = RegisterRange::new(file, number, 1);
+        for at in index..self.nodes.len() {
+            let (text, effects) = self.effects(at)?;
+            if let Some(to) = copy(text, (file, number), lane)
+                && (to.file, to.index) != (file, number)
+            {
+                let found = self.copied(to.file, to.index, to.lane.unwrap_or(lane), at + 1);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            // A copy of a vector needs the lane, which EXEC after the index may lack.
+            let is_masked = file.is_vector() && effects.writes.iter().any(|write| write.range.overlaps(EXEC));
+            if is_masked || self.write(at, range, lane) != WriteKind::None {
+                return None;
+            }
+        }
+        None
+    }
+
     /// The origin of a dword's value before an index.
     fn origin(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> Origin {
         let lane_of_key = if self.by_lane.contains(&number) { lane.0 } else { 0 };
@@ -127,8 +159,7 @@ impl<'a, 'r> Past<'a, 'r> {
             return *known;
         }
         let range = RegisterRange::new(file, number, 1);
-        let is_kept = (index..self.nodes.len()).all(|at| self.write(at, range, lane) == WriteKind::None);
-        let origin = if is_kept {
+        let origin = if self.is_kept(file, number, lane, index) {
             Origin::Pc
         } else {
             let writes = (0..index).rev().map(|at| (at, self.write(at, range, lane)));
@@ -157,18 +188,19 @@ impl<'a, 'r> Past<'a, 'r> {
         match written_lane(text) {
             Some(written) if written == lane.0 => WriteKind::Whole,
             Some(_) => WriteKind::None,
-            None if write.keeps_old => WriteKind::Unknown,
+            None if write.keeps_old && write.range.file.is_vector() => WriteKind::Unknown,
             None => WriteKind::Whole,
         }
     }
 
     fn dword(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> Option<u32> {
         let lane = if file.is_vector() { lane } else { LaneId::default() };
+        let copied = || self.copied(file, number, lane, index);
         let at = match self.origin(file, number, lane, index) {
             Origin::Pc => return self.registers.dword(file, number, lane),
             Origin::At(at) => at,
-            Origin::Start => return self.registers.at_start(file, number),
-            Origin::Unknown => return None,
+            Origin::Start => return self.registers.at_start(file, number).or_else(copied),
+            Origin::Unknown => return copied(),
         };
         let key = (at, file, number, lane.0);
         if let Some(known) = self.known.borrow().get(&key) {
@@ -177,7 +209,7 @@ impl<'a, 'r> Past<'a, 'r> {
         let (work, depth) = (self.work.get().checked_sub(1)?, self.depth.get().checked_sub(1)?);
         self.work.set(work);
         self.depth.set(depth);
-        let found = self.written(at, file, number, lane);
+        let found = self.written(at, file, number, lane).or_else(copied);
         self.depth.set(depth + 1);
         self.known.borrow_mut().insert(key, found);
         found
@@ -267,9 +299,20 @@ impl ReadOperand for Before<'_, '_, '_> {
     fn bit(&self, mask: RegisterRange, lane: LaneId) -> Option<bool> {
         match self.past.origin(mask.file, mask.first, LaneId::default(), self.index) {
             Origin::Pc => self.past.registers.lanes(mask).map(|lanes| lanes.contains(lane)),
-            Origin::At(at) => self.past.condition(at, lane),
+            // A scalar instruction's condition is SCC.
+            Origin::At(at) if self.past.effects(at)?.0.starts_with("v_") => self.past.condition(at, lane),
+            Origin::At(_) => {
+                let part = mask.first.checked_add(u16::from(lane.0 / 32))?;
+                let dword = self.past.dword(mask.file, part, LaneId::default(), self.index)?;
+                Some(dword >> (lane.0 % 32) & 1 == 1)
+            }
             Origin::Start | Origin::Unknown => None,
         }
+    }
+
+    fn next(&self) -> Option<u64> {
+        let one = self.past.walk.decoded(*self.past.nodes.get(self.index)?)?;
+        one.address.checked_add(one.size)
     }
 
     fn scc(&self) -> Option<bool> {

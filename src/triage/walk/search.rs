@@ -107,7 +107,7 @@ impl Graph {
             let node = Node { listing: node.listing + 1, index: *call };
             edges.push(Edge { node, is_taken: true });
         } else if !self.has_kernel {
-            gap = Some(Gap::Start(one.address));
+            gap = Some(Gap::Caller(one.address));
         }
         let sources = self.branches.get(node.listing).and_then(|all| all.get(&one.address));
         for index in sources.into_iter().flatten() {

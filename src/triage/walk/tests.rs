@@ -14,9 +14,9 @@ use crate::session::address::GLOBAL;
 use crate::session::{DispatchInfo, FunctionBounds, MemoryAddress, MockInspect, ReadError, Region, WaveInfo};
 use crate::triage::judge::Judge;
 use crate::triage::listings::{Decoded, Listing};
-use crate::triage::rank::{Sighted, rank};
+use crate::triage::rank::{Sighted, missing_code, rank};
 use crate::triage::survey::tests::info;
-use crate::triage::{Confidence, UnknownAddressCause};
+use crate::triage::{Confidence, MissingData, UnknownAddressCause};
 use crate::units::{Address, LaneSet, Pc, WaveId, WaveSize};
 
 use Generation::{Gfx10, Gfx11, Gfx12, Gfx90a};
@@ -222,14 +222,16 @@ fn loops_are_walked_once() {
 fn code_that_hides_accesses_is_a_gap() {
     let gaps = |text: &str| walk(&code(Gfx90a, text)).gaps;
     assert_eq!(gaps("s_nop 0\nPC\ns_endpgm"), []);
-    assert_eq!(gaps("s_swappc_b64 s[30:31], s[4:5]\nPC\ns_endpgm"), [Gap::Call(0x1000)]);
+    let call = "s_swappc_b64 s[30:31], s[4:5]\nPC\ns_endpgm";
+    assert_eq!(gaps(call), [Gap::Call(0x1000)]);
+    assert_eq!(missing_code(&[walk(&code(Gfx90a, call))], &[]), [MissingData::Callee(0x1000)]);
     assert_eq!(gaps(".long 0xffffffff\nPC\ns_endpgm"), [Gap::Unknown(0x1000)]);
     let nops = "s_nop 0\n".repeat(super::MAX_DISTANCE + 1);
     assert_eq!(gaps(&format!("{nops}PC\ns_endpgm")), [Gap::Distance]);
     let jump = "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 64\ns_addc_u32 s5, s5, 0\ns_setpc_b64 s[4:5]";
     assert_eq!(gaps(&format!("s_nop 0\nPC\ns_nop 0\n{jump}")), [Gap::Jump(0x1028)]);
     let function = code(Gfx90a, "s_nop 0\nPC\ns_endpgm");
-    assert_eq!(search(&function.listing, function.pc, &[], false).gaps, [Gap::Start(0x1000)]);
+    assert_eq!(search(&function.listing, function.pc, &[], false).gaps, [Gap::Caller(0x1000)]);
     assert_eq!(search(&function.listing, 0x1004, &[], true).gaps, [Gap::Start(0x1004)]);
 }
 
@@ -459,6 +461,36 @@ fn overwritten_addresses_are_computed_again() {
     let found: Vec<u64> = look.addresses.iter().map(|at| at.global.unwrap()).collect();
     // 4 * (0x100000 + lane * 0x100) + 0x7f00fffffff0.
     assert_eq!(found, [0x7f01_003f_fff0, 0x7f01_0040_03f0]);
+}
+
+/// Compilers keep a register in another one around a call, and write it back.
+#[test]
+fn copies_of_overwritten_registers_have_their_values() {
+    let text = |after: &str| format!("global_load_dword v60, v1, s[2:3]\n{after}\nPC\ns_endpgm");
+    let values =
+        [("s2", 0x10_0000), ("s3", 0x7f00), ("s20", 0x20_0000), ("s21", 0x7f00), ("v1", 0x10), ("exec", 1)];
+    let found = |after: &str| {
+        let addresses = recovered(&text(after), &values, &[]).addresses;
+        addresses.first().map(|at| at.global.unwrap())
+    };
+    let copy = "s_mov_b64 s[20:21], s[2:3]\n";
+    assert_eq!(
+        found(&format!("{copy}s_mov_b64 s[2:3], s[20:21]\ns_mov_b64 s[20:21], 0")),
+        Some(0x7f00_0010_0010)
+    );
+    assert_eq!(found(&format!("{copy}s_mov_b64 s[2:3], 0")), Some(0x7f00_0020_0010));
+    assert_eq!(found(&format!("s_mov_b64 s[2:3], 0\n{copy}")), None);
+    assert_eq!(found(&format!("{copy}s_mov_b64 s[2:3], 0\ns_mov_b64 s[20:21], 0")), None);
+    // The copy of a lane that may have been inactive.
+    let vector = |between: &str| {
+        let text = format!("global_load_dword v60, v[2:3], off\n{between}v_mov_b32_e32 v2, 0\nPC\ns_endpgm");
+        recovered(&text, &[("v3", 0x7f00), ("v9", 0x40), ("exec", 1)], &[])
+            .addresses
+            .first()
+            .map(|at| at.address)
+    };
+    assert_eq!(vector("v_mov_b32_e32 v9, v2\n"), Some(0x7f00_0000_0040));
+    assert_eq!(vector("s_mov_b64 exec, s[8:9]\nv_mov_b32_e32 v9, v2\n"), None);
 }
 
 /// A pointer in memory is loaded again, unless a store on the path changed it.
