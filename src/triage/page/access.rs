@@ -45,8 +45,7 @@ fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
             page.row("Memory", &memory(allocation, suspect));
         }
     }
-    let rest = suspect.patterns.iter().skip(1).map(|of| words::pattern(&of.pattern));
-    page.list("Also", rest);
+    page.list("Also", words::patterns(&suspect.patterns).into_iter().skip(1));
     // The row of the address has the reason of an unknown one.
     let unknown = suspect.unknown.as_ref().map(|of| of.reason.to_string());
     let reasons = suspect.evidence.iter().map(ToString::to_string);

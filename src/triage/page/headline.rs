@@ -59,8 +59,8 @@ fn of_suspect(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
     let kernel = scene.kernel(suspect.wave).unwrap_or_else(|| NO_KERNEL.to_owned());
     let mut text =
         format!("{kernel} {} {}", words::verb(suspect.access.direction), object(suspect, triage, scene));
-    if let Some(of) = suspect.patterns.first() {
-        text += &format!(", {}", words::pattern(&of.pattern));
+    if let Some(pattern) = words::patterns(&suspect.patterns).first() {
+        text += &format!(", {pattern}");
     }
     text += &format!(": {}", lanes(suspect, scene));
     // The sentence begins with the kernel. Clang's kernels of OpenCL call a function with this prefix.

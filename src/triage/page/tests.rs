@@ -264,6 +264,23 @@ fn each_pattern_ends_the_sentence() {
     }
 }
 
+/// Nothing separates an overflow by 2^33 from a flipped bit 33: the page names both.
+#[test]
+fn patterns_with_the_same_good_address_are_one() {
+    let (meant, lanes) = (0x7f00_0020_0010, LaneSet::one(LaneId(24)));
+    let of = |pattern| PatternOf { pattern, lanes };
+    let mut triage = overrun();
+    triage.suspects[0].term = None;
+    let flipped = Pattern::FlippedBit { bit: 33, meant, alternatives: 0 };
+    triage.suspects[0].patterns = vec![of(Pattern::Wrapped32 { times: 2, meant }), of(flipped)];
+    let page = page(&triage);
+    let sentence = page.split("\n    54").next().unwrap().replace('\n', " ");
+    let both =
+        "a 32-bit overflow of index times size, or bit 33 flipped: 0x7f0000200010 is in memory: lane 24";
+    assert!(sentence.contains(both), "{sentence}");
+    assert!(!page.contains("Also"), "{page}");
+}
+
 #[test]
 fn an_index_has_its_rule_and_addresses_have_theirs() {
     let mut triage = overrun();

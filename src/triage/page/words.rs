@@ -2,7 +2,7 @@
 
 use crate::isa::Direction;
 use crate::notation::{counted, list, plural, ranges};
-use crate::triage::{AddressOf, Confidence, Neighbour, Pattern, SourceAt};
+use crate::triage::{AddressOf, Confidence, Neighbour, Pattern, PatternOf, SourceAt};
 use crate::units::{AddressSpace, LaneSet};
 
 /// `and 3 more`, if there are more items than the maximum.
@@ -85,6 +85,35 @@ pub(super) fn addresses(
 /// An allocation: its name, else its bounds.
 fn allocation(of: &Neighbour) -> String {
     of.name.clone().unwrap_or_else(|| format!("{:#x}-{:#x}", of.start, of.end))
+}
+
+/// The patterns of an access as ends of sentences, the first one for the headline. An overflow of 32 bits and a flipped
+/// bit that lead to the same address are one: nothing separates them.
+pub(super) fn patterns(all: &[PatternOf]) -> Vec<String> {
+    let flipped = |meant: u64, lanes: LaneSet| {
+        all.iter().find_map(|of| match of.pattern {
+            Pattern::FlippedBit { bit, meant: other, .. } if other == meant && of.lanes == lanes => Some(bit),
+            _ => None,
+        })
+    };
+    let mut joined = None;
+    let mut texts = Vec::new();
+    for of in all {
+        match of.pattern {
+            Pattern::Wrapped32 { meant, .. } => match flipped(meant, of.lanes) {
+                Some(bit) => {
+                    joined = Some(meant);
+                    texts.push(format!(
+                        "a 32-bit overflow of index times size, or bit {bit} flipped: {meant:#x} is in memory"
+                    ));
+                }
+                None => texts.push(pattern(&of.pattern)),
+            },
+            Pattern::FlippedBit { meant, .. } if joined == Some(meant) => {}
+            _ => texts.push(pattern(&of.pattern)),
+        }
+    }
+    texts
 }
 
 /// A pattern as the end of a sentence about an access.

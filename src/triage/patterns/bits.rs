@@ -1,6 +1,7 @@
 //! One flipped bit.
 
 use super::Subject;
+use super::index::wrapped;
 use super::neighbours::{before_start, past_end};
 use crate::triage::Pattern;
 use crate::triage::map::is_hole;
@@ -15,7 +16,9 @@ const MAX_WAYS: usize = 3;
 pub(super) fn flipped(of: &Subject<'_>) -> Option<Pattern> {
     let address = of.global()?;
     let is_bad = is_hole(address) || of.unmapped().is_some();
-    if !is_bad || past_end(of).is_some() || before_start(of).is_some() {
+    // An index times size cannot flip a bit of a good base.
+    let is_overflow = of.has_listed_base() == Some(true) && wrapped(of).is_some();
+    if !is_bad || is_overflow || past_end(of).is_some() || before_start(of).is_some() {
         return None;
     }
     let ways = (FIRST_BIT..64).filter_map(|bit| {

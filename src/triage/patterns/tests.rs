@@ -266,6 +266,13 @@ fn wrapped_at_32_bits() {
     let of = |pointer| case.found_with(&Found { term: None, pointers: vec![pointer] });
     assert!(of(X).contains(&wrapped));
     assert!(!of(BIG).contains(&wrapped), "a pointer that is further away");
+    // Without a good base a multiple of 2^32 may be one flipped bit; a sum of a good base and an index is none.
+    let ambiguous = || at(X + 0x20 + (1 << 32)).whole();
+    let both = ambiguous().found_with(&Found { term: None, pointers: vec![X] });
+    assert!(both.contains(&Pattern::Wrapped32 { times: -1, meant: X + 0x20 }), "{both:?}");
+    assert!(both.contains(&Pattern::FlippedBit { bit: 32, meant: X + 0x20, alternatives: 0 }), "{both:?}");
+    ambiguous().base(X).lacks("FlippedBit");
+    ambiguous().base(X).has("Wrapped32");
 }
 
 #[test]
