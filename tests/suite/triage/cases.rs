@@ -33,6 +33,8 @@ pub(crate) struct Case {
     grid: u32,
     group: u32,
     kernarg: u64,
+    #[serde(default)]
+    lds_size: u64,
     registers: [usize; 3],
     pub(crate) wave_size: usize,
     private_size: u64,
@@ -214,7 +216,7 @@ impl Cases {
             "dispatch": [{
                 "id": 1, "queue": 1, "kernel": case.kernel, "grid": [case.grid], "workgroup": [case.group],
                 "kernarg": case.kernarg, "kernel_object": case.kernel_object, "private_segment_size": case.private_size,
-                "group_segment_size": 0,
+                "group_segment_size": case.lds_size,
             }],
             "workgroup": (1..=case.grid.div_ceil(case.group)).map(|id| json!({
                 "id": id, "dispatch": 1, "position": [id - 1, 0, 0], "all_waves": true,
@@ -361,7 +363,7 @@ impl Case {
         }
         let kind = wave.truth.as_ref().map(|truth| truth.kind.as_str());
         let stop = match (kind, wave.stop.as_deref()) {
-            (Some("aperture" | "misaligned"), _) => json!(["address_error"]),
+            (Some("aperture" | "misaligned" | "lds"), _) => json!(["address_error"]),
             (Some(_), _) => json!(["memory_violation"]),
             // The debugger or the driver stopped the queue's other waves.
             (None, Some("stopped")) => json!(["debug_trap"]),
@@ -374,7 +376,7 @@ impl Case {
         let (violation, xnack) = if self.is_gfx12() { (1 << 4, 1 << 12) } else { (1 << 8, 1 << 28) };
         let flags: u32 = match kind {
             None => 0,
-            Some("aperture" | "misaligned") => violation,
+            Some("aperture" | "misaligned" | "lds") => violation,
             Some(_) => violation | xnack,
         };
         let at_barrier = wave.expected.as_ref().is_some_and(|expected| expected.state == ["at-barrier"]);

@@ -33,6 +33,10 @@ const KERNELS: &[(&str, &str, &[&str])] = &[
     ("cl_wrap", "  float value = *(__global const float *)(image + offset);", &["image"]),
     ("cl_null", "  slot[at] = 1.25f;", &["slot", "*slots", "slots[i]"]),
     ("cl_negative", "    sum += in[start + k * 4];", &["in"]),
+    ("buffer_past", "  float value = buffer_load(buffer, (i + shift) * 4, 0, 0);", &["in"]),
+    ("cl_buffer", "  buffer_store(2.5f, buffer, i, 8, 0, 0);", &["records"]),
+    ("lds_past", "  tile[threadIdx_x + shift] = value;", &["tile"]),
+    ("cl_lds", "  float sum = tile[item + shift] + tile[item + shift + 9];", &["tile"]),
     ("cl_unsigned", "  float value = *(__global const float *)(image + offset);", &["image"]),
 ];
 
