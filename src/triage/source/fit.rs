@@ -80,7 +80,7 @@ fn fit<'p>(
     let mut remainder = None;
     let mut of_lane = |at: &LaneAt| {
         let value = value_of(part, at.lane)?;
-        let (base, distance) = distance(value, at)?;
+        let (base, distance) = distance(value, at, matches!(part.sort, PartSort::Pointer(_)))?;
         let (indexes, rest) = indexes(&dimensions, distance);
         let is_same = *remainder.get_or_insert(rest) == rest;
         is_same.then_some(LaneFit { lane: at.lane, base, indexes, distance })
@@ -101,12 +101,13 @@ fn value_of(part: &VariablePart, lane: Option<LaneId>) -> Option<&PartValue> {
     }
 }
 
-/// The base, and the bytes from it to an address. A global access takes a pointer as it is: apertures do not matter.
-fn distance(value: &PartValue, at: &LaneAt) -> Option<(u64, i64)> {
+/// The base, and the bytes from it to an address. A global access takes a pointer as it is: apertures do not matter. An
+/// array is in its own address space.
+fn distance(value: &PartValue, at: &LaneAt, is_pointer: bool) -> Option<(u64, i64)> {
     if value.space == at.space {
         return Some((value.address, at.address.wrapping_sub(value.address).cast_signed()));
     }
-    at.is_global().then(|| (value.value, at.address.wrapping_sub(value.value).cast_signed()))
+    (is_pointer && at.is_global()).then(|| (value.value, at.address.wrapping_sub(value.value).cast_signed()))
 }
 
 /// The indexes of an element by its distance, and the remaining bytes. All but the outermost index are within bounds.
