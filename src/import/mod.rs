@@ -83,6 +83,7 @@ pub fn add_faults(opened: &mut Opened, options: &Options) -> Result<(), ImportEr
     }
     let by_user = options.fault_address.map(faults::Reported::by_user);
     opened.problems.extend(by_user.and_then(|reported| reported.into_capture(&mut opened.capture)));
+    faults::identify(&mut opened.capture);
     Ok(())
 }
 

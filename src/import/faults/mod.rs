@@ -4,6 +4,7 @@
 //! [`mod@line`] and [`kernel_log`] are the grammar of one line, without state. [`Reader`] joins the lines of one report,
 //! [`merge`] the reports of one fault. [`log`] reads the user's logs.
 
+mod gpu;
 mod kernel_log;
 mod line;
 mod log;
@@ -21,6 +22,7 @@ use crate::capture::{
 };
 use crate::clean::clean;
 
+pub(super) use self::gpu::identify;
 pub(super) use self::log::read as read_log;
 
 /// The mark of ROCm's message, which is also in texts without waves.

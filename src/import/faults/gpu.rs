@@ -1,0 +1,75 @@
+//! The GPU of a report that has the driver's number of it alone.
+
+use crate::capture::{Capture, Fault};
+
+/// Names the agents of reports by their numbers: the agent of another report with the same number, or the only GPU of
+/// a core. The driver numbers processors and GPUs together, so a number alone names none of several GPUs.
+pub(in crate::import) fn identify(capture: &mut Capture) {
+    let only = match capture.agents.as_slice() {
+        // A core lists all GPUs of its process, with the driver's facts. Other captures may list those of waves alone.
+        [agent] if agent.hardware.is_some() => Some(agent.id),
+        _ => None,
+    };
+    let pair = |fault: &Fault| Some((fault.node?, fault.agent?));
+    let known: Vec<(u32, u32)> = capture.faults.iter().filter_map(pair).collect();
+    for fault in capture.faults.iter_mut().filter(|fault| fault.agent.is_none()) {
+        let Some(node) = fault.node else { continue };
+        let mut agents = known.iter().filter(|(of, _)| *of == node).map(|(_, agent)| *agent);
+        fault.agent = match agents.next() {
+            // Reports that contradict each other name none.
+            Some(agent) if agents.all(|other| other == agent) => Some(agent),
+            Some(_) => None,
+            None => only,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::identify;
+    use crate::arch::Targets;
+    use crate::capture::{Agent, Capture, Fault, Hardware};
+
+    fn agents(faults: &[(Option<u32>, Option<u32>)], gpus: &[u32], has_facts: bool) -> Vec<Option<u32>> {
+        let hardware = Hardware {
+            vendor: 0x1002,
+            device: 0x740c,
+            location: 0xc300,
+            simds: 1,
+            waves_per_simd: 1,
+            xccs: 1,
+        };
+        let targets = Targets::builtin();
+        let agent = |id: &u32| Agent {
+            id: *id,
+            target: targets.target("gfx90a").unwrap(),
+            name: None,
+            apertures: std::collections::HashMap::new(),
+            hardware: has_facts.then_some(hardware),
+        };
+        let fault = |(node, agent): &(_, _)| Fault { node: *node, agent: *agent, ..Fault::default() };
+        let mut capture = Capture {
+            agents: gpus.iter().map(agent).collect(),
+            faults: faults.iter().map(fault).collect(),
+            ..Capture::default()
+        };
+        identify(&mut capture);
+        capture.faults.iter().map(|fault| fault.agent).collect()
+    }
+
+    #[test]
+    fn the_only_gpu_of_a_core_has_the_number() {
+        assert_eq!(agents(&[(Some(4), None), (None, None)], &[51], true), [Some(51), None]);
+        assert_eq!(agents(&[(Some(4), None)], &[51], false), [None], "a log lists the GPUs of its waves");
+        assert_eq!(agents(&[(Some(4), None)], &[51, 52], true), [None]);
+        assert_eq!(agents(&[(Some(4), None)], &[], true), [None]);
+    }
+
+    #[test]
+    fn another_report_names_the_gpu_of_a_number() {
+        let found = agents(&[(Some(4), Some(52)), (Some(4), None), (Some(5), None)], &[51, 52], true);
+        assert_eq!(found, [Some(52), Some(52), None]);
+        let found = agents(&[(Some(4), Some(52)), (Some(4), Some(51)), (Some(4), None)], &[51, 52], true);
+        assert_eq!(found, [Some(52), Some(51), None]);
+    }
+}
