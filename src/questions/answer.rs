@@ -11,6 +11,7 @@ use crate::report::json::{StreamedList, StreamedLocals, set};
 use crate::report::spaces::AddressError;
 use crate::session::print::ParseError;
 use crate::session::{DisassemblyError, EvaluateError, ReadError};
+use crate::triage::json::StreamedTriage;
 
 /// The items of a list, built while they are written.
 type Items<'a> = Box<dyn Fn() -> Box<dyn Iterator<Item = Value> + 'a> + 'a>;
@@ -28,6 +29,8 @@ pub enum Body<'a> {
     Locals(Box<StreamedLocals>),
     /// A list as JSON.
     List(StreamedList<Items<'a>>),
+    /// An analysis as JSON.
+    Triage(Box<StreamedTriage<'a>>),
 }
 
 /// An answer.

@@ -1,9 +1,10 @@
 //! The cause of a crash or hang.
 
-use super::answer::{Answer, QuestionError};
+use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{Parameter, Takes};
 use super::{Document, Question, Subject};
+use crate::triage::json::StreamedTriage;
 use crate::triage::{self, Scene, Triage};
 
 /// The cause, with the access, its lanes, the line and the evidence.
@@ -21,7 +22,6 @@ pub(super) const TRIAGE: Question = Question {
 };
 
 fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
-    let scene = Scene::new(&asked.sessions);
     let question = triage::Question {
         wave: asked.focus.map(|focus| focus.wave),
         wants_hang: asked.arguments.has("hang"),
@@ -31,11 +31,17 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         // The faults of a dump without waves have no session.
         found = Triage { faults: dump.capture().faults.clone(), ..found };
     }
-    Ok(match (asked.form, asked.focus) {
-        (Form::Text(style), _) => {
-            triage::page::text(&found, &scene, &|step| asked.numbering.command(step), style).into()
+    Ok(match asked.form {
+        Form::Text(style) => {
+            let command = |step: &_| asked.numbering.command(step);
+            triage::page::text(&found, &Scene::new(&asked.sessions), &command, style).into()
         }
-        (Form::Json, None) => triage::json::json(&found, &scene).into(),
-        (Form::Json, Some(_)) => asked.about(triage::json::json(&found, &scene))?.into(),
+        Form::Json => {
+            let mut answer = StreamedTriage::new(found, &asked.sessions);
+            if asked.focus.is_some() {
+                answer.head = asked.about(answer.head)?;
+            }
+            Body::Triage(Box::new(answer)).into()
+        }
     })
 }

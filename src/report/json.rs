@@ -69,16 +69,19 @@ pub struct StreamedList<F> {
     pub items: F,
 }
 
+/// An array whose items are built while they are written.
+pub(crate) struct StreamedItems<F>(pub(crate) F);
+
+impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for StreamedItems<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
 impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for StreamedList<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Items<'f, F>(&'f F);
-        impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for Items<'_, F> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_seq((self.0)())
-            }
-        }
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(self.key, &Items(&self.items))?;
+        map.serialize_entry(self.key, &StreamedItems(&self.items))?;
         map.end()
     }
 }

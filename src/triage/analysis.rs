@@ -10,8 +10,9 @@ use super::registers;
 use super::survey::{Group, Stop, Survey};
 use super::walk::launch::Launches;
 use super::walk::look::Look;
+use super::walk::work::Work;
 use super::walk::{self, Caller, Paths, registers::Registers};
-use super::{Cause, MissingData, Suspect, Triage, causes, describe};
+use super::{Cause, Limit, MissingData, Suspect, Triage, causes, describe};
 use crate::capture::{Fault, FaultKind};
 use crate::debuginfo::demangle;
 use crate::isa::{Access, Control};
@@ -68,6 +69,9 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
         if found.cause.is_none() && !has_faulted && hang.is_hang {
             found.cause = Some(Cause::Hang);
         }
+        if hang.is_cut {
+            add(&mut found.missing, MissingData::Limit(Limit::Hang));
+        }
         found.hang = Some(hang);
     }
     found.faults = faults;
@@ -80,10 +84,11 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let stacks: Vec<Stack<'_>> = groups.iter().filter_map(|group| Stack::of(group)).collect();
     let places: Vec<CodeAt<'_>> = stacks.iter().flat_map(|stack| stack.places.iter().copied()).collect();
     code.prepare(&places);
+    let work = Work::default();
     let mut walks: Vec<Paths> = Vec::new();
     let mut walked: Vec<&Stack<'_>> = Vec::new();
     for stack in &stacks {
-        match stack.walk(code) {
+        match stack.walk(code, &work) {
             Ok(Some(walk)) => {
                 walks.push(walk);
                 walked.push(stack);
@@ -99,7 +104,16 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     for (walk, stack) in walks.iter().zip(&walked) {
         let judge = Judge::new(stack.group.session, stack.group.agent, faults);
         has_page |= judge.has_page();
-        sighted.extend(sightings(walk, stack.group, &judge, &launches, &mut budget));
+        sighted.extend(sightings(walk, stack.group, &judge, (&launches, &work), &mut budget));
+    }
+    let limits = [
+        (Limit::Pcs, stopped.len() > groups.len()),
+        (Limit::Accesses, budget == 0),
+        (Limit::Paths, work.has_cut_paths()),
+        (Limit::Registers, work.has_cut_registers()),
+    ];
+    for (limit, _) in limits.into_iter().filter(|(_, is_reached)| *is_reached) {
+        add(&mut found.missing, MissingData::Limit(limit));
     }
     let is_whole = walks.len() == stopped.len() && budget > 0;
     let mut suspects = rank::rank(sighted, has_page, is_whole);
@@ -135,7 +149,7 @@ fn sightings<'w>(
     walk: &'w Paths,
     group: &Group<'_>,
     judge: &Judge<'_>,
-    launches: &Launches,
+    (launches, work): (&Launches, &Work),
     budget: &mut usize,
 ) -> Vec<Sighted<'w>> {
     let mut all: Vec<Sighted<'w>> = walk
@@ -151,7 +165,7 @@ fn sightings<'w>(
         if is_search && (!judge.has_page() || matches >= ENOUGH_MATCHES) || *budget == 0 {
             break;
         }
-        let registers = Registers::new(group.session, wave, &apertures, launches);
+        let registers = Registers::new(group.session, wave, &apertures, launches, work);
         let mut has_match = false;
         for one in &mut all {
             *budget = budget.saturating_sub(1);
@@ -211,7 +225,7 @@ impl<'a> Stack<'a> {
         Some(Self { group, places, has_kernel, is_inferred })
     }
 
-    fn walk(&self, code: &mut Listings) -> Result<Option<Paths>, MissingData> {
+    fn walk(&self, code: &mut Listings, work: &Work) -> Result<Option<Paths>, MissingData> {
         let mut listings: Vec<(Arc<Listing>, u64)> = Vec::new();
         for place in &self.places {
             match code.around(*place) {
@@ -236,7 +250,8 @@ impl<'a> Stack<'a> {
             resume: last.saturating_add(1),
         };
         let callers: Vec<Caller> = callers.iter().map(caller).collect();
-        Ok(Some(walk::search(listing, *pc, &callers, (self.has_kernel || is_kernel) && is_whole)))
+        let has_kernel = (self.has_kernel || is_kernel) && is_whole;
+        Ok(Some(walk::search(listing, *pc, &callers, has_kernel, work)))
     }
 }
 

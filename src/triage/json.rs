@@ -1,5 +1,6 @@
 //! The analysis as JSON: `lanescope.triage/1`. docs/triage.md documents the members and their stability.
 
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -10,15 +11,94 @@ use crate::capture::{Fault, PAGE};
 use crate::isa::Direction;
 use crate::notation::ranges;
 use crate::report::fault;
-use crate::report::json::set;
+use crate::report::json::{StreamedItems, set};
+use crate::session::Inspect;
 use crate::units::{LaneSet, WaveId};
 
 /// The name and version of the schema. A member is never removed or changed within a version.
 pub const SCHEMA: &str = "lanescope.triage/1";
 
+/// Names of members whose values are built while they are written.
+const HANG: &str = "hang";
+const GROUPS: &str = "groups";
+const WAVES: &str = "waves";
+
 /// The analysis.
 #[must_use]
 pub fn json(triage: &Triage, scene: &Scene<'_>) -> Value {
+    let mut value = head(triage, scene);
+    set(&mut value, HANG, triage.hang.as_ref().map(|hang| self::hang(hang, scene)));
+    value
+}
+
+/// [`json`], with the states of a hang built while they are written: they take many times the memory of the waves.
+pub struct StreamedTriage<'a> {
+    /// The other members of the analysis, possibly with further ones.
+    pub head: Value,
+    hang: Option<Hang>,
+    sessions: Vec<&'a dyn Inspect>,
+}
+
+impl std::fmt::Debug for StreamedTriage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StreamedTriage").field("head", &self.head).finish_non_exhaustive()
+    }
+}
+
+impl<'a> StreamedTriage<'a> {
+    /// The analysis of sessions.
+    #[must_use]
+    pub fn new(triage: Triage, sessions: &[&'a dyn Inspect]) -> Self {
+        let head = head(&triage, &Scene::new(sessions));
+        Self { head, hang: triage.hang, sessions: sessions.to_vec() }
+    }
+}
+
+impl Serialize for StreamedTriage<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in self.head.as_object().into_iter().flatten() {
+            match self.hang.as_ref().filter(|_| key == HANG) {
+                Some(hang) => {
+                    map.serialize_entry(key, &StreamedHang { hang, scene: Scene::new(&self.sessions) })?;
+                }
+                None => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// [`hang`], with its lists built while they are written.
+struct StreamedHang<'a> {
+    hang: &'a Hang,
+    scene: Scene<'a>,
+}
+
+impl Serialize for StreamedHang<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (hang, scene) = (self.hang, &self.scene);
+        let head = hang_head(hang);
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in head.as_object().into_iter().flatten() {
+            match key.as_str() {
+                GROUPS => {
+                    let groups = StreamedItems(|| hang.groups.iter().map(|of| group(of, scene)));
+                    map.serialize_entry(key, &groups)?;
+                }
+                WAVES => {
+                    let waves = StreamedItems(|| hang.waves.iter().map(|of| wait(of, scene)));
+                    map.serialize_entry(key, &waves)?;
+                }
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// The analysis with `null` in place of the hang.
+fn head(triage: &Triage, scene: &Scene<'_>) -> Value {
     json!({
         "schema": SCHEMA,
         "sentence": super::page::sentence(triage, scene),
@@ -27,7 +107,7 @@ pub fn json(triage: &Triage, scene: &Scene<'_>) -> Value {
         "fault": triage.faults.first().map(self::fault),
         "faults": triage.faults.iter().map(self::fault).collect::<Vec<_>>(),
         "waves": stops(triage, scene),
-        "hang": triage.hang.as_ref().map(|hang| self::hang(hang, scene)),
+        HANG: null,
         "missing": triage.missing.iter().map(missing).collect::<Vec<_>>(),
     })
 }
@@ -254,6 +334,14 @@ fn cause(of: &Cause, scene: &Scene<'_>) -> Value {
 }
 
 fn hang(of: &Hang, scene: &Scene<'_>) -> Value {
+    let mut value = hang_head(of);
+    set(&mut value, GROUPS, of.groups.iter().map(|of| group(of, scene)).collect::<Vec<_>>());
+    set(&mut value, WAVES, of.waves.iter().map(|of| wait(of, scene)).collect::<Vec<_>>());
+    value
+}
+
+/// A hang with `null` in place of its lists.
+fn hang_head(of: &Hang) -> Value {
     let counts = of
         .counts
         .iter()
@@ -263,8 +351,8 @@ fn hang(of: &Hang, scene: &Scene<'_>) -> Value {
         "deadlock": of.is_deadlock,
         "proof": of.proof,
         "counts": counts.collect::<Vec<_>>(),
-        "groups": of.groups.iter().map(|of| group(of, scene)).collect::<Vec<_>>(),
-        "waves": of.waves.iter().map(|of| wait(of, scene)).collect::<Vec<_>>(),
+        GROUPS: null,
+        WAVES: null,
     })
 }
 
@@ -283,10 +371,10 @@ fn wait(of: &WaveWait, scene: &Scene<'_>) -> Value {
     json!({
         "wave": scene.id(of.wave),
         "state": of.state.name(),
-        "pc": of.pc.map(|pc| pc.to_string()),
-        "function": of.function,
-        "file": of.file,
-        "loop_lines": of.lines,
+        "pc": of.at.pc.map(|pc| pc.to_string()),
+        "function": of.at.function,
+        "file": of.at.file,
+        "loop_lines": of.at.lines,
         "polls": of.polls.iter().map(poll).collect::<Vec<_>>(),
     })
 }
@@ -327,6 +415,7 @@ fn missing(of: &MissingData) -> Value {
         MissingData::Callee(_) => "callee",
         MissingData::Registers { .. } => "registers",
         MissingData::MemoryMap => "memory-map",
+        MissingData::Limit(_) => "limit",
     };
     json!({ "missing": name, "text": of.to_string() })
 }

@@ -32,7 +32,7 @@ pub use access::{
 };
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
-pub use hang::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
+pub use hang::{GroupWait, Hang, PolledValue, WaitPlace, WaveState, WaveWait};
 pub(crate) use map::{Map, Span};
 pub use page::sentence;
 pub use scene::Scene;
@@ -116,6 +116,23 @@ pub enum MissingData {
     },
     /// The memory map: segments of a capture without all of global memory.
     MemoryMap,
+    /// Parts of the analysis beyond its limit.
+    Limit(Limit),
+}
+
+/// A limit of an analysis that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// PCs of faults.
+    Pcs,
+    /// Accesses of waves whose registers are read.
+    Accesses,
+    /// Instructions that are visited for paths and loops before the PCs.
+    Paths,
+    /// Instructions that are computed again for overwritten registers.
+    Registers,
+    /// PCs, loops and polled values of a hang.
+    Hang,
 }
 
 impl Display for MissingData {
@@ -136,6 +153,13 @@ impl Display for MissingData {
             Self::MemoryMap => {
                 f.write_str("the list of the process's memory: an unlisted address may be mapped")
             }
+            Self::Limit(limit) => f.write_str(match limit {
+                Limit::Pcs => "further PCs of faults (limit): the cause may be at another one; try --wave",
+                Limit::Accesses => "the accesses of further waves (limit): try --wave",
+                Limit::Paths => "further paths to the PCs (limit): each access may have another one",
+                Limit::Registers => "values of further overwritten registers (limit): try --wave",
+                Limit::Hang => "the states or polled values of further waves (limit)",
+            }),
         }
     }
 }

@@ -97,6 +97,7 @@ impl Source<'_> {
 
     /// `spin.hip:10-12`, or the function.
     fn place(&self, of: &WaveWait) -> Option<String> {
+        let of = &of.at;
         let lines = list(of.lines.iter().copied());
         match &of.file {
             Some(file) if !lines.is_empty() => Some(format!("{}:{lines}", self.base(file))),

@@ -8,13 +8,15 @@ use super::flow::Flow;
 use super::groups::{self, Member, Proof};
 use super::polled;
 use super::state::{Position, Status, state};
-use super::{Hang, WaveState, WaveWait};
+use super::{Hang, WaitPlace, WaveState, WaveWait};
 use crate::session::{Inspect, WaveInfo};
 use crate::triage::listings::{CodeAt, Listing, Listings, MAX_LISTED};
-use crate::units::WaveId;
+use crate::units::{Pc, WaveId};
 
 /// Maximum number of waves whose polled values are read.
 const MAX_POLLING: usize = 1024;
+/// Maximum number of polled values of all waves.
+const MAX_POLLED: usize = 1 << 16;
 /// Maximum number of PCs whose code is analysed, the most frequent ones. The state of waves at others is unknown.
 const MAX_POSITIONS: usize = 4096;
 /// Maximum number of steps in the analysis of the values of all loops. Loops beyond it count as no polling loops.
@@ -24,73 +26,93 @@ const FIRST_PCS: usize = 8;
 /// Maximum number of polled values whose names are searched for.
 const MAX_NAMES: usize = 16;
 
+/// The status of each wave, in the order of sessions and waves.
+type Waves = Vec<(usize, WaveId, Status)>;
+
+/// Index of a session, agent and PC; `None`: no PC is captured.
+type PlaceKey = (usize, u32, Option<Pc>);
+
 /// Finds the state of each wave, the waits of work-groups, and proofs of a deadlock.
 pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) -> Hang {
     let mut found = Hang::default();
     let mut proof = Proof::default();
     let mut states: BTreeMap<(usize, WaveState), (Option<u32>, usize)> = BTreeMap::new();
     let mut stuck: HashMap<usize, (usize, usize)> = HashMap::new();
-    let mut waves: Vec<(usize, WaveInfo, Status)> = Vec::new();
+    let mut waves: Waves = Vec::new();
+    let mut pcs: HashMap<PcKey, (WaveId, usize)> = HashMap::new();
     for (index, session) in sessions.iter().enumerate() {
-        let infos = session.waves().iter().filter_map(|wave| session.wave(*wave).ok()).collect::<Vec<_>>();
-        waves.extend(infos.into_iter().map(|info| {
-            let status = Status::of(*session, &info);
-            (index, info, status)
-        }));
+        for info in session.waves().iter().filter_map(|wave| session.wave(*wave).ok()) {
+            waves.push((index, info.wave, Status::of(*session, &info)));
+            if let Some(pc) = info.pc {
+                pcs.entry((index, info.agent, pc.0)).or_insert((info.wave, 0)).1 += 1;
+            }
+        }
     }
     // A tool that halts all waves before it reads them leaves the bit in each one.
     if waves.iter().all(|(_, _, status)| status.is_halted == Some(true)) {
         waves.iter_mut().for_each(|(_, _, status)| status.is_halted = None);
     }
-    let positions = positions(sessions, &waves, code);
+    let (positions, is_cut) = positions(sessions, pcs, code);
+    found.is_cut = is_cut;
+    let mut places: HashMap<PlaceKey, Arc<WaitPlace>> = HashMap::new();
     let mut names: HashMap<(u64, u64), Option<String>> = HashMap::new();
-    let mut polling = 0;
+    let (mut polling, mut values) = (0, MAX_POLLED);
     // Indexes in the order of the dump.
     let mut dispatches: HashMap<Option<u32>, usize> = HashMap::new();
+    found.waves.reserve_exact(waves.len());
     for (index, session) in sessions.iter().enumerate() {
         let groups = session.work_groups();
         let single = groups.iter().filter(|group| group.launched == Some(1));
         let alone: HashSet<WaveId> = single.flat_map(|group| group.waves.iter().copied()).collect();
-        let mut members: HashMap<WaveId, Member> = HashMap::new();
-        for (_, info, status) in waves.iter().filter(|(of, ..)| *of == index) {
+        let own = || waves.iter().filter(|(of, ..)| *of == index);
+        let mut members: HashMap<WaveId, Member> = HashMap::with_capacity(own().count());
+        for (_, wave, status) in own() {
+            let Ok(info) = session.wave(*wave) else { continue };
             let position =
                 info.pc.and_then(|pc| positions.get(&(index, info.agent, pc.0))).and_then(Option::as_ref);
             let is_alone = alone.contains(&info.wave);
-            let is_endless = position.is_some_and(|position| position.is_endless(*session, info));
+            let is_endless = position.is_some_and(|position| position.is_endless(*session, &info));
             let state = state(info.stop.as_deref(), *status, position, is_endless, is_alone);
             let member = Member {
                 id: info.id,
+                dispatch: info.dispatch,
                 state,
                 is_proven: position.is_some_and(|position| position.waits_certainly(*status)),
                 has_signalled: position.and_then(|position| position.has_signalled),
                 is_endless: is_endless && state == WaveState::Spinning,
                 is_stuck: state == WaveState::Spinning,
             };
-            let mut wait = wave_wait(info, state, position);
-            if let Some(position) = position.filter(|_| state == WaveState::Spinning && polling < MAX_POLLING)
-            {
-                polling += 1;
-                wait.polls = polled::values(*session, info, position);
+            let place = places.entry((index, info.agent, info.pc));
+            let at = Arc::clone(place.or_insert_with(|| Arc::new(wait_place(&info, position))));
+            let mut wait = WaveWait { wave: info.wave, state, at, polls: Vec::new() };
+            if let Some(position) = position.filter(|_| state == WaveState::Spinning) {
+                if polling < MAX_POLLING && values > 0 {
+                    polling += 1;
+                    wait.polls = polled::values(*session, &info, position, values);
+                    values = values.saturating_sub(wait.polls.len());
+                } else {
+                    found.is_cut = true;
+                }
                 for polled in &mut wait.polls {
                     let key = (info.pc.map_or(0, |pc| pc.0), polled.address);
                     if !names.contains_key(&key) && names.len() < MAX_NAMES {
-                        names.insert(key, polled::name(*session, info, polled));
+                        names.insert(key, polled::name(*session, &info, polled));
                     }
                     polled.name = names.get(&key).cloned().flatten();
                 }
             }
             if member.is_endless {
-                proof.endless(info.id, &wait.lines);
+                proof.endless(info.id, &wait.at.lines);
             }
             members.insert(info.wave, member);
             found.waves.push(wait);
         }
         found.groups.extend(groups.iter().filter_map(|group| groups::waits(group, &mut members, &mut proof)));
-        for (_, info, _) in waves.iter().filter(|(of, ..)| *of == index) {
-            let Some(member) = members.get(&info.wave) else { continue };
+        for (_, wave, _) in own() {
+            let Some(member) = members.get(wave) else { continue };
             let next = dispatches.len();
-            let order = *dispatches.entry(info.dispatch).or_insert(next);
-            states.entry((order, member.state)).or_insert((info.dispatch, 0)).1 += 1;
+            let order = *dispatches.entry(member.dispatch).or_insert(next);
+            states.entry((order, member.state)).or_insert((member.dispatch, 0)).1 += 1;
             let (live, waiting) = stuck.entry(order).or_default();
             *live += usize::from(member.state != WaveState::Ended);
             *waiting += usize::from(member.is_stuck);
@@ -104,40 +126,32 @@ pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) ->
     found
 }
 
-fn wave_wait(info: &WaveInfo, state: WaveState, position: Option<&Position>) -> WaveWait {
+fn wait_place(info: &WaveInfo, position: Option<&Position>) -> WaitPlace {
     let (file, lines) = position.map(Position::lines).unwrap_or_default();
     let function = position.and_then(|position| position.listing.function.as_ref());
-    WaveWait {
-        wave: info.wave,
-        state,
-        pc: info.pc,
-        function: function.map(|function| function.name.to_string()),
-        file,
-        lines,
-        polls: Vec::new(),
-    }
+    WaitPlace { pc: info.pc, function: function.map(|function| function.name.to_string()), file, lines }
 }
 
-/// The places of all PCs in the code, by session, agent and PC. Each function is decoded once.
+/// Index of a session, agent and PC.
+type PcKey = (usize, u32, u64);
+
+/// The places of all PCs in the code, and whether some were left out. `counts`: the first wave and the number of waves
+/// of each. Each function is decoded once.
 fn positions(
     sessions: &[&dyn Inspect],
-    waves: &[(usize, WaveInfo, Status)],
+    counts: HashMap<PcKey, (WaveId, usize)>,
     code: &mut Listings,
-) -> HashMap<(usize, u32, u64), Option<Position>> {
-    let mut counts: HashMap<(usize, u32, u64), (WaveId, usize)> = HashMap::new();
-    for (index, info, _) in waves {
-        let Some(pc) = info.pc else { continue };
-        counts.entry((*index, info.agent, pc.0)).or_insert((info.wave, 0)).1 += 1;
-    }
+) -> (HashMap<PcKey, Option<Position>>, bool) {
     let mut pcs: Vec<_> = counts.into_iter().collect();
     pcs.sort_by_key(|(key, (_, count))| (std::cmp::Reverse(*count), *key));
-    let at = |(key, (wave, _)): &((usize, u32, u64), (WaveId, usize))| {
+    let at = |(key, (wave, _)): &(PcKey, (WaveId, usize))| {
         Some(CodeAt { session: *sessions.get(key.0)?, wave: *wave, address: key.2 })
     };
     let first: Vec<CodeAt<'_>> = pcs.iter().take(FIRST_PCS).filter_map(at).collect();
     code.prepare(&first);
     let mut listings: Vec<(usize, u32, Arc<Listing>, Vec<u64>)> = Vec::new();
     let mut requests = 0;
+    let mut is_cut = pcs.len() > MAX_POSITIONS;
     for of in pcs.iter().take(MAX_POSITIONS) {
         let (index, agent, pc) = of.0;
         let is_in = |(known, agents, listing, _): &&mut (usize, u32, Arc<Listing>, Vec<u64>)| {
@@ -149,6 +163,8 @@ fn positions(
             requests += 1;
             let listing = at(of).and_then(|at| code.around(at)).and_then(Result::ok);
             listings.extend(listing.map(|listing| (index, agent, listing, vec![pc])));
+        } else {
+            is_cut = true;
         }
     }
     let work = Cell::new(MAX_WORK);
@@ -157,5 +173,6 @@ fn positions(
         let position = move |pc: &u64| ((*index, *agent, *pc), Position::of(listing, &flow, *pc));
         pcs.iter().map(position)
     });
-    each.collect()
+    let positions = each.collect();
+    (positions, is_cut || work.get() == 0)
 }

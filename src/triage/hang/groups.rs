@@ -17,6 +17,8 @@ const MAX_NAMED: usize = 4;
 pub(super) struct Member {
     /// The dump's id.
     pub(super) id: u32,
+    /// The dump's id of its dispatch.
+    pub(super) dispatch: Option<u32>,
     pub(super) state: WaveState,
     /// Whether it waits at a barrier beyond doubt.
     pub(super) is_proven: bool,

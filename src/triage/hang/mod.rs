@@ -15,6 +15,8 @@ mod tests;
 
 pub(super) use analysis::hang;
 
+use std::sync::Arc;
+
 use crate::units::{LaneSet, Pc, WaveId};
 
 /// The waits of a dump.
@@ -33,6 +35,8 @@ pub struct Hang {
     pub is_deadlock: bool,
     /// The proof, a sentence for each step.
     pub proof: Vec<String>,
+    /// Whether a limit of the analysis left loops, PCs or polled values out.
+    pub is_cut: bool,
 }
 
 /// The state of a wave.
@@ -100,6 +104,15 @@ pub struct WaveWait {
     pub wave: WaveId,
     /// The state.
     pub state: WaveState,
+    /// Its place in the code, which waves of one PC share.
+    pub at: Arc<WaitPlace>,
+    /// The values that the loop reads.
+    pub polls: Vec<PolledValue>,
+}
+
+/// The place of a wave in the code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct WaitPlace {
     /// Its PC, if captured.
     pub pc: Option<Pc>,
     /// The function with the file and lines of its loop, or the line of its PC.
@@ -108,8 +121,6 @@ pub struct WaveWait {
     pub file: Option<String>,
     /// The lines of the loop, or the line of the PC.
     pub lines: Vec<u64>,
-    /// The values that the loop reads.
-    pub polls: Vec<PolledValue>,
 }
 
 /// A value that a loop polls.

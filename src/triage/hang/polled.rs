@@ -17,14 +17,22 @@ const MAX_INDEX: u64 = 1 << 20;
 /// Maximum number of bytes of a polled value.
 const MAX_BYTES: u16 = 8;
 
-/// The values that a wave polls, by address.
-pub(super) fn values(session: &dyn Inspect, info: &WaveInfo, position: &Position) -> Vec<PolledValue> {
+/// Maximum number of loads of a loop.
+const MAX_LOADS: usize = 32;
+
+/// The values that a wave polls, by address; at most `most`.
+pub(super) fn values(
+    session: &dyn Inspect,
+    info: &WaveInfo,
+    position: &Position,
+    most: usize,
+) -> Vec<PolledValue> {
     let (CodePosition::Polling(loads), Some(exec)) = (&position.place, info.exec) else { return Vec::new() };
     let registers = WaveRegisters::new(session, info.wave);
     let apertures = apertures(session, info.wave);
     let context = WaveContext { arch: registers.arch(), exec, apertures: &apertures };
     let mut found: BTreeMap<(AddressSpace, u64), (Option<u16>, LaneSet)> = BTreeMap::new();
-    for load in loads.iter().filter(|load| are_addresses_kept(position, **load)) {
+    for load in loads.iter().take(MAX_LOADS).filter(|load| are_addresses_kept(position, **load)) {
         let instruction = position.listing.instructions.get(*load);
         let effects = instruction.and_then(|one| one.effects.as_ref().ok());
         let Some(access) = effects.and_then(|effects| effects.access.as_ref()) else { continue };
@@ -34,7 +42,7 @@ pub(super) fn values(session: &dyn Inspect, info: &WaveInfo, position: &Position
             *lanes = LaneSet(lanes.0 | one.lane.map_or(0, |lane| LaneSet::one(lane).0));
         }
     }
-    let each = found.into_iter().map(|((space, address), (bytes, lanes))| {
+    let each = found.into_iter().take(most).map(|((space, address), (bytes, lanes))| {
         let place = MemoryAddress { space, address: Address(address), wave: Some(info.wave), lane: None };
         let bytes = bytes.unwrap_or(4).min(MAX_BYTES);
         PolledValue {

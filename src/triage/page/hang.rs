@@ -138,6 +138,7 @@ fn group(of: &GroupWait, hang: &Hang, scene: &Scene<'_>) -> String {
 
 /// `wait in spin.hip:10-12`
 fn place(of: &WaveWait) -> Option<String> {
+    let of = &of.at;
     let lines = list(of.lines.iter().copied());
     let function = of.function.as_deref().map(super::super::scene::short);
     match (&of.file, lines.is_empty(), function) {
@@ -155,7 +156,7 @@ fn loops(hang: &Hang) -> Vec<Vec<&WaveWait>> {
         let polls = |of: &'_ WaveWait| -> Vec<_> {
             of.polls.iter().map(|poll| (poll.is_lds, poll.address, poll.value)).collect()
         };
-        let key = (&wave.function, &wave.file, &wave.lines, polls(wave));
+        let key = (&wave.at.function, &wave.at.file, &wave.at.lines, polls(wave));
         let index = *known.entry(key).or_insert(loops.len());
         match loops.get_mut(index) {
             Some(members) => members.push(wave),

@@ -13,7 +13,7 @@ use crate::session::{Dump, Inspect, Session};
 use crate::triage::{
     AddressOf, Arithmetic, Assertion, Cause, Confidence, Evidence, Foreign, GroupWait, Hang, IndexRule,
     MissingData, Neighbour, Pattern, PatternOf, PolledValue, QueueError, Scene, SourceAt, Step, Stops,
-    Suspect, Term, Triage, UnknownAddressCause, UnknownLanes, Variable, WaveState, WaveWait, json,
+    Suspect, Term, Triage, UnknownAddressCause, UnknownLanes, Variable, WaitPlace, WaveState, WaveWait, json,
 };
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
@@ -384,10 +384,12 @@ fn waiting(wave: u32, state: WaveState, lines: &[u64], polls: &[PolledValue]) ->
     WaveWait {
         wave: WaveId(wave),
         state,
-        pc: Some(Pc(0x7f00_0010_2798)),
-        function: Some("spin".to_owned()),
-        file: Some("kernels/spin.hip".to_owned()),
-        lines: lines.to_vec(),
+        at: Arc::new(WaitPlace {
+            pc: Some(Pc(0x7f00_0010_2798)),
+            function: Some("spin".to_owned()),
+            file: Some("kernels/spin.hip".to_owned()),
+            lines: lines.to_vec(),
+        }),
         polls: polls.to_vec(),
     }
 }
@@ -423,6 +425,7 @@ fn deadlock() -> Triage {
         is_hang: true,
         is_deadlock: true,
         proof: vec!["wave 4 polls a value that no live wave writes".to_owned()],
+        is_cut: false,
     };
     Triage { cause: Some(Cause::Hang), hang: Some(hang), ..Triage::default() }
 }

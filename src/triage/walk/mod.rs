@@ -12,6 +12,7 @@ mod search;
 #[cfg(test)]
 pub(super) mod tests;
 mod waits;
+pub(super) mod work;
 
 pub(super) use search::{Caller, search};
 
@@ -26,7 +27,7 @@ pub(super) const MAX_DISTANCE: usize = 128;
 const MAX_STEPS: usize = 4096;
 /// Maximum number of accesses.
 pub(super) const MAX_CANDIDATES: usize = 64;
-/// Maximum number of instructions that all searches of a function's graph visit. Beyond it any path is possible.
+/// Maximum number of instructions that the searches before one PC visit. Beyond it any path is possible.
 const MAX_VISITS: usize = 1 << 18;
 /// Maximum number of paths from an access.
 const MAX_WAYS: usize = 2;

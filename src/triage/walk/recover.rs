@@ -17,8 +17,11 @@ use crate::isa::{
 use crate::session::MemoryAddress;
 use crate::units::{Address, LaneId, LaneSet};
 
-/// Maximum number of instructions that the value of one access needs for all lanes.
-const MAX_WORK: usize = 20_000;
+/// Maximum number of steps for one access in all lanes: an instruction that is computed, or a store that is compared
+/// with a load.
+const MAX_WORK: usize = 1 << 17;
+/// Number of instructions in a search for the origin of a value that count as a step.
+const SEARCHED_PER_STEP: usize = 128;
 /// Maximum number of instructions from a value to the values that survived.
 const MAX_DEPTH: usize = 48;
 /// Instructions of straight code before an access that are searched for the origin of a value.
@@ -119,6 +122,16 @@ impl<'a, 'r> Past<'a, 'r> {
         Some((one.text.as_str(), one.effects.as_ref().ok()?))
     }
 
+    /// Takes steps of this access and of the answer; `None`: too few are left.
+    fn spend(&self, steps: usize) -> Option<()> {
+        let left = self.work.get().checked_sub(steps);
+        self.work.set(left.unwrap_or(0));
+        if left.is_none() {
+            self.registers.work.cut_registers();
+        }
+        left.and_then(|_| self.registers.work.spend(steps))
+    }
+
     /// Whether a dword keeps its value from an index to the PC.
     fn is_kept(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> bool {
         let range = RegisterRange::new(file, number, 1);
@@ -127,7 +140,7 @@ impl<'a, 'r> Past<'a, 'r> {
 
     /// The value of a dword before an index, from a copy that was made later and survived.
     fn copied(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> Option<u32> {
-        self.work.set(self.work.get().checked_sub(1)?);
+        self.spend(1 + self.nodes.len() / SEARCHED_PER_STEP)?;
         if self.is_kept(file, number, lane, index) {
             return self.registers.dword(file, number, lane);
         }
@@ -157,6 +170,9 @@ impl<'a, 'r> Past<'a, 'r> {
         let key = (index, file, number, lane_of_key);
         if let Some(known) = self.origins.borrow().get(&key) {
             return *known;
+        }
+        if self.spend(1 + self.nodes.len() / SEARCHED_PER_STEP).is_none() {
+            return Origin::Unknown;
         }
         let range = RegisterRange::new(file, number, 1);
         let origin = if self.is_kept(file, number, lane, index) {
@@ -206,8 +222,8 @@ impl<'a, 'r> Past<'a, 'r> {
         if let Some(known) = self.known.borrow().get(&key) {
             return *known;
         }
-        let (work, depth) = (self.work.get().checked_sub(1)?, self.depth.get().checked_sub(1)?);
-        self.work.set(work);
+        let depth = self.depth.get().checked_sub(1)?;
+        self.spend(1)?;
         self.depth.set(depth);
         let found = self.written(at, file, number, lane).or_else(copied);
         self.depth.set(depth + 1);
@@ -262,6 +278,7 @@ impl<'a, 'r> Past<'a, 'r> {
             let Some(store) = effects.access.as_ref().filter(|of| of.direction != Direction::Load) else {
                 continue;
             };
+            self.spend(1)?;
             for one in self.addresses(store, lanes, later) {
                 if let LaneAddress::Memory { space: of, address, .. } = one.address {
                     let end = address.0.saturating_add(u64::from(one.bytes.unwrap_or(16)));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::launch::Launches;
+use super::work::Work;
 use crate::arch::WaveArch;
 use crate::isa::{ReadRegister, RegisterFile, RegisterRange};
 use crate::session::Inspect;
@@ -17,6 +18,8 @@ pub(in crate::triage) struct Registers<'a> {
     /// Bases of apertures.
     pub(super) apertures: &'a HashMap<AddressSpace, Address>,
     launches: &'a Launches,
+    /// The work that is left for the registers of all waves.
+    pub(super) work: &'a Work,
 }
 
 impl<'a> Registers<'a> {
@@ -25,8 +28,9 @@ impl<'a> Registers<'a> {
         wave: WaveId,
         apertures: &'a HashMap<AddressSpace, Address>,
         launches: &'a Launches,
+        work: &'a Work,
     ) -> Self {
-        Self { session, wave, at_pc: WaveRegisters::new(session, wave), apertures, launches }
+        Self { session, wave, at_pc: WaveRegisters::new(session, wave), apertures, launches, work }
     }
 
     /// A dword at the start of the kernel.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::look::EXEC;
 use super::waits::Waits;
+use super::work::Work;
 use super::{
     Candidate, Gap, MAX_CANDIDATES, MAX_DISTANCE, MAX_STEPS, MAX_VISITS, MAX_WAYS, Node, Paths, Step, Way,
 };
@@ -49,6 +50,7 @@ pub(in crate::triage) fn search(
     pc: u64,
     callers: &[Caller],
     has_kernel: bool,
+    work: &Work,
 ) -> Paths {
     let mut listings = vec![Arc::clone(listing)];
     let mut calls = Vec::new();
@@ -68,7 +70,7 @@ pub(in crate::triage) fn search(
     let Some(start) = start else {
         return Paths { graph, steps: Vec::new(), candidates: Vec::new(), gaps: vec![Gap::Start(pc)] };
     };
-    graph.walk(start)
+    graph.walk(start, work)
 }
 
 fn branches(listing: &Listing) -> HashMap<u64, Vec<usize>> {
@@ -116,7 +118,7 @@ impl Graph {
         (edges, gap)
     }
 
-    fn walk(self, start: Node) -> Paths {
+    fn walk(self, start: Node, work: &Work) -> Paths {
         let mut gaps: BTreeSet<Gap> = self.jumps().collect();
         let first = Step { node: start, next: None, distance: 0, is_taken: false, waits: Waits::default() };
         let mut steps = vec![first];
@@ -132,11 +134,15 @@ impl Graph {
             let (edges, gap) = self.before(step.node);
             gaps.extend(gap);
             for edge in edges {
+                if steps.len() >= MAX_STEPS {
+                    gaps.insert(Gap::Distance);
+                    break;
+                }
                 if self.is_on_way(&steps, at, edge.node) {
                     continue;
                 }
                 let distance = step.distance + 1;
-                if distance > MAX_DISTANCE || steps.len() >= MAX_STEPS {
+                if distance > MAX_DISTANCE {
                     gaps.insert(Gap::Distance);
                     continue;
                 }
@@ -169,12 +175,14 @@ impl Graph {
                 queue.push_back(step_index);
             }
         }
-        let mut visits = MAX_VISITS;
+        let most = MAX_VISITS.min(work.visits());
+        let mut visits = most;
         for candidate in &mut candidates {
             candidate.is_in_loop = self.is_in_loop(candidate.node, &mut visits);
             (candidate.has_other_path, candidate.depends_on_path) =
                 self.paths_to(start, candidate.node, &mut visits);
         }
+        work.visited(most - visits);
         let gaps = gaps.into_iter().collect();
         Paths { graph: self, steps, candidates, gaps }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::launch::Launches;
 use super::look::Look;
 use super::registers::Registers;
+use super::work::Work;
 use super::{Caller, Gap, MAX_CANDIDATES, Paths, search};
 use crate::arch::{Generation, RegId, RegisterValue, Targets, WaveArch};
 use crate::capture::{Fault, FaultAddress, FaultKind, PAGE};
@@ -63,7 +64,7 @@ fn code_at(generation: Generation, start: u64, text: &str) -> Code {
 }
 
 pub(in crate::triage) fn walk(code: &Code) -> Paths {
-    search(&code.listing, code.pc, &[], true)
+    search(&code.listing, code.pc, &[], true, &Work::default())
 }
 
 /// Text, distance, and distance of the wait that proves completion, nearest first.
@@ -231,8 +232,11 @@ fn code_that_hides_accesses_is_a_gap() {
     let jump = "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 64\ns_addc_u32 s5, s5, 0\ns_setpc_b64 s[4:5]";
     assert_eq!(gaps(&format!("s_nop 0\nPC\ns_nop 0\n{jump}")), [Gap::Jump(0x1028)]);
     let function = code(Gfx90a, "s_nop 0\nPC\ns_endpgm");
-    assert_eq!(search(&function.listing, function.pc, &[], false).gaps, [Gap::Caller(0x1000)]);
-    assert_eq!(search(&function.listing, 0x1004, &[], true).gaps, [Gap::Start(0x1004)]);
+    assert_eq!(
+        search(&function.listing, function.pc, &[], false, &Work::default()).gaps,
+        [Gap::Caller(0x1000)]
+    );
+    assert_eq!(search(&function.listing, 0x1004, &[], true, &Work::default()).gaps, [Gap::Start(0x1004)]);
 }
 
 #[test]
@@ -243,7 +247,7 @@ fn paths_continue_in_the_caller() {
         s_endpgm";
     let caller = code_at(Gfx90a, 0x8000, text);
     let callers = [Caller { listing: caller.listing, resume: 0x8010 }];
-    let walk = search(&callee.listing, callee.pc, &callers, true);
+    let walk = search(&callee.listing, callee.pc, &callers, true, &Work::default());
     assert_eq!(summary(&walk), [("global_load_dword".to_owned(), 3, None)]);
     assert_eq!(walk.gaps, []);
     assert_eq!(walk.pc(), Some(Pc(0x1008)));
@@ -281,7 +285,8 @@ fn look(text: &str, mnemonic: &str, values: &[(&str, u64)]) -> Option<Look> {
     let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
     let session = registers(&arch, values);
     let (apertures, launches) = (HashMap::new(), Launches::default());
-    let registers = Registers::new(&session, WaveId(0), &apertures, &launches);
+    let work = Work::default();
+    let registers = Registers::new(&session, WaveId(0), &apertures, &launches, &work);
     let walk = walk(&code(Gfx90a, text));
     let is_it =
         |candidate: &&super::Candidate| walk.instruction(candidate).unwrap().text.starts_with(mnemonic);
@@ -431,7 +436,8 @@ fn recovered(text: &str, values: &[(&str, u64)], memory: &'static [(u64, u32)]) 
         Ok(4)
     });
     let (apertures, launches) = (HashMap::new(), Launches::default());
-    let registers = Registers::new(&session, WaveId(0), &apertures, &launches);
+    let work = Work::default();
+    let registers = Registers::new(&session, WaveId(0), &apertures, &launches, &work);
     again(text, &registers)
 }
 
@@ -632,7 +638,10 @@ fn the_address_of_arguments_is_that_of_the_launch() {
         });
         session.expect_wave().returning(move |wave| Ok(WaveInfo { dispatch, ..info(wave, 0x1000, None, 0) }));
         let (apertures, launches) = (HashMap::new(), Launches::of(&session));
-        again(text, &Registers::new(&session, WaveId(0), &apertures, &launches)).addresses.first().copied()
+        again(text, &Registers::new(&session, WaveId(0), &apertures, &launches, &Work::default()))
+            .addresses
+            .first()
+            .copied()
     };
     assert_eq!(known(Some(3)).unwrap().global, Some(0x7f00_0000_abc0));
     assert_eq!(known(None), None);
@@ -650,7 +659,8 @@ fn an_access_at_the_pc_of_a_loop_has_its_turn_before() {
     let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
     let session = registers(&arch, &ADDRESS);
     let (apertures, launches) = (HashMap::new(), Launches::default());
-    let registers = Registers::new(&session, WaveId(0), &apertures, &launches);
+    let work = Work::default();
+    let registers = Registers::new(&session, WaveId(0), &apertures, &launches, &work);
     let walk = walk(&code(Gfx90a, text));
     let looks = walk.looks(&walk.candidates[0], &registers, false);
     let found: Vec<_> = looks.iter().map(|look| (look.way.distance, look.unknown.is_some())).collect();
@@ -702,7 +712,8 @@ fn reported(text: &str, fault: &Fault) -> Confidence {
     let faults = std::slice::from_ref(fault);
     let judge = Judge::new(&session, 1, faults);
     let (apertures, launches) = (HashMap::new(), Launches::default());
-    let of_wave = Registers::new(&session, WaveId(0), &apertures, &launches);
+    let work = Work::default();
+    let of_wave = Registers::new(&session, WaveId(0), &apertures, &launches, &work);
     let walk = walk(&code(Gfx90a, text));
     let sighted = |candidate| {
         let look = walk.looks(candidate, &of_wave, false).into_iter().next()?;

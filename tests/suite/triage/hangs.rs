@@ -36,10 +36,10 @@ fn differences(case: &Case, dump: &Arc<Dump>, wrong: &mut Vec<String>) {
         if !expected.state.iter().any(|state| state == found.state.name()) {
             complain(format!("wave {}: {}, expected {:?}", wave.id, found.state.name(), expected.state));
         }
-        if !expected.lines.is_empty() && !found.lines.iter().any(|line| expected.lines.contains(line)) {
+        if !expected.lines.is_empty() && !found.at.lines.iter().any(|line| expected.lines.contains(line)) {
             complain(format!(
                 "wave {}: lines {:?}, expected some of {:?}",
-                wave.id, found.lines, expected.lines
+                wave.id, found.at.lines, expected.lines
             ));
         }
         let Some(poll) = &expected.poll else { continue };
