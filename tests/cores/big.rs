@@ -25,6 +25,8 @@ enum Faulted {
     Some,
     /// All waves, at one PC.
     AllAt(u64),
+    /// No wave: the waves run at these PCs by turns.
+    NoneAt(&'static [u64]),
 }
 
 /// Plan with `waves` waves over all XCCs.
@@ -102,6 +104,7 @@ fn area(agent: usize, mut waves: u32, faulted: Faulted, groups: &mut u32) -> Vec
                     (pc, groups.is_multiple_of(7) && in_group == 0)
                 }
                 Faulted::AllAt(pc) => (pc, true),
+                Faulted::NoneAt(pcs) => (pcs[next as usize % pcs.len()], false),
             };
             let mut wave = plain(counts, pc);
             (wave.in_group, wave.slot) = (in_group, slot);
@@ -126,6 +129,11 @@ pub(crate) fn build(size: u64, waves: u32) -> Core {
 /// [`build`] with waves that all faulted at one PC.
 pub(crate) fn build_of_one_fault(size: u64, waves: u32, pc: u64) -> Core {
     build_of(size, &plan(waves, Faulted::AllAt(pc)))
+}
+
+/// [`build`] with waves that run at these PCs.
+pub(crate) fn build_of_running(size: u64, waves: u32, pcs: &'static [u64]) -> Core {
+    build_of(size, &plan(waves, Faulted::NoneAt(pcs)))
 }
 
 fn build_of(size: u64, plan: &Plan) -> Core {
