@@ -1,11 +1,11 @@
 //! `lanescope check FILE.scope|DIR...`: compares dumps with expectations (docs/check.md).
 //!
 //! `plan` finds files and dumps, `workers` runs each `job` in a process of its own: it opens a dump and evaluates a file
-//! over it. `human` prints the results.
+//! over it. `formats` prints the results.
 //!
 //! Exit status: 0 if all expectations hold; 1 if one differs; 2 if one cannot be checked, or a file has an error.
 
-mod human;
+mod formats;
 mod job;
 mod plan;
 mod results;
@@ -16,8 +16,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::value::ValueError;
-use super::{Failure, Globals, print_json};
+use super::{Failure, Globals};
 use crate::arch::Targets;
+use formats::{Form, Output};
 use plan::{PlannedDump, PlannedFile};
 use results::{CheckedFile, Report};
 
@@ -26,8 +27,12 @@ pub(super) struct Args {
     /// Files of expectations, or folders whose *.scope files count, also in folders below
     #[arg(value_name = "FILE|DIR", required = true)]
     paths: Vec<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
+    /// Print the results as human, github, gitlab, junit, tap or json, into a file after `=`; may be repeated [default:
+    /// human; on GitHub's runner also github, and a table in the job's summary]
+    #[arg(long = "format", value_name = "NAME[=FILE]", value_parser = formats::output)]
+    formats: Vec<Output>,
+    /// Print JSON: the same as --format json
+    #[arg(long, conflicts_with = "formats")]
     json: bool,
     /// Maximum seconds for a dump
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
@@ -91,9 +96,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
             dumps: results.by_ref().take(count).collect(),
         });
     }
-    match args.json {
-        true => print_json(out, &report)?,
-        false => human::print(&report, out)?,
-    }
+    let json = [Output { form: Form::Json, file: None }];
+    formats::write(&report, if args.json { &json } else { &args.formats }, out)?;
     Ok(report.status())
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Outcome, SyntaxError, Verdict};
+use crate::notation::{counted, plural};
 
 /// The results of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -97,6 +98,23 @@ pub(super) struct Totals {
     pub(super) not_checked: usize,
     /// Errors of files, and dumps without results.
     pub(super) errors: usize,
+}
+
+impl Totals {
+    /// `2 dumps, 12 lines: 11 hold, 1 differs`
+    pub(super) fn in_words(&self) -> String {
+        let mut parts = vec![format!("{} {}", self.holds, plural(self.holds, "holds", "hold"))];
+        if self.differs > 0 {
+            parts.push(format!("{} {}", self.differs, plural(self.differs, "differs", "differ")));
+        }
+        if self.not_checked > 0 {
+            parts.push(format!("{} cannot be checked", self.not_checked));
+        }
+        if self.errors > 0 {
+            parts.push(counted(self.errors, "error"));
+        }
+        format!("{}, {}: {}", counted(self.dumps, "dump"), counted(self.lines, "line"), parts.join(", "))
+    }
 }
 
 impl Report {

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
+use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
 use crate::check::{Difference, Obstacle, Verdict};
-use crate::notation::{counted, list};
+use crate::notation::list;
 use crate::report::Style;
 
 /// Prints the failed lines, and a summary.
@@ -17,23 +17,7 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
             print_dump(file, dump, out)?;
         }
     }
-    let totals = report.totals();
-    let mut parts = vec![format!("{} hold", totals.holds)];
-    for (count, what) in [(totals.differs, "differ"), (totals.not_checked, "cannot be checked")] {
-        if count > 0 {
-            parts.push(format!("{count} {what}"));
-        }
-    }
-    if totals.errors > 0 {
-        parts.push(counted(totals.errors, "error"));
-    }
-    writeln!(
-        out,
-        "{}, {}: {}",
-        counted(totals.dumps, "dump"),
-        counted(totals.lines, "line"),
-        parts.join(", ")
-    )
+    writeln!(out, "{}", report.totals().in_words())
 }
 
 fn print_error(file: &CheckedFile, error: &FileError, out: &mut dyn Write) -> std::io::Result<()> {
