@@ -25,6 +25,9 @@ use crate::session::{Dump, Inspect, Member, Session, Storage as _, Waves as _};
 use crate::triage::Step;
 use crate::units::WaveId;
 
+/// Questions whose answers are not folded to the terminal's width.
+const FIXED: [&str; 2] = ["triage", "disassemble"];
+
 /// Maximum bytes of memory in an answer.
 const MAX_BYTES: u64 = 1 << 24;
 
@@ -275,7 +278,8 @@ impl Run {
     fn of_wave(&self, session: &Session, focus: Focus, out: &mut dyn Write) -> Result<u8, Failure> {
         let answer = self.answer(&self.asked(session, focus)).map_err(failure)?;
         if !self.is_json {
-            out.write_all(text::mark(session, focus.wave, Style::Coloured).as_bytes())?;
+            let mark = text::mark(session, focus.wave, Style::Coloured);
+            out.write_all(Style::Coloured.folded(&mark).as_bytes())?;
         }
         self.print(&answer.body, out)?;
         Ok(u8::from(answer.is_without_value))
@@ -307,7 +311,9 @@ impl Run {
 
     fn print(&self, body: &Body<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         match body {
-            Body::Text(text) => Ok(out.write_all(text.as_bytes())?),
+            // Instructions and commands to copy stay whole.
+            Body::Text(text) if FIXED.contains(&self.question.name) => Ok(out.write_all(text.as_bytes())?),
+            Body::Text(text) => Ok(out.write_all(Style::Coloured.folded(text).as_bytes())?),
             json => print_json(out, json),
         }
     }

@@ -17,7 +17,8 @@ pub fn text(stack: &Stack, style: Style) -> String {
 }
 
 /// [`text`] with the end's name in place of its reason, which repeats in similar stacks.
-pub(super) fn brief(stack: &Stack, style: Style) -> String {
+#[must_use]
+pub(crate) fn brief(stack: &Stack, style: Style) -> String {
     with_end(stack, &name, style)
 }
 

@@ -69,6 +69,9 @@ const CONSOLE: usize = 80;
 /// The separator of columns, and the indent of continued lines.
 const GAP: &str = "  ";
 const INDENT: &str = "    ";
+/// The beginning of an ANSI style, and the end of one.
+const ESCAPE: char = '\u{1b}';
+const RESET: &str = "\u{1b}[0m";
 
 /// Maximum width of a cell for the alignment of its column; a longer cell does not widen the column.
 const MAX_WIDTH: usize = 256;
@@ -113,14 +116,15 @@ impl Table {
     /// The table as lines; no line ends in spaces.
     ///
     /// A table wider than the reader's lines ([`Style::columns`]) with a last column that repeats in neighbouring rows
-    /// prints each such cell once. It stands with its heading in a line above its rows. Rows that are still too wide
-    /// continue in further lines, with an indent.
+    /// prints each such cell once, with its heading in a line above its rows; the first one is above the headings. Rows
+    /// that are still too wide continue in further lines, with an indent.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
         let mut widths: Vec<usize> = self.headings.iter().map(|heading| heading.chars().count()).collect();
         for (_, row) in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count().min(MAX_WIDTH));
+                let longest = cell.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+                *width = (*width).max(longest.min(MAX_WIDTH));
             }
         }
         let limit = style.columns();
@@ -133,15 +137,18 @@ impl Table {
         let is_grouped = is_too_wide(&widths) && (self.is_grouped || is_better());
         let shown = if is_grouped { shorter } else { &widths };
         let above = self.headings.last().map_or("", String::as_str);
-        let mut text = style.heading(&line(&self.headings, shown, limit)) + "\n";
-        let mut group = None;
-        for (weight, row) in &self.rows {
+        let headings = style.heading(&line(&self.headings, shown, limit)) + "\n";
+        let (mut text, mut group) = (String::new(), None);
+        for (index, (weight, row)) in self.rows.iter().enumerate() {
             let last = row.last();
             if is_grouped && group != last {
                 let value = last.map_or("", String::as_str);
                 text.push_str(&folded(&format!("{above}: {value}"), limit));
                 text.push('\n');
                 group = last;
+            }
+            if index == 0 {
+                text.push_str(&headings);
             }
             let cells = line(row, shown, limit);
             text.push_str(&match weight {
@@ -151,7 +158,7 @@ impl Table {
             });
             text.push('\n');
         }
-        text
+        if self.rows.is_empty() { headings } else { text }
     }
 
     /// Runs of rows with the same last cell.
@@ -160,8 +167,18 @@ impl Table {
     }
 }
 
-/// The cells under their columns; those that do not fit into the reader's lines follow in further lines.
+/// The lines of a row. A cell with several lines continues in its column.
 fn line(cells: &[String], widths: &[usize], limit: Option<usize>) -> String {
+    let count = cells.iter().map(|cell| cell.lines().count()).max().unwrap_or_default().max(1);
+    let each = (0..count).map(|index| {
+        let part: Vec<&str> = cells.iter().map(|cell| cell.lines().nth(index).unwrap_or_default()).collect();
+        single_line(&part, widths, limit)
+    });
+    each.collect::<Vec<_>>().join("\n")
+}
+
+/// The cells under their columns; those that do not fit into the reader's lines follow in further lines.
+fn single_line(cells: &[&str], widths: &[usize], limit: Option<usize>) -> String {
     let mut whole = String::new();
     for (cell, width) in cells.iter().zip(widths) {
         whole.push_str(cell);
@@ -194,25 +211,38 @@ pub(super) fn folded(text: &str, limit: Option<usize>) -> String {
     let Some(limit) = limit else { return text.to_owned() };
     let mut lines: Vec<String> = Vec::new();
     for line in text.split('\n') {
-        if line.chars().count() <= limit {
+        if visible(line).count() <= limit {
             lines.push(line.to_owned());
             continue;
         }
         let (mut current, mut width, mut has_words) = (String::new(), 0, false);
         // Blanks stay with the next word: columns keep their places.
         for word in words(line, limit.saturating_sub(INDENT.len())) {
-            let letters = word.trim_end().chars().count();
+            let letters = visible(word.trim_end()).count();
             if width + letters > limit && has_words {
                 lines.push(current.trim_end().to_owned());
                 (current, width, has_words) = (INDENT.to_owned(), INDENT.len(), false);
             }
             current.push_str(word);
-            width += word.chars().count();
+            width += visible(word).count();
             has_words |= letters > 0;
         }
         lines.push(current.trim_end().to_owned());
     }
     lines.join("\n")
+}
+
+/// The characters of a text without its ANSI styles, which take no column.
+fn visible(text: &str) -> impl Iterator<Item = char> {
+    let mut chars = text.chars();
+    std::iter::from_fn(move || {
+        loop {
+            match chars.next()? {
+                ESCAPE => _ = chars.find(|char| *char == 'm'),
+                char => return Some(char),
+            }
+        }
+    })
 }
 
 /// The words of a line with the blanks after them; a location in brackets after a gap, `  [v0[3] (triton)]`, is one
@@ -227,7 +257,8 @@ fn words(line: &str, limit: usize) -> impl Iterator<Item = &str> {
             // Locations contain no gap.
             let part =
                 inner.split_once(GAP).map_or(rest, |(part, _)| rest.get(..part.len() + 1).unwrap_or(rest));
-            (part.ends_with(']') && part.chars().take(limit + 1).count() <= limit).then_some(part.len())
+            let is_whole = part.trim_end_matches(RESET).ends_with(']');
+            (is_whole && visible(part).take(limit + 1).count() <= limit).then_some(part.len())
         };
         let at = bracketed().unwrap_or_else(|| end(rest));
         let (word, after) = rest.split_at_checked(at)?;

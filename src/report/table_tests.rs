@@ -19,7 +19,7 @@ fn a_last_column_that_repeats_stands_above_its_rows() {
     let rows = [["1", "x", long], ["2000", "yy", long], ["3", "z", other], ["4", "z", other]];
     assert_eq!(
         of(&rows),
-        format!("A     Bb\nWhere: {long}\n1     x\n2000  yy\nWhere: {other}\n3     z\n4     z\n")
+        format!("Where: {long}\nA     Bb\n1     x\n2000  yy\nWhere: {other}\n3     z\n4     z\n")
     );
 }
 
@@ -40,6 +40,11 @@ fn locations_are_not_broken() {
     assert_eq!(folded(line, Some(40)), "int i = 5  (lane 3: inactive)\n    [v0[3] (clang xderef)]");
     let long = folded(&format!("i = 5  [{}]", "word ".repeat(10).trim_end()), Some(30));
     assert!(long.lines().all(|line| line.len() <= 30) && long.lines().count() == 3, "{long}");
+    // Styles take no column.
+    let styled = format!("int i = 5  (lane 3: inactive){}", Style::Coloured.dim("  [v0[3] (clang xderef)]"));
+    let folded_styled = folded(&styled, Some(40));
+    assert_eq!(anstream::adapter::strip_str(&folded_styled).to_string(), folded(line, Some(40)));
+    assert_eq!(folded(&styled, Some(line.len())), styled);
     // In a value brackets are words of their own.
     assert_eq!(folded("a = [1 2]", Some(6)), "a = [1\n    2]");
 }

@@ -2,6 +2,7 @@
 
 use super::lanes::Detail;
 use super::text::place;
+use super::table::folded;
 use super::{Style, Table};
 use crate::notation;
 use crate::session::{LaneInfo, LaneState, WaveInfo, Waves};
@@ -98,11 +99,14 @@ impl Run {
     }
 }
 
+/// Columns for the numbers of lanes: the table fits 80 columns.
+const LANES: usize = 22;
+
 /// Lanes of a wave: the work-item, the state and the position of each, or of lanes with the same state and position;
 /// the row of the focused one has a mark.
 #[must_use]
 pub fn lanes(lanes: &[LaneInfo], focus: LaneId, detail: Detail, style: Style) -> String {
-    let headings = ["", "Lanes", "State", "Work-item in group", "Work-item in grid", "PC", "Where"];
+    let headings = ["", "Lanes", "State", "Item in group", "Item in grid", "PC", "Where"];
     let mut table = Table::new(headings).grouped();
     let mut has_note = false;
     for row in rows(lanes, detail) {
@@ -110,7 +114,7 @@ pub fn lanes(lanes: &[LaneInfo], focus: LaneId, detail: Detail, style: Style) ->
         let state = first.state.map_or("not captured", LaneState::words);
         let is_focused = row.iter().any(|lane| lane.lane == focus);
         has_note |= is_focused && row.len() > 1;
-        let numbers = notation::lanes::ranges(row.iter().map(|lane| lane.lane).collect());
+        let numbers = list(row.iter().map(|lane| lane.lane).collect(), style);
         let mut cells = vec![if is_focused { "*" } else { "" }.to_owned(), numbers, state.to_owned()];
         if first.state == Some(LaneState::Unused) {
             cells.extend(["-", "-", "-", "-"].map(str::to_owned));
@@ -128,6 +132,13 @@ pub fn lanes(lanes: &[LaneInfo], focus: LaneId, detail: Detail, style: Style) ->
         text.push('\n');
     }
     text
+}
+
+/// Lanes as ranges; a long list in several lines where the reader's lines are bounded.
+fn list(lanes: LaneSet, style: Style) -> String {
+    let text = notation::lanes::ranges(lanes);
+    let lines = folded(&text, style.columns().and(Some(LANES)));
+    lines.lines().map(str::trim_start).collect::<Vec<_>>().join("\n")
 }
 
 /// The lanes of each row, the lowest first.

@@ -136,6 +136,10 @@ pub enum Evidence {
     Recovered,
     /// Several paths lead to the PC.
     OtherPath,
+    /// The addresses are those by one of several paths to the PC.
+    DependsOnPath,
+    /// A loop executes it several times.
+    InLoop,
     /// EXEC was written after the access.
     ExecChanged(u64),
     /// Address registers were written after the access.
@@ -168,7 +172,9 @@ impl Display for Evidence {
             ),
             Self::AtPc => f.write_str("the wave stopped before this instruction, unless the PC is too early"),
             Self::Recovered => f.write_str("the address is computed again from values that survived"),
-            Self::OtherPath => f.write_str("a branch leads to the PC: another path has not this access"),
+            Self::OtherPath => f.write_str("a branch leads to the PC: another path lacks this access"),
+            Self::DependsOnPath => f.write_str("several paths lead to the PC: the address is that by one of them"),
+            Self::InLoop => f.write_str("a loop executes it: the address is that of the last turn"),
             Self::ExecChanged(value) => write!(f, "EXEC changed at {value:#x}: the lanes are an upper bound"),
             Self::Unknown(value) => value.fmt(f),
             Self::OtherWaves(value) => {

@@ -156,6 +156,11 @@ impl Sighted<'_> {
         if self.candidate.has_other_path {
             evidence.push(Evidence::OtherPath);
         }
+        if best.fit <= Fit::Unsure {
+            let is_one_of = self.candidate.depends_on_path || best.look.is_detour;
+            evidence.extend(is_one_of.then_some(Evidence::DependsOnPath));
+            evidence.extend(self.candidate.is_in_loop.then_some(Evidence::InLoop));
+        }
         evidence.extend(best.look.exec_changed.map(Evidence::ExecChanged));
         let unknown = best.look.unknown.clone();
         evidence.extend(unknown.as_ref().map(|unknown| Evidence::Unknown(unknown.reason.clone())));

@@ -225,6 +225,13 @@ impl<'a> Frames<'a> {
             frame.level = level;
         }
         let mut end = self.walk.end().cloned().unwrap_or(StackEnd::Outermost);
+        // The capture's text has the function of the PC, but no rules for its caller.
+        let is_by_text = frames.last().is_some_and(|last| matches!(last.problem, Some(SourceError::ByText(_))));
+        if let StackEnd::NoCodeObject { pc } = end
+            && is_by_text
+        {
+            end = StackEnd::NoUnwindInformation { pc, why: "the code object is not available".to_owned() };
+        }
         if let StackEnd::NoUnwindInformation { why, .. } = &mut end
             && let Some(hint) = self.stated_return()
         {

@@ -4,7 +4,7 @@ use super::layout::{Page, whole};
 use super::{lanes, words};
 use crate::notation::counted;
 use crate::triage::scene::Scene;
-use crate::triage::{IndexRule, Neighbour, Pattern, Suspect, Term, Triage, Variable};
+use crate::triage::{Confidence, IndexRule, Neighbour, Pattern, Suspect, Term, Triage, Variable};
 
 /// Maximum number of addresses of lanes.
 const MAX_ADDRESSES: usize = 4;
@@ -115,14 +115,13 @@ fn stride(suspect: &Suspect) -> Option<String> {
     ))
 }
 
-/// `x = 0x7f0000200000 (argument), elements of 4 bytes; index 1024 = i; n = 1024`
+/// `x = 0x7f0000200000 (argument), elements of 4 bytes; index i = 1024; n = 1024`
 fn pointer(term: &Term) -> String {
     let of = &term.pointer;
     let element = counted(term.element, "byte");
-    let mut index = index(&term.index);
-    for variable in term.equal.iter().take(MAX_VARIABLES) {
-        index += &format!(" = {}", variable.name);
-    }
+    let names: String =
+        term.equal.iter().take(MAX_VARIABLES).map(|variable| format!("{} = ", variable.name)).collect();
+    let mut index = format!("index {names}{}", index(&term.index));
     if matches!(term.index, IndexRule::Constant(_) | IndexRule::Scalar(_)) {
         index = whole(&index);
     }
@@ -146,17 +145,18 @@ fn value(of: &Variable) -> String {
     whole(&format!("{} = {} ({})", of.name, of.value, of.kind))
 }
 
+/// `1024`, `1024 in lane 24, +1 from lane to lane`
 fn index(rule: &IndexRule) -> String {
     match rule {
-        IndexRule::Constant(index) | IndexRule::Scalar(index) => format!("index {index}"),
+        IndexRule::Constant(index) | IndexRule::Scalar(index) => index.to_string(),
         IndexRule::Linear { first, from, step } => {
-            format!("index {first} in lane {from}, {step:+} from lane to lane")
+            format!("{first} in lane {from}, {step:+} from lane to lane")
         }
         IndexRule::Listed(by_lane) => {
             let each =
                 by_lane.iter().take(MAX_ADDRESSES).map(|(lane, index)| format!("{index} (lane {lane})"));
             let more = words::more(by_lane.len(), MAX_ADDRESSES);
-            format!("index {}", each.chain(more).collect::<Vec<_>>().join(", "))
+            each.chain(more).collect::<Vec<_>>().join(", ")
         }
     }
 }
@@ -174,16 +174,15 @@ fn memory(of: &Neighbour, suspect: &Suspect) -> String {
     format!("{:#x}-{:#x}{name}{distance}{rounded}", of.start, of.end)
 }
 
-/// `possible: load at saxpy.hip:53, 0x7f0000102750, lanes 0-24`
+/// `flat_load_dword v1, v[2:3] at 0x7f0000102614, saxpy.hip:53`; with its certainty if that is more than possible, and
+/// with its address if that is known.
 fn line(suspect: &Suspect, scene: &Scene<'_>) -> String {
-    let access = &suspect.text;
+    let certainty = match suspect.confidence {
+        Confidence::Possible => String::new(),
+        more => format!("{}: ", words::certainty(more)),
+    };
     let place = words::place(&suspect.at).map_or_else(String::new, |place| format!(", {place}"));
     let address = words::addresses(&suspect.addresses, |space| scene.space(suspect.wave, space));
-    let address =
-        address.map_or_else(|| "address unknown".to_owned(), |address| format!("address {address}"));
-    format!(
-        "{}: {access} at {:#x}{place}, {address}",
-        words::certainty(suspect.confidence),
-        suspect.instruction
-    )
+    let address = address.map_or_else(String::new, |address| format!(", address {address}"));
+    format!("{certainty}{} at {:#x}{place}{address}", suspect.text, suspect.instruction)
 }

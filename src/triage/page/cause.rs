@@ -84,7 +84,8 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
         }
         Cause::Breakpoint => format!("{kernel} stopped at a breakpoint{wave}"),
         Cause::Bystander { faulted } => {
-            format!("{kernel} stopped because of the fault of wave {}{wave}", scene.id(*faulted))
+            let own = wave.trim_start_matches(": ");
+            format!("{kernel}: {own} stopped because of the fault of wave {}", scene.id(*faulted))
         }
         Cause::Hang => hang::headline(triage.hang.as_ref(), scene),
     }

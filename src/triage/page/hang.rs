@@ -6,7 +6,7 @@ use super::layout::Page;
 use super::words;
 use crate::notation::{counted, list, plural};
 use crate::triage::scene::Scene;
-use crate::triage::{GroupWait, Hang, PolledValue, WaveState, WaveWait};
+use crate::triage::{Cause, GroupWait, Hang, PolledValue, Triage, WaveState, WaveWait};
 use crate::units::WaveId;
 
 /// Maximum number of dispatches, work-groups and loops in text.
@@ -16,9 +16,9 @@ const MAX_WAVES: usize = 16;
 /// Maximum number of sentences of a proof.
 const MAX_PROOF: usize = 4;
 
-/// A state with its number of waves: `3 wait at a barrier`.
-fn state(of: WaveState, count: usize) -> String {
-    let words = match of {
+/// A state as a verb: `wait at a barrier`.
+fn state(of: WaveState, count: usize) -> &'static str {
+    match of {
         WaveState::AtBarrier => plural(count, "waits at a barrier", "wait at a barrier"),
         WaveState::Spinning => plural(count, "spins in a loop", "spin in a loop"),
         WaveState::WaitingMemory => plural(count, "waits for memory", "wait for memory"),
@@ -28,8 +28,7 @@ fn state(of: WaveState, count: usize) -> String {
         WaveState::Ended => "ended",
         WaveState::Running => plural(count, "runs", "run"),
         WaveState::Unknown => plural(count, "has an unknown state", "have unknown states"),
-    };
-    format!("{count} {words}")
+    }
 }
 
 /// `deadlock` with the first work-group, or the states of all waves.
@@ -42,7 +41,7 @@ pub(super) fn headline(hang: Option<&Hang>, scene: &Scene<'_>) -> String {
         (false, true) => ("hang", "likely"),
         (false, false) => ("no hang is visible", "one capture cannot exclude it"),
     };
-    match hang.groups.iter().find(|group| !group.waiting.is_empty() && !group.missing.is_empty()) {
+    match blocked(hang) {
         Some(group) => {
             let (waiting, missing) = (group.waiting.len(), group.missing.len());
             let wait = plural(waiting, "waits", "wait");
@@ -58,7 +57,21 @@ pub(super) fn headline(hang: Option<&Hang>, scene: &Scene<'_>) -> String {
     }
 }
 
-/// `3 wait at a barrier, 2 run`; the number of waves without their states.
+/// The first work-group that waits for waves.
+fn blocked(hang: &Hang) -> Option<&GroupWait> {
+    hang.groups.iter().find(|group| !group.waiting.is_empty() && !group.missing.is_empty())
+}
+
+/// Whether the first sentence has the states of all waves.
+pub(super) fn has_totals(triage: &Triage) -> bool {
+    match triage.cause {
+        Some(Cause::Hang) => triage.hang.as_ref().is_some_and(|hang| blocked(hang).is_none()),
+        None => triage.waves.faulted == 0,
+        Some(_) => false,
+    }
+}
+
+/// `3 waves wait at a barrier, 2 run`; the number of waves without their states.
 pub(super) fn totals(hang: Option<&Hang>, scene: &Scene<'_>) -> String {
     let mut totals: Vec<(WaveState, usize)> = Vec::new();
     for (_, state, count) in hang.iter().flat_map(|hang| &hang.counts) {
@@ -69,23 +82,30 @@ pub(super) fn totals(hang: Option<&Hang>, scene: &Scene<'_>) -> String {
     }
     match totals.is_empty() {
         true => counted(scene.waves(), "wave"),
-        false => states(&totals).join(", "),
+        false => states(&totals),
     }
 }
 
-fn states(counts: &[(WaveState, usize)]) -> Vec<String> {
-    counts.iter().map(|(of, count)| state(*of, *count)).collect()
+fn states(counts: &[(WaveState, usize)]) -> String {
+    let each = counts.iter().enumerate().map(|(index, (of, count))| {
+        let waves = if index == 0 { counted(*count, "wave") } else { count.to_string() };
+        format!("{waves} {}", state(*of, *count))
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn rows(hang: &Hang, scene: &Scene<'_>, page: &mut Page) {
+/// The rows; `has_totals`: those of the first sentence are not repeated.
+pub(super) fn rows(hang: &Hang, has_totals: bool, scene: &Scene<'_>, page: &mut Page) {
     let by_dispatch: Vec<_> = hang.counts.chunk_by(|(one, ..), (next, ..)| one == next).collect();
     let each = by_dispatch.iter().take(MAX_ROWS).map(|counts| {
         let dispatch = counts.first().and_then(|(dispatch, ..)| *dispatch);
         let dispatch = dispatch.map_or_else(|| "unknown dispatch".to_owned(), |id| format!("dispatch {id}"));
         let counts: Vec<_> = counts.iter().map(|(_, state, count)| (*state, *count)).collect();
-        format!("{dispatch}: {}", states(&counts).join(", "))
+        format!("{dispatch}: {}", states(&counts))
     });
-    page.list("States", each.chain(words::more(by_dispatch.len(), MAX_ROWS)));
+    if !has_totals || by_dispatch.len() > 1 {
+        page.list("States", each.chain(words::more(by_dispatch.len(), MAX_ROWS)));
+    }
     let waiting = || hang.groups.iter().filter(|group| !group.waiting.is_empty());
     let each = waiting().take(MAX_ROWS).map(|of| group(of, hang, scene));
     page.list("Barriers", each.chain(words::more(waiting().count(), MAX_ROWS)));

@@ -4,7 +4,7 @@ use super::headline::is_good;
 use super::layout::{Page, whole};
 use super::words;
 use crate::notation::counted;
-use crate::triage::Suspect;
+use crate::triage::{Confidence, Suspect};
 use crate::triage::scene::LanesByState;
 use crate::units::{LaneId, LaneSet};
 
@@ -16,7 +16,11 @@ pub(super) fn rows(lanes: &LanesByState, suspect: Option<&Suspect>, page: &mut P
     let faulting =
         suspect.filter(|suspect| !is_good(suspect)).map_or(LaneSet::EMPTY, |suspect| suspect.lanes);
     let unknown = suspect.and_then(|suspect| suspect.unknown.as_ref()).map_or(LaneSet::EMPTY, |of| of.lanes);
-    let fault = if suspect.is_some_and(|suspect| suspect.is_bound) { "at most" } else { "faulting" };
+    let fault = match suspect {
+        Some(suspect) if suspect.is_bound => "at most",
+        Some(Suspect { confidence: Confidence::Possible, .. }) => "possible",
+        _ => "faulting",
+    };
     let sets = [
         ('X', fault, faulting),
         ('?', "unknown address", unknown),

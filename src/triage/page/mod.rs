@@ -57,7 +57,7 @@ pub fn page(triage: &Triage, scene: &Scene<'_>, command: &dyn Fn(&Step) -> Optio
     reports(triage, &mut page);
     stops(triage, &mut page);
     if let Some(hang) = &triage.hang {
-        hang::rows(hang, scene, &mut page);
+        hang::rows(hang, hang::has_totals(triage), scene, &mut page);
     }
     stack(triage, scene, &mut page);
     let missing = triage.missing.iter().take(MAX_MISSING).map(ToString::to_string);
@@ -114,7 +114,7 @@ fn stack(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
     page.row("Stack", &format!("{}: {}", info.name, info.cause));
     let Some(stack) = scene.stack(info.wave) else { return };
     // The page folds the lines itself.
-    let text = report::stack::text(&stack, Style::Plain).replace("\n    ", " ");
+    let text = report::stack::brief(&stack, Style::Plain).replace("\n    ", " ");
     let lines: Vec<&str> = text.lines().collect();
     for line in lines.iter().take(MAX_FRAMES) {
         page.row("", line);

@@ -138,7 +138,7 @@ wave 1, saxpy.hip:54 (likely)
 Access    load of 4 bytes: flat_load_dword v2, v[0:1] at 0x7f0000102790, 1
           instruction before the PC
 Address   0x7f0000201000 in lane 24
-Pointer   x = 0x7f0000200000 (argument), elements of 4 bytes; index 1024 = i;
+Pointer   x = 0x7f0000200000 (argument), elements of 4 bytes; index i = 1024;
           n = 1024 (argument)
 Memory    0x7f0000200000-0x7f0000201000 (x); its bounds are rounded to pages
 Because   the capture has no memory at the address
@@ -156,6 +156,9 @@ Next      Locals { wave: WaveId(0), id: 1, lane: Some(LaneId(24)) }
           Debugger
 ";
     assert_eq!(page(&overrun()), expected);
+    let mut possible = overrun();
+    possible.suspects[0].confidence = Confidence::Possible;
+    assert!(page(&possible).contains("X possible: 24   + active"), "the certainty is in the legend");
 }
 
 #[test]
@@ -191,8 +194,8 @@ fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
         "saxpy reads x[1024] (i = 1024, n = 1024), right past the end of x: at most lane",
         "24 of wave 1 and 4 more waves, saxpy.hip:54 (possible, one of 2 accesses)",
         "          unknown in lanes 0-1: v[0:1] was overwritten at 0x7f0000102794",
-        "Others    possible: global_store_dword v[2:3], v1, off at 0x7f0000102790,",
-        "          saxpy.hip:57, address 0x10 to 0x20",
+        "Others    global_store_dword v[2:3], v1, off at 0x7f0000102790, saxpy.hip:57,",
+        "          address 0x10 to 0x20",
         "Lanes     ??++++++++++++++++++++++X.......................................",
         "          X at most: 24   ? unknown address: 0-1   + active: 2-23",
         "          . inactive: 25-63",
@@ -229,7 +232,7 @@ fn each_pattern_ends_the_sentence() {
         (Pattern::NonCanonical, "a non-canonical address"),
         (
             Pattern::Wrapped32 { times: 1, meant: 0x7f00_0020_0010 },
-            "a 32-bit overflow of index times size: 0x7f0000200010 is in memory",
+            "a 32-bit overflow of index times size (0x7f0000200010 is in memory)",
         ),
         (Pattern::NegativeIndex { index: -1, is_zero_extended: false }, "the negative index -1"),
         (
@@ -241,7 +244,7 @@ fn each_pattern_ends_the_sentence() {
         (Pattern::HostPointer, "memory of the host alone"),
         (
             Pattern::FlippedBit { bit: 40, meant: 0x1000, alternatives: 1 },
-            "one flipped bit: without bit 40 it is 0x1000 in memory, like 1 other bit more",
+            "one flipped bit (bit 40: 0x1000 is in memory; 1 other bit fits as well)",
         ),
         (Pattern::PastEnd(near(4, Some("x"))), "4 bytes past the end of x"),
         (Pattern::PastEnd(near(1, None)), "1 byte past the end of 0x7f0000200000-0x7f0000201000"),
@@ -298,7 +301,7 @@ fn an_index_has_its_rule_and_addresses_have_theirs() {
     );
     for line in [
         "Address   0x7f0000201000 in lane 24 to 0x7f000020109c in lane 63, +4 bytes from",
-        "Pointer   x = 0x7f0000200000 (argument), elements of 4 bytes; index 1024 in lane\n          24, +1 from lane to lane = i; n = 1024 (argument)\n",
+        "Pointer   x = 0x7f0000200000 (argument), elements of 4 bytes; index i = 1024 in\n          lane 24, +1 from lane to lane; n = 1024 (argument)\n",
     ] {
         assert!(text.contains(line), "{text}");
     }
@@ -369,7 +372,7 @@ fn other_causes_have_their_sentence_and_evidence() {
             "kern: invalid packet",
             "",
         ),
-        (Cause::Bystander { faulted: WaveId(1) }, "saxpy stopped because of the fault of wave 2: wave 1", ""),
+        (Cause::Bystander { faulted: WaveId(1) }, "saxpy: wave 1 stopped because of the fault of wave 2", ""),
         (Cause::Breakpoint, "saxpy stopped at a breakpoint: wave 1", ""),
     ];
     for (cause, sentence, evidence) in cases {
@@ -436,8 +439,8 @@ fn a_hang_has_states_barriers_loops_and_the_proof() {
 deadlock in saxpy: 3 waves of work-group (0,0,0) wait at a barrier that wave 4
 has not reached (proven)
 
-States    dispatch 1: 3 wait at a barrier, 2 spin in a loop
-          dispatch 2: 3 run
+States    dispatch 1: 3 waves wait at a barrier, 2 spin in a loop
+          dispatch 2: 3 waves run
 Barriers  work-group (0,0,0): waves 1-3 wait; missing: wave 4 at spin.hip:10-12
 Loops     waves 4-5 at spin.hip:10-12 poll *flag = 0x0 at 0x7f0000200000 (lanes
           0-3)
@@ -451,8 +454,14 @@ Next      Groups
     hang.is_deadlock = false;
     hang.groups.clear();
     let text = page(&open);
-    let sentence = "hang in saxpy: 3 wait at a barrier, 2 spin in a loop, 3 run (likely)\n";
+    let sentence = "hang in saxpy: 3 waves wait at a barrier, 2 spin in a loop, 3 run (likely)\n";
     assert!(text.starts_with(sentence), "{text}");
+    assert!(text.contains("\nStates    dispatch 1: 3 waves wait"), "{text}");
+    // One dispatch: the sentence has the states.
+    open.hang.as_mut().unwrap().counts.truncate(2);
+    let text = page(&open);
+    assert!(text.starts_with("hang in saxpy: 3 waves wait at a barrier, 2 spin in a loop (likely)\n"), "{text}");
+    assert!(!text.contains("States"), "{text}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub(super) fn pattern(pattern: &Pattern) -> String {
         Pattern::Null { offset, .. } => format!("a null pointer plus {offset:#x}"),
         Pattern::NonCanonical => "a non-canonical address".to_owned(),
         Pattern::Wrapped32 { meant, .. } => {
-            format!("a 32-bit overflow of index times size: {meant:#x} is in memory")
+            format!("a 32-bit overflow of index times size ({meant:#x} is in memory)")
         }
         Pattern::NegativeIndex { index, is_zero_extended: true } => {
             format!("the negative index {index}, zero-extended")
@@ -135,9 +135,9 @@ pub(super) fn pattern(pattern: &Pattern) -> String {
         Pattern::FlippedBit { bit, meant, alternatives } => {
             let others = match alternatives {
                 0 => String::new(),
-                count => format!(", like {} more", counted(*count, "other bit")),
+                count => format!("; {} {} as well", counted(*count, "other bit"), plural(*count, "fits", "fit")),
             };
-            format!("one flipped bit: without bit {bit} it is {meant:#x} in memory{others}")
+            format!("one flipped bit (bit {bit}: {meant:#x} is in memory{others})")
         }
         Pattern::PastEnd(of) if of.distance == 0 => format!("right past the end of {}", allocation(of)),
         Pattern::PastEnd(of) => {

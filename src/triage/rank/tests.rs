@@ -164,3 +164,42 @@ fn the_only_known_candidate_of_a_page_is_named() {
     assert_eq!(ranked(&text, [Fine, Unknown, Fine], false, |_| {}).1, Confidence::Possible);
     assert!(Evidence::OnlyOne.to_string().contains("no other access"));
 }
+
+/// The reasons of an access on the page, the farthest of a code.
+fn reasons(text: &str, change: Change) -> Vec<Evidence> {
+    let walk = walk(&code(Generation::Gfx90a, text));
+    let candidate = walk.candidates.last().unwrap();
+    let mut sighting = sighting(candidate.ways[0], OnPage);
+    change(&mut sighting);
+    let one = Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 };
+    rank(vec![one], true, true).remove(0).evidence
+}
+
+/// What keeps an access on the page from `exact` is among its reasons.
+#[test]
+fn doubts_of_paths_are_reasons() {
+    let diamond = "global_load_dword v1, v[10:11], off
+        s_cbranch_scc1 ELSE
+        v_mov_b32_e32 v10, 0
+        s_branch END
+        ELSE:
+        s_nop 0
+        END:
+        PC
+        s_endpgm";
+    let turn = "LOOP:
+        global_load_dword v1, v[10:11], off
+        PC
+        s_cbranch_scc1 LOOP
+        s_endpgm";
+    let path = [Evidence::DependsOnPath, Evidence::InLoop];
+    let of = |text: &str, change: Change| -> Vec<Evidence> {
+        reasons(text, change).into_iter().filter(|one| path.contains(one)).collect()
+    };
+    assert_eq!(of(diamond, |_| {}), [Evidence::DependsOnPath]);
+    assert_eq!(of(turn, |_| {}), [Evidence::InLoop]);
+    assert_eq!(of(&text("s_nop 0"), |one| one.look.is_detour = true), [Evidence::DependsOnPath]);
+    assert_eq!(of(&text("s_nop 0"), |_| {}), []);
+    // No path changes both arms' addresses: the branch alone says nothing about them.
+    assert_eq!(of(&diamond.replace("v_mov_b32_e32 v10, 0", "s_nop 0"), |_| {}), []);
+}
