@@ -80,7 +80,8 @@ pub(crate) struct CaptureArgs {
     /// The processor, where the dump does not name it: gfx90a
     #[arg(long, value_name = "NAME", help_heading = CAPTURES)]
     pub(crate) processor: Option<String>,
-    /// A text that reports the fault: a program's output or a kernel log; may be repeated
+    /// A text that reports the fault: a program's output or a kernel log, a file, a pipe, or - for standard input; may be
+    /// repeated
     #[arg(long = "log", value_name = "FILE", help_heading = CAPTURES)]
     pub(crate) logs: Vec<PathBuf>,
     /// The address of the fault: 0x7f0000201008 is a byte, 0x7f0000201xxx or 0x7f0000201000 a page, and +N adds the

@@ -1,5 +1,6 @@
 //! `lanescope info DUMP`: the contents, the gaps and the problems of a dump.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use serde_json::json;
@@ -28,10 +29,15 @@ const MAX_SOURCES: usize = 32;
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open_quietly(&args.from, targets)?;
-    if args.json { print_json(out, &answer(&opened)) } else { people(&opened, out) }
+    if args.json {
+        return print_json(out, &answer(&opened));
+    }
+    let mut text = String::new();
+    people(&opened, &mut text)?;
+    Ok(out.write_all(Style::Coloured.folded(&text).as_bytes())?)
 }
 
-fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
+fn people(dump: &Dump, out: &mut String) -> std::fmt::Result {
     let capture = dump.capture();
     let from = &capture.provenance;
     writeln!(out, "{} ({})", capture.name, from.format)?;
@@ -109,7 +115,7 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
             cells.push(problem.unwrap_or_else(|| "has debug information".to_owned()));
             if is_sound { table.row(cells) } else { table.alarm_row(cells) }
         }
-        out.write_all(table.render(style).as_bytes())?;
+        out.push_str(&table.render(style));
     }
     for unconfirmed in capture.unconfirmed() {
         writeln!(out, "{}", style.alarm(&unconfirmed))?;
@@ -136,7 +142,7 @@ fn missing(capture: &Capture) -> Vec<String> {
     let no_scratch = capture.waves.iter().filter(|wave| wave.private_size == Some(0)).count();
     if no_scratch > 0 {
         missing.push(format!(
-            "no scratch: {no_scratch} of {} waves have no private memory, their queues were given none",
+            "no scratch: {no_scratch} of {} waves have no private memory: their queues have none",
             capture.waves.len()
         ));
     }

@@ -20,7 +20,7 @@ use super::{DumpArgs, Failure, WaveArgs, dump, shell};
 use crate::arch::Targets;
 use crate::notation::plural;
 use crate::server::{Endpoint, Facade, Listen, ServeOptions, TRIAGE, Threads, ThreadsAs};
-use crate::session::{DumpFacts as _, Inspect, Session, Waves as _};
+use crate::session::{DumpFacts as _, Inspect, Session, Waves as _, problem_notice};
 use crate::triage;
 use crate::view::{Extent, Views};
 
@@ -171,7 +171,10 @@ fn announce(
     writeln!(out, "Serving {name}: {waves} {word} of {target}:{}{lanes}", kind.wave_size)?;
     writeln!(out, "{}\n{TRIAGE}", triage::summary(session.faulted(), waves, &session.faults()))?;
     let note = client.and_then(|client| client.note(&kind.target));
-    for notice in session.notices().into_iter().chain(note) {
+    // The warnings have the problems.
+    let problems = problem_notice(&session.problems());
+    let notices = session.notices().into_iter().filter(|notice| Some(notice) != problems.as_ref());
+    for notice in notices.chain(note) {
         writeln!(out, "Note: {notice}")?;
     }
     for endpoint in endpoints {

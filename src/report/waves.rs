@@ -1,8 +1,8 @@
 //! Tables of waves, and of the lanes of a wave.
 
 use super::lanes::Detail;
-use super::text::place;
 use super::table::folded;
+use super::text::place;
 use super::{Style, Table};
 use crate::notation;
 use crate::session::{LaneInfo, LaneState, WaveInfo, Waves};

@@ -45,6 +45,31 @@ pub struct Suspect {
     pub term: Option<Term>,
 }
 
+impl Suspect {
+    /// A suspect with its instruction, at address 0 directly before the PC, and without addresses or evidence.
+    #[must_use]
+    pub fn new(wave: WaveId, pc: Pc, text: &str, access: Access) -> Self {
+        Self {
+            wave,
+            pc,
+            instruction: 0,
+            text: text.to_owned(),
+            distance: 1,
+            access,
+            lanes: LaneSet::EMPTY,
+            is_bound: false,
+            addresses: Vec::new(),
+            unknown: None,
+            confidence: Confidence::Possible,
+            evidence: Vec::new(),
+            patterns: Vec::new(),
+            also: Vec::new(),
+            at: SourceAt::default(),
+            term: None,
+        }
+    }
+}
+
 /// The address of a lane, or of a scalar access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressOf {
@@ -173,7 +198,9 @@ impl Display for Evidence {
             Self::AtPc => f.write_str("the wave stopped before this instruction, unless the PC is too early"),
             Self::Recovered => f.write_str("the address is computed again from values that survived"),
             Self::OtherPath => f.write_str("a branch leads to the PC: another path lacks this access"),
-            Self::DependsOnPath => f.write_str("several paths lead to the PC: the address is that by one of them"),
+            Self::DependsOnPath => {
+                f.write_str("several paths lead to the PC: the address is that by one of them")
+            }
             Self::InLoop => f.write_str("a loop executes it: the address is that of the last turn"),
             Self::ExecChanged(value) => write!(f, "EXEC changed at {value:#x}: the lanes are an upper bound"),
             Self::Unknown(value) => value.fmt(f),

@@ -82,7 +82,7 @@ pub struct Stops {
 }
 
 /// A place in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceAt {
     /// The function, demangled.
     pub function: Option<String>,

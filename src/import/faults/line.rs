@@ -99,11 +99,11 @@ pub(super) fn name(text: &[u8]) -> Option<String> {
     (!text.is_empty()).then(|| clean(String::from_utf8_lossy(text)).into_owned())
 }
 
-/// `Node: 1` of old agents, on a line of its own.
+/// `Node: 1` of old agents, on a line of its own, perhaps behind the time and place of a log.
 pub(super) fn node(text: &[u8]) -> Option<u32> {
-    let text = text.trim_ascii();
-    let number = Cursor::new(after(text, "Node: ")?).decimal()?;
-    text.starts_with(b"Node: ").then(|| u32::try_from(number).ok()).flatten()
+    let mut cursor = Cursor::new(after(text.trim_ascii_end(), "Node: ")?);
+    let number = cursor.decimal()?;
+    cursor.rest.is_empty().then(|| u32::try_from(number).ok()).flatten()
 }
 
 /// A pointer as glibc prints it: `0x7f00`, `(nil)`; also `0x12345xxx`.

@@ -1,7 +1,8 @@
 //! The user's logs (`--log`): a program's output or a kernel log, of which only reports of faults are read.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek as _};
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use super::Reported;
@@ -24,9 +25,7 @@ pub(in crate::import) fn read(path: &Path, problems: &mut Vec<Problem>) -> Resul
 fn read_within(path: &Path, most: u64, problems: &mut Vec<Problem>) -> Result<Reported, ImportError> {
     let name = path.display().to_string();
     let io = |source| ImportError::Io { file: format!("--log {name}"), source };
-    let file = open_regular(path).map_err(io)?;
-    let order = order(&file).map_err(io)?;
-    let mut source = decoded(&file, order).take(most);
+    let mut source = opened(path).and_then(text).map_err(io)?.take(most);
     let reported = super::read(&name, BufReader::with_capacity(1 << 20, source.by_ref())).map_err(io)?;
     let place =
         || FileLocation { file: name.clone(), key: Some("--log".to_owned()), ..FileLocation::default() };
@@ -42,16 +41,21 @@ fn read_within(path: &Path, most: u64, problems: &mut Vec<Problem>) -> Result<Re
     Ok(reported)
 }
 
-/// The byte order of a text in UTF-16; the file is then at its start again.
-fn order(mut file: &File) -> io::Result<Option<Order>> {
-    let mut start = [0; 4];
-    let mut count = 0;
-    while let Some(rest) = start.get_mut(count..).filter(|rest| !rest.is_empty()) {
-        match file.read(rest)? {
-            0 => break,
-            more => count += more,
-        }
+/// A regular file, a pipe, or standard input for `-`.
+fn opened(path: &Path) -> io::Result<Box<dyn Read>> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(io::stdin().lock()));
     }
-    file.rewind()?;
-    Ok(Order::of(start.get(..count).unwrap_or_default()))
+    match std::fs::metadata(path)?.file_type().is_fifo() {
+        true => Ok(Box::new(File::open(path)?)),
+        false => Ok(Box::new(open_regular(path)?)),
+    }
+}
+
+/// A text as UTF-8; its first bytes have the byte order of UTF-16.
+fn text(mut source: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    let mut start = Vec::new();
+    source.by_ref().take(4).read_to_end(&mut start)?;
+    let order = Order::of(&start);
+    Ok(decoded(io::Cursor::new(start).chain(source), order))
 }

@@ -163,3 +163,6 @@ impl Reported {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+#[path = "wordings_tests.rs"]
+mod wordings;

@@ -226,7 +226,8 @@ impl<'a> Frames<'a> {
         }
         let mut end = self.walk.end().cloned().unwrap_or(StackEnd::Outermost);
         // The capture's text has the function of the PC, but no rules for its caller.
-        let is_by_text = frames.last().is_some_and(|last| matches!(last.problem, Some(SourceError::ByText(_))));
+        let is_by_text =
+            frames.last().is_some_and(|last| matches!(last.problem, Some(SourceError::ByText(_))));
         if let StackEnd::NoCodeObject { pc } = end
             && is_by_text
         {

@@ -76,7 +76,7 @@ pub(super) fn reported(faults: &[Fault]) -> Option<Cause> {
 
 /// The place of a stack frame.
 fn place(session: &dyn Inspect, frame: Option<&StackFrame>) -> SourceAt {
-    let Some(frame) = frame else { return SourceAt { function: None, file: None, line: None, text: None } };
+    let Some(frame) = frame else { return SourceAt::default() };
     source_at(session, frame.function.clone(), frame.file.clone(), frame.line)
 }
 

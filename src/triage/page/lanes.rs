@@ -4,8 +4,8 @@ use super::headline::is_good;
 use super::layout::{Page, whole};
 use super::words;
 use crate::notation::counted;
-use crate::triage::{Confidence, Suspect};
 use crate::triage::scene::LanesByState;
+use crate::triage::{Confidence, Suspect};
 use crate::units::{LaneId, LaneSet};
 
 /// The strip of a wave: `suspect` marks the lanes of the access and those with an unknown address.

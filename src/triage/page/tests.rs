@@ -55,22 +55,13 @@ fn suspect(text: &str, addresses: &[(u8, u64)]) -> Suspect {
         bytes: access.bytes,
     };
     Suspect {
-        wave: WaveId(0),
-        pc: Pc(0x7f00_0010_2798),
         instruction: 0x7f00_0010_2790,
-        text: text.to_owned(),
-        distance: 1,
         lanes: addresses.iter().map(|(lane, _)| LaneId(*lane)).collect(),
-        is_bound: false,
         addresses: addresses.iter().map(of).collect(),
-        unknown: None,
         confidence: Confidence::Likely,
         evidence: vec![Evidence::NotCaptured, Evidence::Outstanding],
-        patterns: Vec::new(),
-        also: Vec::new(),
         at: at(54, "    float xi = x[i];"),
-        term: None,
-        access,
+        ..Suspect::new(WaveId(0), Pc(0x7f00_0010_2798), text, access)
     }
 }
 
@@ -346,7 +337,7 @@ fn other_causes_have_their_sentence_and_evidence() {
         (Cause::Trap { at: at(9, ""), id: None }, "saxpy executes a trap: wave 1, saxpy.hip:9", ""),
         (
             Cause::IllegalInstruction {
-                at: SourceAt { function: None, file: None, line: None, text: None },
+                at: SourceAt::default(),
                 address: 0x7f00_0010_2798,
                 bytes: vec![0xff, 0, 0, 0x10],
                 elsewhere: vec![Foreign { processor: "gfx1100".to_owned(), text: "v_nop".to_owned() }],
@@ -460,7 +451,10 @@ Next      Groups
     // One dispatch: the sentence has the states.
     open.hang.as_mut().unwrap().counts.truncate(2);
     let text = page(&open);
-    assert!(text.starts_with("hang in saxpy: 3 waves wait at a barrier, 2 spin in a loop (likely)\n"), "{text}");
+    assert!(
+        text.starts_with("hang in saxpy: 3 waves wait at a barrier, 2 spin in a loop (likely)\n"),
+        "{text}"
+    );
     assert!(!text.contains("States"), "{text}");
 }
 

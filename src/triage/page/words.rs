@@ -135,7 +135,9 @@ pub(super) fn pattern(pattern: &Pattern) -> String {
         Pattern::FlippedBit { bit, meant, alternatives } => {
             let others = match alternatives {
                 0 => String::new(),
-                count => format!("; {} {} as well", counted(*count, "other bit"), plural(*count, "fits", "fit")),
+                count => {
+                    format!("; {} {} as well", counted(*count, "other bit"), plural(*count, "fits", "fit"))
+                }
             };
             format!("one flipped bit (bit {bit}: {meant:#x} is in memory{others})")
         }

@@ -7,7 +7,7 @@ use crate::session::{MemoryAddress, MockInspect, Region};
 use crate::triage::accessed::{Accessed, AddressParts, LaneAt};
 use crate::triage::map::Map;
 use crate::triage::source::Found;
-use crate::triage::{Confidence, Pattern, PatternOf, SourceAt, Suspect};
+use crate::triage::{Pattern, PatternOf, Suspect};
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
 /// Listed memory: first address, number of bytes, name.
@@ -111,24 +111,9 @@ impl Case {
     fn found_with(&self, found: &Found) -> Vec<Pattern> {
         let session = session(self.is_whole);
         let generation = Processor::named("gfx90a").unwrap().generation;
-        let suspect = Suspect {
-            wave: WaveId(0),
-            pc: Pc(0),
-            instruction: 0,
-            text: self.text.to_owned(),
-            distance: 1,
-            access: isa::decode(self.text, generation).unwrap().access.unwrap(),
-            lanes: LaneSet::one(LaneId(7)),
-            is_bound: false,
-            addresses: Vec::new(),
-            unknown: None,
-            confidence: Confidence::Possible,
-            evidence: Vec::new(),
-            patterns: Vec::new(),
-            also: Vec::new(),
-            at: SourceAt { function: None, file: None, line: None, text: None },
-            term: None,
-        };
+        let access = isa::decode(self.text, generation).unwrap().access.unwrap();
+        let lanes = LaneSet::one(LaneId(7));
+        let suspect = Suspect { lanes, ..Suspect::new(WaveId(0), Pc(0), self.text, access) };
         let accessed = Accessed {
             session: &session,
             suspect: &suspect,

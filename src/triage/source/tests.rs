@@ -13,7 +13,7 @@ use crate::session::{
     Code as _, Dump, Instructions, MemoryAddress, MockInspect, ReadError, Region, Session, Waves as _,
 };
 use crate::triage::registers::{WaveRegisters, apertures};
-use crate::triage::{AddressOf, Confidence, DeclaredBounds, IndexRule, Pattern, SourceAt, Suspect, Term};
+use crate::triage::{AddressOf, DeclaredBounds, IndexRule, Pattern, SourceAt, Suspect, Term};
 use crate::units::{Address, AddressSpace, DieOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
 fn generation(session: &Session) -> Generation {
@@ -53,22 +53,11 @@ pub(in crate::triage) fn suspect(
         other => panic!("lane {:?}: {other:?}", found.lane),
     });
     Suspect {
-        wave,
-        pc: session.wave(wave).unwrap().pc.unwrap(),
         instruction: at,
-        text: text.to_owned(),
-        distance: 1,
         addresses: addresses.collect(),
-        access,
         lanes: set,
-        is_bound: false,
-        unknown: None,
-        confidence: Confidence::Likely,
-        evidence: Vec::new(),
-        patterns: Vec::new(),
-        also: Vec::new(),
-        at: SourceAt { function: None, file: None, line: None, text: source.map(str::to_owned) },
-        term: None,
+        at: SourceAt { text: source.map(str::to_owned), ..SourceAt::default() },
+        ..Suspect::new(wave, session.wave(wave).unwrap().pc.unwrap(), text, access)
     }
 }
 
@@ -252,22 +241,10 @@ fn term_of(parts: Parts, addresses: &[u64], line: Option<&str>) -> Option<Term> 
         isa::decode("global_load_dword v2, v[0:1], off", Generation::Gfx90a).unwrap().access.unwrap();
     let lanes = addresses.iter().filter_map(|of| of.lane).collect();
     let mut found = Suspect {
-        wave: WaveId(0),
-        pc: Pc(8),
-        instruction: 0,
-        text: String::new(),
-        distance: 1,
-        access,
         lanes,
-        is_bound: false,
         addresses,
-        unknown: None,
-        confidence: Confidence::Possible,
-        evidence: Vec::new(),
-        patterns: Vec::new(),
-        also: Vec::new(),
-        at: SourceAt { function: None, file: None, line: None, text: line.map(str::to_owned) },
-        term: None,
+        at: SourceAt { text: line.map(str::to_owned), ..SourceAt::default() },
+        ..Suspect::new(WaveId(0), Pc(8), "", access)
     };
     describe(&session, &[], &mut found);
     found.term

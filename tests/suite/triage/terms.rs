@@ -7,7 +7,7 @@ use std::io::Write as _;
 use lanescope::arch::{Processor, WaveArch};
 use lanescope::isa::{self, LaneAddress, ReadRegister, RegisterFile, WaveContext};
 use lanescope::session::{DumpFacts as _, MemoryAddress, Session, Storage as _, Waves as _};
-use lanescope::triage::{AddressOf, Confidence, Pattern, SourceAt, Suspect, describe};
+use lanescope::triage::{AddressOf, Pattern, SourceAt, Suspect, describe};
 use lanescope::units::{Address, LaneId, LaneSet, WaveId};
 
 use super::cases::{self, BadAccess, Case, Moment};
@@ -94,22 +94,11 @@ fn suspect(
         return None;
     }
     Some(Suspect {
-        wave,
-        pc: session.wave(wave).unwrap().pc?,
         instruction: access.instruction,
-        text: access.text.clone(),
-        distance: 1,
-        access: decoded,
         lanes,
-        is_bound: false,
         addresses,
-        unknown: None,
-        confidence: Confidence::Possible,
-        evidence: Vec::new(),
-        patterns: Vec::new(),
-        also: Vec::new(),
-        at: SourceAt { function: None, file: None, line: None, text: line.map(str::to_owned) },
-        term: None,
+        at: SourceAt { text: line.map(str::to_owned), ..SourceAt::default() },
+        ..Suspect::new(wave, session.wave(wave).unwrap().pc?, &access.text, decoded)
     })
 }
 

@@ -1,0 +1,349 @@
+//! Every wording of the writers of reports, plain and behind the prefixes of the tools that collect output.
+//!
+//! Sources: ROCr (`runtime.cpp`, `amd_aql_queue.cpp`), CLR (`rocdevice.cpp`), LLVM's offload plugin, rocm-debug-agent, and
+//! Linux (`gmc_v9_0.c` to `gmc_v12_0.c`, Documentation/gpu/amdgpu/debugging.rst).
+
+use super::read;
+use crate::capture::{Capture, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, PAGE};
+
+use FaultKind::{Aperture, Ecc, Exception, IllegalInstruction, Memory, Page, Queue};
+use FaultReason::{HostOnly, NotPresent, ReadOnly};
+use FaultSource::{DebugAgent, Hip, KernelLog, Offload, Runtime};
+
+/// The facts of a report: source, kind, page, node, access.
+type Facts = (FaultSource, FaultKind, Option<u64>, Option<u32>, Option<FaultAccess>);
+
+const AT: Option<u64> = Some(0x7f00_0020_1000);
+const READ: Option<FaultAccess> = Some(FaultAccess::Read);
+const WRITE: Option<FaultAccess> = Some(FaultAccess::Write);
+
+/// One report a row; the lines of each are in the order of the writer.
+const WORDINGS: [(&[&str], Facts, &[FaultReason]); 40] = [
+    // ROCr 1.x, with an agent, and with address 0 as glibc prints it.
+    (
+        &[
+            "Memory access fault by GPU node-1 on address 0x7f0000201000. Reason: Page not present or supervisor privilege.",
+        ],
+        (Runtime, Page, AT, Some(1), None),
+        &[NotPresent],
+    ),
+    (
+        &[
+            "Memory access fault by GPU node-2 (Agent handle: 0x152e220) on address 0x7f0000201000. Reason: Write access to a read-only page.",
+        ],
+        (Runtime, Page, AT, Some(2), WRITE),
+        &[ReadOnly],
+    ),
+    (
+        &["Memory access fault by GPU node-2 (Agent handle: 0x152e220) on address (nil). Reason: Unknown."],
+        (Runtime, Page, Some(0), Some(2), None),
+        &[],
+    ),
+    (
+        &[
+            "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7f0000201000 (may not be exact address). Reason: Host access only.",
+        ],
+        (Runtime, Page, AT, Some(4), None),
+        &[HostOnly],
+    ),
+    (
+        &[
+            "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7f0000201000. Reason: SRAM ECC failure.",
+        ],
+        (Runtime, Ecc, AT, Some(4), None),
+        &[FaultReason::SramEcc],
+    ),
+    (
+        &[
+            "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Generic hang recovery.",
+            "GPU core dump failed",
+        ],
+        (Runtime, Queue, AT, Some(4), None),
+        &[FaultReason::HangRecovery],
+    ),
+    // Its debug builds, and HSA_DEBUG_FAULT=analyze of old ones.
+    (
+        &[
+            "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Unknown.",
+            "Nearby memory map:",
+            "0x7f0000200000, 0x1000",
+        ],
+        (Runtime, Page, AT, Some(4), None),
+        &[],
+    ),
+    (
+        &[
+            "Memory access fault by GPU agent: AMD gfx900",
+            "Node: 1",
+            "Address: 0x7F0000201xxx (page not present;)",
+            "Wavefront found in XNACK error state",
+        ],
+        (Runtime, Page, AT, Some(1), None),
+        &[NotPresent],
+    ),
+    // Queue errors by HIP, newest first.
+    (
+        &[
+            ":0:rocdevice.cpp            :3020: 1500 us: [pid:7 tid:0x7f37] Callback: Queue 0x7ef728200000 aborting with error : HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent attempted to access memory beyond the largest legal address. code: 0x29 [host: node7, GPU index: 2, kernel: f]",
+        ],
+        (Hip, Aperture, None, None, None),
+        &[],
+    ),
+    (
+        &[
+            ":0:rocdevice.cpp            :2984: 1500 us: [pid:7 tid:0x7f37] Callback: Queue 0x7ef728200000 aborting with error : HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception. code: 0x1016",
+        ],
+        (Hip, Exception, None, None, None),
+        &[],
+    ),
+    (
+        &[
+            ":0:rocdevice.cpp            :2614: 1500 us: 7: [tid:0x7f37] Device::callbackQueue aborting with error : HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION: The agent attempted to execute an illegal shader instruction. code: 0x2a",
+        ],
+        (Hip, IllegalInstruction, None, None, None),
+        &[],
+    ),
+    (
+        &[":0:rocdevice.cpp            :2303: 1500 us: Device::callbackQueue aborting with status: 0x2b"],
+        (Hip, Memory, None, None, None),
+        &[],
+    ),
+    (
+        &[":0:rocdevice.cpp            :2303: 1500 us: Device::callbackQueue aborting with status: 0x1000"],
+        (Hip, Queue, None, None, None),
+        &[],
+    ),
+    // HIP's codes, and frameworks.
+    (
+        &["hipErrorIllegalAddress: an illegal memory access was encountered"],
+        (Hip, Memory, None, None, None),
+        &[],
+    ),
+    (&["Error: 'hipErrorLaunchFailure'(719) at main.hip:7"], (Hip, Queue, None, None, None), &[]),
+    (
+        &["torch.AcceleratorError: HIP error: an illegal memory access was encountered"],
+        (Hip, Memory, None, None, None),
+        &[],
+    ),
+    (&["RuntimeError: HIP error: unspecified launch failure"], (Hip, Queue, None, None, None), &[]),
+    (&["xla: CUDA_ERROR_ILLEGAL_ADDRESS"], (Hip, Memory, None, None, None), &[]),
+    // LLVM's offload runtime, oldest first. The reasons of the first are unreliable.
+    (
+        &["[GPU Memory Error] Addr: 0x7f0000201000 Reason: Page not present or supervisor privilege. "],
+        (Offload, Page, AT, None, None),
+        &[],
+    ),
+    (
+        &[
+            "AMDGPU fatal error 1: Memory access fault by GPU 1 (agent 0x55b0) at virtual address (nil). Reasons: Page not present or supervisor privilege, Write access to a read-only page",
+        ],
+        (Offload, Page, Some(0), Some(1), WRITE),
+        &[NotPresent, ReadOnly],
+    ),
+    (
+        &[
+            "Kernel 'omp target in main @ 7 (__omp_offloading_10_7_main_l7)'",
+            "OFFLOAD ERROR: Memory access fault by GPU 8 (agent 0x55b0) at virtual address 0x7f0000201000. Reasons: Unknown (0)",
+        ],
+        (Offload, Page, AT, Some(8), None),
+        &[],
+    ),
+    (
+        &[
+            "OFFLOAD ERROR: memory access fault by GPU 8 (agent 0x55b0) at virtual address 0x7f0000201000. Reasons: Page not present or supervisor privilege",
+        ],
+        (Offload, Page, AT, Some(8), None),
+        &[NotPresent],
+    ),
+    // rocm-debug-agent 1.x, 2.0, later ones of ROCm 4 and 5, and with queue events.
+    (
+        &[
+            "Memory access fault at GPU Node: 2",
+            "Address: 0x7F0000201xxx (page not present;write access to a read-only page;)",
+        ],
+        (DebugAgent, Page, AT, Some(2), WRITE),
+        &[NotPresent, ReadOnly],
+    ),
+    (
+        &["System event (HSA_AMD_GPU_MEMORY_FAULT_EVENT)", "Faulting page: 0x7f0000201000"],
+        (DebugAgent, Page, AT, None, None),
+        &[],
+    ),
+    (
+        &[
+            "System event (HSA_AMD_GPU_MEMORY_FAULT_EVENT: page not present or supervisor privilege, write access to a read-only page)",
+            "Faulting page: 0x7f0000201000",
+        ],
+        (DebugAgent, Page, AT, None, WRITE),
+        &[NotPresent, ReadOnly],
+    ),
+    (
+        &[
+            "Queue error (HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent attempted to access memory beyond the largest legal address.)",
+        ],
+        (DebugAgent, Aperture, None, None, None),
+        &[],
+    ),
+    (
+        &["Queue error (HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception.)"],
+        (DebugAgent, Exception, None, None, None),
+        &[],
+    ),
+    // gfx9: without retry and with it, process in the parentheses up to Linux 6.8.
+    (
+        &[
+            "amdgpu 0000:c3:00.0: amdgpu: [gfxhub0] no-retry page fault (src_id:0 ring:24 vmid:3 pasid:32771, for process app pid 4321 thread app pid 4321)",
+            "amdgpu 0000:c3:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from IH client 0x1b (UTCL2)",
+            "amdgpu 0000:c3:00.0: amdgpu: VM_L2_PROTECTION_FAULT_STATUS:0x00301031",
+            "amdgpu 0000:c3:00.0: amdgpu: \t Faulty UTCL2 client ID: TCP (0x8)",
+            "amdgpu 0000:c3:00.0: amdgpu: \t RW: 0x0",
+        ],
+        (KernelLog, Page, AT, None, READ),
+        &[NotPresent],
+    ),
+    (
+        &[
+            "amdgpu 0000:c3:00.0: amdgpu: [gfxhub0] retry page fault (src_id:0 ring:24 vmid:3 pasid:32771, for process app pid 4321 thread app pid 4321)",
+            "amdgpu 0000:c3:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from IH client 0x1b (UTCL2)",
+            "amdgpu 0000:c3:00.0: amdgpu: VM_L2_PROTECTION_FAULT_STATUS:0x00000000",
+            "amdgpu 0000:c3:00.0: amdgpu: \t Faulty UTCL2 client ID: CB (0x0)",
+        ],
+        (KernelLog, Page, AT, None, None),
+        &[],
+    ),
+    // gfx10.
+    (
+        &[
+            "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:3 pasid:32771, for process app pid 4321 thread app pid 4321)",
+            "amdgpu 0000:03:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from client 0x1b (UTCL2)",
+            "amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x006C0071",
+            "amdgpu 0000:03:00.0: amdgpu: \t Faulty UTCL2 client ID: TCP (0x0)",
+        ],
+        (KernelLog, Page, AT, None, WRITE),
+        &[NotPresent, ReadOnly],
+    ),
+    // gfx11 and gfx12, since Linux 6.9 with the process on its own line.
+    (
+        &[
+            "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:3 pasid:32771)",
+            "amdgpu 0000:03:00.0: amdgpu:  in process app pid 4321 thread app pid 4321)",
+            "amdgpu 0000:03:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from client 10",
+            "amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x00301031",
+            "amdgpu 0000:03:00.0: amdgpu: \t Faulty UTCL2 client ID: TCP (0x8)",
+        ],
+        (KernelLog, Page, AT, None, READ),
+        &[NotPresent],
+    ),
+    // A scalar or instruction fetch, the permission alone, and the memory hub.
+    (
+        &[
+            "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:3 pasid:32771)",
+            "amdgpu 0000:03:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from client 10",
+            "amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x00301431",
+            "amdgpu 0000:03:00.0: amdgpu: \t Faulty UTCL2 client ID: SQC (data) (0xa)",
+        ],
+        (KernelLog, Page, AT, None, READ),
+        &[NotPresent],
+    ),
+    (
+        &[
+            "amdgpu 0000:03:00.0: amdgpu: [mmhub] page fault (src_id:0 ring:40 vmid:3 pasid:32771)",
+            "amdgpu 0000:03:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from client 18",
+            "amdgpu 0000:03:00.0: amdgpu: MMVM_L2_PROTECTION_FAULT_STATUS:0x00301031",
+        ],
+        (KernelLog, Page, AT, None, READ),
+        &[NotPresent],
+    ),
+    // gfx942 counts its hubs: XCC and AID.
+    (
+        &[
+            "amdgpu 0000:c3:00.0: amdgpu: [gfxhub7] no-retry page fault (src_id:0 ring:24 vmid:3 pasid:32771)",
+            "amdgpu 0000:c3:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from IH client 0x1b (UTCL2)",
+            "amdgpu 0000:c3:00.0: amdgpu: VM_L2_PROTECTION_FAULT_STATUS:0x00341051",
+        ],
+        (KernelLog, Page, AT, None, WRITE),
+        &[NotPresent, ReadOnly],
+    ),
+    // The first line was lost, and kernels before 5.1.
+    (
+        &[
+            "amdgpu 0000:03:00.0: amdgpu:   in page starting at address 0x00007f0000201000 from client 10",
+            "amdgpu 0000:03:00.0: amdgpu: GCVM_L2_PROTECTION_FAULT_STATUS:0x00301031",
+        ],
+        (KernelLog, Page, AT, None, READ),
+        &[NotPresent],
+    ),
+    (
+        &[
+            "amdgpu 0000:03:00.0: [gfxhub] VMC page fault (src_id:0 ring:158 vmid:1 pas_id:0)",
+            "amdgpu 0000:03:00.0:   at page 0x00007f0000201000 from 27",
+            "amdgpu 0000:03:00.0: VM_L2_PROTECTION_FAULT_STATUS:0x00301031",
+        ],
+        (KernelLog, Page, AT, None, READ),
+        &[NotPresent],
+    ),
+    // Statuses without a reporter's words: programs print them.
+    (
+        &["terminate called: HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION"],
+        (Runtime, Aperture, None, None, None),
+        &[],
+    ),
+    (&["hsa error: HSA_STATUS_ERROR_MEMORY_FAULT"], (Runtime, Memory, None, None, None), &[]),
+    (
+        &["hsa error: HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION"],
+        (Runtime, IllegalInstruction, None, None, None),
+        &[],
+    ),
+    (&["hsa error: HSA_STATUS_ERROR_EXCEPTION"], (Runtime, Exception, None, None, None), &[]),
+];
+
+/// What collectors write before a line; `{}` has the line in JSON.
+const PREFIXES: [&str; 16] = [
+    "",
+    "[ 1234.567890] ",
+    // dmesg -T, -x, --time-format iso
+    "[Tue Mar  4 12:00:01 2025] ",
+    "kern  :err   : [ 1234.567890] ",
+    "2025-03-04T12:00:01,123456+01:00 ",
+    // journalctl, also -o short-iso and with a process
+    "Mar 04 12:00:01 host kernel: ",
+    "2025-03-04T12:00:01+0100 host kernel: ",
+    "Mar 04 12:00:01 host app[4321]: ",
+    // docker logs -t, docker compose, Kubernetes, Docker's file
+    "2025-03-04T12:00:01.123456789Z ",
+    "app-1  | ",
+    "2025-03-04T12:00:01.123456789+01:00 stderr F ",
+    "{}",
+    // mpirun --tag-output, srun -l, torchrun, colours
+    "[1,3]<stderr>:",
+    " 3: ",
+    "[rank3]: ",
+    "\u{1b}[31m",
+];
+
+#[test]
+fn each_wording_is_read_behind_each_prefix() {
+    for (lines, facts, reasons) in WORDINGS {
+        for prefix in PREFIXES {
+            for end in ["\n", "\r\n"] {
+                let line = |line: &&str| match prefix {
+                    "{}" => {
+                        let entry = serde_json::json!({ "log": format!("{line}\n"), "stream": "stderr" });
+                        format!("{entry}{end}")
+                    }
+                    prefix => format!("{prefix}{line}{end}"),
+                };
+                let text: String = lines.iter().map(line).collect();
+                let mut capture = Capture::default();
+                let left_out = read("run.log", text.as_bytes()).unwrap().into_capture(&mut capture);
+                assert_eq!(left_out, None);
+                let [fault] = capture.faults.as_slice() else { panic!("{text}{:#?}", capture.faults) };
+                let Fault { source, kind, address, node, access, .. } = fault;
+                let page = address.map(|at| at.start);
+                assert!(address.is_none_or(|at| at.bytes == PAGE), "{text}");
+                assert_eq!((*source, *kind, page, *node, *access), facts, "{text}");
+                assert_eq!(fault.reasons, reasons, "{text}");
+            }
+        }
+    }
+}
