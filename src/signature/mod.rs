@@ -1,22 +1,134 @@
 //! Signatures of crashes and hangs: equal for equal causes, over ids, addresses, lanes, grids and GPUs.
 //!
-//! Input: sessions over a dump, with the result of `triage`, and rules about functions. Output: [`Signature`], with the
-//! version of its rules. docs/signatures.md has the rules.
+//! Input: sessions over a dump, which the analysis of [`crate::triage`] reads, and [`Rules`] about functions. Output:
+//! [`Signature`], a hash of words with the version of its rules. docs/signatures.md has the rules. `parts` finds the
+//! facts of waves, `names` folds the names of functions.
 
-use serde::Serialize;
+mod names;
+mod parts;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use rules::{Rules, RulesError};
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::{Dump, Inspect};
+use parts::Parts;
 
 /// The version of the rules, the prefix of every signature.
 pub const VERSION: &str = "ls1";
 
+/// Number of hexadecimal digits of a signature's hash.
+const DIGITS: usize = 12;
+
+/// The facts that a signature contains, from few to many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Cause and kernel.
+    Coarse,
+    /// Cause, functions, file, and kind of access.
+    #[default]
+    Default,
+    /// The same with the line.
+    Line,
+    /// Cause, build id, and offset of the instruction.
+    Exact,
+}
+
 /// A signature of some waves of a dump.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
-    /// `ls1:3f9c2a71`
+    /// `ls1:3f9c2a71d0b4`
     pub id: String,
-    /// The parts in words: `memory violation | saxpy @ saxpy.hip | load`.
+    /// The signature's words: `memory violation | saxpy @ saxpy.hip | load`.
     pub text: String,
-    /// Whether it is made without debug information: kernel, offset, build id.
+    /// The kernel, folded; empty if unknown.
+    pub kernel: String,
+    /// Whether it is made without debug information: kernel, build id and offset.
     pub is_weak: bool,
-    /// Number of waves with it.
+    /// Number of waves with it; 0: a report without a wave.
     pub waves: usize,
+    /// The effect of each rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
+}
+
+/// The signatures of a dump, the one of most waves first; empty if no wave faulted and nothing hangs.
+///
+/// `sessions`: one for each kind of waves of the dump.
+#[must_use]
+pub fn signatures(
+    dump: &Arc<Dump>,
+    sessions: &[&dyn Inspect],
+    rules: &Rules,
+    level: Level,
+) -> Vec<Signature> {
+    let mut found: Vec<Signature> = Vec::new();
+    for (parts, waves) in parts::of(dump, sessions, rules) {
+        let signature = parts.signature(level, waves);
+        match found.iter_mut().find(|known| known.id == signature.id) {
+            Some(known) => known.waves += waves,
+            None => found.push(signature),
+        }
+    }
+    // Equal numbers of waves: by text, which does not depend on the order of waves.
+    found.sort_by(|a, b| b.waves.cmp(&a.waves).then_with(|| a.text.cmp(&b.text)));
+    found
+}
+
+impl Parts {
+    /// The signature of a level.
+    fn signature(&self, level: Level, waves: usize) -> Signature {
+        let is_weak = self.functions.is_empty() && level != Level::Coarse;
+        let text = match level {
+            Level::Coarse => join([self.cause.clone(), self.kernel.clone()]),
+            Level::Exact => join([self.cause.clone(), self.kernel.clone(), self.position()]),
+            Level::Default | Level::Line if is_weak => {
+                join([self.cause.clone(), self.kernel.clone(), self.position(), self.action.clone()])
+            }
+            Level::Default => join([self.cause.clone(), self.place(false), self.action.clone()]),
+            Level::Line => join([self.cause.clone(), self.place(true), self.action.clone()]),
+        };
+        let mut hash = format!("{:x}", md5::compute(format!("{VERSION}\n{text}")));
+        hash.truncate(DIGITS);
+        Signature {
+            id: format!("{VERSION}:{hash}"),
+            text,
+            kernel: self.kernel.clone(),
+            is_weak,
+            waves,
+            steps: self.steps.clone(),
+        }
+    }
+
+    /// `leaf < middle @ saxpy.hip:54`
+    fn place(&self, has_line: bool) -> String {
+        let mut text = self.functions.join(" < ");
+        if let Some(file) = &self.file {
+            let _ = write!(text, " @ {file}");
+            if let (Some(line), true) = (self.line, has_line) {
+                let _ = write!(text, ":{line}");
+            }
+        }
+        text
+    }
+
+    /// `+0x1514 of 4c2f...`: an offset in the code object of a build id.
+    fn position(&self) -> String {
+        let offset = self.offset.map_or_else(String::new, |offset| format!("+{offset:#x}"));
+        match &self.build_id {
+            Some(id) => format!("{offset} of {id}"),
+            None => offset,
+        }
+    }
+}
+
+/// The parts that are not empty, with separators.
+fn join<const N: usize>(parts: [String; N]) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
 }

@@ -1,0 +1,271 @@
+//! The facts of a signature: cause, functions, access and position of waves.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::names::folded;
+use super::rules::{Rules, Sort};
+use crate::isa::Direction;
+use crate::session::{Dump, Inspect, Stack, WaveInfo};
+use crate::triage::{self, Cause, Confidence, Hang, Question, Suspect, Triage, WaveState, has_faulted};
+use crate::units::{Pc, WaveId};
+
+/// Maximum number of groups of waves whose cause is analysed.
+const MAX_GROUPS: usize = 64;
+/// Maximum number of the program's functions.
+const MAX_FUNCTIONS: usize = 3;
+/// Maximum number of steps in an explanation.
+const MAX_STEPS: usize = 64;
+
+/// The facts of a signature.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parts {
+    /// `memory violation`
+    pub(super) cause: String,
+    /// The kernel, folded; empty if unknown.
+    pub(super) kernel: String,
+    /// Folded functions, innermost first; empty without debug information.
+    pub(super) functions: Vec<String>,
+    /// The file of the innermost function of the program, without folders.
+    pub(super) file: Option<String>,
+    /// Its line.
+    pub(super) line: Option<u64>,
+    /// What the instruction did: `load`, `store`, `atomic`, `trap`; of a hang the state. Empty if unknown.
+    pub(super) action: String,
+    /// The build id of the code object, in hexadecimal.
+    pub(super) build_id: Option<String>,
+    /// The address of the instruction in the code object's file.
+    pub(super) offset: Option<u64>,
+    /// The effect of each rule.
+    pub(super) steps: Vec<String>,
+}
+
+/// The facts of all waves that faulted, else of a hang or of a report, with the number of waves.
+pub(super) fn of(dump: &Arc<Dump>, sessions: &[&dyn Inspect], rules: &Rules) -> Vec<(Parts, usize)> {
+    let scene = Scene { dump, rules };
+    let faulted = faulted(sessions);
+    if !faulted.is_empty() {
+        return faulted.into_iter().map(|group| (scene.of_fault(&group), group.waves)).collect();
+    }
+    let found = triage::triage(sessions, &Question::default());
+    match (&found.cause, &found.hang) {
+        (Some(Cause::Hang), Some(hang)) => scene.of_hang(sessions, hang),
+        (Some(cause), _) => vec![(scene.of_report(cause, &found, sessions), 0)],
+        (None, _) => Vec::new(),
+    }
+}
+
+/// Waves that faulted at one PC for the same reasons.
+struct Group<'a> {
+    session: &'a dyn Inspect,
+    info: WaveInfo,
+    waves: usize,
+}
+
+/// The waves that faulted, in groups; waves beyond [`MAX_GROUPS`] groups are left out.
+fn faulted<'a>(sessions: &[&'a dyn Inspect]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut known: HashMap<(usize, Option<Pc>, Option<Vec<String>>), Option<usize>> = HashMap::new();
+    for (index, session) in sessions.iter().copied().enumerate() {
+        for wave in session.waves().iter().copied() {
+            let Ok(info) = session.wave(wave) else { continue };
+            if has_faulted(&info) != Some(true) {
+                continue;
+            }
+            let key = (index, info.pc, info.stop.clone());
+            let group = *known.entry(key).or_insert_with(|| {
+                (groups.len() < MAX_GROUPS).then(|| {
+                    groups.push(Group { session, info, waves: 0 });
+                    groups.len() - 1
+                })
+            });
+            if let Some(group) = group.and_then(|index| groups.get_mut(index)) {
+                group.waves += 1;
+            }
+        }
+    }
+    groups
+}
+
+struct Scene<'a> {
+    dump: &'a Arc<Dump>,
+    rules: &'a Rules,
+}
+
+impl Scene<'_> {
+    /// The facts of waves that faulted.
+    fn of_fault(&self, group: &Group<'_>) -> Parts {
+        let wave = group.info.wave;
+        let found = triage::triage(&[group.session], &Question { wave: Some(wave), wants_hang: false });
+        let suspect = found.suspects.first().filter(|suspect| suspect.confidence > Confidence::Possible);
+        let mut parts = self.of_wave(group.session, &group.info, suspect);
+        parts.cause = match &found.cause {
+            Some(cause) => name(cause).to_owned(),
+            None => group
+                .info
+                .stop
+                .as_ref()
+                .and_then(|stop| stop.first())
+                .map_or("fault".to_owned(), |stop| stop.replace('_', " ")),
+        };
+        parts.action = match (&found.cause, suspect.or(found.suspects.first())) {
+            (Some(Cause::Memory), Some(suspect)) => direction(suspect.access.direction).to_owned(),
+            (Some(Cause::Assertion(_) | Cause::Trap { .. }), _) => "trap".to_owned(),
+            _ => String::new(),
+        };
+        parts
+    }
+
+    /// The facts of a report without a wave.
+    fn of_report(&self, cause: &Cause, found: &Triage, sessions: &[&dyn Inspect]) -> Parts {
+        let wave = found.suspects.first().map(|suspect| suspect.wave).or(found.waves.chosen);
+        let session = wave
+            .and_then(|wave| Some((sessions.iter().copied().find(|session| session.has_wave(wave))?, wave)));
+        let mut parts = match session.and_then(|(session, wave)| Some((session, session.wave(wave).ok()?))) {
+            Some((session, info)) => self.of_wave(session, &info, found.suspects.first()),
+            None => Parts::default(),
+        };
+        if let (Cause::Queue(error), true) = (cause, parts.kernel.is_empty()) {
+            parts.kernel = error.kernel.as_deref().map(folded).unwrap_or_default();
+        }
+        parts.cause = name(cause).to_owned();
+        parts
+    }
+
+    /// The facts of each group of waves that wait, by stack and state.
+    fn of_hang(&self, sessions: &[&dyn Inspect], hang: &Hang) -> Vec<(Parts, usize)> {
+        let mut groups: Vec<(WaveId, WaveState, Option<Pc>, usize)> = Vec::new();
+        let mut known: HashMap<(WaveState, Option<Pc>), usize> = HashMap::new();
+        for wait in &hang.waves {
+            if matches!(wait.state, WaveState::Ended | WaveState::Running | WaveState::Unknown) {
+                continue;
+            }
+            let session = sessions.iter().find(|session| session.has_wave(wait.wave));
+            let pc = session.and_then(|session| session.wave(wait.wave).ok()?.pc);
+            let index = *known.entry((wait.state, pc)).or_insert_with(|| {
+                groups.push((wait.wave, wait.state, pc, 0));
+                groups.len() - 1
+            });
+            if let Some((.., waves)) = groups.get_mut(index) {
+                *waves += 1;
+            }
+        }
+        groups.sort_by_key(|(.., waves)| std::cmp::Reverse(*waves));
+        let parts = groups.into_iter().take(MAX_GROUPS).filter_map(|(wave, state, _, waves)| {
+            let session = sessions.iter().copied().find(|session| session.has_wave(wave))?;
+            let mut parts = self.of_wave(session, &session.wave(wave).ok()?, None);
+            parts.cause = "hang".to_owned();
+            parts.action = state.name().to_owned();
+            Some((parts, waves))
+        });
+        parts.collect()
+    }
+
+    /// Functions, file, line and position of a wave.
+    fn of_wave(&self, session: &dyn Inspect, info: &WaveInfo, suspect: Option<&Suspect>) -> Parts {
+        let stack = session.backtrace(info.wave, None).ok();
+        let kernel = info.kernel.as_deref().map(folded);
+        let outermost =
+            || stack.as_ref()?.frames.iter().rev().find_map(|frame| frame.function.as_deref().map(folded));
+        let mut parts = Parts { kernel: kernel.or_else(outermost).unwrap_or_default(), ..Parts::default() };
+        let address = suspect.map(|suspect| suspect.instruction).or(info.pc.map(|pc| pc.0));
+        if let Some((object, address)) = address.and_then(|address| self.object(session, address)) {
+            parts.offset = Some(address);
+            let id = self.dump.code_object(object).ok().and_then(|object| Some(object.build_id()?.to_vec()));
+            parts.build_id = id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        if let Some(stack) = &stack {
+            self.functions(stack, suspect, &mut parts);
+        }
+        parts
+    }
+
+    /// The index of the code object at an address, and the address in its file.
+    fn object(&self, session: &dyn Inspect, address: u64) -> Option<(usize, u64)> {
+        session.code_objects().iter().enumerate().find_map(|(index, object)| {
+            let offset = address.checked_sub(object.address.0)?;
+            object.size.filter(|size| offset < *size).map(|_| (index, offset))
+        })
+    }
+
+    /// Selects the functions of a stack by the rules.
+    fn functions(&self, stack: &Stack, suspect: Option<&Suspect>, parts: &mut Parts) {
+        // Frames with lines: a symbol alone is no debug information.
+        let mut frames: Vec<(String, Option<&str>, Option<u64>)> = Vec::new();
+        for frame in &stack.frames {
+            if let (Some(function), true) = (&frame.function, frame.file.is_some()) {
+                frames.push((folded(function), frame.file.as_deref(), frame.line));
+            }
+        }
+        // The wave may have left the function of the access: faults are reported late.
+        if let Some(at) = suspect.map(|suspect| &suspect.at)
+            && let (Some(function), Some(file)) = (&at.function, &at.file)
+        {
+            let function = folded(function);
+            match frames.iter().position(|(known, ..)| *known == function) {
+                Some(left) => drop(frames.drain(..left)),
+                None => frames.insert(0, (function, Some(file), at.line)),
+            }
+            if let Some(first) = frames.first_mut() {
+                *first = (first.0.clone(), Some(file), at.line);
+            }
+        }
+        let mut steps = Vec::new();
+        let mut own = 0;
+        for (function, file, line) in frames {
+            if own == MAX_FUNCTIONS {
+                break;
+            }
+            let step = match self.rules.sort(&function) {
+                Sort::Irrelevant(pattern) => format!("{function}: left out by `{pattern}`"),
+                Sort::Prefix(pattern) if parts.functions.is_empty() => {
+                    parts.functions.push(function.clone());
+                    format!("{function}: the innermost function of a library, by `{pattern}`")
+                }
+                Sort::Prefix(pattern) => format!("{function}: left out, a library's by `{pattern}`"),
+                Sort::InApp => {
+                    if own == 0 {
+                        parts.file = file.and_then(last_part);
+                        parts.line = line;
+                    }
+                    own += 1;
+                    parts.functions.push(function.clone());
+                    format!("{function}: taken")
+                }
+            };
+            steps.push(step);
+        }
+        steps.truncate(MAX_STEPS);
+        parts.steps = steps;
+    }
+}
+
+/// The last part of a path, also of Windows.
+fn last_part(path: &str) -> Option<String> {
+    path.rsplit(['/', '\\']).next().filter(|part| !part.is_empty()).map(str::to_owned)
+}
+
+fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Load => "load",
+        Direction::Store => "store",
+        Direction::Atomic { .. } => "atomic",
+    }
+}
+
+/// The name of a cause.
+fn name(cause: &Cause) -> &'static str {
+    match cause {
+        Cause::Memory => "memory violation",
+        Cause::BadPc { .. } => "bad pc",
+        Cause::Assertion(_) => "assertion",
+        Cause::Trap { .. } => "trap",
+        Cause::IllegalInstruction { .. } => "illegal instruction",
+        Cause::Arithmetic(_) => "arithmetic",
+        Cause::Ecc => "ecc",
+        Cause::Bystander { .. } => "bystander",
+        Cause::Queue(_) => "queue error",
+        Cause::Breakpoint => "breakpoint",
+        Cause::Hang => "hang",
+    }
+}

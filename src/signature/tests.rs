@@ -1,0 +1,57 @@
+//! Names by the mangling of the compilers, and rules.
+
+use super::names::folded;
+use super::rules::{Rules, Sort};
+
+#[test]
+fn names_keep_what_is_equal_in_all_builds() {
+    for (name, expected) in [
+        ("saxpy", "saxpy"),
+        ("saxpy.kd", "saxpy"),
+        ("_Z5saxpyifPKfPf", "saxpy"),
+        ("_Z5scaleIfEvPT_i.kd", "scale<>"),
+        ("void scale<float>(float*, int)", "scale<>"),
+        ("run<Config<int, 3>, (Mode)1>::step<int>", "run<>::step<>"),
+        ("solve.llvm.1234567890", "solve"),
+        ("solve.constprop.0.isra.3", "solve"),
+        ("solve.cold", "solve"),
+        ("name[abi:cxx11]()", "name"),
+        ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda}::operator()"),
+        ("main::'lambda0'(int)::operator()(int) const", "main::{lambda}::operator()"),
+        ("main::$_1::operator()(int) const", "main::{lambda}::operator()"),
+        ("operator<(a, b)", "operator<"),
+        ("ns::operator<< <int>(a)", "ns::operator<< <>"),
+        ("(anonymous namespace)::run<int>(int)", "(anonymous namespace)::run<>"),
+        ("__omp_offloading_10303_2c60a1_main_l12", "omp main"),
+        ("__omp_offloading_fd00_1f_solver_step_l7", "omp solver_step"),
+        ("__omp_offloading_table", "__omp_offloading_table"),
+        ("softmax_kernel_0d1d2de", "softmax_kernel"),
+        ("softmax_kernel", "softmax_kernel"),
+        ("axpy_2d", "axpy_2d"),
+        ("", ""),
+        ("a<b", "a<>"),
+        ("{lambda(", "{lambda}"),
+    ] {
+        assert_eq!(folded(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn rules_of_the_user_are_before_those_of_the_program() {
+    let rules =
+        Rules::parse("irrelevant = [\"my_abort\"]\nprefix = [\"util::*\"]\nin_app = [\"rocprim::mine\"]")
+            .unwrap();
+    assert_eq!(rules.sort("my_abort"), Sort::Irrelevant("my_abort"));
+    assert_eq!(rules.sort("util::copy<>"), Sort::Prefix("util::*"));
+    assert_eq!(rules.sort("rocprim::mine"), Sort::InApp);
+    assert_eq!(rules.sort("rocprim::detail::kernel<>"), Sort::Prefix("rocprim::*"));
+    assert_eq!(rules.sort("__ockl_printf_begin"), Sort::Irrelevant("__ockl_*"));
+    // With a list of the program's functions every other one is a library's.
+    assert_eq!(rules.sort("other"), Sort::Prefix("in_app"));
+    assert_eq!(Rules::default().sort("saxpy"), Sort::InApp);
+    let alone = Rules::parse("built_in = false").unwrap();
+    assert_eq!(alone.sort("rocprim::detail::kernel<>"), Sort::InApp);
+    for wrong in ["irrelevant = 3", "other = []", "prefix = [\"a*b*\"]"] {
+        assert!(Rules::parse(wrong).is_err(), "{wrong}");
+    }
+}
