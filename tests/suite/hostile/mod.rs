@@ -6,6 +6,7 @@
 mod dies;
 mod dwarf;
 mod elf;
+mod faults;
 mod held;
 mod manifests;
 mod names;

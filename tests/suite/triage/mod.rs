@@ -5,6 +5,7 @@ mod hangs;
 mod scores;
 mod table;
 mod terms;
+mod what_if;
 
 use std::sync::Arc;
 
