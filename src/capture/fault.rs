@@ -25,6 +25,8 @@ pub struct Fault {
     pub kernel: Option<String>,
     /// Process id.
     pub process: Option<u32>,
+    /// The failed assertion, if the program printed it.
+    pub assertion: Option<FailedAssertion>,
     /// The first reporter.
     pub source: FaultSource,
     /// The place of the first report.
@@ -59,6 +61,19 @@ pub struct FaultReport {
     pub place: Option<FileLocation>,
 }
 
+/// A failed assertion as the program prints it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailedAssertion {
+    /// The condition, as the source has it.
+    pub condition: String,
+    /// The source file by the compiler's name.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u64>,
+    /// The function with its parameters.
+    pub function: Option<String>,
+}
+
 /// The kind of a reported fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FaultKind {
@@ -75,6 +90,8 @@ pub enum FaultKind {
     Exception,
     /// An uncorrectable memory error.
     Ecc,
+    /// A failed assertion of the program.
+    Assertion,
     /// A packet that the queue could not launch; no wave ran.
     Launch,
     /// Any other error of a queue.
@@ -171,6 +188,7 @@ names! {
         IllegalInstruction "illegal_instruction",
         Exception "exception",
         Ecc "ecc",
+        Assertion "assertion",
         Launch "launch",
         Queue "queue",
     }

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::json::set;
-use crate::capture::{Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation, PAGE};
+use crate::capture::{
+    FailedAssertion, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation, PAGE,
+};
 
 /// A line for each fault.
 #[must_use]
@@ -67,9 +69,21 @@ fn subject(fault: &Fault) -> String {
         FaultKind::IllegalInstruction => "illegal instruction".to_owned(),
         FaultKind::Exception => "hardware exception".to_owned(),
         FaultKind::Ecc => "uncorrectable memory error".to_owned(),
+        FaultKind::Assertion => match &fault.assertion {
+            Some(of) => assertion(of),
+            None => "failed assertion".to_owned(),
+        },
         FaultKind::Launch => "failed kernel launch".to_owned(),
         FaultKind::Queue => "queue error".to_owned(),
     }
+}
+
+/// `failed assertion i < n in scale(int*, int), scale.hip:12`
+fn assertion(of: &FailedAssertion) -> String {
+    let function = of.function.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
+    let place = of.file.as_ref().map(|file| format!(", {file}")).unwrap_or_default();
+    let line = of.line.map(|line| format!(":{line}")).unwrap_or_default();
+    format!("failed assertion {}{function}{place}{line}", of.condition)
 }
 
 fn reason(reason: FaultReason) -> &'static str {
@@ -124,6 +138,12 @@ pub(crate) fn one(fault: &Fault) -> Value {
         "client": fault.client,
         "kernel": fault.kernel,
         "process": fault.process,
+        "assertion": fault.assertion.as_ref().map(|of| json!({
+            "condition": of.condition,
+            "file": of.file,
+            "line": of.line,
+            "function": of.function,
+        })),
         "source": fault.source.name(),
         "place": fault.place,
     });

@@ -35,7 +35,8 @@ source = "kernel_log"
 place = { file = "dmesg.txt", line = 7 }
 also = [{ source = "runtime", place = { file = "run.log" } }]
 [[fault]]
-kind = "exception"
+kind = "assertion"
+assertion = { condition = "i < n", file = "scale.hip", line = 12, function = "scale(int)" }
 "#;
 
 /// The faults of the manifest, as docs/protocol.md describes them.
@@ -54,12 +55,13 @@ fn expected() -> Value {
             "client": "TCP",
             "kernel": "saxpy",
             "process": 1234,
+            "assertion": null,
             "source": "kernel_log",
             "place": { "file": "dmesg.txt", "line": 7 },
             "also": [{ "source": "runtime", "place": { "file": "run.log" } }],
         },
         {
-            "kind": "exception",
+            "kind": "assertion",
             "address": null,
             "bytes": null,
             "inexact": null,
@@ -71,6 +73,7 @@ fn expected() -> Value {
             "client": null,
             "kernel": null,
             "process": null,
+            "assertion": { "condition": "i < n", "file": "scale.hip", "line": 12, "function": "scale(int)" },
             "source": "dump",
             "place": null,
             "also": [],
@@ -105,11 +108,12 @@ fn each_output_has_the_faults_and_a_small_dump_keeps_them() {
                 read-only page; GPU node 4; agent 2; client TCP; kernel saxpy; process 1234; reported by the kernel log \
                 (dmesg.txt, line 7) and ROCm's runtime (run.log)";
     let info = text(&run(&["info", words(&dump)]).stdout);
-    for line in [line, "hardware exception; reported by the dump"] {
+    let failed = "failed assertion i < n in scale(int), scale.hip:12; reported by the dump";
+    for line in [line, failed] {
         assert!(info.contains(&format!("\nfault: {line}\n")), "{info}");
     }
     let listed = text(&run(&["faults", words(&dump)]).stdout);
-    assert_eq!(listed, format!("{line}\nhardware exception; reported by the dump\n"));
+    assert_eq!(listed, format!("{line}\n{failed}\n"));
     fs::write(&dump, HEAD).unwrap();
     assert_eq!(text(&run(&["faults", words(&dump)]).stdout), "No fault was reported.\n");
     assert_eq!(faults(&["faults", "--json", words(&dump)]), json!([]));

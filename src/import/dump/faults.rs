@@ -6,8 +6,8 @@ use super::manifest::{self, Entries};
 use super::read::LEFT_OUT;
 use super::shape::{Field, Text, quoted};
 use crate::capture::{
-    Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource, FileLocation,
-    MAX_FAULTS,
+    FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource,
+    FileLocation, MAX_FAULTS,
 };
 use crate::import::problem::Problems;
 
@@ -41,6 +41,7 @@ impl Builder<'_, '_> {
                 client: problems.text(&key, "client", &entry.client),
                 kernel: problems.text(&key, "kernel", &entry.kernel),
                 process: problems.small(&key, "process", &entry.process),
+                assertion: problems.assertion(&key, &entry.assertion),
                 source,
                 place,
                 also: problems.reports(&key, &entry.also),
@@ -118,6 +119,23 @@ impl Problems {
             reasons.extend(reason.filter(|reason| !reasons.contains(reason)));
         }
         reasons
+    }
+
+    fn assertion(
+        &mut self,
+        key: &Key<'_>,
+        field: &Field<manifest::FailedAssertion<'_>>,
+    ) -> Option<FailedAssertion> {
+        let entry = self.given(key, "assertion", field)?;
+        let key = key.name("assertion");
+        self.extra(&key, &entry.extra);
+        self.needed(&key, "condition", &entry.condition, "`assertion` is unknown")?;
+        Some(FailedAssertion {
+            condition: self.text(&key, "condition", &entry.condition)?,
+            file: self.text(&key, "file", &entry.file),
+            line: self.number(&key, "line", &entry.line),
+            function: self.text(&key, "function", &entry.function),
+        })
     }
 
     fn reports(&mut self, key: &Key<'_>, field: &Field<Entries<manifest::Report<'_>>>) -> Vec<FaultReport> {

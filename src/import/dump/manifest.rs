@@ -223,9 +223,18 @@ tables! {
         client: Text<'de>,
         kernel: Text<'de>,
         process: u64,
+        assertion: FailedAssertion<'de>,
         source: Text<'de>,
         place: Place<'de>,
         also: Entries<Report<'de>>,
+    }
+
+    /// `fault.assertion`
+    FailedAssertion {
+        condition: Text<'de>,
+        file: Text<'de>,
+        line: u64,
+        function: Text<'de>,
     }
 
     /// An entry of `fault.also`

@@ -3,7 +3,9 @@
 use memchr::memmem::Finder;
 
 use super::{MARK, kernel_log};
-use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultSource, PAGE};
+use crate::capture::{
+    FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultSource, PAGE,
+};
 use crate::clean::clean;
 use crate::import::text::{Cursor, find};
 
@@ -36,7 +38,7 @@ pub(super) struct Address {
 type Rule = fn(&[u8], usize) -> Option<Row>;
 
 /// A mark in a line, and the rule for lines with it. The first rule that accepts a line counts.
-const RULES: [(&str, Rule); 19] = [
+const RULES: [(&str, Rule); 20] = [
     (MARK, access_fault),
     ("[GPU Memory Error] ", gpu_memory_error),
     ("HSA_AMD_GPU_MEMORY_FAULT_EVENT", system_event),
@@ -48,6 +50,7 @@ const RULES: [(&str, Rule); 19] = [
     ("illegal memory access was encountered", illegal_address),
     ("hipErrorIllegalAddress", illegal_address),
     ("CUDA_ERROR_ILLEGAL_ADDRESS", illegal_address),
+    ("ssert", assertion),
     ("unspecified launch failure", launch_failure),
     ("hipErrorLaunchFailure", launch_failure),
     ("page fault (", kernel_log::header),
@@ -330,4 +333,40 @@ fn illegal_address(_: &[u8], _: usize) -> Option<Row> {
 /// HIP's error 719.
 fn launch_failure(_: &[u8], _: usize) -> Option<Row> {
     Some(Row::Whole(Fault { kind: FaultKind::Queue, source: FaultSource::Hip, ..Fault::default() }))
+}
+
+/// ``scale.hip:12: void scale(int *): Device-side assertion `i < n' failed.`` of HIP's device code,
+/// ``a.c:12: void f(void): Assertion `i < n` failed.`` of LLVM's device library, and HIP's error 710. C libraries of hosts
+/// end the condition with an apostrophe.
+fn assertion(text: &[u8], _: usize) -> Option<Row> {
+    let is_error =
+        || ["device-side assert triggered", "hipErrorAssert"].iter().any(|mark| find(text, mark).is_some());
+    let fault = |source| Fault { kind: FaultKind::Assertion, source, ..Fault::default() };
+    failed(text, ": Device-side assertion `", b"' failed.", FaultSource::Hip)
+        .or_else(|| failed(text, ": Assertion `", b"` failed.", FaultSource::Offload))
+        .or_else(|| is_error().then(|| Row::Whole(fault(FaultSource::Hip))))
+}
+
+/// A failed assertion: its place, `mark`, the condition, `end`.
+fn failed(text: &[u8], mark: &str, end: &[u8], source: FaultSource) -> Option<Row> {
+    let at = find(text, mark)?;
+    let condition = name(from(text, at + mark.len()).trim_ascii_end().strip_suffix(end)?)?;
+    let before = text.get(..at)?;
+    // `FILE:LINE: FUNCTION`; names of functions have colons, too. A log may have a prefix before the file.
+    let colons = || memchr::memchr_iter(b':', before);
+    let number = colons().zip(colons().skip(1)).find_map(|(first, second)| {
+        let digits = before.get(first.checked_add(1)?..second)?;
+        let line = std::str::from_utf8(digits).ok()?.parse().ok()?;
+        before.get(second.checked_add(1)?)?.eq(&b' ').then_some((first, line, second))
+    });
+    let (file, line, function) = match number {
+        Some((first, line, second)) => (
+            before.get(..first).and_then(|text| text.rsplit(|byte| *byte == b' ').next()).and_then(name),
+            Some(line),
+            name(from(before, second + 1)),
+        ),
+        None => (None, None, name(before)),
+    };
+    let assertion = Some(FailedAssertion { condition, file, line, function });
+    Some(Row::Whole(Fault { kind: FaultKind::Assertion, assertion, source, ..Fault::default() }))
 }

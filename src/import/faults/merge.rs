@@ -114,6 +114,7 @@ impl Found {
             && agree(a.client.as_ref(), b.client.as_ref())
             && agree(a.kernel.as_ref(), b.kernel.as_ref())
             && agree(a.process.as_ref(), b.process.as_ref())
+            && agree(a.assertion.as_ref(), b.assertion.as_ref())
             && agree(self.location.as_ref(), other.location.as_ref())
     }
 
@@ -138,6 +139,7 @@ impl Found {
         own.client = own.client.take().or(other.fault.client);
         own.kernel = own.kernel.take().or(other.fault.kernel);
         own.process = own.process.or(other.fault.process);
+        own.assertion = own.assertion.take().or(other.fault.assertion);
         self.location = self.location.or(other_location);
         // A reporter may repeat a fault thousands of times.
         let report = FaultReport { source: other.fault.source, place: other.fault.place };
@@ -156,6 +158,10 @@ fn kind(one: FaultKind, other: FaultKind) -> Option<FaultKind> {
         (one, other) if one == other => Some(one),
         (FaultKind::Memory, exact @ (FaultKind::Page | FaultKind::Aperture))
         | (exact @ (FaultKind::Page | FaultKind::Aperture), FaultKind::Memory) => Some(exact),
+        // An assertion ends in a trap, which the queue reports as an exception.
+        (FaultKind::Assertion, FaultKind::Exception) | (FaultKind::Exception, FaultKind::Assertion) => {
+            Some(FaultKind::Assertion)
+        }
         _ => None,
     }
 }

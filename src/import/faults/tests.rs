@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::{Reader, Reported, read};
 use crate::capture::{
-    Agent, Capture, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource,
-    FileLocation, Hardware, MAX_FAULTS, PAGE,
+    Agent, Capture, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport,
+    FaultSource, FileLocation, Hardware, MAX_FAULTS, PAGE,
 };
 
 /// The faults of a text, with their places apart from the lines.
@@ -394,6 +394,7 @@ fn several_reports_of_one_fault_are_one() {
         client: Some("TCP".to_owned()),
         kernel: None,
         process: Some(4321),
+        assertion: None,
         source: FaultSource::DebugAgent,
         place: at(2),
         also: vec![also(FaultSource::Runtime, 4), also(FaultSource::KernelLog, 7), also(FaultSource::Hip, 1)],
@@ -516,4 +517,54 @@ fn a_report_is_found_in_65000_lines_quickly() {
     );
     // Some 30 ms optimised.
     assert!(taken < Duration::from_secs(5), "{taken:?}");
+}
+
+/// Texts by `amd_device_functions.h` of HIP, and by `Debug.cpp` of LLVM's device library.
+#[test]
+fn failed_assertions_have_condition_and_place() {
+    let failed = |condition: &str, file: &str, line, function: &str, source| Fault {
+        assertion: Some(FailedAssertion {
+            condition: condition.to_owned(),
+            file: Some(file.to_owned()),
+            line: Some(line),
+            function: Some(function.to_owned()),
+        }),
+        ..of(FaultKind::Assertion, source)
+    };
+    let hip = "/src/scale.hip:12: void scale<A::B>(int *, int): Device-side assertion `i < n && \"it's\"' failed.\n";
+    let wanted =
+        failed("i < n && \"it's\"", "/src/scale.hip", 12, "void scale<A::B>(int *, int)", FaultSource::Hip);
+    assert_eq!(one(hip), wanted);
+    // Each lane prints the line; then the queue stops, and HIP returns its error 710.
+    let stop = ":0:rocdevice.cpp :2984: 1 us: Callback: Queue 0x7e aborting with error : HSA_STATUS_ERROR_EXCEPTION: An \
+                HSAIL operation resulted in a hardware exception. code: 0x1016\n";
+    let error = "HIP error: device-side assert triggered\n";
+    assert_eq!(one(&format!("{}{stop}{error}", hip.repeat(64))), wanted);
+    assert_eq!(one(&format!("[rank 3] 10:22:01 {hip}")), wanted);
+    let openmp = "a.c:7: void f(void): Assertion `p != NULL` failed.\r\n";
+    assert_eq!(one(openmp), failed("p != NULL", "a.c", 7, "void f(void)", FaultSource::Offload));
+    for error in [error, "hipErrorAssert (710)\n", "CUDA error: device-side assert triggered\n"] {
+        assert_eq!(one(error), of(FaultKind::Assertion, FaultSource::Hip));
+    }
+    let unplaced = "(unknown): Device-side assertion `x' failed.\n";
+    let assertion = FailedAssertion {
+        condition: "x".to_owned(),
+        function: Some("(unknown)".to_owned()),
+        ..FailedAssertion::default()
+    };
+    assert_eq!(
+        one(unplaced),
+        Fault { assertion: Some(assertion), ..of(FaultKind::Assertion, FaultSource::Hip) }
+    );
+    let two = format!("{hip}{openmp}{hip}");
+    assert_eq!(faults(&two).len(), 2);
+    // A program of the host, and other output.
+    for text in [
+        "prog: a.c:7: f: Assertion `p' failed.\n",
+        "a.c:7: f: Assertion `p\n",
+        "FAILED assert x == 1\n",
+        "Compile with `TORCH_USE_HIP_DSA` to enable device-side assertions.\n",
+    ] {
+        assert_eq!(faults(text), [], "{text}");
+    }
 }

@@ -58,6 +58,7 @@ fn reports_of_one_fault_in_several_logs_are_one() {
         "client": "TCP",
         "kernel": null,
         "process": 4321,
+        "assertion": null,
         "source": "runtime",
         "place": { "file": rocr, "line": 2 },
         "also": [{ "source": "kernel_log", "place": { "file": dmesg, "line": 1 } }],

@@ -517,6 +517,7 @@ pub(super) fn vm_fault() -> Value {
         "client": null,
         "kernel": null,
         "process": null,
+        "assertion": null,
         "source": "kernel_log",
         "place": { "file": "vm_fault.log", "line": 3 },
         "also": [],

@@ -2,8 +2,8 @@
 
 use super::check;
 use crate::capture::{
-    CodeText, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource,
-    FileLocation, MAX_FAULTS, TextInstruction,
+    CodeText, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport,
+    FaultSource, FileLocation, MAX_FAULTS, TextInstruction,
 };
 
 fn at(file: &str, line: Option<usize>) -> Option<FileLocation> {
@@ -27,6 +27,7 @@ fn each_key_of_a_fault_is_read() {
         client = "TCP"
         kernel = "saxpy"
         process = 1234
+        assertion = { condition = "i < n", file = "a.hip", line = 12, function = "f(int)" }
         source = "kernel_log"
         place = { file = "dmesg.txt", line = 7 }
         also = [{ source = "runtime", place = { file = "run.log" } }, {}]
@@ -51,6 +52,12 @@ fn each_key_of_a_fault_is_read() {
         client: Some("TCP".to_owned()),
         kernel: Some("saxpy".to_owned()),
         process: Some(1234),
+        assertion: Some(FailedAssertion {
+            condition: "i < n".to_owned(),
+            file: Some("a.hip".to_owned()),
+            line: Some(12),
+            function: Some("f(int)".to_owned()),
+        }),
         source: FaultSource::KernelLog,
         place: at("dmesg.txt", Some(7)),
         also: also.to_vec(),
@@ -79,6 +86,7 @@ fn errors_in_a_fault_have_their_keys() {
         source = "rumour"
         place = { line = 3 }
         also = [{ source = "me" }]
+        assertion = { line = 3 }
         colour = "red"
         [[fault]]
         kind = "page"
@@ -88,7 +96,7 @@ fn errors_in_a_fault_have_their_keys() {
         &[
             "fault[0].kind: is missing; the entry is left out (expected a string)",
             "fault[1].kind: \"earthquake\"; the entry is left out (expected one of page, memory, aperture, \
-             illegal_instruction, exception, ecc, launch, queue)",
+             illegal_instruction, exception, ecc, assertion, launch, queue)",
             "fault[2].colour: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
             "fault[2].agent: no agent has the id 7 (expected the id of an entry of [[agent]])",
             "fault[2].source: \"rumour\"; ignored (expected one of debug_agent, runtime, offload, hip, kernel_log, \
@@ -101,6 +109,7 @@ fn errors_in_a_fault_have_their_keys() {
              host_only, dram_ecc, sram_ecc, hang_recovery)",
             "fault[2].reasons[3]: 3, ignored (expected a string)",
             "fault[2].node: 0x100000000 (expected a number below 2^32)",
+            "fault[2].assertion.condition: is missing; `assertion` is unknown (expected a string)",
             "fault[2].also[0].source: \"me\"; ignored (expected one of debug_agent, runtime, offload, hip, kernel_log, \
              dump, user)",
             "fault[3].bytes: 0x0 bytes from 0x1 on; the address is ignored (expected at least 1, and an end within the \

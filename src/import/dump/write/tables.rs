@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Plan, number};
 use crate::capture::{
-    Capture, Fault, FaultReason, FaultReport, FaultSource, FileLocation, Hardware, Ring, WorkGroup,
+    Capture, FailedAssertion, Fault, FaultReason, FaultReport, FaultSource, FileLocation, Hardware, Ring,
+    WorkGroup,
 };
 
 /// Indexes of the chosen waves' owners.
@@ -181,6 +182,7 @@ pub(super) fn faults(capture: &Capture) -> Vec<Value> {
             ("client", fault.client.as_ref().map(|client| json!(client))),
             ("kernel", fault.kernel.as_ref().map(|kernel| json!(kernel))),
             ("process", fault.process.map(|process| json!(process))),
+            ("assertion", fault.assertion.as_ref().map(assertion)),
         ]);
         entry.extend(report(fault.source, fault.place.as_ref()));
         let also = |also: &FaultReport| Value::Object(report(also.source, also.place.as_ref()));
@@ -214,6 +216,15 @@ pub(super) fn code_texts(capture: &Capture, plan: &Plan) -> Vec<Value> {
         ]))
     });
     each.collect()
+}
+
+fn assertion(of: &FailedAssertion) -> Value {
+    Value::Object(table([
+        ("condition", Some(json!(of.condition))),
+        ("file", of.file.as_ref().map(|file| json!(file))),
+        ("line", of.line.map(|line| json!(line))),
+        ("function", of.function.as_ref().map(|function| json!(function))),
+    ]))
 }
 
 fn report(source: FaultSource, place: Option<&FileLocation>) -> Map<String, Value> {
