@@ -27,7 +27,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-pub(crate) use tests::{assembled, newest_llvm};
+pub(crate) use tests::{assembled, assembled_for, newest_llvm};
 mod uri;
 
 use std::borrow::Cow;

@@ -37,6 +37,7 @@ pub use value::{ReadOperand, condition, value};
 
 use crate::arch::Generation;
 use text::Line;
+pub(crate) use text::number;
 
 /// The reason that the effects of an instruction are unknown. Such an instruction may have any effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

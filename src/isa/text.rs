@@ -81,8 +81,10 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A number as the tools print it: `16`, `0x10`, `-0x10`.
-pub(super) fn number(text: &str) -> Option<i64> {
+/// A number as the tools print it: `16`, `0x10`, `-0x10`; `lit(0x10)` for a literal that has a shorter encoding.
+pub(crate) fn number(text: &str) -> Option<i64> {
+    let literal = text.strip_prefix("lit64(").or_else(|| text.strip_prefix("lit("));
+    let text = literal.and_then(|text| text.strip_suffix(')')).unwrap_or(text);
     let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let value = match digits.strip_prefix("0x") {
         Some(digits) => i64::from_str_radix(digits, 16).ok()?,

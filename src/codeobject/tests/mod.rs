@@ -27,12 +27,24 @@ pub(crate) fn newest_llvm(tool: &str) -> PathBuf {
 
 /// Assembles text to a code object for gfx90a.
 pub(crate) fn assembled(text: &str) -> Vec<u8> {
+    assembled_for("gfx90a", text)
+}
+
+/// Assembles text to a code object.
+pub(crate) fn assembled_for(gpu: &str, text: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let [source, output] = ["source.s", "code.hsaco"].map(|name| folder.path().join(name));
     std::fs::write(&source, text).expect("written");
-    let flags = ["-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-o"];
+    let flags = ["-x", "assembler", "--target=amdgcn-amd-amdhsa"];
     let mut command = Command::new(newest_llvm("clang"));
-    let done = command.args(flags).arg(&output).arg(&source).output().expect("clang");
+    let done = command
+        .args(flags)
+        .arg(format!("-mcpu={gpu}"))
+        .arg("-o")
+        .arg(&output)
+        .arg(&source)
+        .output()
+        .expect("clang");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     std::fs::read(&output).expect("an object")
 }

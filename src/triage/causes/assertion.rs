@@ -7,7 +7,7 @@ use super::{bad_pc, place};
 use crate::isa::Control;
 use crate::session::{Inspect, Scope, StackFrame, ValueState, WaveInfo};
 use crate::triage::listings::{CodeAt, Listings};
-use crate::triage::{Assertion, Cause};
+use crate::triage::{Assertion, Cause, SourceAt};
 use crate::units::{LaneId, LaneSet};
 
 /// Functions that report a failed assertion: HIP and glibc, CUDA, OpenMP, C runtimes of macOS and Windows.
@@ -20,6 +20,10 @@ const CONDITIONS: [&str; 5] = ["assertion", "__assertion", "expr", "__message", 
 
 /// The assertion or trap of a wave.
 pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Cause {
+    let found = |condition, at| {
+        let lanes = info.exec.unwrap_or_default();
+        Cause::Assertion(Assertion { condition, at, lanes, wave: info.wave })
+    };
     let frames = session.backtrace(info.wave, None).map(|stack| stack.frames).unwrap_or_default();
     let is_one = |frame: &StackFrame, names: &[&str]| {
         frame.function.as_deref().is_some_and(|function| names.contains(&base_name(function)))
@@ -28,23 +32,60 @@ pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo, code: &mut Listin
     let Some(reporter) = reporter else {
         let inner = frames.iter().take_while(|frame| is_one(frame, &TRAPPERS)).count();
         let frame = frames.get(inner).or(frames.first());
-        return Cause::Trap { at: place(session, frame), id: trap_id(session, info, code) };
+        let at = place(session, frame);
+        return match printed(session, &at) {
+            // The reporter is inlined.
+            Some(condition) => found(Some(condition), at),
+            None => Cause::Trap { at, id: trap_id(session, info, code) },
+        };
     };
     let of_reporter = frames.get(reporter);
-    let at = match frames.get(reporter + 1) {
-        Some(caller) => place(session, Some(caller)),
+    let (at, call) = match frames.get(reporter + 1) {
+        Some(caller) => {
+            let outer = frames.iter().skip(reporter + 1).find(|frame| !frame.inlined);
+            let call = outer.and_then(|frame| bad_pc::call_before(session, info, frame.pc?.0, code));
+            (place(session, Some(caller)), call)
+        }
         // No unwind information: the reporter may still have its return address.
-        None => bad_pc::by_return_address(session, info, code)
-            .filter(|caller| of_reporter.is_none_or(|reporter| reporter.function != caller.function))
-            .unwrap_or_else(|| place(session, of_reporter)),
+        None => {
+            let call = bad_pc::by_return_address(session, info, code);
+            let caller = call.as_ref().and_then(|call| call.place(session));
+            let is_other =
+                |caller: &SourceAt| of_reporter.is_none_or(|reporter| reporter.function != caller.function);
+            match caller.filter(is_other) {
+                Some(caller) => (caller, call),
+                None => (place(session, of_reporter), None),
+            }
+        }
     };
     let of_source = || at.text.as_deref().and_then(condition).map(str::to_owned);
-    Cause::Assertion(Assertion {
-        condition: argument(session, info, &frames, reporter).or_else(of_source),
-        at,
-        lanes: info.exec.unwrap_or_default(),
-        wave: info.wave,
-    })
+    let of_argument = argument(session, info, &frames, reporter);
+    let of_call = || {
+        let text = call.as_ref()?.string(session, info)?;
+        // The compiler may have removed the argument: then the first one is another.
+        let is_place = |name: &Option<String>| name.as_ref().is_some_and(|name| text.ends_with(base(name)));
+        (!is_place(&at.file) && !is_place(&at.function)).then_some(text)
+    };
+    let known = of_argument.or_else(of_call).or_else(|| printed(session, &at));
+    found(known.or_else(of_source), at)
+}
+
+/// The condition of the assertion that the program printed for a line; of an unknown line that of its only one.
+fn printed(session: &dyn Inspect, at: &SourceAt) -> Option<String> {
+    let faults = session.faults();
+    let mut printed = faults.iter().filter_map(|fault| fault.assertion.as_ref());
+    let one = match (&at.file, at.line) {
+        (Some(file), Some(line)) => {
+            printed.find(|one| one.line == Some(line) && one.file.as_deref().map(base) == Some(base(file)))
+        }
+        _ => printed.next().filter(|_| printed.next().is_none()),
+    };
+    one.map(|one| one.condition.clone())
+}
+
+/// The last part of a path.
+fn base(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// The name without namespaces, parameters and suffixes of clones.

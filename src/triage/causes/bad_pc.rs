@@ -1,6 +1,6 @@
 //! PCs outside of all code: bad return addresses and function pointers.
 
-use super::source_at;
+use super::call::Call;
 use crate::isa::Control;
 use crate::session::{Inspect, WaveInfo};
 use crate::triage::listings::{CodeAt, Listings};
@@ -63,28 +63,26 @@ fn caller(
     };
     let mut candidates =
         pairs.iter().map(|(_, value)| *value).filter(|value| is_code(*value)).take(MAX_CALLERS);
-    candidates.find_map(|value| call_before(session, info, value, code))
+    candidates.find_map(|value| call_before(session, info, value, code)?.place(session))
 }
 
-/// The place of the call that the pair of return addresses names.
-pub(super) fn by_return_address(
-    session: &dyn Inspect,
-    info: &WaveInfo,
-    code: &mut Listings,
-) -> Option<SourceAt> {
+/// The call that the pair of return addresses names.
+pub(super) fn by_return_address(session: &dyn Inspect, info: &WaveInfo, code: &mut Listings) -> Option<Call> {
     let (_, value) = pairs(session, info).into_iter().find(|(first, _)| *first == RETURN_ADDRESS)?;
     call_before(session, info, value, code)
 }
 
-/// The place of the call whose return address a value is.
-fn call_before(session: &dyn Inspect, info: &WaveInfo, value: u64, code: &mut Listings) -> Option<SourceAt> {
+/// The call whose return address a value is.
+pub(super) fn call_before(
+    session: &dyn Inspect,
+    info: &WaveInfo,
+    value: u64,
+    code: &mut Listings,
+) -> Option<Call> {
     let address = value.checked_sub(1)?;
     let listing = code.around(CodeAt { session, wave: info.wave, address })?.ok()?;
-    let call = listing.instructions.get(listing.holding(address)?)?;
+    let index = listing.holding(address)?;
+    let call = listing.instructions.get(index)?;
     let is_call = call.effects.as_ref().is_ok_and(|effects| effects.control == Control::Call);
-    if !is_call || call.address.checked_add(call.size) != Some(value) {
-        return None;
-    }
-    let function = listing.function.as_ref().map(|function| function.name.to_string());
-    Some(source_at(session, function, call.file.as_ref().map(|file| file.to_string()), call.line))
+    (is_call && call.address.checked_add(call.size) == Some(value)).then_some(Call { listing, index })
 }

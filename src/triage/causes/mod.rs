@@ -6,6 +6,7 @@
 mod arithmetic;
 mod assertion;
 mod bad_pc;
+mod call;
 mod illegal;
 mod stops;
 #[cfg(test)]

@@ -26,9 +26,13 @@ struct Wave<'a> {
 
 /// The cause of wave `of` in a dump of gfx90a with a code object. `sources`: path and text.
 fn found(code: &[u8], waves: &[Wave<'_>], of: u32, sources: &[(&str, &str)]) -> Option<Cause> {
+    found_on("gfx90a", code, waves, of, sources)
+}
+
+fn found_on(gpu: &str, code: &[u8], waves: &[Wave<'_>], of: u32, sources: &[(&str, &str)]) -> Option<Cause> {
     let folder = tempfile::tempdir().unwrap();
     let mut text = format!(
-        "format = 1\nagent = [{{ id = 1, target = \"gfx90a\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
+        "format = 1\nagent = [{{ id = 1, target = \"{gpu}\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
          dispatch = [{{ id = 1, queue = 1, grid = [256], workgroup = [256] }}]\n\
          workgroup = [{{ id = 1, dispatch = 1, position = [0] }}]\n\
          [[code_object]]\nfile = \"code.hsaco\"\naddress = {LOADED}\n"
@@ -249,32 +253,73 @@ __attribute__((global)) void check(const int *a, int n, int *out) {
 }
 ";
 
-fn compiled(folder: &Path, level: &str) -> Vec<u8> {
+fn compiled(folder: &Path, gpu: &str, level: &str, text: &str) -> Vec<u8> {
     let [source, output] = ["assert.hip", "code.hsaco"].map(|name| folder.join(name));
-    std::fs::write(&source, ASSERT).unwrap();
+    std::fs::write(&source, text).unwrap();
     let mut command = Command::new(newest_llvm("clang"));
-    let flags = "-x hip --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib --offload-arch=gfx90a -g -fuse-cuid=none";
-    command.args(flags.split(' ')).arg(level).arg("-o").arg(&output).arg(&source);
+    let flags = "-x hip --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib -g -fuse-cuid=none";
+    command
+        .args(flags.split(' '))
+        .arg(format!("--offload-arch={gpu}"))
+        .arg(level)
+        .arg("-o")
+        .arg(&output)
+        .arg(&source);
     let done = command.output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     std::fs::read(&output).unwrap()
+}
+
+/// The return addresses of all `s_swappc_b64 s[30:31]`, an instruction of format SOP1.
+fn calls(code: &[u8], opcode: u8) -> Vec<u64> {
+    let object = CodeObject::parse(code.to_vec()).unwrap();
+    let section = object.sections().iter().find(|section| section.name == ".text").unwrap();
+    let (start, size) = (section.offset as usize, section.size as usize);
+    let words = code[start..start + size].chunks_exact(4).enumerate();
+    let is_call = |word: &[u8]| word[1] == opcode && word[2..] == [0x9e, 0xbe];
+    let each = words.filter(|(_, word)| is_call(word));
+    each.map(|(index, _)| LOADED + section.address + 4 * index as u64 + 4).collect()
+}
+
+/// Without the source file the condition is the string that the code passes to the reporter.
+#[test]
+fn a_condition_is_the_string_that_the_call_passes() {
+    // The reporter uses its arguments, as that of HIP does; only the condition and the line differ between calls.
+    let text = ASSERT
+        .replace(
+            "__builtin_trap",
+            "*(const char *volatile *)assertion = file; *(volatile unsigned *)file = line; __builtin_trap",
+        )
+        .replace("return a[i];", "assert(a != 0);\n  return a[i];");
+    // Opcodes of s_swappc_b64 by the ISA documents of CDNA2, RDNA3 and RDNA4.
+    let narrow = "wave_size = 32";
+    for (gpu, size, opcode) in [("gfx90a", "", 0x1e), ("gfx1100", narrow, 0x49), ("gfx1201", narrow, 0x49)] {
+        let folder = tempfile::tempdir().unwrap();
+        let code = compiled(folder.path(), gpu, "-O2", &text);
+        let trap = address(&code, "__assert_fail") + 4;
+        let each = calls(&code, opcode).into_iter().map(|after| {
+            let registers = format!("s30 = {}\ns31 = {}", after & 0xffff_ffff, after >> 32);
+            let stop = format!("stop = [\"assert_trap\"]\n{size}");
+            let wave = Wave { stop: &stop, pc: trap, registers: &registers };
+            match found_on(gpu, &code, &[wave], 0, &[]) {
+                Some(Cause::Assertion(Assertion { at, condition, .. })) => (at.line, condition),
+                other => panic!("{other:?}"),
+            }
+        });
+        let mut each: Vec<_> = each.collect();
+        each.sort();
+        let wanted = [(7, "i < n && \"(\""), (8, "a != 0")];
+        assert_eq!(each, wanted.map(|(line, text)| (Some(line), Some(text.to_owned()))), "{gpu}");
+    }
 }
 
 /// The line of the assertion is that of an inlined function; the library's function has trapped.
 #[test]
 fn an_assertion_has_the_line_and_condition_of_its_caller() {
     let folder = tempfile::tempdir().unwrap();
-    let code = compiled(folder.path(), "-O2");
+    let code = compiled(folder.path(), "gfx90a", "-O2", ASSERT);
     let reporter = address(&code, "__assert_fail");
-    // s_swappc_b64 s[30:31], s[8:9]: SOP1, opcode 0x1e.
-    let call = code.windows(4).position(|bytes| bytes[1] == 0x1e && bytes[2..] == [0x9e, 0xbe]).unwrap();
-    let text = CodeObject::parse(code.clone()).unwrap();
-    let kernel = text.symbols().iter().find(|symbol| symbol.name.starts_with("_Z5check")).unwrap().value;
-    // The text section has the same distance from its file offset at both places.
-    let first = code.windows(4).position(|bytes| bytes == &code[call..call + 4]).unwrap() as u64;
-    let section = text.sections().iter().find(|section| section.name == ".text").unwrap();
-    let after = LOADED + section.address + (first - section.offset) + 4;
-    assert!(after > LOADED + kernel);
+    let [after] = calls(&code, 0x1e)[..] else { panic!("several calls") };
     let registers = format!("s30 = {}\ns31 = {}", after & 0xffff_ffff, after >> 32);
     let trap = reporter + 4;
     let wave = Wave { stop: "stop = [\"assert_trap\"]", pc: trap, registers: &registers };
