@@ -139,7 +139,7 @@ impl RegisterRange {
     }
 
     /// The range that an operand names: `v3`, `s[4:7]`, `vcc_lo`, `v2.h`. `None`: no register, or `null`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some((_, file, first, count)) = NAMED.iter().find(|(name, ..)| *name == text) {
             return Some(Self::new(*file, *first, *count));
         }

@@ -65,7 +65,7 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
         suspects(&stopped, &faults, &mut code, &mut found);
     }
     if question.wants_hang || !has_faulted && faults.is_empty() {
-        let hang = hang(sessions, &mut code);
+        let hang = hang(sessions, &mut code, &mut found.missing);
         if found.cause.is_none() && !has_faulted && hang.is_hang {
             found.cause = Some(Cause::Hang);
         }

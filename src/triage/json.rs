@@ -375,6 +375,7 @@ fn wait(of: &WaveWait, scene: &Scene<'_>) -> Value {
         "function": of.at.function,
         "file": of.at.file,
         "loop_lines": of.at.lines,
+        "polling": of.at.is_polling,
         "polls": of.polls.iter().map(poll).collect::<Vec<_>>(),
     })
 }
@@ -385,6 +386,7 @@ fn poll(of: &PolledValue) -> Value {
         "space": if of.is_lds { "local" } else { "global" },
         "size": of.bytes,
         "value": of.value.map(hex),
+        "compared_with": of.compared.map(hex),
         "lanes": lanes(of.lanes),
         "name": of.name,
     })
@@ -416,6 +418,9 @@ fn missing(of: &MissingData) -> Value {
         MissingData::Registers { .. } => "registers",
         MissingData::MemoryMap => "memory-map",
         MissingData::Limit(_) => "limit",
+        MissingData::WavePcs { .. } => "wave-pcs",
+        MissingData::WaveCode { .. } => "wave-code",
+        MissingData::BarrierStatus { .. } => "barrier-status",
     };
     json!({ "missing": name, "text": of.to_string() })
 }

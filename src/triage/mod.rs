@@ -43,6 +43,7 @@ pub use summary::{stops, summary};
 pub use survey::has_faulted;
 
 use crate::capture::Fault;
+use crate::notation::counted;
 use crate::units::{Pc, WaveId};
 
 /// The result of an analysis.
@@ -118,6 +119,23 @@ pub enum MissingData {
     MemoryMap,
     /// Parts of the analysis beyond its limit.
     Limit(Limit),
+    /// The PCs of waves: their states in a hang.
+    WavePcs {
+        /// Number of waves.
+        waves: usize,
+    },
+    /// The code at the PCs of waves: their states in a hang.
+    WaveCode {
+        /// Number of waves.
+        waves: usize,
+    },
+    /// A bit of the status of waves at a barrier: whether they wait.
+    BarrierStatus {
+        /// The bit by AMD's name.
+        bit: &'static str,
+        /// Number of waves.
+        waves: usize,
+    },
 }
 
 /// A limit of an analysis that was reached.
@@ -160,6 +178,16 @@ impl Display for MissingData {
                 Limit::Registers => "values of further overwritten registers (limit): try --wave",
                 Limit::Hang => "the states or polled values of further waves (limit)",
             }),
+            Self::WavePcs { waves } => {
+                write!(f, "the PC of {}: an unknown state", counted(*waves, "wave"))
+            }
+            Self::WaveCode { waves } => {
+                let waves = counted(*waves, "wave");
+                write!(f, "the code at the PC of {waves}: add it with --code-object FILE")
+            }
+            Self::BarrierStatus { bit, waves } => {
+                write!(f, "{bit} of {} at the barrier: a deadlock is not proven", counted(*waves, "wave"))
+            }
         }
     }
 }

@@ -1,15 +1,16 @@
 //! The states of all waves of a dump.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::flow::Flow;
 use super::groups::{self, Member, Proof};
 use super::polled;
-use super::state::{Position, Status, state};
+use super::state::{CodePosition, Position, Status, state};
 use super::{Hang, WaitPlace, WaveState, WaveWait};
-use crate::session::{Inspect, WaveInfo};
+use crate::session::{DisassemblyError, Inspect, WaveInfo};
+use crate::triage::MissingData;
 use crate::triage::listings::{CodeAt, Listing, Listings, MAX_LISTED};
 use crate::units::{Pc, WaveId};
 
@@ -23,8 +24,6 @@ const MAX_POSITIONS: usize = 4096;
 pub(super) const MAX_WORK: usize = 1 << 25;
 /// Maximum number of PCs that the first run of the tool decodes.
 const FIRST_PCS: usize = 8;
-/// Maximum number of polled values whose names are searched for.
-const MAX_NAMES: usize = 16;
 
 /// The status of each wave, in the order of sessions and waves.
 type Waves = Vec<(usize, WaveId, Status)>;
@@ -33,7 +32,13 @@ type Waves = Vec<(usize, WaveId, Status)>;
 type PlaceKey = (usize, u32, Option<Pc>);
 
 /// Finds the state of each wave, the waits of work-groups, and proofs of a deadlock.
-pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) -> Hang {
+///
+/// `missing`: data whose absence leaves states or proofs unknown.
+pub(in crate::triage) fn hang(
+    sessions: &[&dyn Inspect],
+    code: &mut Listings,
+    missing: &mut Vec<MissingData>,
+) -> Hang {
     let mut found = Hang::default();
     let mut proof = Proof::default();
     let mut states: BTreeMap<(usize, WaveState), (Option<u32>, usize)> = BTreeMap::new();
@@ -52,10 +57,12 @@ pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) ->
     if waves.iter().all(|(_, _, status)| status.is_halted == Some(true)) {
         waves.iter_mut().for_each(|(_, _, status)| status.is_halted = None);
     }
-    let (positions, is_cut) = positions(sessions, pcs, code);
+    let mut errors = BTreeSet::new();
+    let (positions, is_cut) = positions(sessions, pcs, code, &mut errors);
     found.is_cut = is_cut;
+    let (mut without_pc, mut without_code) = (0, 0);
     let mut places: HashMap<PlaceKey, Arc<WaitPlace>> = HashMap::new();
-    let mut names: HashMap<(u64, u64), Option<String>> = HashMap::new();
+    let mut search = polled::Search::default();
     let (mut polling, mut values) = (0, MAX_POLLED);
     // Indexes in the order of the dump.
     let mut dispatches: HashMap<Option<u32>, usize> = HashMap::new();
@@ -77,28 +84,24 @@ pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) ->
                 id: info.id,
                 dispatch: info.dispatch,
                 state,
+                lacks: position.and_then(|position| position.lacks(*status)),
                 is_proven: position.is_some_and(|position| position.waits_certainly(*status)),
                 has_signalled: position.and_then(|position| position.has_signalled),
                 is_endless: is_endless && state == WaveState::Spinning,
                 is_stuck: state == WaveState::Spinning,
             };
+            let is_unknown = usize::from(state == WaveState::Unknown);
+            *(if info.pc.is_none() { &mut without_pc } else { &mut without_code }) += is_unknown;
             let place = places.entry((index, info.agent, info.pc));
             let at = Arc::clone(place.or_insert_with(|| Arc::new(wait_place(&info, position))));
             let mut wait = WaveWait { wave: info.wave, state, at, polls: Vec::new() };
             if let Some(position) = position.filter(|_| state == WaveState::Spinning) {
                 if polling < MAX_POLLING && values > 0 {
                     polling += 1;
-                    wait.polls = polled::values(*session, &info, position, values);
+                    wait.polls = search.values(*session, &info, position, values);
                     values = values.saturating_sub(wait.polls.len());
                 } else {
                     found.is_cut = true;
-                }
-                for polled in &mut wait.polls {
-                    let key = (info.pc.map_or(0, |pc| pc.0), polled.address);
-                    if !names.contains_key(&key) && names.len() < MAX_NAMES {
-                        names.insert(key, polled::name(*session, &info, polled));
-                    }
-                    polled.name = names.get(&key).cloned().flatten();
                 }
             }
             if member.is_endless {
@@ -120,16 +123,31 @@ pub(in crate::triage) fn hang(sessions: &[&dyn Inspect], code: &mut Listings) ->
     }
     found.counts =
         states.into_iter().map(|((_, state), (dispatch, count))| (dispatch, state, count)).collect();
+    found.is_cut |= search.is_cut;
     found.is_deadlock = proof.is_deadlock;
     found.is_hang = found.is_deadlock || stuck.values().any(|(live, waiting)| *live > 0 && live == waiting);
     found.proof = proof.sentences;
+    if without_pc > 0 {
+        missing.push(MissingData::WavePcs { waves: without_pc });
+    }
+    if without_code > 0 {
+        let error = errors.into_iter().next();
+        missing.push(error.map_or(MissingData::WaveCode { waves: without_code }, MissingData::Instructions));
+    }
+    missing.extend(proof.lacks.into_iter().map(|(bit, waves)| MissingData::BarrierStatus { bit, waves }));
     found
 }
 
 fn wait_place(info: &WaveInfo, position: Option<&Position>) -> WaitPlace {
     let (file, lines) = position.map(Position::lines).unwrap_or_default();
     let function = position.and_then(|position| position.listing.function.as_ref());
-    WaitPlace { pc: info.pc, function: function.map(|function| function.name.to_string()), file, lines }
+    WaitPlace {
+        pc: info.pc,
+        function: function.map(|function| function.name.to_string()),
+        file,
+        lines,
+        is_polling: position.is_some_and(|position| matches!(position.place, CodePosition::Polling(_))),
+    }
 }
 
 /// Index of a session, agent and PC.
@@ -141,6 +159,7 @@ fn positions(
     sessions: &[&dyn Inspect],
     counts: HashMap<PcKey, (WaveId, usize)>,
     code: &mut Listings,
+    errors: &mut BTreeSet<String>,
 ) -> (HashMap<PcKey, Option<Position>>, bool) {
     let mut pcs: Vec<_> = counts.into_iter().collect();
     pcs.sort_by_key(|(key, (_, count))| (std::cmp::Reverse(*count), *key));
@@ -161,8 +180,11 @@ fn positions(
             pcs.push(pc);
         } else if requests < MAX_LISTED {
             requests += 1;
-            let listing = at(of).and_then(|at| code.around(at)).and_then(Result::ok);
-            listings.extend(listing.map(|listing| (index, agent, listing, vec![pc])));
+            let listing = at(of).and_then(|at| code.around(at));
+            if let Some(Err(DisassemblyError::Tool(error))) = &listing {
+                errors.insert(error.to_string());
+            }
+            listings.extend(listing.and_then(Result::ok).map(|listing| (index, agent, listing, vec![pc])));
         } else {
             is_cut = true;
         }

@@ -160,7 +160,7 @@ impl<'a> Flow<'a> {
         (taken != next).then_some(taken)
     }
 
-    /// Whether a wave at an instruction has signalled a barrier without having waited for it: on all paths, on none, or
+    /// Whether a wave at an instruction has signalled its work-group's barrier without having waited for it: on all paths, on none, or
     /// `None` on some, or where the paths are unknown.
     pub(super) fn has_signalled(&self, start: usize) -> Option<bool> {
         let (mut seen, mut open) = (BTreeSet::from([start]), vec![start]);
@@ -170,7 +170,12 @@ impl<'a> Flow<'a> {
             // The first instruction: the entry, or the listing does not show the paths to it.
             without |= at == 0 || self.previous(at).is_none();
             for from in before {
+                let is_of_group = self.at(*from).and_then(of_group);
                 match self.control(*from) {
+                    Some(Control::BarrierSignal | Control::BarrierWait) if is_of_group == Some(false) => {
+                        open.extend(seen.insert(*from).then_some(*from));
+                    }
+                    Some(Control::BarrierSignal) if is_of_group.is_none() => return None,
                     Some(Control::BarrierSignal) => with = true,
                     Some(Control::BarrierWait | Control::Barrier) => without = true,
                     Some(Control::Call | Control::BarrierMembership) | None => return None,
@@ -179,6 +184,16 @@ impl<'a> Flow<'a> {
             }
         }
         (with != without).then_some(with)
+    }
+}
+
+/// Whether a signal or wait is one for the barrier of the work-group, number -1. `None`: a register has the number.
+pub(super) fn of_group(one: &Decoded) -> Option<bool> {
+    let operand = one.text.split_whitespace().nth(1)?;
+    match operand {
+        "-1" | "0xffff" | "65535" => Some(true),
+        "m0" => None,
+        _ => Some(false),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Work-groups at barriers: who waits, who is missing, and proofs that a wave never arrives.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{GroupWait, WaveState};
 use crate::notation::counted;
@@ -22,6 +22,8 @@ pub(super) struct Member {
     pub(super) state: WaveState,
     /// Whether it waits at a barrier beyond doubt.
     pub(super) is_proven: bool,
+    /// The missing bit of the status that would prove it.
+    pub(super) lacks: Option<&'static str>,
     /// Whether it counts as arrived at a barrier that it does not wait for yet; `None`: unknown.
     pub(super) has_signalled: Option<bool>,
     /// Whether it is in a loop without an exit.
@@ -35,6 +37,8 @@ pub(super) struct Member {
 pub(super) struct Proof {
     pub(super) sentences: Vec<String>,
     pub(super) is_deadlock: bool,
+    /// Number of waves that a proof lacks a bit of the status of, by the bit.
+    pub(super) lacks: BTreeMap<&'static str, usize>,
 }
 
 /// The waits of a work-group; `None`: no wave waits. Marks the waves that wait for one that spins.
@@ -71,9 +75,17 @@ pub(super) fn waits(
         })
     };
     let proven = of(&|member| member.state == WaveState::AtBarrier && member.is_proven);
-    if let Some(absent) = missing.iter().find(never).filter(|_| !proven.is_empty()) {
-        proof.is_deadlock = true;
-        proof.barrier(group, &proven, *absent, members);
+    match missing.iter().find(never) {
+        Some(absent) if !proven.is_empty() => {
+            proof.is_deadlock = true;
+            proof.barrier(group, &proven, *absent, members);
+        }
+        Some(_) => {
+            for bit in waiting.iter().filter_map(|wave| members.get(wave)?.lacks) {
+                *proof.lacks.entry(bit).or_default() += 1;
+            }
+        }
+        None => {}
     }
     let is_blocked = missing.iter().any(|wave| members.get(wave).is_some_and(|member| member.is_stuck));
     for wave in waiting.iter().filter(|_| is_blocked) {

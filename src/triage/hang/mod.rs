@@ -121,6 +121,8 @@ pub struct WaitPlace {
     pub file: Option<String>,
     /// The lines of the loop, or the line of the PC.
     pub lines: Vec<u64>,
+    /// Whether the loop polls memory.
+    pub is_polling: bool,
 }
 
 /// A value that a loop polls.
@@ -134,6 +136,8 @@ pub struct PolledValue {
     pub bytes: u16,
     /// The captured value; `None`: not captured.
     pub value: Option<u64>,
+    /// The number that the loop compares it with, if known.
+    pub compared: Option<u64>,
     /// The lanes that poll it; empty for a scalar load.
     pub lanes: LaneSet,
     /// The variable or the expression that names it.

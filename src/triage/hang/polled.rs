@@ -1,60 +1,216 @@
-//! The values that a loop polls: addresses, contents, and names of variables.
+//! The values that a loop polls: addresses, contents, and expressions of the source.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::PolledValue;
+use super::spin::{Compared, Poll};
 use super::state::{CodePosition, Position};
 use crate::arch::SpaceScope;
-use crate::isa::{LaneAddress, WaveContext, named_registers};
-use crate::session::{Byte, Inspect, LaneValue, MemoryAddress, WaveInfo};
+use crate::isa::{Access, LaneAddress, ReadRegister as _, WaveContext, named_registers};
+use crate::session::address::GLOBAL;
+use crate::session::print::{PartSort, PartsQuery, VariablePart};
+use crate::session::{Inspect, MemoryAddress, WaveInfo};
 use crate::triage::registers::{WaveRegisters, apertures};
-use crate::units::{Address, AddressSpace, LaneId, LaneSet};
+use crate::triage::walk::launch::Launches;
+use crate::triage::walk::registers::Registers;
+use crate::triage::walk::work::Work;
+use crate::triage::{AddressOf, Confidence, SourceAt, Suspect, describe};
+use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc};
 
-/// Maximum number of frames whose variables may name a polled value.
-const MAX_FRAMES: usize = 4;
-/// Maximum number of elements between a pointer and a polled element.
-const MAX_INDEX: u64 = 1 << 20;
+/// Maximum number of polled values whose names are searched for.
+const MAX_NAMES: usize = 16;
+/// Maximum number of waves whose overwritten registers are computed again.
+const MAX_RECOVERED: usize = 64;
+/// Maximum number of loads of a loop.
+const MAX_LOADS: usize = 32;
 /// Maximum number of bytes of a polled value.
 const MAX_BYTES: u16 = 8;
 
-/// Maximum number of loads of a loop.
-const MAX_LOADS: usize = 32;
+/// The search for the polled values of all waves.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    /// Expressions by PC and address.
+    names: HashMap<(u64, u64), Option<String>>,
+    recovered: usize,
+    work: Work,
+    /// Whether the addresses of some values stay unknown because of a limit.
+    pub(super) is_cut: bool,
+}
 
-/// The values that a wave polls, by address; at most `most`.
-pub(super) fn values(
-    session: &dyn Inspect,
-    info: &WaveInfo,
-    position: &Position,
-    most: usize,
-) -> Vec<PolledValue> {
-    let (CodePosition::Polling(loads), Some(exec)) = (&position.place, info.exec) else { return Vec::new() };
-    let registers = WaveRegisters::new(session, info.wave);
-    let apertures = apertures(session, info.wave);
-    let context = WaveContext { arch: registers.arch(), exec, apertures: &apertures };
-    let mut found: BTreeMap<(AddressSpace, u64), (Option<u16>, LaneSet)> = BTreeMap::new();
-    for load in loads.iter().take(MAX_LOADS).filter(|load| are_addresses_kept(position, **load)) {
-        let instruction = position.listing.instructions.get(*load);
-        let effects = instruction.and_then(|one| one.effects.as_ref().ok());
-        let Some(access) = effects.and_then(|effects| effects.access.as_ref()) else { continue };
-        for one in access.addresses(&context, &registers) {
-            let LaneAddress::Memory { space, address, .. } = one.address else { continue };
-            let (_, lanes) = found.entry((space, address.0)).or_insert((one.bytes, LaneSet::EMPTY));
-            *lanes = LaneSet(lanes.0 | one.lane.map_or(0, |lane| LaneSet::one(lane).0));
+impl Search {
+    /// The values that a wave polls, by address; at most `most`.
+    pub(super) fn values(
+        &mut self,
+        session: &dyn Inspect,
+        info: &WaveInfo,
+        position: &Position,
+        most: usize,
+    ) -> Vec<PolledValue> {
+        let (CodePosition::Polling(polls), Some(exec)) = (&position.place, info.exec) else {
+            return Vec::new();
+        };
+        let mut values = Vec::new();
+        for poll in polls.iter().take(MAX_LOADS) {
+            let instruction = position.listing.instructions.get(poll.load);
+            let effects = instruction.and_then(|one| one.effects.as_ref().ok());
+            let Some(access) = effects.and_then(|effects| effects.access.as_ref()) else { continue };
+            let found = self.addresses(session, info, position, poll, access, exec);
+            let mut by_address: BTreeMap<(AddressSpace, u64), Vec<AddressOf>> = BTreeMap::new();
+            for one in found {
+                by_address.entry((one.space, one.address)).or_default().push(one);
+            }
+            let left = most.saturating_sub(values.len());
+            for ((space, address), of) in by_address.into_iter().take(left) {
+                let place =
+                    MemoryAddress { space, address: Address(address), wave: Some(info.wave), lane: None };
+                let bytes = of.first().and_then(|of| of.bytes).unwrap_or(4).min(MAX_BYTES);
+                let lanes = of.iter().filter_map(|of| of.lane).map(|lane| LaneSet::one(lane).0);
+                let lanes = LaneSet(lanes.fold(0, |all, one| all | one));
+                values.push(PolledValue {
+                    address,
+                    is_lds: is_lds(session, space),
+                    bytes,
+                    value: read(session, place, bytes),
+                    compared: compared(session, info, poll, lanes, bytes),
+                    lanes,
+                    name: self.name(session, info, position, poll, access, of),
+                });
+            }
         }
+        values
     }
-    let each = found.into_iter().take(most).map(|((space, address), (bytes, lanes))| {
-        let place = MemoryAddress { space, address: Address(address), wave: Some(info.wave), lane: None };
-        let bytes = bytes.unwrap_or(4).min(MAX_BYTES);
-        PolledValue {
-            address,
-            is_lds: is_lds(session, space),
-            bytes,
-            value: read(session, place, bytes),
-            lanes,
-            name: None,
+
+    /// The addresses of a load in the active lanes; empty: they are unknown.
+    fn addresses(
+        &mut self,
+        session: &dyn Inspect,
+        info: &WaveInfo,
+        position: &Position,
+        poll: &Poll,
+        access: &Access,
+        exec: LaneSet,
+    ) -> Vec<AddressOf> {
+        let apertures = apertures(session, info.wave);
+        if are_addresses_kept(position, poll.load) {
+            let registers = WaveRegisters::new(session, info.wave);
+            let context = WaveContext { arch: registers.arch(), exec, apertures: &apertures };
+            let each = access.addresses(&context, &registers).into_iter().filter_map(|one| {
+                let LaneAddress::Memory { space, address, global } = one.address else { return None };
+                let global = global.map(|address| address.0);
+                Some(AddressOf { lane: one.lane, space, address: address.0, global, bytes: one.bytes })
+            });
+            return each.collect();
         }
-    });
-    each.collect()
+        // Unoptimised code loads the pointer again in each turn.
+        self.recovered += 1;
+        if self.recovered > MAX_RECOVERED {
+            self.is_cut = true;
+            return Vec::new();
+        }
+        let launches = Launches::default();
+        let registers = Registers::new(session, info.wave, &apertures, &launches, &self.work);
+        let paths = position.paths(&self.work);
+        let load = position.listing.instructions.get(poll.load).map(|one| one.address);
+        let is_it = |address: Option<u64>| address.is_some() && address == load;
+        let candidate = paths
+            .candidates
+            .iter()
+            .find(|candidate| is_it(paths.instruction(candidate).map(|one| one.address)));
+        let looks = candidate.map(|candidate| paths.looks(candidate, &registers, true)).unwrap_or_default();
+        let found = looks.into_iter().map(|look| look.addresses).find(|found| !found.is_empty());
+        self.is_cut |= self.work.has_cut_registers();
+        let is_active = |one: &AddressOf| one.lane.is_none_or(|lane| exec.contains(lane));
+        found.into_iter().flatten().filter(is_active).collect()
+    }
+
+    /// The expression of a polled value in the source.
+    fn name(
+        &mut self,
+        session: &dyn Inspect,
+        info: &WaveInfo,
+        position: &Position,
+        poll: &Poll,
+        access: &Access,
+        addresses: Vec<AddressOf>,
+    ) -> Option<String> {
+        let one = position.listing.instructions.get(poll.load)?;
+        let pc = info.pc?;
+        let key = (one.address, addresses.first()?.address);
+        if let Some(known) = self.names.get(&key) {
+            return known.clone();
+        }
+        if self.names.len() >= MAX_NAMES {
+            return None;
+        }
+        if let Some(name) = variable(session, info, Pc(one.address), addresses.first()?) {
+            self.names.insert(key, Some(name.clone()));
+            return Some(name);
+        }
+        let file = one.file.as_ref().map(ToString::to_string);
+        let text = file.as_deref().zip(one.line).and_then(|(file, line)| session.source_line(file, line));
+        let lanes = addresses.iter().filter_map(|of| of.lane).map(|lane| LaneSet::one(lane).0);
+        let mut polled = Suspect {
+            wave: info.wave,
+            pc: Pc(pc.0),
+            instruction: one.address,
+            text: one.text.clone(),
+            distance: 0,
+            access: access.clone(),
+            lanes: LaneSet(lanes.fold(0, |all, one| all | one)),
+            is_bound: false,
+            addresses,
+            unknown: None,
+            confidence: Confidence::Possible,
+            evidence: Vec::new(),
+            patterns: Vec::new(),
+            also: Vec::new(),
+            at: SourceAt { function: None, file, line: one.line, text },
+            term: None,
+        };
+        describe(session, &[], &mut polled);
+        let term = polled.term.filter(|term| !term.is_inferred || term.alternatives.is_empty());
+        let name = term.map(|term| term.expression);
+        self.names.insert(key, name.clone());
+        name
+    }
+}
+
+/// The variable, or the part of one, that is at an address.
+fn variable(session: &dyn Inspect, info: &WaveInfo, at: Pc, of: &AddressOf) -> Option<String> {
+    let lane = of.lane.or_else(|| info.exec?.first()).unwrap_or(LaneId(0));
+    let space = if of.global == Some(of.address) { GLOBAL } else { of.space };
+    session.next_question();
+    let asked = PartsQuery {
+        wave: info.wave,
+        lanes: LaneSet::one(lane),
+        at,
+        names: Vec::new(),
+        has_globals: true,
+        has_places: true,
+    };
+    let parts = session.parts(&asked).ok()?.parts;
+    let is_it = |part: &&VariablePart| {
+        let PartSort::Place { bytes } = part.sort else { return false };
+        let holds = |address: u64| of.address.checked_sub(address).is_some_and(|offset| offset < bytes);
+        part.values.iter().any(|value| value.space == space && holds(value.address))
+    };
+    parts.iter().find(is_it).map(|part| part.path.clone())
+}
+
+/// The number that the loop compares the loaded value with.
+fn compared(session: &dyn Inspect, info: &WaveInfo, poll: &Poll, lanes: LaneSet, bytes: u16) -> Option<u64> {
+    let mask = u64::MAX.checked_shr(64u32.checked_sub(8 * u32::from(bytes))?)?;
+    let value = match poll.compared? {
+        Compared::Constant(value) => value.cast_unsigned(),
+        Compared::Register(range) => {
+            let registers = WaveRegisters::new(session, info.wave);
+            let lane = lanes.first().or_else(|| info.exec?.first()).unwrap_or(LaneId(0));
+            let dword = |index: u16| registers.dword(range.file, range.first.checked_add(index)?, lane);
+            let high = if range.count > 1 { u64::from(dword(1)?) } else { 0 };
+            u64::from(dword(0)?) | high << 32
+        }
+    };
+    Some(value & mask)
 }
 
 /// Whether the registers of a load's address at the PC are those of its next or its last execution.
@@ -96,66 +252,4 @@ fn read(session: &dyn Inspect, place: MemoryAddress, bytes: u16) -> Option<u64> 
     let part = buffer.get_mut(..usize::from(bytes))?;
     (session.read(place, part).ok()? == part.len()).then_some(())?;
     Some(u64::from_le_bytes(buffer))
-}
-
-/// The expression of a polled value: a pointer variable that leads there, or the only array with it in one allocation.
-pub(super) fn name(session: &dyn Inspect, info: &WaveInfo, polled: &PolledValue) -> Option<String> {
-    let lane = polled.lanes.first().or_else(|| info.exec?.first()).unwrap_or(LaneId(0));
-    let target = generic(session, info, polled, lane);
-    let region = session.region(target, info.wave);
-    let mut elements: Vec<String> = Vec::new();
-    for frame in 0..MAX_FRAMES {
-        let Ok(locals) = session.locals(info.wave, LaneSet::one(lane), frame) else { break };
-        for variable in locals.variables.iter().rev() {
-            let Some(element) = variable.type_name.strip_suffix('*') else { continue };
-            let Some(value) = variable.lanes.first().and_then(pointer) else { continue };
-            if value == target {
-                return Some(format!("*{}", variable.name));
-            }
-            let distance = target.checked_sub(value).filter(|_| region.start <= value);
-            let Some((distance, size)) = distance.zip(element_size(element).map(u64::from)) else { continue };
-            if distance % size == 0 && distance / size < MAX_INDEX {
-                elements.push(format!("{}[{}]", variable.name, distance / size));
-            }
-        }
-    }
-    elements.dedup();
-    elements.pop().filter(|_| elements.is_empty())
-}
-
-/// The generic address of a polled value, which pointers hold.
-fn generic(session: &dyn Inspect, info: &WaveInfo, polled: &PolledValue, lane: LaneId) -> u64 {
-    let kind = session.kind();
-    let space = kind.target.spaces.iter().find(|space| space.scope == SpaceScope::WorkGroup);
-    let Some(space) = space.filter(|_| polled.is_lds) else { return polled.address };
-    let address = Address(polled.address);
-    let place = MemoryAddress { space: space.id, address, wave: Some(info.wave), lane: Some(lane) };
-    session.generic_address(place).map_or(polled.address, |address| address.0)
-}
-
-/// The value of a pointer of 8 bytes.
-fn pointer(value: &LaneValue) -> Option<u64> {
-    let known = |byte: &Byte| match byte {
-        Byte::Known(byte) => Some(*byte),
-        _ => None,
-    };
-    let bytes: Option<Vec<u8>> = value.bytes.iter().map(known).collect();
-    let bytes: [u8; 8] = bytes?.try_into().ok()?;
-    Some(u64::from_le_bytes(bytes)).filter(|value| *value != 0)
-}
-
-/// The size of a fundamental type in bytes; `None`: another type.
-fn element_size(name: &str) -> Option<u8> {
-    let words =
-        name.split_whitespace().filter(|word| !matches!(*word, "const" | "volatile" | "signed" | "unsigned"));
-    let words: Vec<&str> = words.collect();
-    Some(match words.as_slice() {
-        ["char" | "bool" | "uchar" | "int8_t" | "uint8_t"] => 1,
-        ["short" | "ushort" | "int16_t" | "uint16_t"] | ["short", "int"] => 2,
-        [] | ["int" | "uint" | "float" | "int32_t" | "uint32_t"] => 4,
-        ["long" | "ulong" | "double" | "int64_t" | "uint64_t" | "size_t"]
-        | ["long", "int" | "long"]
-        | ["long", "long", "int"] => 8,
-        _ => return None,
-    })
 }

@@ -44,6 +44,22 @@ impl Item {
 /// Maximum number of dwords of an operand.
 const MAX_DWORDS: u16 = 32;
 
+/// A load whose value decides on an exit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Poll {
+    /// The index of the load.
+    pub(super) load: usize,
+    /// The other operand of the comparison; `None`: unknown, or of a value computed from the loaded one.
+    pub(super) compared: Option<Compared>,
+}
+
+/// An operand that the loop does not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compared {
+    Constant(i64),
+    Register(RegisterRange),
+}
+
 /// An instruction of a loop.
 #[derive(Debug)]
 struct Step {
@@ -59,6 +75,7 @@ struct Step {
     store: Option<Form>,
     is_arithmetic: bool,
     is_comparison: bool,
+    is_private: bool,
     copies: Copy,
 }
 
@@ -82,12 +99,12 @@ struct Write {
 const ARITHMETIC: [&str; 14] =
     ["add", "sub", "mul", "mad", "fma", "mac", "fmac", "lshl", "lshr", "ashr", "xad", "ldexp", "dot", "mfma"];
 
-/// The loads of a loop whose values decide on its exit, by index. Empty: no polling loop, or too much work.
-pub(super) fn polls(flow: &Flow<'_>, body: &[usize]) -> Vec<usize> {
+/// The loads of a loop whose values decide on its exit. Empty: no polling loop, or too much work.
+pub(super) fn polls(flow: &Flow<'_>, body: &[usize]) -> Vec<Poll> {
     find_polls(flow, body).unwrap_or_default()
 }
 
-fn find_polls(flow: &Flow<'_>, body: &[usize]) -> Option<Vec<usize>> {
+fn find_polls(flow: &Flow<'_>, body: &[usize]) -> Option<Vec<Poll>> {
     // Each step is compared with all others.
     flow.spend(body.len().saturating_mul(body.len()))?;
     let mut steps: Vec<Step> = body.iter().map(|index| Step::of(flow, *index)).collect::<Option<_>>()?;
@@ -117,7 +134,8 @@ fn find_polls(flow: &Flow<'_>, body: &[usize]) -> Option<Vec<usize>> {
             let compares = steps.get(then).is_some_and(|step| step.is_comparison);
             let counts = uses.values_from(then).any(|from| counters.contains(&from));
             if compares && !counts && uses.after(BTreeSet::from([then]), false)?.into_iter().any(is_exit) {
-                polls.push(step.index);
+                let compared = uses.compared(&steps, at, then);
+                polls.push(Poll { load: step.index, compared });
                 break;
             }
         }
@@ -235,6 +253,50 @@ impl<'f> Uses<'f> {
         Some(found)
     }
 
+    /// The other operand of a comparison, if the first one is the loaded value itself.
+    fn compared(&self, steps: &[Step], load: usize, comparison: usize) -> Option<Compared> {
+        let mut copies = BTreeSet::from([load]);
+        let mut open = vec![load];
+        while let Some(from) = open.pop() {
+            let users = self.users.get(from).map_or(&[][..], Vec::as_slice);
+            self.flow.spend(users.len())?;
+            let is_copy = |to: &usize| steps.get(*to).is_some_and(Step::is_copy);
+            open.extend(users.iter().copied().filter(is_copy).filter(|to| copies.insert(*to)));
+        }
+        let text = &self.flow.at(steps.get(comparison)?.index)?.text;
+        if text.contains("bitcmp") {
+            return None;
+        }
+        let mut operands = text.split(',').map(str::trim).rev().take(2).collect::<Vec<_>>();
+        if let Some(first) = operands.get_mut(1) {
+            *first = first.split_whitespace().next_back()?;
+        }
+        let is_loaded = |text: &str| {
+            RegisterRange::parse(text).is_some_and(|range| {
+                let from = writers(steps, comparison, &Item::Registers(range));
+                !from.is_empty() && from.iter().all(|from| copies.contains(from))
+            })
+        };
+        let [second, first] = operands.as_slice() else { return None };
+        let other = match (is_loaded(first), is_loaded(second)) {
+            (true, false) => second,
+            (false, true) => first,
+            _ => return None,
+        };
+        if let Some(value) = isa::number(other) {
+            return Some(Compared::Constant(value));
+        }
+        let range = RegisterRange::parse(other)?;
+        match writers(steps, comparison, &Item::Registers(range)).as_slice() {
+            [] => Some(Compared::Register(range)),
+            [from] if matches!(steps.get(*from)?.copies, Copy::Moves) => {
+                let text = &self.flow.at(steps.get(*from)?.index)?.text;
+                isa::number(text.rsplit(',').next()?.trim()).map(Compared::Constant)
+            }
+            _ => None,
+        }
+    }
+
     /// Steps whose results change from turn to turn by themselves, and all that depends on them.
     fn counters(&self, steps: &[Step]) -> Option<BTreeSet<usize>> {
         let mut seeds = BTreeSet::new();
@@ -282,6 +344,12 @@ fn writers(steps: &[Step], at: usize, item: &Item) -> Vec<usize> {
 }
 
 impl Step {
+    /// Whether its result is its operand: a move, or an access to a slot.
+    fn is_copy(&self) -> bool {
+        let is_slot = self.writes.iter().any(|write| !matches!(write.item, Item::Registers(_)));
+        !matches!(self.copies, Copy::No) || self.is_private || self.load.is_none() && is_slot
+    }
+
     /// `None`: an instruction with unknown effects, or a call.
     fn of(flow: &Flow<'_>, index: usize) -> Option<Self> {
         let decoded = flow.at(index)?;
@@ -305,6 +373,7 @@ impl Step {
             store: None,
             is_arithmetic: ARITHMETIC.iter().any(|name| operation.starts_with(name)),
             is_comparison: operation.starts_with("cmp") || operation.starts_with("bitcmp"),
+            is_private: effects.access.as_ref().is_some_and(is_private),
             copies: copies(operation, effects),
         };
         match spill(&decoded.text) {

@@ -1,16 +1,19 @@
 //! The state of a wave by its PC, the code there and its status.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::WaveState;
-use super::flow::Flow;
+use super::flow::{Flow, of_group};
 use super::spin;
 use crate::arch::Generation;
 use crate::isa::{Control, Effects, ReadRegister as _, RegisterFile};
 use crate::session::{Inspect, WaveInfo};
 use crate::triage::causes::StopKind;
-use crate::triage::listings::{Decoded, Listing};
+use crate::triage::listings::Listing;
 use crate::triage::registers::WaveRegisters;
+use crate::triage::walk::work::Work;
+use crate::triage::walk::{self, Paths};
 use crate::units::{LaneId, WaveSize};
 
 /// Maximum number of instructions before a wait that are searched for the awaited operation.
@@ -27,6 +30,7 @@ pub(super) struct Position {
     pub(super) body: Vec<usize>,
     /// Whether the wave signalled a barrier that it has not waited for yet; `None`: unknown.
     pub(super) has_signalled: Option<bool>,
+    paths: OnceCell<Paths>,
 }
 
 /// The position of a PC in the code that decides a wave's state.
@@ -45,8 +49,8 @@ pub(super) enum CodePosition {
     /// In a loop whose exits depend on registers that it does not change: each branch, by index, with its condition's
     /// register file and whether the branch stays in the loop if it is taken.
     Steady(Vec<(usize, RegisterFile, bool)>),
-    /// In a loop whose exit depends on these loads, by index.
-    Polling(Vec<usize>),
+    /// In a loop whose exit depends on these loads.
+    Polling(Vec<spin::Poll>),
     Sleep,
     /// At a wait for operations that the code before it begins.
     MemoryWait,
@@ -65,7 +69,22 @@ impl Position {
         // Earlier generations signal and wait by one instruction.
         let is_split = listing.generation.is_none_or(|generation| generation >= Generation::Gfx12);
         let has_signalled = if is_split { flow.has_signalled(index) } else { Some(false) };
-        Some(Self { listing: Arc::clone(listing), index, place, body, has_signalled })
+        Some(Self { listing: Arc::clone(listing), index, place, body, has_signalled, paths: OnceCell::new() })
+    }
+
+    /// The accesses before the PC, within the function.
+    pub(super) fn paths(&self, work: &Work) -> &Paths {
+        let pc = self.listing.instructions.get(self.index).map_or(0, |one| one.address);
+        self.paths.get_or_init(|| walk::search(&self.listing, pc, &[], false, work))
+    }
+
+    /// The bit of the status that would show whether a wave waits, if its capture lacks it: then a barrier proves nothing.
+    pub(super) fn lacks(&self, status: Status) -> Option<&'static str> {
+        match self.place {
+            CodePosition::BehindBarrier { .. } if status.is_in_barrier.is_none() => Some("IN_BARRIER"),
+            CodePosition::BarrierWait if status.is_barrier_complete.is_none() => Some("BARRIER_COMPLETE"),
+            _ => None,
+        }
     }
 
     /// Whether a wave waits at a barrier, now or next, beyond doubt. Directly behind a barrier or at the wait for it the
@@ -83,7 +102,7 @@ impl Position {
     pub(super) fn lines(&self) -> (Option<String>, Vec<u64>) {
         let instructions = &self.listing.instructions;
         let anchor = match &self.place {
-            CodePosition::Polling(loads) => loads.first().copied().unwrap_or(self.index),
+            CodePosition::Polling(polls) => polls.first().map_or(self.index, |poll| poll.load),
             _ => self.index,
         };
         let Some(at) = instructions.get(anchor) else { return (None, Vec::new()) };
@@ -103,7 +122,7 @@ fn place(flow: &Flow<'_>, index: usize) -> (CodePosition, Vec<usize>) {
     match control {
         Some(Control::End) => return (CodePosition::End, Vec::new()),
         Some(Control::Barrier) => return (CodePosition::Barrier, Vec::new()),
-        Some(Control::BarrierWait) if flow.at(index).is_some_and(is_of_group) => {
+        Some(Control::BarrierWait) if flow.at(index).and_then(of_group) == Some(true) => {
             return (CodePosition::BarrierWait, Vec::new());
         }
         _ => {}
@@ -142,13 +161,8 @@ fn in_loop(flow: &Flow<'_>, body: &[usize]) -> Option<CodePosition> {
     if let Some(exits) = exits.filter(|exits| !exits.is_empty()) {
         return Some(CodePosition::Steady(exits));
     }
-    let loads = spin::polls(flow, body);
-    (!loads.is_empty()).then_some(CodePosition::Polling(loads))
-}
-
-/// Whether a wait is one for the barrier of the work-group, number -1.
-fn is_of_group(wait: &Decoded) -> bool {
-    matches!(wait.text.split_whitespace().nth(1), Some("-1" | "0xffff" | "65535"))
+    let polls = spin::polls(flow, body);
+    (!polls.is_empty()).then_some(CodePosition::Polling(polls))
 }
 
 /// Whether `s_sethalt` sets the bit: 0 clears it.

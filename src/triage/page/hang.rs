@@ -27,7 +27,7 @@ fn state(of: WaveState, count: usize) -> &'static str {
         WaveState::Faulted => "faulted",
         WaveState::Ended => "ended",
         WaveState::Running => plural(count, "runs", "run"),
-        WaveState::Unknown => plural(count, "has an unknown state", "have unknown states"),
+        WaveState::Unknown => plural(count, "is at unknown code", "are at unknown code"),
     }
 }
 
@@ -192,9 +192,11 @@ fn polling(members: &[&WaveWait], scene: &Scene<'_>) -> String {
     let Some(first) = members.first() else { return String::new() };
     let at = place(first).map_or_else(String::new, |place| format!(" at {place}"));
     let polls: Vec<String> = first.polls.iter().map(poll).collect();
-    let polls = match polls.is_empty() {
-        true => String::new(),
-        false => format!(" {} {}", plural(ids.len(), "polls", "poll"), polls.join(", ")),
+    let verb = plural(ids.len(), "polls", "poll");
+    let polls = match (first.at.is_polling, polls.is_empty()) {
+        (false, _) => " without polling memory".to_owned(),
+        (true, true) => format!(" {verb} memory at unknown addresses"),
+        (true, false) => format!(" {verb} {}", polls.join(", ")),
     };
     format!("{}{at}{polls}", waves(&ids, scene))
 }
@@ -204,5 +206,6 @@ fn poll(of: &PolledValue) -> String {
     let name = of.name.clone().unwrap_or_else(|| counted(of.bytes, "byte"));
     let value = of.value.map_or_else(|| ", not captured,".to_owned(), |value| format!(" = {value:#x}"));
     let lanes = if of.lanes.is_empty() { String::new() } else { format!(" ({})", words::lanes(of.lanes)) };
-    format!("{name}{value} at {space}{:#x}{lanes}", of.address)
+    let compared = of.compared.map_or_else(String::new, |value| format!(", compared with {value:#x}"));
+    format!("{name}{value} at {space}{:#x}{lanes}{compared}", of.address)
 }

@@ -383,6 +383,7 @@ fn waiting(wave: u32, state: WaveState, lines: &[u64], polls: &[PolledValue]) ->
             function: Some("spin".to_owned()),
             file: Some("kernels/spin.hip".to_owned()),
             lines: lines.to_vec(),
+            is_polling: !polls.is_empty(),
         }),
         polls: polls.to_vec(),
     }
@@ -394,6 +395,7 @@ fn deadlock() -> Triage {
         is_lds: false,
         bytes: 4,
         value: Some(0),
+        compared: Some(0),
         lanes: LaneSet(0xf),
         name: Some("*flag".to_owned()),
     };
@@ -434,7 +436,7 @@ States    dispatch 1: 3 waves wait at a barrier, 2 spin in a loop
           dispatch 2: 3 waves run
 Barriers  work-group (0,0,0): waves 1-3 wait; missing: wave 4 at spin.hip:10-12
 Loops     waves 4-5 at spin.hip:10-12 poll *flag = 0x0 at 0x7f0000200000 (lanes
-          0-3)
+          0-3), compared with 0x0
 Because   wave 4 polls a value that no live wave writes
 Next      Groups
           Debugger

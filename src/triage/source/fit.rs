@@ -63,7 +63,7 @@ fn fit<'p>(
     others: &[LaneAt],
 ) -> Option<Fit<'p>> {
     let (pointee, dimensions) = match &part.sort {
-        PartSort::Integer => return None,
+        PartSort::Integer | PartSort::Place { .. } => return None,
         PartSort::Pointer(pointee) => (pointee, None),
         PartSort::Array { element, dimensions } => (element, Some(dimensions)),
     };

@@ -113,7 +113,8 @@ fn ask(
     let active = || accessed.session.wave(accessed.suspect.wave).ok()?.exec?.first();
     let set = if set == LaneSet::EMPTY { LaneSet::one(active().unwrap_or_default()) } else { set };
     let at = Pc(accessed.suspect.instruction);
-    let asked = PartsQuery { wave: accessed.suspect.wave, lanes: set, at, names, has_globals };
+    let asked =
+        PartsQuery { wave: accessed.suspect.wave, lanes: set, at, names, has_globals, has_places: false };
     accessed.session.parts(&asked).ok()
 }
 

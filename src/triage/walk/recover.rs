@@ -75,10 +75,12 @@ fn written_lane(text: &str) -> Option<u8> {
 impl<'a, 'r> Past<'a, 'r> {
     pub(super) fn new(walk: &'a Paths, way: &Way, registers: &'a Registers<'r>) -> (Self, usize) {
         let mut nodes: Vec<Node> = walk.backwards(way).iter().map(|step| step.node).collect();
+        let on_path = nodes.len();
         let mut at = nodes.last().copied();
         let mut index = 0;
         while let Some(node) = at.and_then(|node| walk.only_before(node)) {
-            if index >= MAX_BEFORE || nodes.contains(&node) {
+            // The path may have passed these instructions again, in a later turn of a loop.
+            if index >= MAX_BEFORE || nodes.iter().skip(on_path).any(|known| *known == node) {
                 break;
             }
             nodes.push(node);

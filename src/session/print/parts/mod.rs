@@ -42,6 +42,8 @@ pub struct PartsQuery {
     pub names: Vec<String>,
     /// Whether variables outside of functions count, too.
     pub has_globals: bool,
+    /// Whether numbers and pointers count by their own places in memory, and not by their values.
+    pub has_places: bool,
 }
 
 /// The parts of variables.
@@ -105,6 +107,11 @@ pub enum PartSort {
     Integer,
     /// A pointer.
     Pointer(Pointee),
+    /// A number or pointer in memory, whose address is the part's value.
+    Place {
+        /// Its size.
+        bytes: u64,
+    },
     /// An array in memory.
     Array {
         /// The element.

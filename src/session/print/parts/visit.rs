@@ -46,7 +46,11 @@ impl Collector<'_> {
         {
             return self.array(walk, owner, object, ty, *element, at);
         }
-        match walk.shape(object) {
+        let shape = walk.shape(object);
+        if self.asked.has_places && matches!(shape, Ok(Shape::Number(_) | Shape::Pointer { .. })) {
+            return self.place(walk, owner, object, at);
+        }
+        match shape {
             Ok(Shape::Number(sort)) if sort != Sort::Float => {
                 if let Ok(number) = walk.integer(object) {
                     let value = number.wide() as u64;
@@ -72,6 +76,17 @@ impl Collector<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A number or pointer by its place in memory.
+    fn place(&mut self, walk: &PathEvaluator<'_, '_, '_>, owner: &Owner<'_>, object: &Object, at: &At<'_>) {
+        let Ok(Some(bytes)) = object.ty.size(walk.scene.debug()) else { return };
+        let Ok(data) = walk.data_of(object) else { return };
+        if let (true, Storage::Memory { space, .. }) = (data.in_memory(), &data.location.storage)
+            && let Ok(address) = walk.place_address(&data)
+        {
+            self.add(owner, at.path, &PartSort::Place { bytes }, resolved(walk, address, *space));
         }
     }
 

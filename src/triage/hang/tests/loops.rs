@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::{at, listing, place, work};
 use crate::arch::{Generation, Processor};
-use crate::isa::{self, RegisterFile};
+use crate::isa::{self, RegisterFile, RegisterRange};
 use crate::triage::hang::flow::Flow;
+use crate::triage::hang::spin::Compared;
 use crate::triage::hang::state::CodePosition;
 use crate::triage::listings::{Decoded, Listing};
 
@@ -82,7 +83,7 @@ fn loops_that_poll() {
                 panic!("{name}: {:?} at {:#x} {}", position.place, one.address, one.text)
             };
             for load in loads {
-                let text = &listing.instructions[*load].text;
+                let text = &listing.instructions[load.load].text;
                 assert!(accesses.iter().any(|access| text.starts_with(access)), "{name}: {text}");
             }
         }
@@ -219,4 +220,48 @@ fn large_loops_cost_bounded_work() {
         assert!(super::Position::of(&listing, &flow, super::START + index * 4).is_some());
     }
     assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+}
+
+/// A clock and a hardware register are no memory: the loop polls none, and may end.
+#[test]
+fn waits_for_clocks_and_hardware_registers_poll_no_memory() {
+    for wait in [
+        "s_memtime s[4:5]\ns_waitcnt lgkmcnt(0)\ns_sub_u32 s6, s4, s2\ns_cmp_lt_u32 s6, s8",
+        "s_memrealtime s[4:5]\ns_waitcnt lgkmcnt(0)\ns_sub_u32 s6, s4, s2\ns_cmp_lt_u32 s6, s8",
+        "s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)\ns_bitcmp0_b32 s4, 3",
+        "s_getreg_b32 s4, hwreg(HW_REG_IB_STS, 0, 4)\ns_sleep 1\ns_cmp_lg_u32 s4, 0",
+    ] {
+        let text = format!("top:\n{wait}\nend:\ns_cbranch_scc1 -> top\ns_endpgm");
+        let listing = listing(Generation::Gfx90a, &text);
+        for label in ["top", "end"] {
+            let position = place(&listing, at(&text, label)).unwrap();
+            assert_eq!((&position.place, position.body.is_empty()), (&CodePosition::Other, false), "{wait}");
+        }
+    }
+}
+
+/// The number that a loop compares the loaded value with, and none of a value computed from it.
+#[test]
+fn polled_values_have_their_comparison() {
+    let compared = |loop_text: &str| {
+        let text = format!("top:\n{loop_text}\ns_cbranch_vccnz -> top\ns_endpgm");
+        let listing = listing(Generation::Gfx90a, &text);
+        let position = place(&listing, at(&text, "top")).unwrap();
+        let CodePosition::Polling(polls) = &position.place else { panic!("{:?}", position.place) };
+        polls.iter().map(|poll| poll.compared).collect::<Vec<_>>()
+    };
+    let vector = |number| RegisterRange::new(RegisterFile::Vector, number, 1);
+    let load = "global_load_dword v0, v1, s[0:1] glc\ns_waitcnt vmcnt(0)";
+    let swap = "global_atomic_cmpswap v0, v1, v[2:3], s[0:1] glc\ns_waitcnt vmcnt(0)";
+    for (text, expected) in [
+        (format!("{load}\nv_cmp_eq_u32_e32 vcc, 7, v0"), Some(Compared::Constant(7))),
+        (format!("{load}\nv_cmp_ne_u32_e64 vcc, v0, -1"), Some(Compared::Constant(-1))),
+        (format!("{load}\nv_mov_b32_e32 v4, v0\nv_cmp_eq_u32_e32 vcc, 0, v4"), Some(Compared::Constant(0))),
+        (format!("{load}\nv_mov_b32_e32 v4, 3\nv_cmp_lt_i32_e32 vcc, v0, v4"), Some(Compared::Constant(3))),
+        (format!("{swap}\nv_cmp_ne_u32_e32 vcc, v0, v3"), Some(Compared::Register(vector(3)))),
+        (format!("{load}\nv_and_b32_e32 v4, 1, v0\nv_cmp_eq_u32_e32 vcc, 0, v4"), None),
+        (format!("{load}\nv_mov_b32_e32 v4, v0\nv_cmp_eq_u32_e32 vcc, v0, v4"), None),
+    ] {
+        assert_eq!(compared(&text), [expected], "{text}");
+    }
 }

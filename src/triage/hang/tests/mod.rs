@@ -1,5 +1,6 @@
 //! Tests of states by the rules of the ISA documents, over listings from LLVM's texts.
 
+mod deadlocks;
 mod dumps;
 mod loops;
 mod states;

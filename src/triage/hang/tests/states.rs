@@ -107,6 +107,24 @@ fn a_signal_is_an_arrival() {
     assert_eq!(position(Gfx90a, call, "behind").unwrap().has_signalled, Some(false));
 }
 
+/// Signals and waits of other barriers than -1 are no arrivals at it; M0 may hold any number.
+#[test]
+fn signals_of_other_barriers_are_no_arrivals() {
+    let signalled = |text: &str, label: &str| position(Gfx12, text, label).unwrap().has_signalled;
+    for other in ["-3", "1"] {
+        let text = SPLIT.replace("s_barrier_signal -1", &format!("s_barrier_signal {other}"));
+        assert_eq!(signalled(&text, "between"), Some(false), "{other}");
+    }
+    assert_eq!(signalled(&SPLIT.replace("s_barrier_signal -1", "s_barrier_signal m0"), "between"), None);
+    assert_eq!(
+        signalled(&SPLIT.replace("s_barrier_signal -1", "s_barrier_signal_isfirst -1"), "wait"),
+        Some(true)
+    );
+    // The wait of a named barrier between leaves the wave signalled.
+    let named = SPLIT.replace("between:", "s_barrier_signal 1\n s_barrier_wait 1\n between:");
+    assert_eq!(signalled(&named, "between"), Some(true));
+}
+
 /// A work-group of one wave does not wait.
 #[test]
 fn barriers_of_single_waves_do_nothing() {
