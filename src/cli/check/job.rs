@@ -1,6 +1,7 @@
 //! The evaluation of a file over one dump.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{Args as _, Command as Options, FromArgMatches as _};
 
@@ -8,10 +9,12 @@ use super::plan::{PlannedDump, PlannedFile};
 use super::results::{CheckedDump, CheckedLine};
 use crate::arch::Targets;
 use crate::check::{self, Content, ScopeFile, Setting, Subject, Verdict};
-use crate::clean::clean_lines;
+use crate::clean::{clean, clean_lines};
 use crate::cli::dump::{self, DumpArgs};
-use crate::cli::{Failure, Globals};
-use crate::session::{DumpFacts as _, Inspect};
+use crate::cli::{Failure, Globals, shell, steps};
+use crate::postmortem;
+use crate::session::{Dump, DumpFacts as _, Inspect};
+use crate::triage::Step;
 
 /// Evaluates the expectations of a file over a dump. An error is a result.
 pub(super) fn run(
@@ -52,8 +55,28 @@ fn evaluate(
         line.map_or_else(String::new, |line| line.text.clone())
     };
     let lines = outcomes.into_iter().map(|outcome| CheckedLine { text: text(outcome.line), outcome });
-    let error = sessions.first().and_then(|session| session.changed_file());
-    Ok(CheckedDump { dump: String::new(), sentence, error, lines: lines.collect() })
+    let mut error = sessions.first().and_then(|session| session.changed_file());
+    let mut report = None;
+    if let Some(path) = dump.report.as_deref().filter(|_| !holds) {
+        match write_report(path, dump, &opened, &subject.sessions) {
+            Ok(()) => report = Some(clean(path.to_string_lossy()).to_string()),
+            Err(failure) => error = error.or(Some(format!("{}: {failure}", path.display()))),
+        }
+    }
+    Ok(CheckedDump { dump: String::new(), sentence, error, report, lines: lines.collect() })
+}
+
+/// Writes the report of a dump.
+fn write_report(
+    path: &Path,
+    dump: &PlannedDump,
+    opened: &Arc<Dump>,
+    sessions: &[&dyn Inspect],
+) -> Result<(), Failure> {
+    let typed = format!(" {}", shell::word(&clean(dump.path.to_string_lossy())));
+    let command = |step: &Step| steps::command(step, &typed);
+    let model = postmortem::model(opened, sessions, Vec::new(), postmortem::Options::default(), &command);
+    Ok(std::fs::write(path, postmortem::html::html(&model)?)?)
 }
 
 /// The options of the command line that the file sets, over those of the command.

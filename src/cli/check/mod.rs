@@ -34,6 +34,9 @@ pub(super) struct Args {
     /// Print JSON: the same as --format json
     #[arg(long, conflicts_with = "formats")]
     json: bool,
+    /// Write a report of each dump with a result that does not hold into that folder
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
     /// Maximum seconds for a dump
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
@@ -79,6 +82,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let mut plan = plan::Plan::of(&args.paths)?;
     if let Some(Shard { part, parts }) = args.shard {
         plan.keep_part(part - 1, parts);
+    }
+    if let Some(folder) = &args.report {
+        std::fs::create_dir_all(folder).map_err(|error| format!("--report {}: {error}", folder.display()))?;
+        plan.name_reports(folder);
     }
     let mut jobs: Vec<(&PlannedFile, &PlannedDump)> = Vec::new();
     for file in plan.files.iter().filter(|file| file.errors.is_empty()) {

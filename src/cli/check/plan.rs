@@ -1,5 +1,6 @@
 //! The files to check, with their dumps.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::results::FileError;
@@ -39,6 +40,8 @@ pub(super) struct PlannedDump {
     pub(super) path: PathBuf,
     /// The path relative to the file of expectations.
     pub(super) name: String,
+    /// The report to write if a result does not hold.
+    pub(super) report: Option<PathBuf>,
 }
 
 /// A path that names no file of expectations.
@@ -78,6 +81,23 @@ impl Plan {
             }
         }
         Ok(Self { files: found.into_iter().map(PlannedFile::read).collect() })
+    }
+
+    /// Names the reports of all dumps in a folder: by the file of expectations and the dump.
+    pub(super) fn name_reports(&mut self, folder: &Path) {
+        let mut used = HashSet::new();
+        for file in &mut self.files {
+            for dump in &mut file.dumps {
+                let stems = [&file.path, &dump.path]
+                    .map(|path| path.file_stem().unwrap_or_default().to_string_lossy());
+                let [scope, stem] = &stems;
+                let base = if scope == stem { stem.to_string() } else { format!("{scope}-{stem}") };
+                let numbered =
+                    |number: usize| if number == 1 { base.clone() } else { format!("{base}-{number}") };
+                let name = (1..).map(numbered).find(|name| used.insert(name.clone()));
+                dump.report = name.map(|name| folder.join(name + ".html"));
+            }
+        }
     }
 
     /// Keeps one part of the dumps: each dump, and each file with errors, belongs to exactly one part.
@@ -188,7 +208,7 @@ fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, String> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let dump = |path: PathBuf| {
         let name = clean(path.strip_prefix(folder).unwrap_or(&path).to_string_lossy()).into_owned();
-        PlannedDump { path, name }
+        PlannedDump { path, name, report: None }
     };
     if !pattern.contains(['*', '?', '[']) {
         return Ok(vec![dump(folder.join(pattern))]);

@@ -38,8 +38,10 @@ pub(super) struct CheckedDump {
     pub(super) dump: String,
     /// The first sentence of the analysis, if an expectation does not hold.
     pub(super) sentence: Option<String>,
-    /// The reason that nothing was checked.
+    /// The reason that nothing was checked, or that the report is missing.
     pub(super) error: Option<String>,
+    /// The report, if an expectation does not hold.
+    pub(super) report: Option<String>,
     /// The results, in the order of the lines.
     pub(super) lines: Vec<CheckedLine>,
 }

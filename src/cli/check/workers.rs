@@ -30,6 +30,7 @@ struct Job {
     file: PathBuf,
     dump: PathBuf,
     name: String,
+    report: Option<PathBuf>,
 }
 
 /// Answers the jobs of standard input, until it ends.
@@ -48,7 +49,7 @@ pub(super) fn work(
         let job: Job = serde_json::from_str(&line)?;
         let file = known.take().filter(|file| file.path == job.file);
         let file = file.unwrap_or_else(|| PlannedFile::read(job.file));
-        let dump = PlannedDump { path: job.dump, name: job.name };
+        let dump = PlannedDump { path: job.dump, name: job.name, report: job.report };
         let checked = job::run(&file, &dump, globals, targets);
         known = Some(file);
         serde_json::to_writer(&mut *out, &checked)?;
@@ -99,7 +100,12 @@ fn one(held: &mut Option<Worker>, file: &PlannedFile, dump: &PlannedDump, timeou
         Ok(worker) => worker,
         Err(error) => return failed(dump, format!("cannot start the reader: {error}")),
     };
-    let job = Job { file: file.path.clone(), dump: dump.path.clone(), name: dump.name.clone() };
+    let job = Job {
+        file: file.path.clone(),
+        dump: dump.path.clone(),
+        name: dump.name.clone(),
+        report: dump.report.clone(),
+    };
     match worker.ask(&job, timeout) {
         Ok((worker, checked)) => {
             *held = Some(worker);

@@ -40,8 +40,11 @@ fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> st
             Verdict::NotChecked(obstacle) => print_obstacle(file, dump, line, obstacle, out)?,
         }
     }
-    match &dump.sentence {
-        Some(sentence) => writeln!(out, "{}: {sentence}\n", dump.dump),
+    if let Some(sentence) = &dump.sentence {
+        writeln!(out, "{}: {sentence}\n", dump.dump)?;
+    }
+    match &dump.report {
+        Some(report) => writeln!(out, "report: {report}\n"),
         None => Ok(()),
     }
 }

@@ -23,6 +23,7 @@ fn report() -> Report {
         dump: "a,b:c.zip".to_owned(),
         sentence: Some("saxpy reads x[1024]".to_owned()),
         error: None,
+        report: None,
         lines: vec![
             line(2, "fault memory violation", Verdict::Holds),
             line(5, "  lane 17 i == 3 # why", Verdict::Differs(Box::new(difference))),
