@@ -56,6 +56,13 @@ pub(super) struct CheckedLine {
     pub(super) outcome: Outcome,
 }
 
+impl CheckedLine {
+    /// The text of the line with single spaces: the name of a test.
+    pub(super) fn name(&self) -> String {
+        self.text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// An error of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct FileError {

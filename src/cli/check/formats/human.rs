@@ -84,10 +84,11 @@ fn print_difference(
     print_line(&file.file, line.outcome.line, &line.text, line.outcome.columns, out)?;
     writeln!(out, "  = expected: {}", difference.expected)?;
     writeln!(out, "  =      got: {}", difference.found)?;
-    if !difference.waves.is_empty() {
+    if difference.waves.len() > 1 {
         writeln!(out, "  =    waves: {}", list(difference.waves.iter().copied()))?;
     }
-    for lanes in &difference.lanes {
+    // One group of lanes is in the line above.
+    for lanes in difference.lanes.iter().filter(|_| difference.lanes.len() > 1) {
         writeln!(out, "  =    lanes: {}: expected {}, got {}", lanes.lanes, lanes.expected, lanes.got)?;
     }
     for name in &difference.names {

@@ -59,7 +59,7 @@ fn cases(file: &CheckedFile, dump: &CheckedDump) -> Vec<Case> {
 }
 
 fn case(file: &CheckedFile, dump: &CheckedDump, line: &CheckedLine) -> Case {
-    let name = format!("{}: {}", line.outcome.line, line.text.trim());
+    let name = format!("{}: {}", line.outcome.line, line.name());
     let Some(message) = message(line) else { return Case { name, failure: None } };
     let element = if matches!(line.outcome.verdict, Verdict::Differs(_)) { "failure" } else { "error" };
     let sentence = dump.sentence.as_deref().unwrap_or_default();

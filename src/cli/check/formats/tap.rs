@@ -20,7 +20,7 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
                 tests.push((format!("{} {}", file.file, dump.dump), Some(error.clone())));
             }
             for line in &dump.lines {
-                let name = format!("{}:{} {} {}", file.file, line.outcome.line, dump.dump, line.text.trim());
+                let name = format!("{}:{} {} {}", file.file, line.outcome.line, dump.dump, line.name());
                 tests.push((name, message(line)));
             }
         }
