@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
 fn write(model: &Model, form: Form, style: Style, out: &mut dyn Write) -> Result<(), Failure> {
     match form {
         Form::Html => out.write_all(postmortem::html::html(model)?.as_bytes())?,
-        Form::Markdown => out.write_all(postmortem::markdown::markdown(model).as_bytes())?,
+        Form::Markdown => out.write_all(postmortem::markdown::markdown(model)?.as_bytes())?,
         Form::Text => out.write_all(postmortem::text::text(model, style).as_bytes())?,
         Form::Json => print_json(out, model)?,
     }

@@ -3,8 +3,11 @@
 //! All text of the dump is in fenced blocks, whose fences are longer than any run of backticks within. So no name can
 //! be markup, a mention or a link.
 
+use askama::Template;
+
+use super::RenderError;
 use super::model::Model;
-use super::text::{Section, first_screen, sections};
+use super::text::{first_screen, sections};
 use crate::notation::counted;
 use crate::report::Style;
 
@@ -15,28 +18,30 @@ const MARKUP: usize = 200;
 /// Least length of a fence.
 const FENCE: usize = 3;
 
-/// The report as Markdown.
-#[must_use]
-pub fn markdown(model: &Model) -> String {
-    let mut text = fenced(&first_screen(model, Style::Plain), MAX_CHARACTERS / 4);
-    let sections = sections(model);
-    let mut left = MAX_CHARACTERS.saturating_sub(text.chars().count() + sections.len() * MARKUP);
-    for (index, section) in sections.iter().enumerate() {
-        // Short sections leave their share to those behind them.
-        let share = left / (sections.len() - index);
-        let folded = details(section, share);
-        left = left.saturating_sub(folded.chars().count().saturating_sub(MARKUP));
-        text += &folded;
-    }
-    text
+/// The page: a fenced block, and others below a summary.
+#[derive(Template)]
+#[template(path = "report/report.md", escape = "none")]
+struct Page {
+    first: String,
+    sections: Vec<(&'static str, String)>,
 }
 
-fn details(section: &Section, most: usize) -> String {
-    format!(
-        "\n<details><summary>{}</summary>\n\n{}\n</details>\n",
-        section.title,
-        fenced(&section.text, most)
-    )
+/// The report as Markdown.
+///
+/// # Errors
+/// A formatting error of the template engine.
+pub fn markdown(model: &Model) -> Result<String, RenderError> {
+    let first = fenced(&first_screen(model, Style::Plain), MAX_CHARACTERS / 4);
+    let all = sections(model);
+    let mut left = MAX_CHARACTERS.saturating_sub(first.chars().count() + all.len() * MARKUP);
+    let mut sections = Vec::with_capacity(all.len());
+    for (index, section) in all.iter().enumerate() {
+        // Short sections leave their share to those behind them.
+        let block = fenced(&section.text, left / (all.len() - index));
+        left = left.saturating_sub(block.chars().count());
+        sections.push((section.title, block));
+    }
+    Ok(Page { first, sections }.render()?)
 }
 
 /// A fenced block with the first lines of a text, at most that many characters.

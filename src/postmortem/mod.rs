@@ -12,3 +12,8 @@ pub mod text;
 
 pub use build::{Options, model};
 pub use model::*;
+
+/// A report that could not be rendered.
+#[derive(Debug, thiserror::Error)]
+#[error("the report cannot be rendered: {0}")]
+pub struct RenderError(#[from] askama::Error);

@@ -459,11 +459,11 @@ pub struct WaveRow {
     pub workgroup: Option<[u32; 3]>,
     /// The number in the work-group.
     pub wave_in_group: Option<u32>,
-    /// The kernel.
+    /// The kernel, cut behind 48 bytes.
     pub kernel: Option<String>,
     /// Index of its stack in `stacks`. `None`: left out.
     pub stack: Option<usize>,
-    /// The function of the innermost frame.
+    /// The function of the innermost frame, cut behind 48 bytes.
     pub function: Option<String>,
     /// The file and line of the innermost frame: `saxpy.hip:54`.
     pub place: Option<String>,

@@ -12,6 +12,9 @@ const HIDDEN: &str = "...";
 /// Least number of bytes of a host's name that is looked for in texts: shorter ones are parts of words.
 const MIN_HOST: usize = 3;
 
+/// Maximum number of known paths.
+const MAX_KNOWN: usize = 64;
+
 /// The reduction of paths.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths {
@@ -23,11 +26,12 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// `known`: paths that texts may have.
+    /// `known`: paths that texts may have. Only those with blanks are needed.
     pub(super) fn new(is_off: bool, mut known: Vec<String>, host: Option<&str>) -> Self {
-        known.retain(|path| is_absolute(path));
+        known.retain(|path| is_absolute(path) && path.contains(char::is_whitespace));
         known.sort_by_key(|path| std::cmp::Reverse(path.len()));
         known.dedup();
+        known.truncate(MAX_KNOWN);
         let host = host.filter(|host| host.len() >= MIN_HOST).map(str::to_owned);
         Self { is_off, known, host }
     }

@@ -191,7 +191,8 @@ fn evidence(model: &Model) -> String {
 
 fn variables(wave: &ShownWave) -> String {
     let mut text = String::new();
-    for variable in wave.variables.iter().take(MAX_VARIABLES) {
+    let has_value = |of: &&VariableStrip| of.is_on_line || of.lanes.iter().any(|cell| cell.value.is_some());
+    for variable in wave.variables.iter().filter(has_value).take(MAX_VARIABLES) {
         let mark = if variable.is_on_line { "*" } else { " " };
         let scope = if variable.scope == "local" { String::new() } else { format!("{} ", variable.scope) };
         let _ = writeln!(text, "{mark} {scope}{} {}", variable.type_name, variable.name);
@@ -203,7 +204,13 @@ fn variables(wave: &ShownWave) -> String {
             let _ = writeln!(text, "{}", one_line(&line, COLUMNS));
         }
     }
-    let more = wave.variables.len().saturating_sub(MAX_VARIABLES) + wave.variables_left_out;
+    let absent: Vec<&str> = wave.variables.iter().filter(|of| !has_value(of)).map(|of| &*of.name).collect();
+    if !absent.is_empty() {
+        let words = format!("without a value: {}", absent.join(", "));
+        text.extend(wrapped(&words, COLUMNS - 2).iter().map(|line| format!("  {line}\n")));
+    }
+    let with_value = wave.variables.len() - absent.len();
+    let more = with_value.saturating_sub(MAX_VARIABLES) + wave.variables_left_out;
     note(&mut text, more, "more variable");
     if let Some(problem) = &wave.variables_problem {
         let _ = writeln!(text, "  {problem}");
@@ -217,7 +224,8 @@ fn source(wave: &ShownWave) -> String {
     for line in &source.lines {
         let mark = if line.is_current { "=>" } else { "  " };
         let waves = if line.waves > 0 { counted(line.waves, "wave") } else { String::new() };
-        let _ = writeln!(text, "{mark} {:>5}  {waves:>9}  {}", line.number, line.text.trim_end());
+        let line = format!("{mark} {:>5}  {waves:>9}  {}", line.number, line.text.trim_end());
+        let _ = writeln!(text, "{}", one_line(&line, COLUMNS));
     }
     text
 }
@@ -423,7 +431,8 @@ fn code_objects(model: &Model) -> String {
 fn problems(model: &Model) -> String {
     let mut text = String::new();
     for problem in model.problems.iter().take(MAX_PROBLEMS) {
-        let _ = writeln!(text, "  {}: {}", problem.severity, problem.text);
+        let problem = wrapped(&format!("{}: {}", problem.severity, problem.text), COLUMNS - 4);
+        text.extend(problem.iter().map(|line| format!("  {line}\n")));
     }
     note(
         &mut text,
@@ -437,7 +446,10 @@ fn contents(model: &Model) -> String {
     let line = |of: &super::Content| {
         let mark = if of.is_included { "has" } else { "lacks" };
         let secret = if of.is_data && of.is_included { " (data of the program)" } else { "" };
-        format!("  {mark:<5} {}{secret}\n", of.text)
+        let lines = wrapped(&format!("{}{secret}", of.text), COLUMNS - LABEL);
+        let line =
+            |(index, line): (usize, &String)| format!("  {:<7} {line}\n", if index == 0 { mark } else { "" });
+        lines.iter().enumerate().map(line).collect::<String>()
     };
     model.contents.iter().map(line).collect()
 }

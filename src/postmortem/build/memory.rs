@@ -30,7 +30,11 @@ impl Source<'_> {
         addresses.sort_by_key(|(address, of)| (*address, of.lane));
         let is_near = |(one, _): &(u64, _), (next, _): &(u64, _)| next.abs_diff(*one) < NEAR;
         let parts = addresses.chunk_by(is_near).take(MAX_PICTURES);
-        parts.filter_map(|part| self.picture(session, suspect, part)).collect()
+        let pictures = parts.filter_map(|part| self.picture(session, suspect, part));
+        // Further addresses without memory nearby look alike.
+        let has_memory =
+            |of: &MemoryPicture| of.bytes.is_some() || of.spans.iter().any(|span| span.pointer.is_some());
+        pictures.enumerate().filter(|(index, of)| *index == 0 || has_memory(of)).map(|(_, of)| of).collect()
     }
 
     fn picture(

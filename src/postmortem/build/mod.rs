@@ -131,10 +131,15 @@ impl Source<'_> {
 
 /// A text of at most [`MAX_TEXT`] bytes.
 fn cut(text: &str) -> String {
-    if text.len() <= MAX_TEXT {
+    cut_to(text, MAX_TEXT)
+}
+
+/// A text of at most that many bytes.
+fn cut_to(text: &str, most: usize) -> String {
+    if text.len() <= most {
         return text.to_owned();
     }
-    let end = (0..=MAX_TEXT).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     format!("{}...", text.get(..end).unwrap_or_default())
 }
 

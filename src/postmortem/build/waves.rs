@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Source, bounded, cut};
+use super::{Source, bounded, cut, cut_to};
 use crate::debuginfo::demangle;
 use crate::notation::list;
 use crate::postmortem::{FrameRow, Hex, StackGroup, WaveRow};
@@ -16,6 +16,8 @@ const MAX_WAVES: usize = 10_000;
 const MAX_STACKS: usize = 100;
 /// Maximum number of frames of a stack.
 const MAX_FRAMES: usize = 32;
+/// Maximum bytes of names in a row: 10,000 rows have them. Stacks and kernel launches have the whole names.
+const MAX_NAME: usize = 48;
 /// The signals of no fault in gdb's numbering: none, and a trap's.
 const NO_FAULT: [u8; 2] = [0, 5];
 
@@ -43,7 +45,7 @@ impl Source<'_> {
             let frame = group.stack.frames.first();
             let place = frame
                 .and_then(|frame| Some(format!("{}:{}", self.base(frame.file.as_deref()?), frame.line?)));
-            let function = frame.and_then(|frame| Some(cut(&short(frame.function.as_deref()?))));
+            let function = frame.and_then(|frame| Some(cut_to(&short(frame.function.as_deref()?), MAX_NAME)));
             let of = Innermost { stack: Some(index).filter(|index| *index < MAX_STACKS), function, place };
             innermost.extend(group.members.iter().map(|member| (member.wave, of.clone())));
         }
@@ -100,7 +102,7 @@ impl Source<'_> {
         waves.sort_by_key(|info| info.wave);
         let mut kernels: HashMap<String, String> = HashMap::new();
         let mut kernel = |symbol: &String| {
-            let name = || cut(&short(&demangle(symbol).unwrap_or_else(|| symbol.clone())));
+            let name = || cut_to(&short(&demangle(symbol).unwrap_or_else(|| symbol.clone())), MAX_NAME);
             kernels.entry(symbol.clone()).or_insert_with(name).clone()
         };
         let mut row = |info: WaveInfo| {

@@ -8,6 +8,8 @@ const WIDTH: u128 = 360;
 const LEAST: u128 = 2;
 /// Part of the picture on both sides of the memory, as a divisor.
 const MARGIN: u128 = 10;
+/// Maximum ratio of a picture to its memory: a smaller block is a line.
+const MAX_RATIO: u128 = 2000;
 /// Names of spans in the picture.
 const NAMES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
@@ -15,6 +17,8 @@ const NAMES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 pub(super) struct Map<'m> {
     pub(super) of: &'m MemoryPicture,
     pub(super) spans: Vec<Span>,
+    /// Whether the picture has memory that is large enough to see.
+    pub(super) is_near: bool,
     /// Positions of the accesses.
     pub(super) marks: Vec<u128>,
     /// The width in words: `5.0 KiB from side to side`.
@@ -83,6 +87,7 @@ impl<'m> Map<'m> {
         Self {
             of,
             spans: spans.collect(),
+            is_near: main.is_some_and(|span| u128::from(span.last.0 - span.start.0) >= size / MAX_RATIO),
             marks: addresses().map(x).collect(),
             scale: size_words(size),
             accesses: of.accesses.iter().take(4).map(access).collect(),

@@ -9,7 +9,8 @@ mod strips;
 
 use askama::Template;
 
-use super::model::{Barrier, FrameRow, Model, ValueMark, VariableStrip, WaveRow};
+use super::RenderError;
+use super::model::{Barrier, FrameRow, Model, ShownWave, ValueMark, VariableStrip, WaveRow};
 use super::text;
 use crate::notation::{counted, list};
 use memory::Map;
@@ -18,7 +19,7 @@ use strips::{Strip, lane_strip, value_strip};
 /// The style of the page, and its hash for the page's policy. `tests/suite/report.rs` checks both hashes.
 pub const STYLE: &str = include_str!("../../../templates/report/report.css");
 /// SHA-256 of [`STYLE`] in base64.
-pub const STYLE_HASH: &str = "lW7DN/u44oPdyvdypF0B3drtMbo87F1KyobP/2lQX6U=";
+pub const STYLE_HASH: &str = "iCOy9L9rw0HODlYqOPMWJX6mtn6z/lrpHLUUDW4RK5g=";
 /// The script of the page: the lane cursor, and the table's order and filter.
 pub const SCRIPT: &str = include_str!("../../../templates/report/report.js");
 /// SHA-256 of [`SCRIPT`] in base64.
@@ -30,17 +31,18 @@ const MANY_WAVES: usize = 40;
 /// Maximum number of waves of a work-group in a picture.
 const MAX_WAITS: usize = 64;
 
-/// A report that could not be rendered.
-#[derive(Debug, thiserror::Error)]
-#[error("the report cannot be rendered: {0}")]
-pub struct RenderError(#[from] askama::Error);
-
 /// The report as one HTML file.
 ///
 /// # Errors
 /// A formatting error of the template engine.
 pub fn html(model: &Model) -> Result<String, RenderError> {
     let wave = model.wave.as_ref();
+    let strips = |wave: &'_ ShownWave| -> Vec<_> {
+        wave.variables.iter().map(|of| (of, value_strip(of, wave))).collect()
+    };
+    let has_value = |of: &VariableStrip| of.is_on_line || of.lanes.iter().any(|cell| cell.value.is_some());
+    let (variables, absent) =
+        wave.map(strips).unwrap_or_default().into_iter().partition(|(of, _)| has_value(of));
     let page = Page {
         model,
         style: STYLE,
@@ -49,9 +51,9 @@ pub fn html(model: &Model) -> Result<String, RenderError> {
         script_hash: SCRIPT_HASH,
         lanes: wave.map(lane_strip),
         legend: wave.map(text::legend).unwrap_or_default(),
-        variables: wave.map_or_else(Vec::new, |wave| {
-            wave.variables.iter().map(|of| (of, value_strip(of, wave))).collect()
-        }),
+        legend_of_values: legend_of_values(&variables, &absent),
+        variables,
+        absent,
         maps: model.memory.iter().map(Map::of).collect(),
         has_waits: model.waves.iter().any(|row| row.wait.is_some()),
         has_many_waves: model.waves.len() > MANY_WAVES,
@@ -71,6 +73,9 @@ struct Page<'m> {
     lanes: Option<Strip>,
     legend: Vec<String>,
     variables: Vec<(&'m VariableStrip, Strip)>,
+    /// Variables that no lane has a value of, but those of the line.
+    absent: Vec<(&'m VariableStrip, Strip)>,
+    legend_of_values: Vec<(&'static str, &'static str)>,
     maps: Vec<Map<'m>>,
     has_waits: bool,
     has_many_waves: bool,
@@ -84,9 +89,12 @@ impl Page<'_> {
     }
 }
 
-/// The shapes of values, with their words.
-fn legend_of_values() -> [(&'static str, &'static str); 9] {
-    [
+/// The shapes of the values of some strips, with their words.
+fn legend_of_values(
+    variables: &[(&VariableStrip, Strip)],
+    absent: &[(&VariableStrip, Strip)],
+) -> Vec<(&'static str, &'static str)> {
+    let all = [
         ("vk", "constant"),
         ("l2", "linear in the lane"),
         ("vo", "against the rule"),
@@ -96,7 +104,10 @@ fn legend_of_values() -> [(&'static str, &'static str); 9] {
         ("vz", "optimized out"),
         ("ve", "error"),
         ("vw", "left out"),
-    ]
+    ];
+    let rules = || variables.iter().chain(absent).flat_map(|(of, _)| &of.rules);
+    let is_used = |shape: &str| rules().any(|rule| strips::shape_of_rule(&rule.state) == shape);
+    all.into_iter().filter(|(shape, _)| is_used(shape)).collect()
 }
 
 /// `3`, `?`

@@ -40,7 +40,7 @@ impl Browser {
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let port = lines.find_map(|line| {
             let line = line.ok()?;
-            Some(line.split_once("on port ")?.1.trim_end_matches('.').to_owned())
+            Some(line.split_once("successfully on port ")?.1.trim_end_matches('.').to_owned())
         });
         // The driver writes on: without a reader it would stop.
         std::thread::spawn(move || lines.for_each(drop));
