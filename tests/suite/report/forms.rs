@@ -321,3 +321,21 @@ fn the_extension_chooses_the_form() {
     let output = lanescope(&["report", "-o", folder.path().join("no/r.html").to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
 }
+
+/// A small dump has what its report needs.
+#[test]
+fn small_dumps_have_the_report_of_their_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("small.zip");
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    assert!(lanescope(&["slim", demo, "-o", small.to_str().unwrap()]).status.success());
+    let json = |dump: &str| -> Value {
+        let output = lanescope(&["report", dump, "--format", "json"]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let (of_demo, of_small) = (json(demo), json(small.to_str().unwrap()));
+    for member in ["fault", "wave", "stacks", "waves", "dispatches", "code_objects"] {
+        assert_eq!(of_small[member], of_demo[member], "{member}");
+    }
+    assert_eq!(of_small["memory"][0]["accesses"], of_demo["memory"][0]["accesses"]);
+}
