@@ -19,7 +19,7 @@ use strips::{Strip, lane_strip, value_strip};
 /// The style of the page, and its hash for the page's policy. `tests/suite/report.rs` checks both hashes.
 pub const STYLE: &str = include_str!("../../../templates/report/report.css");
 /// SHA-256 of [`STYLE`] in base64.
-pub const STYLE_HASH: &str = "iCOy9L9rw0HODlYqOPMWJX6mtn6z/lrpHLUUDW4RK5g=";
+pub const STYLE_HASH: &str = "h7m6aMS0yC7AWKOD8fH3iu/+vGw/RRAJm7hcLnAUTUY=";
 /// The script of the page: the lane cursor, and the table's order and filter.
 pub const SCRIPT: &str = include_str!("../../../templates/report/report.js");
 /// SHA-256 of [`SCRIPT`] in base64.
@@ -41,7 +41,7 @@ pub fn html(model: &Model) -> Result<String, RenderError> {
         wave.variables.iter().map(|of| (of, value_strip(of, wave))).collect()
     };
     let has_value = |of: &VariableStrip| of.is_on_line || of.lanes.iter().any(|cell| cell.value.is_some());
-    let (variables, absent) =
+    let (variables, absent): (Vec<_>, Vec<_>) =
         wave.map(strips).unwrap_or_default().into_iter().partition(|(of, _)| has_value(of));
     let page = Page {
         model,
