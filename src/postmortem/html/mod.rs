@@ -37,12 +37,9 @@ const MAX_WAITS: usize = 64;
 /// A formatting error of the template engine.
 pub fn html(model: &Model) -> Result<String, RenderError> {
     let wave = model.wave.as_ref();
-    let strips = |wave: &'_ ShownWave| -> Vec<_> {
-        wave.variables.iter().map(|of| (of, value_strip(of, wave))).collect()
-    };
     let has_value = |of: &VariableStrip| of.is_on_line || of.lanes.iter().any(|cell| cell.value.is_some());
     let (variables, absent): (Vec<_>, Vec<_>) =
-        wave.map(strips).unwrap_or_default().into_iter().partition(|(of, _)| has_value(of));
+        wave.map(strips_of).unwrap_or_default().into_iter().partition(|(of, _)| has_value(of));
     let page = Page {
         model,
         style: STYLE,
@@ -59,6 +56,11 @@ pub fn html(model: &Model) -> Result<String, RenderError> {
         has_many_waves: model.waves.len() > MANY_WAVES,
     };
     Ok(page.render()?)
+}
+
+/// The strips of a wave's variables.
+fn strips_of(wave: &ShownWave) -> Vec<(&VariableStrip, Strip)> {
+    wave.variables.iter().map(|of| (of, value_strip(of, wave))).collect()
 }
 
 /// The whole page.
