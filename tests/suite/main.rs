@@ -11,6 +11,7 @@ mod disassemble;
 mod draft;
 mod dwarf;
 mod evaluate;
+mod expectations;
 mod faults;
 mod fixtures;
 mod frames;

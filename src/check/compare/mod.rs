@@ -5,6 +5,8 @@
 mod number;
 mod plan;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub(super) use number::{ordering_fits, sign};

@@ -48,7 +48,7 @@ pub(in crate::check) fn written(value: &TypedValue, style: Style) -> Option<Stri
             Some(space) => format!("{space}#{:#x}", pointer.to.address),
             None => format!("{:#x}", pointer.to.address),
         },
-        TypedValue::Array { elements, is_text: true, .. } if style.has_texts && text(elements).is_some() => {
+        TypedValue::Array { elements, is_text: true, .. } if style.has_texts && is_readable(elements) => {
             quoted(&text(elements)?)
         }
         TypedValue::Array { elements, count, .. } => {
@@ -141,6 +141,17 @@ fn text(elements: &[TypedValue]) -> Option<Vec<u8>> {
         }
     }
     (elements.len() < crate::session::print::MAX_TYPED_VALUES).then_some(bytes)
+}
+
+/// Whether an array of characters is a text that people read, rather than numbers of 8 bits.
+fn is_readable(elements: &[TypedValue]) -> bool {
+    let is_letter = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e);
+    let is_filled = |element: &TypedValue| super::number::integer(element) != Some(0);
+    match text(elements) {
+        Some(text) if text.is_empty() => !elements.iter().any(is_filled),
+        Some(text) => text.iter().all(is_letter),
+        None => false,
+    }
 }
 
 fn quoted(bytes: &[u8]) -> String {

@@ -1,58 +1,50 @@
-//! Causes of stops, accesses to memory and hangs.
+//! Causes of stops, and hangs.
 
 use super::facts::{Facts, Wave};
 use super::names::similar_names;
 use super::places::Fit;
 use super::{Numbered, obstacle};
 use crate::check::compare::ordering_fits;
-use crate::check::file::{AccessLine, Comparator, FaultLine, HangLine, Lanes};
+use crate::check::file::{Comparator, FaultLine, HangLine};
 use crate::check::outcome::Verdict;
 use crate::check::similar::folded;
-use crate::isa::Direction;
-use crate::notation::lanes::ranges;
-use crate::session::{Inspect, MemoryAddress, WaveInfo};
-use crate::triage::{Cause, Evidence, Pattern, Suspect, Triage, WaveState, has_faulted};
-use crate::units::{Address, LaneSet};
+use crate::session::WaveInfo;
+use crate::triage::{Cause, WaveState, has_faulted};
 
 /// The state of a wave without a stop reason.
 const RUNNING: &str = "running";
 
-/// The names of a cause, the preferred one first.
-fn cause_names(cause: &Cause) -> &'static [&'static str] {
+/// The names of each cause, the preferred one first.
+const MEMORY: &[&str] = &["memory violation", "memory"];
+const BAD_PC: &[&str] = &["bad pc"];
+const ASSERTION: &[&str] = &["assertion", "assertion failed"];
+const TRAP: &[&str] = &["trap"];
+const ILLEGAL: &[&str] = &["illegal instruction"];
+const ARITHMETIC: &[&str] = &["arithmetic", "arithmetic exception"];
+const ECC: &[&str] = &["ecc", "ecc error"];
+const BYSTANDER: &[&str] = &["bystander"];
+const QUEUE: &[&str] = &["queue", "queue error"];
+const BREAKPOINT: &[&str] = &["breakpoint"];
+const HANG: &[&str] = &["hang"];
+const CAUSES: [&[&str]; 11] =
+    [MEMORY, BAD_PC, ASSERTION, TRAP, ILLEGAL, ARITHMETIC, ECC, BYSTANDER, QUEUE, BREAKPOINT, HANG];
+
+/// The names of a cause.
+pub(super) fn cause_names(cause: &Cause) -> &'static [&'static str] {
     match cause {
-        Cause::Memory => &["memory violation", "memory"],
-        Cause::BadPc { .. } => &["bad pc"],
-        Cause::Assertion(_) => &["assertion", "assertion failed"],
-        Cause::Trap { .. } => &["trap"],
-        Cause::IllegalInstruction { .. } => &["illegal instruction"],
-        Cause::Arithmetic(_) => &["arithmetic", "arithmetic exception"],
-        Cause::Ecc => &["ecc", "ecc error"],
-        Cause::Bystander { .. } => &["bystander"],
-        Cause::Queue(_) => &["queue", "queue error"],
-        Cause::Breakpoint => &["breakpoint"],
-        Cause::Hang => &["hang"],
+        Cause::Memory => MEMORY,
+        Cause::BadPc { .. } => BAD_PC,
+        Cause::Assertion(_) => ASSERTION,
+        Cause::Trap { .. } => TRAP,
+        Cause::IllegalInstruction { .. } => ILLEGAL,
+        Cause::Arithmetic(_) => ARITHMETIC,
+        Cause::Ecc => ECC,
+        Cause::Bystander { .. } => BYSTANDER,
+        Cause::Queue(_) => QUEUE,
+        Cause::Breakpoint => BREAKPOINT,
+        Cause::Hang => HANG,
     }
 }
-
-/// The names of all causes.
-const CAUSES: &[&str] = &[
-    "memory violation",
-    "memory",
-    "bad pc",
-    "assertion",
-    "assertion failed",
-    "trap",
-    "illegal instruction",
-    "arithmetic",
-    "arithmetic exception",
-    "ecc",
-    "ecc error",
-    "bystander",
-    "queue",
-    "queue error",
-    "breakpoint",
-    "hang",
-];
 
 /// The name of a stop reason and its words, of the wave's target, each with the words before a bracket.
 fn reason_names<'k>(info: &'k WaveInfo, of: &str) -> Vec<&'k str> {
@@ -65,7 +57,7 @@ fn reason_names<'k>(info: &'k WaveInfo, of: &str) -> Vec<&'k str> {
     names
 }
 
-fn is_named<'k>(expected: &str, names: impl IntoIterator<Item = &'k str>) -> bool {
+pub(super) fn is_named<'k>(expected: &str, names: impl IntoIterator<Item = &'k str>) -> bool {
     let expected = folded(expected);
     names.into_iter().any(|name| folded(name) == expected)
 }
@@ -79,11 +71,9 @@ fn stopped_for(info: &WaveInfo, expected: &str) -> Option<bool> {
 /// The reasons of a wave's stop in the notation of the file.
 pub(super) fn stop_text(wave: &Wave<'_>) -> Option<String> {
     let reasons = wave.info.stop.as_ref()?;
-    let first = match reasons.first() {
-        None => RUNNING.to_owned(),
-        Some(reason) => reason.replace('_', " "),
-    };
-    Some(first)
+    let Some(first) = reasons.first() else { return Some(RUNNING.to_owned()) };
+    // The words without their explanation in brackets.
+    Some((*reason_names(&wave.info, first).last()?).to_owned())
 }
 
 /// `fault memory violation`
@@ -103,8 +93,8 @@ pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>
         return Verdict::Holds;
     }
     let known: Vec<&str> = facts.waves.first().map(|wave| reason_names(&wave.info, "")).unwrap_or_default();
-    if !is_named(name, CAUSES.iter().copied().chain(known.iter().copied())) {
-        let names = known.iter().chain(CAUSES).map(|name| (*name).to_owned());
+    if !is_named(name, CAUSES.concat().into_iter().chain(known.iter().copied())) {
+        let names = known.into_iter().chain(CAUSES.concat()).map(str::to_owned);
         return obstacle(format!("unknown cause `{name}`"), similar_names(name, names));
     }
     let triage = facts.triage();
@@ -262,160 +252,4 @@ pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) 
 /// `signature ls1:3f9c2a71`
 pub(super) fn signature(_facts: &Facts<'_>, _expected: &str) -> Verdict {
     obstacle("signatures are not evaluated", None)
-}
-
-/// `access lane 24 x[i] not captured`
-pub(super) fn access(facts: &Facts<'_>, expected: &AccessLine, line: &Numbered<'_>) -> Verdict {
-    let triage = facts.triage();
-    let Some(suspect) = triage.suspects.first() else { return no_access(triage, line) };
-    let Some(session) = facts.subject.sessions.iter().copied().find(|session| session.has_wave(suspect.wave))
-    else {
-        return obstacle("the wave of the access cannot be read", None);
-    };
-    let mut wrong = Vec::new();
-    match lanes(session, suspect, expected.lanes.as_ref()) {
-        Ok(Some(wanted)) if wanted.0 != suspect.lanes.0 => wrong.push(lanes_text(suspect)),
-        Ok(_) => {}
-        Err(why) => return obstacle(why, None),
-    }
-    if expected.kind.as_ref().is_some_and(|kind| !is_named(kind, [kind_name(suspect)])) {
-        wrong.push(format!("a {}", kind_name(suspect)));
-    }
-    if let Some(expression) = &expected.expression {
-        let Some(term) = &suspect.term else {
-            return obstacle("no variable is known to lead to the address", None);
-        };
-        let plain = |text: &str| text.replace(' ', "");
-        let terms = expressions(suspect);
-        if !terms.iter().any(|known| plain(known) == plain(expression)) {
-            wrong.push(format!("`{}`", term.expression));
-        }
-    }
-    if let Some(state) = &expected.state {
-        let states = states(session, suspect);
-        if !is_named(state, states.iter().copied()) {
-            wrong.push(states.first().map_or("of no known state".to_owned(), |state| (*state).to_owned()));
-        }
-    }
-    match wrong.is_empty() {
-        true => Verdict::Holds,
-        false => line.differs(access_text(session, suspect, expected), wrong.join(", ")),
-    }
-}
-
-fn no_access(triage: &Triage, line: &Numbered<'_>) -> Verdict {
-    match (&triage.cause, triage.missing.first()) {
-        (Some(Cause::Memory), Some(missing)) => {
-            obstacle(format!("no access is known; missing: {missing}"), None)
-        }
-        (Some(Cause::Memory), None) => obstacle("no access is known", None),
-        (Some(cause), _) => {
-            let name = cause_names(cause).first().copied().unwrap_or_default();
-            line.differs(None, format!("no access: the cause is {name}"))
-        }
-        (None, _) => line.differs(None, "no access: no wave faulted".to_owned()),
-    }
-}
-
-fn lanes(
-    session: &dyn Inspect,
-    suspect: &Suspect,
-    expected: Option<&Lanes>,
-) -> Result<Option<LaneSet>, String> {
-    let Some(expected) = expected else { return Ok(None) };
-    super::lanes::of(session, suspect.wave, 0, expected).map(Some)
-}
-
-fn lanes_text(suspect: &Suspect) -> String {
-    match suspect.lanes.count() {
-        0 => "a scalar access".to_owned(),
-        1 => format!("lane {}", ranges(suspect.lanes)),
-        _ => format!("lanes {}", ranges(suspect.lanes)),
-    }
-}
-
-fn kind_name(suspect: &Suspect) -> &'static str {
-    match suspect.access.direction {
-        Direction::Load => "load",
-        Direction::Store => "store",
-        Direction::Atomic { .. } => "atomic",
-    }
-}
-
-/// The expressions of the access, by the source and by its number.
-fn expressions(suspect: &Suspect) -> Vec<String> {
-    let Some(term) = &suspect.term else { return Vec::new() };
-    let pointer = &term.pointer.name;
-    let mut all = vec![term.expression.clone()];
-    all.extend(term.equal.iter().map(|index| format!("{pointer}[{}]", index.name)));
-    if let crate::triage::IndexRule::Constant(index) | crate::triage::IndexRule::Scalar(index) = term.index {
-        all.push(format!("{pointer}[{index}]"));
-    }
-    all.extend(term.alternatives.iter().cloned());
-    all
-}
-
-/// The states and patterns of a suspect's addresses, the preferred one first.
-fn states(session: &dyn Inspect, suspect: &Suspect) -> Vec<&'static str> {
-    let mut states: Vec<&'static str> = suspect.patterns.iter().map(|of| pattern_name(&of.pattern)).collect();
-    let evidence = suspect.evidence.iter().find_map(|evidence| match evidence {
-        Evidence::Unmapped | Evidence::NotCaptured => Some("not captured"),
-        Evidence::Null => Some("null"),
-        Evidence::Misaligned => Some("misaligned"),
-        _ => None,
-    });
-    states.extend(evidence);
-    states.extend(suspect.unknown.as_ref().map(|_| "unknown"));
-    let is_missing = |of: &crate::triage::AddressOf| {
-        let place = MemoryAddress {
-            space: of.space,
-            address: Address(of.address),
-            wave: Some(suspect.wave),
-            lane: of.lane,
-        };
-        session.read(place, &mut [0]).is_err()
-    };
-    if !suspect.addresses.is_empty() && suspect.addresses.iter().all(is_missing) {
-        states.push("not captured");
-    }
-    states
-}
-
-fn pattern_name(pattern: &Pattern) -> &'static str {
-    match pattern {
-        Pattern::Null { .. } => "null",
-        Pattern::NonCanonical => "non canonical",
-        Pattern::Wrapped32 { .. } => "overflow 32",
-        Pattern::NegativeIndex { .. } => "negative index",
-        Pattern::Poison { .. } => "poison",
-        Pattern::OtherAperture { .. } => "other aperture",
-        Pattern::HostPointer => "host pointer",
-        Pattern::FlippedBit { .. } => "flipped bit",
-        Pattern::PastEnd(_) => "past end",
-        Pattern::BeforeStart(_) => "before start",
-        Pattern::Straddles(_) => "straddles",
-        Pattern::Misaligned { .. } => "misaligned",
-        Pattern::ReadOnly => "read only",
-        Pattern::Freed => "freed",
-        Pattern::LargeIndex { .. } => "large index",
-    }
-}
-
-/// The access in the notation of the line, with the parts that the line has.
-fn access_text(session: &dyn Inspect, suspect: &Suspect, expected: &AccessLine) -> Option<String> {
-    let mut parts = Vec::new();
-    if expected.lanes.is_some() {
-        let lanes = crate::notation::list(suspect.lanes.iter().map(|lane| lane.0));
-        parts.push(format!("lane {}", Some(lanes).filter(|lanes| !lanes.is_empty())?.replace(", ", ",")));
-    }
-    if expected.kind.is_some() {
-        parts.push(kind_name(suspect).to_owned());
-    }
-    if expected.expression.is_some() {
-        parts.push(suspect.term.as_ref()?.expression.clone());
-    }
-    if expected.state.is_some() {
-        parts.push((*states(session, suspect).first()?).to_owned());
-    }
-    Some(parts.join(" "))
 }

@@ -3,6 +3,7 @@
 //! Each line with an expectation has one outcome. Lines about waves belong to the block of the `wave` line before them,
 //! and without one to the faulted waves.
 
+mod access;
 mod causes;
 mod counts;
 mod facts;
@@ -67,7 +68,7 @@ pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
         for line in rest.iter().filter(|line| !of_waves(line)) {
             let verdict = match &line.line.content {
                 Content::Fault(expected) => causes::fault(&facts, expected, line),
-                Content::Access(expected) => causes::access(&facts, expected, line),
+                Content::Access(expected) => access::access(&facts, expected, line),
                 Content::Hang(expected) => causes::hang(&facts, expected, line),
                 Content::Waves(expected) => counts::waves(&facts, expected, line),
                 Content::Signature(expected) => causes::signature(&facts, expected),

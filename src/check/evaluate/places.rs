@@ -148,59 +148,60 @@ fn components(name: &str) -> Vec<Component> {
 /// Any number of frames, in a pattern.
 const ANY: &str = "...";
 
-/// Whether a stack fits a pattern of functions.
+/// Whether the stack of a wave fits a pattern of functions.
 pub(super) fn stack(facts: &Facts<'_>, wave: &Wave<'_>, expected: &[String]) -> Fit {
     let Some(stack) = facts.stack(wave.id()) else {
         return Fit::Unknown("the stack cannot be read".to_owned());
     };
-    let end = unknown_end(&stack);
-    // The states of the pattern after each frame: how many of its parts are taken.
-    let skip = |mut taken: Vec<bool>| {
-        for index in 0..expected.len() {
-            let is_any = expected.get(index).is_some_and(|part| part == ANY);
-            if is_any
-                && taken.get(index) == Some(&true)
-                && let Some(next) = taken.get_mut(index + 1)
-            {
-                *next = true;
+    let functions: Vec<Option<&str>> = stack.frames.iter().map(|frame| frame.function.as_deref()).collect();
+    fits(&functions, unknown_end(&stack), expected)
+}
+
+/// Whether functions, the innermost first, fit a pattern. `None`: the function is unknown; `end`: the reason for
+/// further, unknown functions.
+fn fits(functions: &[Option<&str>], end: Option<String>, expected: &[String]) -> Fit {
+    let is_any = |part: usize| expected.get(part).is_some_and(|part| part == ANY);
+    // The sets of parts that the functions so far may have taken; an unknown function fits a name or not.
+    let taken = |unknown_fits: bool| {
+        let skip = |mut taken: Vec<bool>| {
+            for part in 0..expected.len() {
+                if is_any(part) && taken.get(part) == Some(&true) {
+                    taken.get_mut(part + 1).into_iter().for_each(|next| *next = true);
+                }
             }
+            taken
+        };
+        let mut taken = vec![false; expected.len() + 1];
+        taken.first_mut().into_iter().for_each(|first| *first = true);
+        taken = skip(taken);
+        for function in functions {
+            let mut next = vec![false; expected.len() + 1];
+            for (index, part) in expected.iter().enumerate() {
+                if taken.get(index) != Some(&true) {
+                    continue;
+                }
+                let fits = is_any(index)
+                    || function.map_or(unknown_fits, |function| function_matches(part, function));
+                let to = if is_any(index) { index } else { index + 1 };
+                next.get_mut(to).into_iter().for_each(|state| *state |= fits);
+            }
+            taken = skip(next);
         }
         taken
     };
-    let mut taken = vec![false; expected.len() + 1];
-    if let Some(first) = taken.first_mut() {
-        *first = true;
-    }
-    taken = skip(taken);
-    let mut unknown = None;
-    for frame in &stack.frames {
-        let mut next = vec![false; expected.len() + 1];
-        for (index, part) in expected.iter().enumerate().filter(|(index, _)| taken.get(*index) == Some(&true))
-        {
-            let to = match (part == ANY, &frame.function) {
-                (true, _) => index,
-                (false, Some(function)) if function_matches(part, function) => index + 1,
-                (false, Some(_)) => continue,
-                (false, None) => {
-                    unknown = Some(problem(frame, "a function of the stack is unknown"));
-                    index + 1
-                }
-            };
-            if let Some(state) = next.get_mut(to) {
-                *state = true;
-            }
-        }
-        taken = skip(next);
-    }
-    let is_whole = taken.last() == Some(&true);
-    match (end, unknown) {
-        _ if !taken.contains(&true) => Fit::Differs,
-        (_, Some(why)) => Fit::Unknown(why),
-        // Further frames fit only `...` at the end.
-        (Some(_), None) if is_whole && expected.last().is_some_and(|last| last == ANY) => Fit::Holds,
-        (Some(end), None) => Fit::Unknown(format!("the stack ends early: {end}")),
-        (None, None) if is_whole => Fit::Holds,
-        (None, None) => Fit::Differs,
+    let (sure, possible) = (taken(false), taken(true));
+    let is_whole = |taken: &[bool]| taken.last() == Some(&true);
+    let why = || {
+        end.clone()
+            .map_or_else(|| "a function is unknown".to_owned(), |end| format!("the stack ends early: {end}"))
+    };
+    match &end {
+        None if is_whole(&sure) => Fit::Holds,
+        // Further functions fit `...` at the end.
+        Some(_) if is_whole(&sure) && expected.len().checked_sub(1).is_some_and(is_any) => Fit::Holds,
+        None if is_whole(&possible) => Fit::Unknown(why()),
+        Some(_) if possible.contains(&true) => Fit::Unknown(why()),
+        _ => Fit::Differs,
     }
 }
 
@@ -212,3 +213,7 @@ pub(super) fn stack_text(stack: &Stack) -> Option<String> {
     functions.extend(unknown_end(stack).map(|_| ANY.to_owned()));
     Some(functions.join(" < "))
 }
+
+#[cfg(test)]
+#[path = "places_tests.rs"]
+mod tests;

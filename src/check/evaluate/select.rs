@@ -11,7 +11,8 @@ use crate::session::WaveInfo;
 pub(super) struct Selected {
     /// Indexes of the facts' waves, ascending.
     pub(super) waves: Vec<usize>,
-    /// Number of waves that may belong to them: a fact about them is unknown; with the reason.
+    /// Number of waves that are not selected because a fact about them is unknown; with the reason. It counts only
+    /// where no wave is selected.
     pub(super) unknown: Option<(usize, String)>,
     /// A sentence for an empty selection, and an instruction.
     pub(super) none: (String, Option<String>),

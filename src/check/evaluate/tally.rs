@@ -74,7 +74,7 @@ impl<'w> Tally<'w> {
                 }
             };
         };
-        let got = self.summary.right(plan, self.style).filter(|_| self.unknown.is_none() || is_state(plan));
+        let got = self.summary.right(plan, self.style);
         let first_lane = lanes.first().map(|(lane, _, _)| *lane);
         let lanes = grouped(&lanes);
         let parts: Vec<String> =
@@ -93,11 +93,6 @@ impl<'w> Tally<'w> {
             names: first_lane.map(|lane| names(&wave, lane, line)).unwrap_or_default(),
         }))
     }
-}
-
-/// Whether a line is about the state of a value, which is known where the value is not.
-fn is_state(plan: &RightPlan) -> bool {
-    matches!(plan, RightPlan::Is(_))
 }
 
 /// Lanes with one rule together.
@@ -129,15 +124,15 @@ fn cut(mut text: String) -> String {
 
 /// The expected value of a lane, for people.
 pub(super) fn expected(line: &ValueLine, plan: &RightPlan, values: &[&TypedValue], text: &str) -> String {
-    match (plan, &line.right) {
-        (RightPlan::Compare(comparator, crate::check::compare::Plan::Path { query, .. }), _) => {
+    match plan {
+        RightPlan::Compare(comparator, crate::check::compare::Plan::Path { query, .. }) => {
             let value = values.get(*query).map_or_else(String::new, |value| brief(value));
             match comparator {
                 crate::check::file::Comparator::Equal => value,
                 other => format!("{} {value}", sign(*other)),
             }
         }
-        (_, Right::Is(_)) | (_, _) => {
+        _ => {
             let text = text.get(line.right_span.clone()).unwrap_or_default();
             cut(text.strip_prefix("==").or(text.strip_prefix("is ")).unwrap_or(text).trim().to_owned())
         }

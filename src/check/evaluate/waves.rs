@@ -34,7 +34,7 @@ pub(super) fn block(
     }
     outcomes.extend(match selector {
         Selector::Some => some(facts, &selected, lines),
-        _ => all(facts, &selected.waves, lines, selected.unknown.as_ref()),
+        _ => all(facts, &selected.waves, lines),
     });
     outcomes
 }
@@ -64,7 +64,7 @@ fn chosen(facts: &Facts<'_>, line: &Numbered<'_>, selected: &Selected) -> Verdic
 fn some(facts: &Facts<'_>, selected: &Selected, lines: &[&Numbered<'_>]) -> Vec<Outcome> {
     let mut best: (usize, Vec<Outcome>) = (0, Vec::new());
     for wave in &selected.waves {
-        let outcomes = all(facts, &[*wave], lines, None);
+        let outcomes = all(facts, &[*wave], lines);
         let holding = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Holds).count();
         if holding == lines.len() {
             return outcomes;
@@ -77,12 +77,7 @@ fn some(facts: &Facts<'_>, selected: &Selected, lines: &[&Numbered<'_>]) -> Vec<
 }
 
 /// Each of the waves satisfies the lines.
-fn all(
-    facts: &Facts<'_>,
-    waves: &[usize],
-    lines: &[&Numbered<'_>],
-    unknown: Option<&(usize, String)>,
-) -> Vec<Outcome> {
+fn all(facts: &Facts<'_>, waves: &[usize], lines: &[&Numbered<'_>]) -> Vec<Outcome> {
     let waves: Vec<&Wave<'_>> = waves.iter().filter_map(|index| facts.waves.get(*index)).collect();
     let mut outcomes = Vec::new();
     let mut values = ValueBlock::default();
@@ -120,13 +115,6 @@ fn all(
         outcomes.push(line.outcome(verdict));
     }
     outcomes.extend(values::evaluate(facts, &waves, values));
-    if let Some((count, why)) = unknown {
-        // What holds for the known waves may be wrong for the others.
-        for outcome in outcomes.iter_mut().filter(|outcome| outcome.verdict == Verdict::Holds) {
-            outcome.verdict =
-                obstacle(format!("{count} more waves may belong to the selection: {why}"), None);
-        }
-    }
     outcomes
 }
 

@@ -1,0 +1,90 @@
+//! Blessed right sides hold: over every variable of every wave of every fixture.
+
+use lanescope::check::{Outcome, Verdict};
+use serde_json::Value;
+
+use super::evaluate;
+use crate::fixtures::{expected, open};
+
+/// The names of a wave's variables in frame 0, each once.
+fn names(wave: &Value) -> Vec<&str> {
+    let all = wave["locals"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut names: Vec<&str> = all.iter().filter_map(|variable| variable["name"].as_str()).collect();
+    // A name that a file reads as a keyword needs brackets, which is not the subject here.
+    names.retain(|name| !name.starts_with('<') && !["in", "is"].contains(name));
+    names.dedup();
+    names
+}
+
+/// The lines with their blessed right sides, of those that differ and have one.
+pub(super) fn blessed(text: &str, outcomes: &[Outcome]) -> Vec<(usize, String)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let blessed = outcomes.iter().filter_map(|outcome| match &outcome.verdict {
+        Verdict::Differs(difference) => {
+            let line = lines[outcome.line - 1];
+            let kept = &line[..outcome.columns.0];
+            Some((outcome.line, format!("{kept}{}", difference.got.as_deref()?)))
+        }
+        _ => None,
+    });
+    blessed.collect()
+}
+
+#[test]
+fn blessed_values_hold_in_every_fixture() {
+    let (mut count, mut wrong) = (0, Vec::new());
+    for (name, path, expected) in expected() {
+        let dump = open(&path);
+        for wave in expected["waves"].as_array().unwrap() {
+            let head = format!("wave id {}\n", wave["id"]);
+            let mut text = head.clone();
+            for variable in names(wave) {
+                // A value differs from itself: the other side is what it is. A missing one is not available.
+                for line in [
+                    format!("  lane active ({variable}) != ({variable})\n"),
+                    format!("  lane 17 ({variable}) != ({variable})\n"),
+                    format!("  lane 1 ({variable}) is available\n"),
+                    format!("  lane active ({variable}) in {{}}\n").replace("{}", "{-77}"),
+                    format!("  lane 0 ({variable}) in -77..-76\n"),
+                    format!("  lane 3 ({variable}) ~= -77\n"),
+                ] {
+                    text += &line;
+                }
+            }
+            let lines = blessed(&text, &evaluate(&dump, &text));
+            let again: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+            let outcomes = evaluate(&dump, &format!("{head}{again}"));
+            assert_eq!(outcomes.len(), lines.len() + 1);
+            for (outcome, (_, line)) in outcomes.iter().skip(1).zip(&lines) {
+                count += 1;
+                if outcome.verdict != Verdict::Holds {
+                    wrong.push(format!("{name} wave {}: {line}: {:?}", wave["id"], outcome.verdict));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong[..wrong.len().min(20)].join("\n"));
+    assert!(count > 5000, "only {count} lines were blessed");
+}
+
+/// Statements about the dump, too.
+#[test]
+fn blessed_statements_hold_in_every_fixture() {
+    let mut count = 0;
+    for (name, path, _) in expected() {
+        let dump = open(&path);
+        let text = "fault ecc\nwaves 1000, faulted 1000, stacks 1000, dispatches 1000, work-groups 1000\n\
+                    hang deadlock\nat nothing nothing.hip:1\nstack nothing\n\
+                    wave faulted\n  at nothing nothing.hip:1\n  stack nothing\n  exec 0x123\n  stop watchpoint\n  state ended\n";
+        for (line, new) in blessed(text, &evaluate(&dump, text)) {
+            let keyword = text.lines().nth(line - 1).unwrap().trim().split(' ').next().unwrap();
+            let head = if line > 6 { "wave faulted\n" } else { "" };
+            let again = format!("{head}{keyword} {}\n", new.trim());
+            let outcomes = evaluate(&dump, &again);
+            let last = outcomes.last().unwrap();
+            assert_eq!(last.verdict, Verdict::Holds, "{name}: {again}");
+            count += 1;
+        }
+    }
+    assert!(count > 150, "only {count} lines were blessed");
+}

@@ -1,0 +1,141 @@
+//! Statements about causes, places, stacks and counts. The facts are those of the models: kernels/saxpy.hip reads
+//! `x[1024]` in line 54 in lane 24 of wave 1 of demo; calls.s has `leaf`, `middle` and `launch`.
+
+use super::table;
+
+#[test]
+fn causes_and_places() {
+    table(
+        "demo",
+        "
+        + fault memory violation
+        + fault memory_violation
+        + fault Memory-Violation
+        + fault memory
+        - fault none                   => memory violation
+        - fault assertion              => memory violation
+        ? fault memry violation        => did you mean
+        + at saxpy saxpy.hip:54
+        + at saxpy
+        + at saxpy.hip
+        + at kernels/saxpy.hip:50-60
+        - at saxpy saxpy.hip:55        => saxpy saxpy.hip:54
+        - at other                     => saxpy saxpy.hip:54
+        - at other.hip:54              => saxpy saxpy.hip:54
+        + stack saxpy
+        + stack ...
+        + stack saxpy < ...
+        - stack saxpy < main           => saxpy
+        - stack leaf < saxpy           => saxpy
+        + access lane 24 x[i] not captured
+        + access lane 24 load x[1024] past end
+        + access x[i]
+        - access lane 23 x[i]          => lane 24 x[i]
+        - access lane 24 store x[i]    => lane 24 load x[i]
+        - access lane 24 y[i]          => lane 24 x[i]
+        - access lane 24 x[i] null     => lane 24 x[i] past end
+        + waves 8, faulted 1, stacks 8
+        + waves >= 8, faulted < 2
+        - waves 8, faulted 2, stacks 8 => 8, faulted 1, stacks 8
+        - faulted 2                    => 1
+        + hang none
+        - hang deadlock                => none
+        - hang                         => none
+        + wave every
+        - exec 0x1ffffff               => none
+        + at saxpy
+        - at saxpy saxpy.hip:54        => none
+        + wave faulted
+        + exec 0x1ffffff
+        - exec 0x1                     => 0x1ffffff
+        + stop memory violation
+        - stop breakpoint              => memory violation
+        ? stop breakpiont              => did you mean `breakpoint`?
+        + state faulted
+        ",
+    );
+}
+
+/// calls.hip: `launch` calls `middle`, which calls `leaf`; tests/fixtures/expected has the callers.
+#[test]
+fn stacks_and_stops_of_each_wave() {
+    table(
+        "calls-gfx90a",
+        "
+        + waves 5, faulted 2, stacks 5
+        + wave id 1
+        + stack leaf < middle < launch
+        + stack leaf < ...
+        + stack ... < launch
+        - stack leaf < launch          => leaf < middle < launch
+        - stack middle < launch        => leaf < middle < launch
+        - stack leaf < middle          => leaf < middle < launch
+        + at leaf calls.hip:4
+        + stop breakpoint
+        + wave id 3
+        + stack middle < launch
+        + stop running
+        - stop breakpoint              => running
+        - state faulted
+        + wave faulted
+        - stop illegal instruction     => none
+        + wave id 2
+        + stop illegal instruction
+        + stop illegal_instruction
+        + state faulted
+        + wave every
+        + stack ... < launch
+        - stack leaf < middle < launch => none
+        + wave some
+        + stack middle < launch
+        + stop address error
+        + wave at middle
+        + stack middle < launch
+        ",
+    );
+}
+
+/// A known part of a stack decides; nothing else is guessed.
+#[test]
+fn missing_facts_are_not_guessed() {
+    table(
+        "call-gfx90a-O0",
+        "
+        - fault assertion
+        + wave (0,0,0)/0
+        + at energy
+        + at energy<float>
+        + at sky::energy
+        - at energy<double>            => sky::energy<float> call.hip:27
+        + stack energy < ...
+        ? stack energy                 => the stack ends early
+        ? stack ... < launch
+        - stack leaf < ...             => sky::energy<float> < ...
+        ",
+    );
+    table(
+        "absent-gfx90a",
+        "
+        + fault memory violation
+        + at saxpy saxpy.hip:54
+        ? faulted 1                    => the stop reasons of 1 waves were not captured
+        + wave id 5
+        ? at saxpy
+        ? stack saxpy
+        + wave id 4
+        ? exec 0x1                     => EXEC was not captured
+        + wave id 6
+        ? stop breakpoint              => the stop reason was not captured
+        ? state faulted
+        ",
+    );
+    table(
+        "chain-gfx90a-O0",
+        "
+        + fault none
+        - fault memory violation       => none
+        - at chain                     => none
+        - access x[i]                  => none
+        ",
+    );
+}
