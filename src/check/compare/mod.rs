@@ -12,7 +12,7 @@ mod write;
 pub(super) use number::{ordering_fits, sign};
 pub(super) use plan::{Plan, RightPlan};
 pub(super) use summary::Summary;
-pub(super) use write::{Style, shown};
+pub(super) use write::shown;
 
 use std::cmp::Ordering;
 

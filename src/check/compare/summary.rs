@@ -12,17 +12,24 @@ use crate::units::LaneId;
 const MAX_SET: usize = 16;
 
 /// What the values of a line have in common.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in crate::check) struct Summary {
-    first: Option<(LaneId, TypedValue)>,
+    style: Style,
+    first: Option<TypedValue>,
     is_varied: bool,
     /// Integers: by the rule `base + step * lane`.
     rule: Rule,
-    /// The smallest and the largest number.
-    bounds: Option<(TypedValue, TypedValue)>,
-    has_others: bool,
+    /// What else the form of the right side needs.
+    more: More,
+}
+
+#[derive(Clone, Debug)]
+enum More {
+    Nothing,
+    /// The smallest and the largest number; `None`: a value is no number.
+    Bounds(Option<(TypedValue, TypedValue)>),
     /// Distinct values; `None`: too many, or one without a notation.
-    set: Option<Vec<String>>,
+    Set(Option<Vec<String>>),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,80 +45,86 @@ enum Rule {
 }
 
 impl Summary {
+    /// A summary for right sides in the form of a plan.
+    pub(in crate::check) fn new(plan: &RightPlan) -> Self {
+        let style = match plan {
+            RightPlan::Compare(_, plan) => Style::of(plan),
+            _ => Style { has_texts: true, has_members: false },
+        };
+        let more = match plan {
+            RightPlan::Between(..) => More::Bounds(None),
+            RightPlan::OneOf(_) => More::Set(Some(Vec::new())),
+            _ => More::Nothing,
+        };
+        Self { style, first: None, is_varied: false, rule: Rule::default(), more }
+    }
+
     /// Adds the value of a lane.
-    pub(in crate::check) fn add(&mut self, lane: LaneId, value: &TypedValue, style: Style) {
+    pub(in crate::check) fn add(&mut self, lane: LaneId, value: &TypedValue) {
+        let is_first = self.first.is_none();
         match &self.first {
-            None => {
-                self.first = Some((lane, value.clone()));
-                self.set = Some(Vec::new());
-            }
-            Some((_, first)) => self.is_varied |= !is_same(first, value),
+            None => self.first = Some(value.clone()),
+            Some(first) => self.is_varied |= !is_same(first, value),
         }
         self.rule = match number::integer(value) {
             Some(number) => self.rule.with(lane, number),
             None => Rule::Broken,
         };
-        match number::float(value) {
-            Some(number) => {
-                self.has_others |= number.is_nan();
-                let less = |left: &TypedValue, right: &TypedValue| {
-                    number::order(left, right).flatten().is_some_and(std::cmp::Ordering::is_lt)
-                };
-                let bounds = self.bounds.get_or_insert_with(|| (value.clone(), value.clone()));
-                if less(value, &bounds.0) {
-                    bounds.0 = value.clone();
-                }
-                if less(&bounds.1, value) {
-                    bounds.1 = value.clone();
-                }
+        match &mut self.more {
+            More::Nothing => {}
+            More::Bounds(bounds) => {
+                let is_number = number::float(value).is_some_and(|number| !number.is_nan());
+                *bounds = bounds.take().or_else(|| is_first.then(|| (value.clone(), value.clone())));
+                *bounds = bounds.take().filter(|_| is_number).map(|(least, most)| {
+                    let less = |left: &TypedValue, right: &TypedValue| {
+                        number::order(left, right).flatten().is_some_and(std::cmp::Ordering::is_lt)
+                    };
+                    let most = if less(&most, value) { value.clone() } else { most };
+                    let least = if less(value, &least) { value.clone() } else { least };
+                    (least, most)
+                });
             }
-            None => self.has_others = true,
-        }
-        if let Some(set) = &mut self.set {
-            let text = written(value, style);
-            let is_new = text.as_ref().is_none_or(|text| !set.contains(text));
-            match text {
-                Some(text) if is_new && set.len() < MAX_SET => set.push(text),
-                Some(_) if !is_new => {}
-                _ => self.set = None,
+            More::Set(known) => {
+                *known = known.take().and_then(|mut set| {
+                    let text = written(value, self.style)?;
+                    if !set.contains(&text) {
+                        set.push(text);
+                    }
+                    (set.len() <= MAX_SET).then_some(set)
+                });
             }
         }
     }
 
     /// Operator and value that all lanes satisfy, in the form of a right side; `None`: there is none.
-    pub(in crate::check) fn right(&self, plan: &RightPlan, style: Style) -> Option<String> {
-        match plan {
-            RightPlan::Between(..) if !self.has_others => {
-                let (least, most) = self.bounds.as_ref()?;
-                Some(format!("in {}..{}", written(least, style)?, written(most, style)?))
+    pub(in crate::check) fn right(&self, plan: &RightPlan) -> Option<String> {
+        match (plan, &self.more) {
+            (_, More::Bounds(Some((least, most)))) => {
+                Some(format!("in {}..{}", written(least, self.style)?, written(most, self.style)?))
             }
-            RightPlan::OneOf(_) => {
-                let set = self.set.as_ref().filter(|set| !set.is_empty())?;
-                Some(format!("in {{{}}}", set.join(", ")))
-            }
-            RightPlan::Near { tolerance, is_percent, .. } => {
-                let value = self.constant(style)?;
+            (_, More::Set(Some(set))) if !set.is_empty() => Some(format!("in {{{}}}", set.join(", "))),
+            (RightPlan::Near { tolerance, is_percent, .. }, _) => {
+                let value = self.constant()?;
                 let tolerance = tolerance.map_or_else(String::new, |tolerance| {
                     format!(" +- {tolerance:?}{}", if *is_percent { "%" } else { "" })
                 });
                 Some(format!("~= {value}{tolerance}"))
             }
-            RightPlan::Is(StateName::Inactive) => None,
+            (RightPlan::Is(StateName::Inactive), _) => None,
             _ => self.state().or_else(|| {
-                let value = self.constant(style).or_else(|| self.rule.written())?;
+                let value = self.constant().or_else(|| self.rule.written())?;
                 Some(format!("== {value}"))
             }),
         }
     }
 
-    fn constant(&self, style: Style) -> Option<String> {
-        let (_, first) = self.first.as_ref().filter(|_| !self.is_varied)?;
-        written(first, style)
+    fn constant(&self) -> Option<String> {
+        written(self.first.as_ref().filter(|_| !self.is_varied)?, self.style)
     }
 
     /// The state that all values have.
     fn state(&self) -> Option<String> {
-        let (_, first) = self.first.as_ref().filter(|_| !self.is_varied)?;
+        let first = self.first.as_ref().filter(|_| !self.is_varied)?;
         let is = |name: &str, of: fn(&ValueState) -> bool| first.is_all(&of).then(|| format!("is {name}"));
         is("unavailable", |state| matches!(state, ValueState::Unavailable(_)))
             .or_else(|| is("optimized out", |state| matches!(state, ValueState::OptimizedOut(_))))

@@ -11,22 +11,22 @@ const MAX_WRITTEN: usize = 64;
 
 /// The form of aggregates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::check) struct Style {
+pub(super) struct Style {
     /// Characters in a row are a text.
-    pub(in crate::check) has_texts: bool,
+    pub(super) has_texts: bool,
     /// Members are written with their names.
-    pub(in crate::check) has_members: bool,
+    pub(super) has_members: bool,
 }
 
 impl Style {
     /// The form of a right side.
-    pub(in crate::check) fn of(plan: &Plan) -> Self {
+    pub(super) fn of(plan: &Plan) -> Self {
         Self { has_texts: !matches!(plan, Plan::List { .. }), has_members: plan.has_members() }
     }
 }
 
 /// A value as a right side that it satisfies; `None`: there is none.
-pub(in crate::check) fn written(value: &TypedValue, style: Style) -> Option<String> {
+pub(super) fn written(value: &TypedValue, style: Style) -> Option<String> {
     Some(match value {
         TypedValue::Integer { value, is_character: true } if (0x20..0x7f).contains(value) => {
             match *value as u8 {

@@ -176,7 +176,7 @@ fn state_named(name: &str) -> Option<WaveState> {
 }
 
 fn state_of(facts: &Facts<'_>, wave: &Wave<'_>) -> Option<WaveState> {
-    let hang = facts.hang().hang.as_ref()?;
+    let hang = facts.triage().hang.as_ref()?;
     hang.waves.iter().find(|one| one.wave == wave.id()).map(|one| one.state)
 }
 
@@ -212,7 +212,7 @@ pub(super) fn state_text(facts: &Facts<'_>, wave: &Wave<'_>) -> Option<String> {
 
 /// `hang none`, `hang deadlock`, `hang spinning 3`
 pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) -> Verdict {
-    let Some(hang) = &facts.hang().hang else { return obstacle("the dump has no waves", None) };
+    let Some(hang) = &facts.triage().hang else { return obstacle("the dump has no waves", None) };
     let unknown = hang.waves.iter().filter(|wave| wave.state == WaveState::Unknown).count();
     let of_unknown =
         || obstacle(format!("the states of {unknown} waves are unknown: their code cannot be decoded"), None);

@@ -9,6 +9,9 @@ use crate::session::{GroupBy, Grouping, Inspect, Stack, StackEnd, WaveInfo};
 use crate::triage::{self, Triage, has_faulted};
 use crate::units::{LaneId, LaneSet, WaveId};
 
+/// Maximum number of waves whose faults are analysed one by one.
+const MAX_ANALYSED: usize = 16;
+
 /// A wave with its session.
 #[derive(Clone)]
 pub(super) struct Wave<'a> {
@@ -31,7 +34,8 @@ pub(super) struct Facts<'a> {
     pub(super) unread: Option<String>,
     stacks: OnceCell<HashMap<WaveId, Rc<Stack>>>,
     triage: OnceCell<Triage>,
-    hang: OnceCell<Triage>,
+    /// Whether a line is about states of waves.
+    wants_hang: bool,
     /// Stacks by line, for their number.
     pub(super) distinct: OnceCell<Result<usize, String>>,
     /// The lanes of the fault, by wave.
@@ -39,7 +43,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(subject: &'a Subject<'a>) -> Self {
+    pub(super) fn of(subject: &'a Subject<'a>, wants_hang: bool) -> Self {
         let (mut waves, mut unread) = (Vec::new(), None);
         for session in subject.sessions.iter().copied() {
             session.next_question();
@@ -50,8 +54,8 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        let (stacks, triage, hang, distinct) = Default::default();
-        Self { subject, waves, unread, stacks, triage, hang, distinct, fault_lanes: RefCell::default() }
+        let (stacks, triage, distinct) = Default::default();
+        Self { subject, waves, unread, stacks, triage, wants_hang, distinct, fault_lanes: RefCell::default() }
     }
 
     /// The waves that faulted.
@@ -82,31 +86,30 @@ impl<'a> Facts<'a> {
         stacks.get(&wave).cloned()
     }
 
-    /// The analysis of the fault, or of a hang without one.
+    /// The analysis of the fault; of the hang, too, if there is no fault or a line asks for it.
     pub(super) fn triage(&self) -> &Triage {
-        self.triage.get_or_init(|| self.analysis(false))
-    }
-
-    /// The analysis with the states of all waves.
-    pub(super) fn hang(&self) -> &Triage {
-        match self.triage.get().filter(|known| known.hang.is_some()) {
-            Some(known) => known,
-            None => self.hang.get_or_init(|| self.analysis(true)),
-        }
-    }
-
-    fn analysis(&self, wants_hang: bool) -> Triage {
-        self.subject.sessions.iter().for_each(|session| session.next_question());
-        triage::triage(&self.subject.sessions, &triage::Question { wave: None, wants_hang })
+        self.triage.get_or_init(|| {
+            self.subject.sessions.iter().for_each(|session| session.next_question());
+            triage::triage(
+                &self.subject.sessions,
+                &triage::Question { wave: None, wants_hang: self.wants_hang },
+            )
+        })
     }
 
     /// The lane of a wave's fault: the first suspected one. `None`: unknown.
-    pub(super) fn fault_lane(&self, wave: &Wave<'_>) -> Option<LaneId> {
+    ///
+    /// # Errors
+    /// More waves than are analysed one by one.
+    pub(super) fn fault_lane(&self, wave: &Wave<'_>) -> Result<Option<LaneId>, String> {
         if has_faulted(&wave.info) != Some(true) {
-            return None;
+            return Ok(None);
         }
         if let Some(known) = self.fault_lanes.borrow().get(&wave.id()) {
-            return *known;
+            return Ok(*known);
+        }
+        if self.fault_lanes.borrow().len() >= MAX_ANALYSED {
+            return Err(format!("the lane of the fault is known of {MAX_ANALYSED} waves: name the lanes"));
         }
         let of = |triage: &Triage| -> Option<LaneSet> {
             let suspect = triage.suspects.first().filter(|suspect| suspect.wave == wave.id());
@@ -130,7 +133,7 @@ impl<'a> Facts<'a> {
         };
         let lane = lanes.and_then(LaneSet::first);
         self.fault_lanes.borrow_mut().insert(wave.id(), lane);
-        lane
+        Ok(lane)
     }
 }
 

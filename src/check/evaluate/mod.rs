@@ -47,7 +47,8 @@ impl std::fmt::Debug for Subject<'_> {
 /// the lines: not for blank lines, comments, `dump` and settings.
 #[must_use]
 pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
-    let facts = Facts::of(subject);
+    let is_state = |line: &Line| matches!(line.content, Content::Hang(_) | Content::State(_));
+    let facts = Facts::of(subject, file.lines.iter().any(is_state));
     let mut outcomes = Vec::new();
     let numbered: Vec<Numbered<'_>> =
         (1..).zip(&file.lines).map(|(number, line)| Numbered { number, line }).collect();

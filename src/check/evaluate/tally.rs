@@ -4,7 +4,7 @@ use super::facts::Wave;
 use super::names::similar_names;
 use super::obstacle;
 use super::waves::{count, ids};
-use crate::check::compare::{NotComparable, RightPlan, Style, Summary, shown, sign};
+use crate::check::compare::{NotComparable, RightPlan, Summary, shown, sign};
 use crate::check::file::{Right, ValueLine};
 use crate::check::outcome::{Difference, LaneDifference, NamedValue, Verdict};
 use crate::notation::lanes::{ranges, texts};
@@ -26,21 +26,16 @@ pub(super) struct Tally<'w> {
     /// The first reason that a result is unknown, with the lane.
     unknown: Option<(Wave<'w>, Option<LaneId>, NotComparable)>,
     summary: Summary,
-    style: Style,
 }
 
 impl<'w> Tally<'w> {
     pub(super) fn new(plan: &RightPlan) -> Self {
-        let style = match plan {
-            RightPlan::Compare(_, plan) => Style::of(plan),
-            _ => Style { has_texts: true, has_members: false },
-        };
-        Self { differing: Vec::new(), first: None, unknown: None, summary: Summary::default(), style }
+        Self { differing: Vec::new(), first: None, unknown: None, summary: Summary::new(plan) }
     }
 
     /// Adds a value of a lane.
     pub(super) fn add(&mut self, lane: LaneId, value: &TypedValue) {
-        self.summary.add(lane, value, self.style);
+        self.summary.add(lane, value);
     }
 
     /// Adds the lanes of a wave that differ.
@@ -74,7 +69,7 @@ impl<'w> Tally<'w> {
                 }
             };
         };
-        let got = self.summary.right(plan, self.style);
+        let got = self.summary.right(plan);
         let first_lane = lanes.first().map(|(lane, _, _)| *lane);
         let lanes = grouped(&lanes);
         let parts: Vec<String> =

@@ -112,7 +112,7 @@ fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> Result<Lane
     if let Some(named) = &line.lanes {
         return lanes::of(wave.session, wave.id(), line.frame, named);
     }
-    if let Some(lane) = facts.fault_lane(wave) {
+    if let Some(lane) = facts.fault_lane(wave)? {
         return Ok(LaneSet::one(lane));
     }
     let active = lanes::of(wave.session, wave.id(), line.frame, &crate::check::file::Lanes::Active)?;

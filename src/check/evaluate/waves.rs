@@ -73,6 +73,11 @@ fn some(facts: &Facts<'_>, selected: &Selected, lines: &[&Numbered<'_>]) -> Vec<
             best = (holding, outcomes);
         }
     }
+    for outcome in &mut best.1 {
+        if let Verdict::Differs(difference) = &mut outcome.verdict {
+            difference.found = format!("no wave fits all lines; the nearest has {}", difference.found);
+        }
+    }
     best.1
 }
 

@@ -22,7 +22,7 @@ struct Part {
 /// Bytes of a line about memory.
 const LINE: u64 = 32;
 /// Vector registers of a wave that lines are about.
-const VECTORS: u64 = 2;
+const VECTORS: u64 = 1;
 
 fn number(value: &toml::Value) -> u64 {
     match value {
