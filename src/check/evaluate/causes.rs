@@ -9,6 +9,7 @@ use crate::check::file::{Comparator, FaultLine, HangLine};
 use crate::check::outcome::Verdict;
 use crate::check::similar::folded;
 use crate::session::WaveInfo;
+use crate::signature::{Level, Rules, Signature, VERSION, signatures};
 use crate::triage::{Cause, WaveState, has_faulted};
 
 /// The state of a wave without a stop reason.
@@ -79,7 +80,7 @@ pub(super) fn stop_text(wave: &Wave<'_>) -> Option<String> {
 /// `fault memory violation`
 pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>) -> Verdict {
     let faulted: Vec<&Wave<'_>> = facts.faulted().filter_map(|index| facts.waves.get(index)).collect();
-    let is_reported = !facts.subject.faults.is_empty();
+    let is_reported = !facts.subject.dump.capture().faults.is_empty();
     let unknown = facts.unknown_stops();
     let of_unknown = || obstacle(format!("the stop reasons of {unknown} waves were not captured"), None);
     let FaultLine::Cause(name) = expected else {
@@ -249,7 +250,25 @@ pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) 
     }
 }
 
-/// `signature ls1:3f9c2a71`
-pub(super) fn signature(_facts: &Facts<'_>, _expected: &str) -> Verdict {
-    obstacle("signatures are not evaluated", None)
+/// `signature ls1:3f9c2a71d0b4`, of any level; a shorter hash is the start of a longer one.
+pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) -> Verdict {
+    let version = expected.split(':').next().unwrap_or_default();
+    if version != VERSION {
+        return obstacle(
+            format!("signatures of the rules {version} are not computed"),
+            Some(format!("the rules are {VERSION}")),
+        );
+    }
+    let subject = facts.subject;
+    subject.sessions.iter().for_each(|session| session.next_question());
+    let of = |level| signatures(&subject.dump, &subject.sessions, &Rules::default(), level);
+    let own = of(Level::Default);
+    let has = |found: &[Signature]| found.iter().any(|one| one.id.starts_with(expected));
+    if has(&own) || [Level::Line, Level::Coarse, Level::Exact].into_iter().any(|level| has(&of(level))) {
+        return Verdict::Holds;
+    }
+    match own.first() {
+        Some(first) => line.differs(Some(first.id.clone()), format!("{} {}", first.id, first.text)),
+        None => line.differs(None, "no signature: no wave faulted, and nothing hangs".to_owned()),
+    }
 }

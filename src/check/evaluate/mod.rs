@@ -17,12 +17,13 @@ mod waves;
 
 use places::function_matches;
 
+use std::sync::Arc;
+
 use facts::Facts;
 
 use super::file::{Content, Line, ScopeFile, Selector};
 use super::outcome::{Difference, Obstacle, Outcome, Verdict};
-use crate::capture::Fault;
-use crate::session::Inspect;
+use crate::session::{Dump, Inspect};
 
 /// An opened dump.
 pub struct Subject<'a> {
@@ -30,8 +31,8 @@ pub struct Subject<'a> {
     pub name: String,
     /// The sessions, one for each kind of waves; none: the dump has no waves.
     pub sessions: Vec<&'a dyn Inspect>,
-    /// The reported faults.
-    pub faults: Vec<Fault>,
+    /// The dump.
+    pub dump: Arc<Dump>,
 }
 
 impl std::fmt::Debug for Subject<'_> {
@@ -72,7 +73,7 @@ pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
                 Content::Access(expected) => access::access(&facts, expected, line),
                 Content::Hang(expected) => causes::hang(&facts, expected, line),
                 Content::Waves(expected) => counts::waves(&facts, expected, line),
-                Content::Signature(expected) => causes::signature(&facts, expected),
+                Content::Signature(expected) => causes::signature(&facts, expected, line),
                 _ => continue,
             };
             outcomes.push(line.outcome(verdict));

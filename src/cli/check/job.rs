@@ -45,7 +45,7 @@ fn evaluate(
     let subject = Subject {
         name: dump.name.clone(),
         sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
-        faults: opened.capture().faults.clone(),
+        dump: Arc::clone(&opened),
     };
     let outcomes = check::evaluate(&file.scope, &subject);
     let holds = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);

@@ -34,7 +34,7 @@ pub(crate) fn evaluate(dump: &Arc<Dump>, text: &str) -> Vec<Outcome> {
     let subject = Subject {
         name: dump.capture().name.clone(),
         sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
-        faults: dump.capture().faults.clone(),
+        dump: Arc::clone(dump),
     };
     check::evaluate(&file, &subject)
 }

@@ -39,6 +39,8 @@ fn causes_and_places() {
         - waves 8, faulted 2, stacks 8 => 8, faulted 1, stacks 8
         - faulted 2                    => 1
         + hang none
+        - signature ls1:0000000000000000
+        ? signature ls99:0000000000000000 => ls99
         - hang deadlock                => none
         - hang                         => none
         + wave every
