@@ -1,0 +1,172 @@
+//! Paths to a PC and the accesses on them.
+
+use super::*;
+
+/// Reference: `vmcnt(N)` proves all but the last N operations, in the order of issue.
+#[test]
+fn counted_waits_prove_the_older_operations() {
+    let text = "global_load_dword v1, v[2:3], off
+        global_store_dword v[4:5], v6, off
+        s_waitcnt vmcnt(1)
+        v_mov_b32_e32 v9, 0
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("global_store_dword", 3, None), ("global_load_dword", 4, Some(2))]);
+    // From GFX10 on stores have a counter of their own.
+    expect(Gfx10, text, &[("global_store_dword", 3, None), ("global_load_dword", 4, None)]);
+}
+
+#[test]
+fn stores_have_their_own_counter_from_gfx10_on() {
+    let text = "global_store_b32 v[4:5], v6, off
+        global_load_b32 v1, v[2:3], off
+        s_waitcnt vmcnt(0)
+        PC
+        s_endpgm";
+    expect(Gfx11, text, &[("global_load_b32", 2, Some(1)), ("global_store_b32", 3, None)]);
+    let text = "global_store_b32 v[4:5], v6, off
+        global_load_b32 v1, v[2:3], off
+        s_waitcnt_vscnt null, 0x0
+        PC
+        s_endpgm";
+    expect(Gfx11, text, &[("global_load_b32", 2, None), ("global_store_b32", 3, Some(1))]);
+    let text = "global_store_b32 v[4:5], v6, off
+        global_load_b32 v1, v[2:3], off
+        ds_load_b32 v7, v8
+        s_wait_loadcnt_dscnt 0x0
+        PC
+        s_endpgm";
+    expect(
+        Gfx12,
+        text,
+        &[("ds_load_b32", 2, Some(1)), ("global_load_b32", 3, Some(1)), ("global_store_b32", 4, None)],
+    );
+}
+
+/// Scalar loads complete out of order: only a wait for 0 proves anything.
+#[test]
+fn scalar_loads_need_a_wait_for_all() {
+    let text = "s_load_dword s0, s[2:3], 0x0
+        s_load_dword s1, s[4:5], 0x0
+        s_waitcnt lgkmcnt(1)
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("s_load_dword", 2, None), ("s_load_dword", 3, None)]);
+    let text = "s_load_dword s0, s[2:3], 0x0
+        s_waitcnt lgkmcnt(0)
+        s_load_dword s1, s[4:5], 0x0
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("s_load_dword", 1, None), ("s_load_dword", 3, Some(2))]);
+}
+
+/// A flat access counts in two counters and completes out of order with memory accesses.
+#[test]
+fn flat_accesses_need_both_counters() {
+    let one = |waits: &str| format!("flat_load_dword v1, v[2:3]\n{waits}\nPC\ns_endpgm");
+    expect(Gfx90a, &one("s_waitcnt vmcnt(0)"), &[("flat_load_dword", 2, None)]);
+    expect(Gfx90a, &one("s_waitcnt vmcnt(0) lgkmcnt(0)"), &[("flat_load_dword", 2, Some(1))]);
+    expect(Gfx90a, &one("s_waitcnt lgkmcnt(0)\ns_waitcnt vmcnt(0)"), &[("flat_load_dword", 3, Some(1))]);
+    let text = "global_load_dword v1, v[2:3], off
+        flat_load_dword v4, v[6:7]
+        s_waitcnt vmcnt(1)
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("flat_load_dword", 2, None), ("global_load_dword", 3, None)]);
+}
+
+#[test]
+fn a_barrier_waits_for_no_counter() {
+    let text = "global_load_dword v1, v[2:3], off
+        s_barrier
+        PC
+        s_endpgm";
+    expect(Gfx90a, text, &[("global_load_dword", 2, None)]);
+}
+
+const DIAMOND: &str = "global_load_dword v1, v[2:3], off
+    s_cbranch_scc1 ELSE
+    global_load_dword v4, v[6:7], off
+    s_branch END
+    ELSE:
+    global_store_dword v[8:9], v1, off
+    END:
+    v_mov_b32_e32 v9, 0
+    PC
+    s_endpgm";
+
+#[test]
+fn accesses_of_all_paths_are_candidates() {
+    let walk = walk(&code(Gfx90a, DIAMOND));
+    assert_eq!(
+        summary(&walk),
+        [
+            ("global_store_dword".to_owned(), 2, None),
+            ("global_load_dword".to_owned(), 3, None),
+            ("global_load_dword".to_owned(), 4, None),
+        ]
+    );
+    let other: Vec<bool> = walk.candidates.iter().map(|one| one.has_other_path).collect();
+    assert_eq!(other, [true, true, false]);
+    assert_eq!(walk.candidates[2].ways.len(), 2);
+    assert!(walk.candidates.iter().all(|one| !one.is_in_loop) && walk.gaps.is_empty());
+}
+
+#[test]
+fn loops_are_walked_once() {
+    let text = "s_load_dword s0, s[2:3], 0x0
+        LOOP:
+        global_load_dword v1, v[2:3], off
+        PC
+        v_add_u32_e32 v5, v5, v1
+        global_store_dword v[8:9], v5, off
+        s_cbranch_scc1 LOOP
+        s_endpgm";
+    let walk = walk(&code(Gfx90a, text));
+    assert_eq!(
+        summary(&walk),
+        [
+            ("global_load_dword".to_owned(), 1, None),
+            ("s_load_dword".to_owned(), 2, None),
+            ("global_store_dword".to_owned(), 3, None),
+        ]
+    );
+    let loops: Vec<bool> = walk.candidates.iter().map(|one| one.is_in_loop).collect();
+    assert_eq!(loops, [true, false, true]);
+    let other: Vec<bool> = walk.candidates.iter().map(|one| one.has_other_path).collect();
+    assert_eq!(other, [false, false, true]);
+}
+
+#[test]
+fn code_that_hides_accesses_is_a_gap() {
+    let gaps = |text: &str| walk(&code(Gfx90a, text)).gaps;
+    assert_eq!(gaps("s_nop 0\nPC\ns_endpgm"), []);
+    let call = "s_swappc_b64 s[30:31], s[4:5]\nPC\ns_endpgm";
+    assert_eq!(gaps(call), [Gap::Call(0x1000)]);
+    assert_eq!(missing_code(&[walk(&code(Gfx90a, call))], &[]), [MissingData::Callee(0x1000)]);
+    assert_eq!(gaps(".long 0xffffffff\nPC\ns_endpgm"), [Gap::Unknown(0x1000)]);
+    let nops = "s_nop 0\n".repeat(super::super::MAX_DISTANCE + 1);
+    assert_eq!(gaps(&format!("{nops}PC\ns_endpgm")), [Gap::Distance]);
+    let jump = "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 64\ns_addc_u32 s5, s5, 0\ns_setpc_b64 s[4:5]";
+    assert_eq!(gaps(&format!("s_nop 0\nPC\ns_nop 0\n{jump}")), [Gap::Jump(0x1028)]);
+    let function = code(Gfx90a, "s_nop 0\nPC\ns_endpgm");
+    assert_eq!(
+        search(&function.listing, function.pc, &[], false, &Work::default()).gaps,
+        [Gap::Caller(0x1000)]
+    );
+    assert_eq!(search(&function.listing, 0x1004, &[], true, &Work::default()).gaps, [Gap::Start(0x1004)]);
+}
+
+#[test]
+fn paths_continue_in_the_caller() {
+    let callee = code(Gfx90a, "v_mov_b32_e32 v1, 0\nPC\ns_setpc_b64 s[30:31]");
+    let text = "global_load_dword v1, v[2:3], off
+        s_swappc_b64 s[30:31], s[4:5]
+        s_endpgm";
+    let caller = code_at(Gfx90a, 0x8000, text);
+    let callers = [Caller { listing: caller.listing, resume: 0x8010 }];
+    let walk = search(&callee.listing, callee.pc, &callers, true, &Work::default());
+    assert_eq!(summary(&walk), [("global_load_dword".to_owned(), 3, None)]);
+    assert_eq!(walk.gaps, []);
+    assert_eq!(walk.pc(), Some(Pc(0x1008)));
+}
