@@ -3,14 +3,17 @@
 //! Input: the text of a file and an opened dump. Output: an [`Outcome`] for each expectation: it holds, it differs, or
 //! it cannot be checked. docs/check.md has the grammar. Nothing here opens files or prints: `cli::check` does.
 
+mod bless;
 mod compare;
 mod evaluate;
 mod file;
 mod format;
 mod outcome;
 mod similar;
+mod snippet;
 mod syntax;
 
+pub use bless::{Blessing, Changed, Unblessed, bless};
 pub use evaluate::{Subject, evaluate};
 pub use file::{
     AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,
@@ -18,4 +21,5 @@ pub use file::{
 };
 pub use format::format;
 pub use outcome::{Difference, LaneDifference, NamedValue, Obstacle, Outcome, Verdict};
+pub use snippet::{Snippet, syntax_errors};
 pub use syntax::{MAX_FILE, MAX_LINE, MAX_LINES, SETTINGS, SyntaxError, parse};

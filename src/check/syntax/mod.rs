@@ -61,7 +61,7 @@ pub fn parse(bytes: impl AsRef<[u8]>) -> Result<ScopeFile, Vec<SyntaxError>> {
             errors.push(SyntaxError::of(number, wrong));
             break;
         }
-        match line(bytes, is_block) {
+        match parse_line(bytes, is_block) {
             Ok(line) => {
                 is_block |= matches!(line.content, Content::Wave(_));
                 file.lines.push(line);
@@ -76,6 +76,11 @@ pub fn parse(bytes: impl AsRef<[u8]>) -> Result<ScopeFile, Vec<SyntaxError>> {
     if errors.is_empty() { Ok(file) } else { Err(errors) }
 }
 
+/// Parses a line; `is_block`: it follows a `wave` line. `None`: it is wrong.
+pub(super) fn line(text: &str, is_block: bool) -> Option<Line> {
+    parse_line(text.as_bytes(), is_block).ok()
+}
+
 /// The lines without their ends, `\n` or `\r\n`.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -87,7 +92,8 @@ fn too_long(what: &str, bytes: usize, limit: usize) -> Wrong {
     Wrong::new(0..0, format!("{what} has {bytes} bytes, expected at most {limit}"))
 }
 
-fn line(bytes: &[u8], is_block: bool) -> Result<Line, Wrong> {
+/// Parses the bytes of a line; `is_block`: it follows a `wave` line.
+fn parse_line(bytes: &[u8], is_block: bool) -> Result<Line, Wrong> {
     if bytes.len() > MAX_LINE {
         return Err(too_long("the line", bytes.len(), MAX_LINE));
     }

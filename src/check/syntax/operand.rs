@@ -37,23 +37,12 @@ fn spaced(text: &str) -> String {
     spaced
 }
 
-/// A floating-point number: with a point or an exponent, `inf` or `nan`.
-fn is_float(text: &str) -> bool {
-    let digits = text.trim_start_matches(['-', '+']);
-    let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && digits.contains(['.', 'e', 'E'])
-        && !digits.starts_with("0x");
-    (is_number || matches!(digits, "inf" | "nan"))
-        && text.len() - digits.len() <= 1
-        && text.parse::<f64>().is_ok()
-}
-
 /// A path or a number.
 pub(super) fn scalar(part: Part<'_>) -> Result<String, Wrong> {
     if part.is_empty() {
         return Err(Wrong::new(part.span(), "expected a value").hint(VALUE));
     }
-    if is_float(part.text) { Ok(part.text.to_owned()) } else { path(part) }
+    path(part)
 }
 
 /// A path, number, text or aggregate.

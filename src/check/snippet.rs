@@ -1,0 +1,74 @@
+//! Messages about lines of a file as rustc prints them: the line with a caret, and notes below.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet as Source};
+
+use super::syntax::{MAX_LINE, SyntaxError, lines};
+use crate::clean::clean;
+
+/// A message about a line of a file.
+#[derive(Clone, Debug)]
+pub struct Snippet<'t> {
+    /// The file's name.
+    pub file: &'t str,
+    /// The line, from 1.
+    pub line: usize,
+    /// The text of the line.
+    pub text: &'t str,
+    /// The marked columns: the first byte, and the one past the last, from 0; moved to boundaries of characters.
+    pub columns: (usize, usize),
+    /// The message.
+    pub title: &'t str,
+    /// The words beside the carets; may be empty.
+    pub label: &'t str,
+    /// Lines below: a name such as `expected`, and a text.
+    pub notes: Vec<(&'t str, String)>,
+}
+
+impl Snippet<'_> {
+    /// The text without a line end; with colours of terminals if `is_styled`.
+    #[must_use]
+    pub fn render(&self, is_styled: bool) -> String {
+        let (start, end) = self.columns;
+        let start = self.text.floor_char_boundary(start);
+        let end = self.text.ceil_char_boundary(end).max(start);
+        let label = Some(self.label).filter(|label| !label.is_empty()).map(clean);
+        let mark = AnnotationKind::Primary.span(start..end).label(label);
+        let source = Source::source(self.text).line_start(self.line).path(clean(self.file)).annotation(mark);
+        let notes = self.notes.iter().map(|(name, text)| Level::NOTE.with_name(*name).message(clean(text)));
+        let report = [Level::ERROR.primary_title(clean(self.title)).element(source).elements(notes)];
+        let renderer = if is_styled { Renderer::styled() } else { Renderer::plain() };
+        renderer.render(&report)
+    }
+}
+
+/// The errors of a file in the order of their lines; `bytes` are those that were parsed. Each text has no line end.
+pub fn syntax_errors<'t>(
+    errors: &'t [SyntaxError],
+    file: &'t str,
+    bytes: &'t [u8],
+    is_styled: bool,
+) -> impl Iterator<Item = String> + 't {
+    let mut lines = lines(bytes);
+    let mut passed = 0;
+    errors.iter().map(move |error| {
+        let ahead = error.line.saturating_sub(passed + 1);
+        passed = passed.max(error.line);
+        let line = lines.nth(ahead).unwrap_or_default();
+        let text = String::from_utf8_lossy(line.get(..MAX_LINE).unwrap_or(line));
+        let hint = error.hint.iter().map(|hint| ("hint", hint.clone()));
+        Snippet {
+            file,
+            line: error.line,
+            text: &text,
+            columns: error.columns,
+            title: &error.problem,
+            label: "",
+            notes: hint.collect(),
+        }
+        .render(is_styled)
+    })
+}
+
+#[cfg(test)]
+#[path = "snippet_tests.rs"]
+mod tests;
