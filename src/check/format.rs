@@ -168,7 +168,7 @@ fn columns(line: &Line) -> Vec<String> {
 }
 
 /// A file or value, in quotes if it has spaces or looks like a comment.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let needs_quotes = name.contains(char::is_whitespace) || name.starts_with(['#', '"']);
     if needs_quotes { format!("\"{name}\"") } else { name.to_owned() }
 }

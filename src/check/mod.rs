@@ -5,6 +5,7 @@
 
 mod bless;
 mod compare;
+mod draft;
 mod evaluate;
 mod file;
 mod format;
@@ -14,6 +15,7 @@ mod snippet;
 mod syntax;
 
 pub use bless::{Blessing, Changed, Unblessed, bless};
+pub use draft::{Head, NameError, draft};
 pub use evaluate::{Subject, evaluate};
 pub use file::{
     AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,

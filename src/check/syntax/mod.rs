@@ -13,6 +13,7 @@ use crate::clean::is_unclean;
 use part::{Part, Wrong};
 
 pub use statement::SETTINGS;
+pub(super) use statement::is_keyword;
 
 /// Maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 64 << 10;

@@ -1,0 +1,254 @@
+//! Drafts of files: statements with placeholders, whose right sides are those of the dump.
+
+use super::bless::bless;
+use super::evaluate::{Subject, evaluate};
+use super::file::{Content, Line, ScopeFile, Setting};
+use super::format::{file_name, format};
+use super::outcome::Verdict;
+use super::syntax::{is_keyword, line, parse};
+use crate::session::{GroupBy, Grouping, Inspect};
+use crate::triage::{self, Question, Suspect, Triage};
+use crate::units::{LaneSet, WaveId};
+
+/// Maximum number of variables.
+const MAX_VARIABLES: usize = 16;
+/// Maximum number of places of waves.
+const MAX_PLACES: usize = 16;
+/// Maximum length of a line.
+const MAX_TEXT: usize = 100;
+/// Integers from here on may be addresses.
+const ADDRESSES: u64 = 1 << 40;
+
+/// The first lines of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    /// The dump, relative to the file.
+    pub dump: String,
+    /// The options that the dump needs.
+    pub settings: Vec<Setting>,
+}
+
+/// The reason that a file cannot have a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` has quotes and spaces, or invisible characters: rename the file")]
+pub struct NameError(pub String);
+
+/// Drafts a file about a dump: the fault, its place and access, counts of waves, and the variables of the faulting line;
+/// without a fault the places of waves. All lines hold. None has an address, an id or the number of a wave.
+///
+/// # Errors
+/// A name in the head has no notation.
+pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, NameError> {
+    let mut file = ScopeFile::default();
+    let comment = "# Drafted by `lanescope check --new`: delete the lines that may change.";
+    file.lines.extend(line(comment, false));
+    file.lines.push(named("dump", &head.dump)?);
+    for setting in &head.settings {
+        file.lines.push(match &setting.value {
+            Some(value) => named(&setting.name, value)?,
+            None => named(&setting.name, "")?,
+        });
+    }
+    let question = Question::default();
+    subject.sessions.iter().for_each(|session| session.next_question());
+    let found = triage::triage(&subject.sessions, &question);
+    let mut slots = of_dump(&found);
+    slots.extend(match found.waves.faulted {
+        0 => of_places(subject, found.hang.as_ref().is_some_and(|hang| hang.is_hang)),
+        _ => of_variables(subject, &found),
+    });
+    let mut settled = settle(&slots, subject);
+    for (slot, line) in slots.iter().zip(&mut settled) {
+        let is_new_section =
+            slot.is_first || matches!(line.as_ref().map(|line| &line.content), Some(Content::Wave(_)));
+        if let Some(line) = line.take() {
+            if is_new_section {
+                file.lines.extend(self::line("", false));
+            }
+            file.lines.push(line);
+        }
+    }
+    while matches!(file.lines.last().map(|line| &line.content), Some(Content::Wave(selector)) if *selector == super::file::Selector::Faulted)
+    {
+        file.lines.pop();
+        file.lines.pop_if(|line| line.content == Content::Empty);
+    }
+    Ok(format(&file))
+}
+
+/// `dump "my dump.zip"`
+fn named(keyword: &str, name: &str) -> Result<Line, NameError> {
+    let name_text = if name.is_empty() { String::new() } else { file_name(name) };
+    let parsed = line(&format!("{keyword} {name_text}"), false);
+    let is_same = |line: &Line| match &line.content {
+        Content::Dump(names) => *names == [name],
+        Content::Setting(setting) => {
+            setting.name == keyword && setting.value.as_deref().unwrap_or_default() == name
+        }
+        _ => false,
+    };
+    parsed.filter(is_same).ok_or_else(|| NameError(name.to_owned()))
+}
+
+/// A line of the draft.
+struct Slot {
+    /// Statements with placeholders; the first one that the dump satisfies counts.
+    alternatives: Vec<String>,
+    /// Whether a blank line precedes it.
+    is_first: bool,
+}
+
+impl Slot {
+    fn of<const N: usize>(alternatives: [&str; N]) -> Self {
+        Self { alternatives: alternatives.map(str::to_owned).to_vec(), is_first: false }
+    }
+}
+
+/// Statements about the dump.
+fn of_dump(found: &Triage) -> Vec<Slot> {
+    let mut slots =
+        vec![Slot { is_first: true, ..Slot::of(["fault none"]) }, Slot::of(["at ?"]), Slot::of(["stack ?"])];
+    if !found.suspects.is_empty() {
+        slots.push(Slot::of([
+            "access lane 0 atomic __ poison",
+            "access lane 0 atomic __",
+            "access atomic __ poison",
+            "access atomic __",
+            "access lane 0 atomic poison",
+            "access lane 0 atomic",
+            "access atomic poison",
+            "access atomic",
+        ]));
+    }
+    slots.push(Slot::of(["waves 0, faulted 0, stacks 0", "waves 0, faulted 0", "waves 0"]));
+    if found.waves.faulted == 0 {
+        slots.push(Slot::of(["hang none"]));
+    }
+    slots
+}
+
+/// A block for each place of waves.
+fn of_places(subject: &Subject<'_>, is_hang: bool) -> Vec<Slot> {
+    let mut probes: Vec<Slot> = Vec::new();
+    for session in subject.sessions.iter().copied() {
+        session.next_question();
+        let groups = session.groups(Grouping { by: GroupBy::Line, lanes: false });
+        for group in groups.into_iter().flat_map(|groups| groups.groups) {
+            let first = group.members.first().and_then(|member| session.wave(member.wave).ok());
+            if let Some(info) = first.filter(|_| probes.len() < 2 * MAX_PLACES) {
+                probes.push(Slot { alternatives: vec![format!("wave id {}", info.id)], is_first: false });
+                probes.push(Slot::of(["at ?"]));
+            }
+        }
+    }
+    let mut places: Vec<String> = Vec::new();
+    for place in settle(&probes, subject).into_iter().flatten() {
+        let text = place.text.get(place.span.clone()).unwrap_or_default().to_owned();
+        if matches!(place.content, Content::At(_)) && !places.contains(&text) {
+            places.push(text);
+        }
+    }
+    let block = |place: String| {
+        let head = Slot { alternatives: vec![format!("wave {place}")], is_first: false };
+        let state = is_hang.then(|| Slot::of(["state sleeping"]));
+        [Some(head), state, Some(Slot::of(["stack ?"]))].into_iter().flatten()
+    };
+    places.into_iter().flat_map(block).collect()
+}
+
+/// A block about the faulted waves: the access, and the variables of the line.
+fn of_variables(subject: &Subject<'_>, found: &Triage) -> Vec<Slot> {
+    let mut slots = vec![Slot::of(["wave faulted"])];
+    let wave = found.suspects.first().map(|suspect| suspect.wave).or(found.waves.chosen);
+    let session =
+        wave.and_then(|wave| subject.sessions.iter().copied().find(|session| session.has_wave(wave)));
+    let Some((wave, session)) = wave.zip(session) else { return slots };
+    let suspect = found.suspects.first();
+    // Of several waves each has its own lane of the fault.
+    let lane = suspect.and_then(|suspect| suspect.lanes.first()).filter(|_| found.waves.faulted == 1);
+    let lane_text = lane.map_or_else(String::new, |lane| format!("lane {lane} "));
+    let term = suspect.and_then(|suspect: &Suspect| suspect.term.as_ref());
+    if let Some(term) = term {
+        slots.push(Slot {
+            alternatives: vec![format!("{lane_text}{} is available", term.expression)],
+            is_first: false,
+        });
+    }
+    let mut names: Vec<String> = Vec::new();
+    if let Some(term) = term {
+        names.extend(term.equal.iter().chain(&term.bounds).map(|variable| variable.name.clone()));
+    }
+    let lanes = lane.map_or(LaneSet::one(session.focus(wave)), LaneSet::one);
+    names.extend(of_line(session, wave, lanes, term.is_none()));
+    names.extend(term.map(|term| term.pointer.name.clone()));
+    let mut known: Vec<String> = Vec::new();
+    for name in names {
+        if !known.contains(&name) && known.len() < MAX_VARIABLES {
+            let path = if is_keyword(&name) { format!("({name})") } else { name.clone() };
+            let of = |right: &str| format!("{lane_text}{path} == {right}");
+            slots.push(Slot { alternatives: vec![of("0"), of("\"\""), of("{}")], is_first: false });
+            known.push(name);
+        }
+    }
+    slots
+}
+
+/// The names of variables that the line of frame 0 has; without its text all small variables, if `wants_all`.
+fn of_line(session: &dyn Inspect, wave: WaveId, lanes: LaneSet, wants_all: bool) -> Vec<String> {
+    session.next_question();
+    let Ok(locals) = session.locals(wave, lanes, 0) else { return Vec::new() };
+    let line = locals.file.as_deref().zip(locals.line);
+    let text = line.and_then(|(file, line)| session.source_line(file, line));
+    // The inner variable of a name hides the others.
+    let variables = locals.variables.into_iter().rev();
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    match text {
+        Some(text) => {
+            let words: Vec<&str> = text.split(|c| !is_name(c)).collect();
+            variables.map(|variable| variable.name).filter(|name| words.contains(&name.as_str())).collect()
+        }
+        None if wants_all => {
+            let is_small = |size: Option<u64>| size.is_some_and(|size| size <= 8);
+            variables.filter(|variable| is_small(variable.size)).map(|variable| variable.name).collect()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// The lines with the values of the dump, one for each slot; `None`: the dump satisfies none of its alternatives.
+fn settle(slots: &[Slot], subject: &Subject<'_>) -> Vec<Option<Line>> {
+    let mut file = ScopeFile::default();
+    let mut slot_of = Vec::new();
+    let mut is_block = false;
+    for (index, slot) in slots.iter().enumerate() {
+        for text in &slot.alternatives {
+            if let Some(line) = line(text, is_block) {
+                is_block |= matches!(line.content, Content::Wave(_));
+                file.lines.push(line);
+                slot_of.push(index);
+            }
+        }
+    }
+    let text: String = file.lines.iter().map(|line| format!("{}\n", line.text)).collect();
+    let blessing = bless(&text, &file, &[&evaluate(&file, subject)]);
+    let mut settled: Vec<Option<Line>> = slots.iter().map(|_| None).collect();
+    let Ok(blessed) = parse(&blessing.text) else { return settled };
+    for outcome in evaluate(&blessed, subject) {
+        let index = outcome.line.saturating_sub(1);
+        let (Some(line), Some(slot)) = (blessed.lines.get(index), slot_of.get(index)) else { continue };
+        let place = settled.get_mut(*slot).filter(|place| place.is_none());
+        if let Some(place) = place.filter(|_| outcome.verdict == Verdict::Holds && is_portable(line)) {
+            *place = Some(line.clone());
+        }
+    }
+    settled
+}
+
+/// Whether a line has no address and is short.
+fn is_portable(line: &Line) -> bool {
+    let Content::Value(value) = &line.content else { return line.text.len() <= MAX_TEXT * 4 };
+    let right = line.text.get(value.right_span.clone()).unwrap_or_default();
+    let mut numbers =
+        right.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<u64>().ok());
+    line.text.len() <= MAX_TEXT && !right.contains("0x") && numbers.all(|number| number < ADDRESSES)
+}
