@@ -7,7 +7,7 @@ use super::super::command as cli;
 use crate::debuginfo::format::Letter;
 
 /// The values of each option with fixed values, from docs and README.
-const FIXED: [(&str, &[&str]); 8] = [
+const FIXED: [(&str, &[&str]); 9] = [
     ("serve --client", &["auto", "gdb", "lldb", "amdgcn-gdb", "amdgcn-lldb"]),
     ("serve --view", &["stack", "unit", "all", "off"]),
     ("view --view", &["stack", "unit", "all"]),
@@ -16,6 +16,7 @@ const FIXED: [(&str, &[&str]); 8] = [
     ("--local-files", &["auto", "yes", "no"]),
     ("--dialect", &["llvm-user", "llvm-direct", "amdgpu-usage-2020", "draft"]),
     ("print --format", &["x", "z", "d", "u", "o", "t", "c", "f", "a", "s"]),
+    ("check --bless", &["write", "review"]),
 ];
 
 /// Value names of the other options: their values have no list.
@@ -91,7 +92,7 @@ fn every_option_with_fixed_values_lists_all_of_them() {
         seen += 1;
         let option = format!("--{}", argument.get_long().unwrap());
         let asked = |value: &str| {
-            let words = ["lanescope", &*command, &*option, value];
+            let words = ["lanescope", &*command, &*format!("{option}={value}")];
             let refused = cli().try_get_matches_from(words).err();
             // The parse may still fail: other arguments may be missing.
             refused

@@ -13,7 +13,7 @@ use crate::clean::{clean, clean_lines};
 use crate::cli::dump::{self, DumpArgs};
 use crate::cli::{Failure, Globals, shell, steps};
 use crate::postmortem;
-use crate::session::{Dump, DumpFacts as _, Inspect};
+use crate::session::{Dump, DumpFacts as _, Inspect, Session};
 use crate::triage::Step;
 
 /// Evaluates the expectations of a file over a dump. An error is a result.
@@ -42,11 +42,7 @@ fn evaluate(
     let args = arguments(file, dump, globals)?;
     let opened = dump::open_quietly(&args, targets)?;
     let sessions = dump::sessions(&opened, args.kind.as_deref())?;
-    let subject = Subject {
-        name: dump.name.clone(),
-        sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
-        dump: Arc::clone(&opened),
-    };
+    let subject = subject(&dump.name, &sessions, &opened);
     let outcomes = check::evaluate(&file.scope, &subject);
     let holds = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);
     let sentence = (!holds).then(|| dump::sentence(&sessions));
@@ -77,6 +73,15 @@ fn write_report(
     let command = |step: &Step| steps::command(step, &typed);
     let model = postmortem::model(opened, sessions, Vec::new(), postmortem::Options::default(), &command);
     Ok(std::fs::write(path, postmortem::html::html(&model)?)?)
+}
+
+/// A dump with its sessions.
+pub(super) fn subject<'a>(name: &str, sessions: &'a [Session], dump: &Arc<Dump>) -> Subject<'a> {
+    Subject {
+        name: name.to_owned(),
+        sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
+        dump: Arc::clone(dump),
+    }
 }
 
 /// The options of the command line that the file sets, over those of the command.

@@ -3,8 +3,14 @@
 //! `plan` finds files and dumps, `workers` runs each `job` in a process of its own: it opens a dump and evaluates a file
 //! over it. `formats` prints the results.
 //!
+//! `draft` prints the first version of a file; `bless` and `fmt` rewrite files.
+//!
 //! Exit status: 0 if all expectations hold; 1 if one differs; 2 if one cannot be checked, or a file has an error.
 
+mod bless;
+mod draft;
+mod edit;
+mod fmt;
 mod formats;
 mod job;
 mod plan;
@@ -15,6 +21,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::choice::choice;
+use super::dump::CaptureArgs;
 use super::value::ValueError;
 use super::{Failure, Globals};
 use crate::arch::Targets;
@@ -25,7 +33,7 @@ use results::{CheckedFile, Report};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Files of expectations, or folders whose *.scope files count, also in folders below
-    #[arg(value_name = "FILE|DIR", required = true)]
+    #[arg(value_name = "FILE|DIR", required_unless_present = "new")]
     paths: Vec<PathBuf>,
     /// Print the results as human, github, gitlab, junit, tap or json, into a file after `=`; may be repeated [default:
     /// human; on GitHub's runner also github, and a table in the job's summary]
@@ -46,6 +54,23 @@ pub(super) struct Args {
     /// Check the dumps of one part of N: 1/3
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<Shard>,
+    /// Print a draft of a file about a dump, with the options of the dump
+    #[arg(long, value_name = "DUMP", conflicts_with_all = ["paths", "bless", "fmt", "json", "shard"])]
+    new: Option<PathBuf>,
+    /// Replace the right sides of lines that differ by the values of the dumps, and print the changes; with `review`
+    /// write FILE.new beside each file
+    #[arg(long, value_name = "review", num_args = 0..=1, require_equals = true, default_missing_value = "write",
+        value_parser = choice(BLESS), conflicts_with_all = ["fmt", "json", "shard"])]
+    bless: Option<Bless>,
+    /// Format the files, and print the names of those that differed
+    #[arg(long, conflicts_with_all = ["json", "shard"])]
+    fmt: bool,
+    /// With --fmt: change no file
+    #[arg(long, requires = "fmt")]
+    check: bool,
+    /// Options of the dump of `new`.
+    #[command(flatten)]
+    with: CaptureArgs,
     /// Answer the jobs of standard input.
     #[arg(long, hide = true)]
     worker: bool,
@@ -53,6 +78,18 @@ pub(super) struct Args {
     #[arg(skip)]
     pub(super) globals: Option<Globals>,
 }
+
+/// The effect of `--bless`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bless {
+    /// The files change.
+    Write,
+    /// New files are written beside them.
+    Review,
+}
+
+/// Values of `--bless`.
+const BLESS: [(&str, Bless); 2] = [("write", Bless::Write), ("review", Bless::Review)];
 
 /// A part of the dumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +116,17 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         workers::work(&globals, targets, out)?;
         return Ok(0);
     }
+    if let Some(dump) = &args.new {
+        draft::run(dump, &args.with, &globals, targets, out)?;
+        return Ok(0);
+    }
+    if let Some(setting) = draft::settings(&args.with, &Globals::default())?.first() {
+        let name = &setting.name;
+        return Err(format!("--{name} goes with --new; write a line `{name}` into the file").into());
+    }
+    if args.fmt {
+        return fmt::run(&args.paths, args.check, out);
+    }
     let mut plan = plan::Plan::of(&args.paths)?;
     if let Some(Shard { part, parts }) = args.shard {
         plan.keep_part(part - 1, parts);
@@ -94,6 +142,9 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let count = args.jobs.map_or_else(processors, usize::from);
     let mut results = workers::run(&jobs, count, Duration::from_secs(args.timeout)).into_iter();
+    if let Some(mode) = args.bless {
+        return bless::run(&plan, results, mode, out);
+    }
     let mut report = Report::default();
     for file in &plan.files {
         let count = if file.errors.is_empty() { file.dumps.len() } else { 0 };

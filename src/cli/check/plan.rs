@@ -4,11 +4,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::results::FileError;
-use crate::check::{self, Content, ScopeFile};
+use crate::check::{self, Content, MAX_FILE, ScopeFile};
 use crate::clean::clean;
 
-/// Maximum number of bytes of a file of expectations.
-const MAX_BYTES: u64 = 16 << 20;
 /// Maximum depth of folders below one that the user names.
 const MAX_DEPTH: usize = 32;
 
@@ -66,21 +64,7 @@ impl Plan {
     /// # Errors
     /// [`PlanError`].
     pub(super) fn of(paths: &[PathBuf]) -> Result<Self, PlanError> {
-        let mut found = Vec::new();
-        for path in paths {
-            let unreadable = |error| PlanError::Unreadable { path: path.clone(), error };
-            match std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-                true => {
-                    let before = found.len();
-                    scope_files(path, MAX_DEPTH, &mut found).map_err(unreadable)?;
-                    if found.len() == before {
-                        return Err(PlanError::NoFiles(path.clone()));
-                    }
-                }
-                false => found.push(path.clone()),
-            }
-        }
-        Ok(Self { files: found.into_iter().map(PlannedFile::read).collect() })
+        Ok(Self { files: files(paths)?.into_iter().map(PlannedFile::read).collect() })
     }
 
     /// Names the reports of all dumps in a folder: by the file of expectations and the dump.
@@ -112,6 +96,28 @@ impl Plan {
             false => is_kept(),
         });
     }
+}
+
+/// The files of expectations that paths name, each folder's in the order of their names.
+///
+/// # Errors
+/// [`PlanError`].
+pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PlanError> {
+    let mut found = Vec::new();
+    for path in paths {
+        let unreadable = |error| PlanError::Unreadable { path: path.clone(), error };
+        match std::fs::metadata(path).map_err(unreadable)?.is_dir() {
+            true => {
+                let before = found.len();
+                scope_files(path, MAX_DEPTH, &mut found).map_err(unreadable)?;
+                if found.len() == before {
+                    return Err(PlanError::NoFiles(path.clone()));
+                }
+            }
+            false => found.push(path.clone()),
+        }
+    }
+    Ok(found)
 }
 
 /// Collects the `*.scope` files below a folder, by name.
@@ -187,17 +193,31 @@ impl PlannedFile {
     }
 }
 
+/// The reason that a file is unreadable.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FileReadError {
+    /// The operating system's error.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The file is too large.
+    #[error("{0} bytes, expected at most {MAX_FILE}")]
+    TooLarge(u64),
+}
+
+/// Reads a file of expectations.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, FileReadError> {
+    let size = std::fs::metadata(path)?.len();
+    if size > MAX_FILE as u64 {
+        return Err(FileReadError::TooLarge(size));
+    }
+    Ok(std::fs::read(path)?)
+}
+
 /// Reads and parses a file.
 fn parsed(path: &Path) -> Result<ScopeFile, Vec<FileError>> {
-    let of_file = |problem: String| vec![FileError::of_file(problem, None)];
-    let size = std::fs::metadata(path).map_err(|error| of_file(error.to_string()))?.len();
-    if size > MAX_BYTES {
-        return Err(of_file(format!("{size} bytes, expected at most {MAX_BYTES}")));
-    }
-    let bytes = std::fs::read(path).map_err(|error| of_file(error.to_string()))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|error| of_file(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
-    check::parse(&text).map_err(|errors| {
+    let bytes = read(path).map_err(|error| vec![FileError::of_file(error.to_string(), None)])?;
+    check::parse(&bytes).map_err(|errors| {
+        let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().collect();
         errors.into_iter().map(|error| FileError::of_syntax(error, &lines)).collect()
     })
