@@ -6,7 +6,7 @@ use super::file::{Content, Line, ScopeFile, Setting};
 use super::format::{file_name, format};
 use super::outcome::Verdict;
 use super::syntax::{is_keyword, line, parse};
-use crate::session::{GroupBy, Grouping, Inspect};
+use crate::session::{GroupBy, Grouping, Inspect, Scope, Variable};
 use crate::triage::{self, Question, Suspect, Triage};
 use crate::units::{LaneSet, WaveId};
 
@@ -199,8 +199,10 @@ fn of_line(session: &dyn Inspect, wave: WaveId, lanes: LaneSet, wants_all: bool)
     let Ok(locals) = session.locals(wave, lanes, 0) else { return Vec::new() };
     let line = locals.file.as_deref().zip(locals.line);
     let text = line.and_then(|(file, line)| session.source_line(file, line));
+    // A local that is declared here or below has no value yet.
+    let is_later = |variable: &Variable| variable.scope == Scope::Local && variable.line >= locals.line;
     // The inner variable of a name hides the others.
-    let variables = locals.variables.into_iter().rev();
+    let variables = locals.variables.into_iter().rev().filter(|variable| !is_later(variable));
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     match text {
         Some(text) => {

@@ -27,6 +27,7 @@ mod pages;
 mod print;
 mod processors;
 mod report;
+mod scope_files;
 mod scopes;
 mod separate;
 mod server;

@@ -1,0 +1,274 @@
+//! Files of expectations: drafts over all fixtures, docs/check.md, and the commands that rewrite files.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use lanescope::check::{Content, Head, ScopeFile, Subject, Verdict, draft, evaluate, format, parse};
+use lanescope::session::{Dump, Inspect, Session};
+
+use crate::cli::{run, text};
+use crate::fixtures::{fixtures, open};
+use crate::slim::Scratch;
+
+/// One session for each kind of waves.
+fn sessions(dump: &Arc<Dump>) -> Vec<Session> {
+    let kinds = dump.kinds().map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size));
+    kinds.map(|kind| Session::new(Arc::clone(dump), Some(&kind)).unwrap()).collect()
+}
+
+fn subject<'a>(dump: &Dump, sessions: &'a [Session]) -> Subject<'a> {
+    Subject {
+        name: "dump".to_owned(),
+        sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
+        faults: dump.capture().faults.clone(),
+    }
+}
+
+/// The draft about a dump.
+fn drafted(path: &Path) -> String {
+    let dump = open(path);
+    let sessions = sessions(&dump);
+    let head = Head { dump: "crash.zip".to_owned(), settings: Vec::new() };
+    draft(&head, &subject(&dump, &sessions)).unwrap()
+}
+
+/// The lines of a file that do not hold over a dump, with their verdicts.
+fn failing(file: &ScopeFile, path: &Path) -> Vec<String> {
+    let dump = open(path);
+    let sessions = sessions(&dump);
+    let outcomes = evaluate(file, &subject(&dump, &sessions));
+    let failing = outcomes.into_iter().filter(|outcome| outcome.verdict != Verdict::Holds);
+    failing.map(|outcome| format!("{}: {:?}", file.lines[outcome.line - 1].text, outcome.verdict)).collect()
+}
+
+/// The dumps of the fixtures, by name.
+fn dumps() -> Vec<PathBuf> {
+    let folder = fs::read_dir(fixtures().join("dumps")).unwrap().map(|entry| entry.unwrap().path());
+    let cores = fs::read_dir(fixtures().join("gpucore")).unwrap().map(|entry| entry.unwrap().path());
+    let cores = cores.filter(|path| path.extension().is_some_and(|extension| extension == "core"));
+    let mut all: Vec<PathBuf> = folder.chain(cores).chain([fixtures().join("demo.zip")]).collect();
+    all.sort();
+    assert!(all.len() > 50, "{all:?}");
+    all
+}
+
+#[test]
+fn drafts_hold_on_their_dumps_and_have_no_addresses_and_ids() {
+    for path in dumps() {
+        let text = drafted(&path);
+        let name = path.display();
+        let file = parse(&text).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{text}"));
+        assert_eq!(failing(&file, &path), Vec::<String>::new(), "{name}\n{text}");
+        assert_eq!(format(&file), text, "{name}");
+        assert!(!text.contains("0x") && !text.contains("wave id"), "{name}\n{text}");
+        assert!(!text.contains(env!("CARGO_MANIFEST_DIR")), "{name}\n{text}");
+        let statements = file.lines.iter().filter(|line| line.content != Content::Empty).count();
+        assert!(statements > 2, "{name}\n{text}");
+    }
+}
+
+/// `fault`, `at` and `stack` of one program hold on every GPU, for both ways of compiling it.
+#[test]
+fn drafts_of_a_program_hold_on_other_gpus() {
+    for level in ["O0", "O2"] {
+        let of = |gpu: &str| fixtures().join("dumps").join(format!("saxpy-{gpu}-{level}"));
+        let text = drafted(&of("gfx90a"));
+        let kept = text.lines().filter(|line| {
+            ["fault ", "at ", "stack "].iter().any(|keyword| line.starts_with(keyword))
+        });
+        let kept: Vec<&str> = kept.collect();
+        assert_eq!(kept.len(), 3, "{text}");
+        let file = parse(kept.join("\n")).unwrap();
+        for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"] {
+            assert_eq!(failing(&file, &of(gpu)), Vec::<String>::new(), "{gpu} {level}");
+        }
+    }
+}
+
+/// tests/fixtures/models/saxpy.py and the manifest: wave 1 faulted in lane 24, which reads x[1024]; n is 1024.
+#[test]
+fn the_draft_of_the_demo_has_the_fault_of_its_model() {
+    let demo = fixtures().join("demo.zip");
+    let text = drafted(&demo);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = text.lines().map(words).collect();
+    let expected = [
+        "dump crash.zip",
+        "fault memory violation",
+        "at saxpy saxpy.hip:54",
+        "stack saxpy",
+        "access lane 24 load x[i] past end",
+        "wave faulted",
+        "lane 24 x[i] is unavailable",
+        "lane 24 i == 1024",
+        "lane 24 n == 1024",
+    ];
+    for line in expected {
+        assert!(lines.iter().any(|known| known == line), "{line}\n{text}");
+    }
+    assert!(lines.iter().any(|line| line.starts_with("waves 8, faulted 1")), "{text}");
+    assert!(!lines.iter().any(|line| line.contains("xi ==")), "the line declares xi\n{text}");
+}
+
+/// The blocks of docs/check.md in a language.
+fn blocks(language: &str) -> Vec<String> {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/check.md")).unwrap();
+    let start = format!("```{language}\n");
+    let blocks: Vec<String> =
+        page.split(&start).skip(1).map(|rest| rest.split_once("```").unwrap().0.to_owned()).collect();
+    assert!(!blocks.is_empty(), "{language}");
+    blocks
+}
+
+#[test]
+fn examples_of_the_page_are_in_format_and_hold() {
+    let mut held = 0;
+    for text in blocks("scope") {
+        let file = parse(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+        assert_eq!(format(&file), text);
+        for line in &file.lines {
+            let Content::Dump(names) = &line.content else { continue };
+            for name in names {
+                let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+                assert_eq!(failing(&file, &dump), Vec::<String>::new(), "{text}");
+                held += 1;
+            }
+        }
+    }
+    assert!(held > 0);
+}
+
+/// Statements in the tables of the page.
+#[test]
+fn statements_of_the_page_are_parsed() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/check.md")).unwrap();
+    let section = |name: &str| {
+        let (_, rest) = page.split_once(name).unwrap();
+        rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|')).skip(2)
+    };
+    let mut count = 0;
+    for (name, head) in
+        [("Statements about the dump:", ""), ("\nBlocks:", ""), ("Statements of a block:", "wave every\n")]
+    {
+        for row in section(name) {
+            let (cell, _) = row[2..].split_once(" |").unwrap();
+            for statement in cell.split("`, `").map(|statement| statement.trim_matches('`')) {
+                let text = format!("{head}{statement}");
+                assert!(parse(&text).is_ok(), "{:?}", parse(&text));
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
+/// A folder with a file about the demo.
+fn folder(name: &str, file: &str) -> (Scratch, PathBuf) {
+    let scratch = Scratch::new(name);
+    fs::copy(fixtures().join("demo.zip"), scratch.path("demo.zip")).unwrap();
+    let path = scratch.path("a.scope");
+    fs::write(&path, file).unwrap();
+    (scratch, path)
+}
+
+/// Runs `check`, with or without a variable of a CI system.
+fn check(arguments: &[&str], ci: Option<(&str, &str)>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    for name in ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "TF_BUILD", "BUILDKITE"] {
+        command.env_remove(name);
+    }
+    command.envs(ci).arg("check").args(arguments).output().unwrap()
+}
+
+const WRONG: &str = "\
+dump demo.zip
+fault illegal instruction # cause
+wave faulted
+ lane 17   i == 3   # value
+ lane active i == 3
+ lane 24 x[i] == 0
+";
+
+/// The values are those of tests/fixtures/models: i = 1000 + lane in wave 1; x has 1024 elements.
+#[test]
+fn blessing_writes_the_values_of_the_dump_once() {
+    let (_scratch, path) = folder("scope-bless", WRONG);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = path.with_file_name("link.scope");
+    symlink("a.scope", &link).unwrap();
+    let file = link.to_str().unwrap();
+    for (name, value) in [("CI", "true"), ("CI", "0"), ("GITHUB_ACTIONS", "true"), ("JENKINS_URL", "x")] {
+        let refused = check(&["--bless", file], Some((name, value)));
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        assert!(text(&refused.stderr).contains(&format!("no file is changed in CI ({name} is set)")), "{refused:?}");
+        assert!(text(&refused.stdout).contains("+ fault memory violation"), "{refused:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), WRONG);
+    }
+    let review = check(&["--bless=review", file], Some(("CI", "true")));
+    let beside = fs::read_to_string(link.with_file_name("link.scope.new")).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), WRONG, "{review:?}");
+    let blessed = check(&["--bless", file], None);
+    let expected = "\
+dump demo.zip
+fault memory violation  # cause
+wave faulted
+ lane 17   i == 1017  # value
+ lane active i == 1000 + $lane
+ lane 24 x[i] == 0
+";
+    let found = fs::read_to_string(&path).unwrap();
+    assert_eq!((found.as_str(), beside.as_str()), (expected, expected), "{blessed:?}");
+    // The last line cannot be checked: x[1024] is not captured.
+    assert_eq!(blessed.status.code(), Some(2), "{blessed:?}");
+    assert!(text(&blessed.stdout).contains(":6: not changed: "), "{blessed:?}");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let again = check(&["--bless", file], Some(("CI", "true")));
+    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), again.status.code()), (expected, Some(2)));
+}
+
+#[test]
+fn formatting_writes_files_and_lists_them() {
+    let (_scratch, path) = folder("scope-fmt", "dump demo.zip\r\nfault  none # c\r\n\r\nwave every\r\nlane 3 i==3");
+    let (file, before) = (path.to_str().unwrap(), fs::read(&path).unwrap());
+    let listed = check(&["--fmt", "--check", file], None);
+    assert_eq!((listed.status.code(), text(&listed.stdout)), (Some(1), format!("{file}\n")));
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let written = check(&["--fmt", file], None);
+    assert_eq!((written.status.code(), text(&written.stdout)), (Some(0), format!("{file}\n")));
+    let expected = "dump   demo.zip\r\nfault  none  # c\r\n\r\nwave every\r\n  lane 3  i == 3\r\n";
+    assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+    for arguments in [["--fmt", "--check", file], ["--fmt", file, file]] {
+        let same = check(&arguments, None);
+        assert_eq!((same.status.code(), text(&same.stdout)), (Some(0), String::new()));
+    }
+    fs::write(&path, "falt none\n").unwrap();
+    let wrong = check(&["--fmt", file], None);
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    assert!(text(&wrong.stdout).contains("did you mean `fault`?"), "{wrong:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "falt none\n");
+}
+
+#[test]
+fn the_draft_of_the_command_holds_with_its_options() {
+    let (scratch, path) = folder("scope-new", "");
+    let report = scratch.path("my log.txt");
+    fs::write(&report, "Memory access fault by GPU node-1 on address 0x7f0000201000.\n").unwrap();
+    let new = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .current_dir(&scratch.0)
+        .args(["check", "--new", scratch.path("demo.zip").to_str().unwrap(), "--log", "my log.txt"])
+        .output()
+        .unwrap();
+    let written = text(&new.stdout);
+    assert_eq!(new.status.code(), Some(0), "{new:?}");
+    assert!(written.contains("dump    demo.zip\nlog     \"my log.txt\"\n"), "{written}");
+    fs::write(&path, &written).unwrap();
+    let held = check(&[path.to_str().unwrap()], None);
+    assert_eq!(held.status.code(), Some(0), "{held:?}\n{written}");
+    let misplaced = run(&["check", path.to_str().unwrap(), "--symbols", "build"]);
+    assert_eq!(misplaced.status.code(), Some(1), "{misplaced:?}");
+    assert!(text(&misplaced.stderr).contains("--symbols goes with --new"), "{misplaced:?}");
+}
