@@ -110,10 +110,10 @@ fn of_dump(found: &Triage) -> Vec<Slot> {
         vec![Slot { is_first: true, ..Slot::of(["fault none"]) }, Slot::of(["at ?"]), Slot::of(["stack ?"])];
     if !found.suspects.is_empty() {
         slots.push(Slot::of([
-            "access lane 0 atomic __ poison",
-            "access lane 0 atomic __",
-            "access atomic __ poison",
-            "access atomic __",
+            "access lane 0 atomic q poison",
+            "access lane 0 atomic q",
+            "access atomic q poison",
+            "access atomic q",
             "access lane 0 atomic poison",
             "access lane 0 atomic",
             "access atomic poison",

@@ -28,18 +28,16 @@ fn subject<'a>(dump: &Dump, sessions: &'a [Session]) -> Subject<'a> {
 }
 
 /// The draft about a dump.
-fn drafted(path: &Path) -> String {
-    let dump = open(path);
-    let sessions = sessions(&dump);
+fn drafted(dump: &Arc<Dump>) -> String {
+    let sessions = sessions(dump);
     let head = Head { dump: "crash.zip".to_owned(), settings: Vec::new() };
-    draft(&head, &subject(&dump, &sessions)).unwrap()
+    draft(&head, &subject(dump, &sessions)).unwrap()
 }
 
 /// The lines of a file that do not hold over a dump, with their verdicts.
-fn failing(file: &ScopeFile, path: &Path) -> Vec<String> {
-    let dump = open(path);
-    let sessions = sessions(&dump);
-    let outcomes = evaluate(file, &subject(&dump, &sessions));
+fn failing(file: &ScopeFile, dump: &Arc<Dump>) -> Vec<String> {
+    let sessions = sessions(dump);
+    let outcomes = evaluate(file, &subject(dump, &sessions));
     let failing = outcomes.into_iter().filter(|outcome| outcome.verdict != Verdict::Holds);
     failing.map(|outcome| format!("{}: {:?}", file.lines[outcome.line - 1].text, outcome.verdict)).collect()
 }
@@ -58,10 +56,10 @@ fn dumps() -> Vec<PathBuf> {
 #[test]
 fn drafts_hold_on_their_dumps_and_have_no_addresses_and_ids() {
     for path in dumps() {
-        let text = drafted(&path);
-        let name = path.display();
+        let (dump, name) = (open(&path), path.display());
+        let text = drafted(&dump);
         let file = parse(&text).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{text}"));
-        assert_eq!(failing(&file, &path), Vec::<String>::new(), "{name}\n{text}");
+        assert_eq!(failing(&file, &dump), Vec::<String>::new(), "{name}\n{text}");
         assert_eq!(format(&file), text, "{name}");
         assert!(!text.contains("0x") && !text.contains("wave id"), "{name}\n{text}");
         assert!(!text.contains(env!("CARGO_MANIFEST_DIR")), "{name}\n{text}");
@@ -74,11 +72,11 @@ fn drafts_hold_on_their_dumps_and_have_no_addresses_and_ids() {
 #[test]
 fn drafts_of_a_program_hold_on_other_gpus() {
     for level in ["O0", "O2"] {
-        let of = |gpu: &str| fixtures().join("dumps").join(format!("saxpy-{gpu}-{level}"));
+        let of = |gpu: &str| open(&fixtures().join("dumps").join(format!("saxpy-{gpu}-{level}")));
         let text = drafted(&of("gfx90a"));
-        let kept = text.lines().filter(|line| {
-            ["fault ", "at ", "stack "].iter().any(|keyword| line.starts_with(keyword))
-        });
+        let kept = text
+            .lines()
+            .filter(|line| ["fault ", "at ", "stack "].iter().any(|keyword| line.starts_with(keyword)));
         let kept: Vec<&str> = kept.collect();
         assert_eq!(kept.len(), 3, "{text}");
         let file = parse(kept.join("\n")).unwrap();
@@ -91,8 +89,7 @@ fn drafts_of_a_program_hold_on_other_gpus() {
 /// tests/fixtures/models/saxpy.py and the manifest: wave 1 faulted in lane 24, which reads x[1024]; n is 1024.
 #[test]
 fn the_draft_of_the_demo_has_the_fault_of_its_model() {
-    let demo = fixtures().join("demo.zip");
-    let text = drafted(&demo);
+    let text = drafted(&open(&fixtures().join("demo.zip")));
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<String> = text.lines().map(words).collect();
     let expected = [
@@ -132,7 +129,7 @@ fn examples_of_the_page_are_in_format_and_hold() {
         for line in &file.lines {
             let Content::Dump(names) = &line.content else { continue };
             for name in names {
-                let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+                let dump = open(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
                 assert_eq!(failing(&file, &dump), Vec::<String>::new(), "{text}");
                 held += 1;
             }
@@ -147,7 +144,10 @@ fn statements_of_the_page_are_parsed() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/check.md")).unwrap();
     let section = |name: &str| {
         let (_, rest) = page.split_once(name).unwrap();
-        rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|')).skip(2)
+        rest.lines()
+            .skip_while(|line| !line.starts_with('|'))
+            .take_while(|line| line.starts_with('|'))
+            .skip(2)
     };
     let mut count = 0;
     for (name, head) in
@@ -203,7 +203,10 @@ fn blessing_writes_the_values_of_the_dump_once() {
     for (name, value) in [("CI", "true"), ("CI", "0"), ("GITHUB_ACTIONS", "true"), ("JENKINS_URL", "x")] {
         let refused = check(&["--bless", file], Some((name, value)));
         assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-        assert!(text(&refused.stderr).contains(&format!("no file is changed in CI ({name} is set)")), "{refused:?}");
+        assert!(
+            text(&refused.stderr).contains(&format!("no file is changed in CI ({name} is set)")),
+            "{refused:?}"
+        );
         assert!(text(&refused.stdout).contains("+ fault memory violation"), "{refused:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), WRONG);
     }
@@ -213,7 +216,7 @@ fn blessing_writes_the_values_of_the_dump_once() {
     let blessed = check(&["--bless", file], None);
     let expected = "\
 dump demo.zip
-fault memory violation  # cause
+fault memory violation    # cause
 wave faulted
  lane 17   i == 1017  # value
  lane active i == 1000 + $lane
@@ -232,7 +235,8 @@ wave faulted
 
 #[test]
 fn formatting_writes_files_and_lists_them() {
-    let (_scratch, path) = folder("scope-fmt", "dump demo.zip\r\nfault  none # c\r\n\r\nwave every\r\nlane 3 i==3");
+    let (_scratch, path) =
+        folder("scope-fmt", "dump demo.zip\r\nfault  none # c\r\n\r\nwave every\r\nlane 3 i==3");
     let (file, before) = (path.to_str().unwrap(), fs::read(&path).unwrap());
     let listed = check(&["--fmt", "--check", file], None);
     assert_eq!((listed.status.code(), text(&listed.stdout)), (Some(1), format!("{file}\n")));

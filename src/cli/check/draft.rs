@@ -45,7 +45,7 @@ fn name(path: &Path) -> Result<String, NameError> {
 pub(super) fn settings(with: &CaptureArgs, globals: &Globals) -> Result<Vec<Setting>, NameError> {
     let mut settings = Vec::new();
     let mut set = |name: &str, value: Option<String>| settings.push(Setting { name: name.to_owned(), value });
-    for path in &with.host_core {
+    if let Some(path) = &with.host_core {
         set("host-core", Some(name(path)?));
     }
     for object in &with.code_objects {
@@ -66,16 +66,16 @@ pub(super) fn settings(with: &CaptureArgs, globals: &Globals) -> Result<Vec<Sett
         LocalFiles::Yes => set("local-files", Some("yes".to_owned())),
         LocalFiles::No => set("local-files", Some("no".to_owned())),
     }
-    for version in with.r_version {
+    if let Some(version) = with.r_version {
         set("r-version", Some(version.to_string()));
     }
-    for processor in &with.processor {
+    if let Some(processor) = &with.processor {
         set("processor", Some(processor.clone()));
     }
     for path in &with.logs {
         set("log", Some(name(path)?));
     }
-    for fault in &with.fault_address {
+    if let Some(fault) = &with.fault_address {
         set("fault-address", Some(format!("{:#x}+{}", fault.start, fault.bytes)));
     }
     Ok(settings)
