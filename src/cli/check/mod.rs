@@ -55,15 +55,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<Shard>,
     /// Print a draft of a file about a dump, with the options of the dump
-    #[arg(long, value_name = "DUMP", conflicts_with_all = ["paths", "bless", "fmt", "json", "shard"])]
+    #[arg(long, value_name = "DUMP", conflicts_with_all = ["paths", "bless", "fmt", "formats", "json", "report", "shard"])]
     new: Option<PathBuf>,
     /// Replace the right sides of lines that differ by the values of the dumps, and print the changes; with `review`
     /// write FILE.new beside each file
     #[arg(long, value_name = "review", num_args = 0..=1, require_equals = true, default_missing_value = "write",
-        value_parser = choice(BLESS), conflicts_with_all = ["fmt", "json", "shard"])]
+        value_parser = choice(BLESS), conflicts_with_all = ["fmt", "formats", "json", "report", "shard"])]
     bless: Option<Bless>,
     /// Format the files, and print the names of those that differed
-    #[arg(long, conflicts_with_all = ["json", "shard"])]
+    #[arg(long, conflicts_with_all = ["formats", "json", "report", "shard"])]
     fmt: bool,
     /// With --fmt: change no file
     #[arg(long, requires = "fmt")]
