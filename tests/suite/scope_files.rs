@@ -19,11 +19,11 @@ fn sessions(dump: &Arc<Dump>) -> Vec<Session> {
     kinds.map(|kind| Session::new(Arc::clone(dump), Some(&kind)).unwrap()).collect()
 }
 
-fn subject<'a>(dump: &Dump, sessions: &'a [Session]) -> Subject<'a> {
+fn subject<'a>(dump: &Arc<Dump>, sessions: &'a [Session]) -> Subject<'a> {
     Subject {
         name: "dump".to_owned(),
         sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
-        faults: dump.capture().faults.clone(),
+        dump: Arc::clone(dump),
     }
 }
 
