@@ -7,7 +7,7 @@ use super::super::command as cli;
 use crate::debuginfo::format::Letter;
 
 /// The values of each option with fixed values, from docs and README.
-const FIXED: [(&str, &[&str]); 9] = [
+const FIXED: [(&str, &[&str]); 10] = [
     ("serve --client", &["auto", "gdb", "lldb", "amdgcn-gdb", "amdgcn-lldb"]),
     ("serve --view", &["stack", "unit", "all", "off"]),
     ("view --view", &["stack", "unit", "all"]),
@@ -17,6 +17,7 @@ const FIXED: [(&str, &[&str]); 9] = [
     ("--dialect", &["llvm-user", "llvm-direct", "amdgpu-usage-2020", "draft"]),
     ("print --format", &["x", "z", "d", "u", "o", "t", "c", "f", "a", "s"]),
     ("check --bless", &["write", "review"]),
+    ("report --format", &["html", "markdown", "text", "json"]),
 ];
 
 /// Value names of the other options: their values have no list.

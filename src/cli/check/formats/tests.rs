@@ -70,7 +70,7 @@ fn a_summary_is_a_table_within_its_bound() {
     assert_eq!(rows.len(), 3, "{whole}");
     assert_eq!(
         rows[0],
-        "| t/a.scope:5 | a,b:c.zip | lane 17 i &#61;&#61; 3 &#35; why | expected &#61;&#61; 3, got lane 17: \
+        "| t/a.scope:5 | a,b:c.zip | lane 17 i == 3 &#35; why | expected == 3, got lane 17: \
          &#60;5&#37;&#62; &#34;a&#34; &#38; b<br>more<br>saxpy reads x&#91;1024&#93; |"
     );
     // Each row has four cells: no cell ends its row.

@@ -460,7 +460,7 @@ fn lines_of_captured_sources() {
         "#,
         &[],
     );
-    assert_eq!(capture.source_line("/src/app/../lib/k.hip", 1).as_deref(), Some("a b"));
+    assert_eq!(capture.source_line("/src/app/../lib/k.hip", 1).as_deref(), Some("a    b"));
     assert_eq!(capture.source_line("/src/lib/k.hip", 2).as_deref(), Some(""));
     assert_eq!(capture.source_line("/src/lib/k.hip", 3).as_deref(), Some("c\\u{1b}"));
     for (file, line) in [("/src/lib/k.hip", 0), ("/src/lib/k.hip", 4), ("k.hip", 1), ("", 1)] {
