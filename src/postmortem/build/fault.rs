@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Source, bounded};
 use crate::notation::list;
 use crate::postmortem::{Barrier, Evidence, FaultReport};
+use crate::triage::json;
 use crate::triage::page::{self, Page};
 use crate::triage::{Cause, Confidence, GroupWait, Step, Triage, WaveWait, short};
 
@@ -18,11 +19,7 @@ const ELSEWHERE: [&str; 4] = ["Lanes", "Stack", "Next", "Missing"];
 const VALUES: [&str; 2] = ["Operands", "Loops"];
 
 impl Source<'_> {
-    pub(super) fn fault(
-        &self,
-        analysis: Option<&Value>,
-        command: &dyn Fn(&Step) -> Option<String>,
-    ) -> FaultReport {
+    pub(super) fn fault(&self, command: &dyn Fn(&Step) -> Option<String>) -> FaultReport {
         let page = self.page(command);
         let mut evidence: Vec<Evidence> = Vec::new();
         let mut label = "";
@@ -39,10 +36,13 @@ impl Source<'_> {
                 None => evidence.push(Evidence { label: label.to_owned(), texts: vec![text] }),
             }
         }
-        let kind = |analysis: &Value| Some(analysis.get("cause")?.get("kind")?.as_str()?.to_owned());
+        // The document of the analysis has the names; that of the cause alone is small.
+        let cause = Triage { cause: self.triage.cause.clone(), ..Triage::default() };
+        let cause = json::json(&cause, &self.scene);
+        let kind = cause.get("cause").and_then(|cause| cause.get("kind")).and_then(Value::as_str);
         FaultReport {
             sentence: self.paths.text(&page::plain(&page.headline)),
-            cause: analysis.and_then(kind),
+            cause: kind.map(str::to_owned),
             certainty: certainty(&self.triage),
             source_line: page.source,
             evidence,

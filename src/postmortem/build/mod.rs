@@ -64,7 +64,7 @@ pub fn model(
     let scene = Scene::new(sessions);
     let source = Source { dump, sessions, scene, triage, options, paths };
     let analysis = source.analysis();
-    let fault = source.fault(analysis.as_ref(), command);
+    let fault = source.fault(command);
     let (stacks, stacks_left_out, innermost) = source.stacks();
     let (waves, waves_left_out) = source.waves(&innermost);
     let wave = source.wave(&stacks);

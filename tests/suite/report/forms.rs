@@ -190,6 +190,8 @@ fn values_are_left_out_on_request() {
         assert!(!form.contains("= 500") && !form.contains("n = 1024"), "{name}");
         assert!(form.contains("x[1024]") && form.contains("left out") || name == "json", "{name}");
     }
+    let without = model_with(&hang(), Options { no_values: true, ..Options::default() });
+    assert_eq!((without.fault.cause.as_deref(), without.analysis), (Some("hang"), None));
     for (name, form) in forms(&model_with(&demo, Options { no_global: true, ..Options::default() })) {
         assert!(!form.contains("00 00 7c 41") && !form.contains("stride = 500"), "{name}");
         // Variables in registers and private memory stay.
