@@ -63,7 +63,7 @@ impl<'m> Map<'m> {
         let addresses = || of.accesses.iter().map(|access| access.address.0).chain([address]);
         let low = addresses().chain(main.map(|span| span.start.0)).min().unwrap_or(address);
         let high = addresses().chain(main.map(|span| span.last.0)).max().unwrap_or(address);
-        let size = u128::from(high - low).max(64);
+        let size = u128::from(high.saturating_sub(low)).max(64);
         let (low, size) = (u128::from(low).saturating_sub(size / MARGIN), size + 2 * size / MARGIN);
         let x = |address: u64| (u128::from(address).saturating_sub(low) * WIDTH / size).min(WIDTH);
         let is_shown = |start: u64, last: u64| u128::from(last) >= low && u128::from(start) <= low + size;
@@ -75,7 +75,7 @@ impl<'m> Map<'m> {
                 .as_ref()
                 .map_or(String::new(), |pointer| format!(", pointer {pointer} leads here"));
             let code = if span.is_code { ", code" } else { "" };
-            let bytes = size_words(u128::from(span.last.0 - span.start.0) + 1);
+            let bytes = size_words(u128::from(span.last.0.saturating_sub(span.start.0)) + 1);
             Span {
                 letter,
                 x: start.min(WIDTH - LEAST),
@@ -87,7 +87,8 @@ impl<'m> Map<'m> {
         Self {
             of,
             spans: spans.collect(),
-            is_near: main.is_some_and(|span| u128::from(span.last.0 - span.start.0) >= size / MAX_RATIO),
+            is_near: main
+                .is_some_and(|span| u128::from(span.last.0.saturating_sub(span.start.0)) >= size / MAX_RATIO),
             marks: addresses().map(x).collect(),
             scale: size_words(size),
             accesses: of.accesses.iter().take(4).map(access).collect(),

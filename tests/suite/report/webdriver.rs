@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 /// The key of an element in WebDriver's JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Seconds for a script or a page.
+const SECONDS: u64 = 180;
+
 /// A browser with one page.
 pub(super) struct Browser {
     driver: Child,
@@ -65,12 +68,15 @@ impl Browser {
         );
         let id = found["sessionId"].as_str().unwrap_or_else(|| panic!("no browser: {found}"));
         browser.session = format!("{root}/session/{id}");
+        // Other work on the machine makes pages slow: only a hanging browser is a failure.
+        browser.post("/timeouts", json!({ "script": SECONDS * 1000, "pageLoad": SECONDS * 1000 }));
         browser
     }
 
     fn post(&self, path: &str, body: Value) -> Value {
-        let sent =
-            minreq::post(format!("{}{path}", self.session)).with_body(body.to_string()).with_timeout(60);
+        let sent = minreq::post(format!("{}{path}", self.session))
+            .with_body(body.to_string())
+            .with_timeout(SECONDS + 10);
         let reply = sent.send().unwrap();
         let reply: Value = serde_json::from_str(reply.as_str().unwrap()).unwrap();
         assert!(reply["value"].get("error").is_none(), "{path}: {reply}");
