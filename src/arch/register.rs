@@ -10,6 +10,7 @@ pub struct RegId(pub u16);
 
 /// The register classes of AMD's debugger library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RegClass {
     /// pc, exec, vcc, m0.
@@ -52,6 +53,7 @@ impl RegClass {
 
 /// The type of a register's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ValueType {
     /// A code address.
@@ -149,6 +151,7 @@ impl BitFields {
 
 /// One named bit or run of bits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BitField {
     /// AMD's name: `EXECZ`.
     pub name: String,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A fault in a capture that opens nevertheless.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Its effect on the capture.
     pub severity: Severity,
@@ -20,6 +21,7 @@ pub struct Problem {
 
 /// The effect of a [`Problem`] on the capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The cause of a capture without waves.
@@ -39,6 +41,7 @@ impl Display for Severity {
 
 /// A location in the files of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FileLocation {
     /// The file's name in the capture.
     pub file: String,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The result of an expectation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The line of the file, from 1.
     pub line: usize,
@@ -15,6 +16,7 @@ pub struct Outcome {
 
 /// The result of an expectation, in order of weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum Verdict {
     /// The expectation holds.
@@ -27,6 +29,7 @@ pub enum Verdict {
 
 /// The difference between a dump and an expectation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The expected value.
     pub expected: String,
@@ -46,6 +49,7 @@ pub struct Difference {
 
 /// Lanes with one difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaneDifference {
     /// The lanes as ranges: `0-3, 24`.
     pub lanes: String,
@@ -57,6 +61,7 @@ pub struct LaneDifference {
 
 /// The value of a name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NamedValue {
     /// The name: `i`.
     pub name: String,
@@ -66,6 +71,7 @@ pub struct NamedValue {
 
 /// The reason that an expectation cannot be checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Obstacle {
     /// The problem.
     pub problem: String,

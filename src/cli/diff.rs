@@ -17,6 +17,7 @@ use crate::arch::Targets;
 use crate::diff::{self, Diff, DiffError, Options};
 use crate::import::Supplied;
 use crate::report::Style;
+use crate::report::schema::Document;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -104,7 +105,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let mut found = compared(args, targets).map_err(InputError)?;
     if args.json {
         let json = diff::Json::new(&mut found);
-        let printed = print_json(out, &json);
+        let printed = print_json(out, &Document::new(&json));
         json.failed().map_or(printed, |error| Err(InputError(error.into()).into()))?;
     } else {
         let printed = diff::text(&mut found, args.all, Style::Coloured, out);

@@ -3,11 +3,14 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
-use crate::capture::{Capture, Severity};
+use crate::capture::{Capture, Problem, Severity};
+use crate::report::export::Provenance;
+use crate::report::fault::ReportedFault;
+use crate::report::schema::{Document, Hex, Schema};
 use crate::report::{Style, Table, fault};
 use crate::session::Dump;
 use crate::triage;
@@ -30,7 +33,7 @@ const MAX_SOURCES: usize = 32;
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open_quietly(&args.from, targets)?;
     if args.json {
-        return print_json(out, &answer(&opened));
+        return print_json(out, &Document::new(answer(&opened)));
     }
     let mut text = String::new();
     people(&opened, &mut text)?;
@@ -158,48 +161,158 @@ fn counts(each: &[(usize, &str)]) -> String {
     each.iter().map(|(count, name)| word(*count, name)).collect::<Vec<_>>().join(", ")
 }
 
-fn answer(dump: &Dump) -> serde_json::Value {
+/// A dump's contents, gaps and problems.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Contents {
+    /// The name of the dump.
+    name: String,
+    /// Its format.
+    format: String,
+    /// Its origin.
+    provenance: Provenance,
+    /// Notes of its writer.
+    notes: Vec<String>,
+    /// The reported faults.
+    faults: Vec<ReportedFault>,
+    /// The GPUs.
+    agents: Vec<AgentFacts>,
+    /// Number of queues.
+    queues: usize,
+    /// Number of dispatches.
+    dispatches: usize,
+    /// Number of work-groups.
+    workgroups: usize,
+    /// Number of waves.
+    waves: usize,
+    /// Number of waves that faulted.
+    faulted: usize,
+    /// The kinds of waves.
+    kinds: Vec<KindCount>,
+    /// Captured global memory.
+    memory: MemoryCount,
+    /// Source files.
+    sources: Vec<SourceFile>,
+    /// The loaded code objects.
+    code_objects: Vec<ObjectFacts>,
+    /// Waves whose values may be wrong, with the reasons.
+    unconfirmed: Vec<String>,
+    /// Values that nothing else in the capture confirms.
+    unchecked: Vec<String>,
+    /// Missing parts.
+    missing: Vec<String>,
+    /// Problems of debug information.
+    debug_problems: Vec<String>,
+    /// Problems of the capture.
+    problems: Vec<Problem>,
+}
+
+impl Schema for Contents {
+    const NAME: &'static str = "info";
+}
+
+/// A GPU.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct AgentFacts {
+    /// Id of the agent.
+    gpu_id: u32,
+    /// The GPU: `gfx90a`.
+    architecture: String,
+}
+
+/// Waves of a kind.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct KindCount {
+    /// The GPU: `gfx90a`.
+    architecture: String,
+    /// Number of lanes.
+    lanes: u8,
+    /// Number of waves.
+    waves: usize,
+}
+
+/// Captured global memory.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct MemoryCount {
+    /// Number of runs.
+    regions: usize,
+    /// Number of bytes.
+    bytes: u64,
+}
+
+/// A source file.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SourceFile {
+    /// Its path.
+    path: String,
+    /// Number of bytes.
+    bytes: u64,
+}
+
+/// A loaded code object.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ObjectFacts {
+    /// File name or URI.
+    name: String,
+    /// The loader's URI.
+    uri: Option<String>,
+    /// The source of the bytes, if it is not the file itself.
+    origin: Option<String>,
+    /// Load address.
+    load_address: Hex,
+    /// Bytes of the image.
+    size: Option<u64>,
+    /// The reason for missing variables.
+    problem: Option<String>,
+}
+
+fn answer(dump: &Dump) -> Contents {
     let capture = dump.capture();
     let from = &capture.provenance;
-    let kinds = dump.kinds().map(|(kind, count)| {
-        json!({ "architecture": kind.target.name, "lanes": kind.wave_size.lanes(), "waves": count })
+    let agents = capture
+        .agents
+        .iter()
+        .map(|agent| AgentFacts { gpu_id: agent.id, architecture: agent.target.name.clone() });
+    let kinds = dump.kinds().map(|(kind, waves)| KindCount {
+        architecture: kind.target.name.clone(),
+        lanes: kind.wave_size.lanes(),
+        waves,
     });
-    let objects = dump.code_objects().into_iter().map(|object| {
-        json!({
-            "name": object.name,
-            "uri": object.uri,
-            "origin": object.origin,
-            "load_address": object.address.0,
-            "size": object.size,
-            "problem": object.problem(),
-        })
+    let sources = capture.sources.iter();
+    let sources = sources.map(|source| SourceFile { path: source.path.clone(), bytes: source.extent.length });
+    let objects = dump.code_objects().into_iter().map(|object| ObjectFacts {
+        problem: object.problem(),
+        name: object.name,
+        uri: object.uri,
+        origin: object.origin,
+        load_address: Hex(object.address.0),
+        size: object.size,
     });
-    json!({
-        "name": capture.name,
-        "format": from.format,
-        "provenance": {
-            "producer": from.producer,
-            "created": from.created,
-            "host": from.host,
-            "command": from.command,
-            "note": from.note,
-        },
-        "notes": from.notes,
-        "faults": fault::json(&capture.faults),
-        "agents": capture.agents.iter().map(|a| json!({ "gpu_id": a.id, "architecture": a.target.name })).collect::<Vec<_>>(),
-        "queues": capture.queues.len(),
-        "dispatches": capture.dispatches.len(),
-        "workgroups": capture.workgroups.len(),
-        "waves": capture.waves.len(),
-        "faulted": dump.faulted(),
-        "kinds": kinds.collect::<Vec<_>>(),
-        "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
-        "sources": capture.sources.iter().map(|source| json!({ "path": source.path, "bytes": source.extent.length })).collect::<Vec<_>>(),
-        "code_objects": objects.collect::<Vec<_>>(),
-        "unconfirmed": capture.unconfirmed(),
-        "unchecked": capture.unchecked(),
-        "missing": missing(capture),
-        "debug_problems": dump.check_debug(),
-        "problems": dump.problems(),
-    })
+    Contents {
+        name: capture.name.clone(),
+        format: from.format.clone(),
+        provenance: Provenance::of(capture),
+        notes: from.notes.clone(),
+        faults: fault::json(&capture.faults),
+        agents: agents.collect(),
+        queues: capture.queues.len(),
+        dispatches: capture.dispatches.len(),
+        workgroups: capture.workgroups.len(),
+        waves: capture.waves.len(),
+        faulted: dump.faulted(),
+        kinds: kinds.collect(),
+        memory: MemoryCount { regions: capture.global.segments().len(), bytes: capture.global.captured() },
+        sources: sources.collect(),
+        code_objects: objects.collect(),
+        unconfirmed: capture.unconfirmed(),
+        unchecked: capture.unchecked(),
+        missing: missing(capture),
+        debug_problems: dump.check_debug(),
+        problems: dump.problems().to_vec(),
+    }
 }

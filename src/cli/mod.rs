@@ -303,3 +303,7 @@ fn print_json(out: &mut dyn Write, value: &(impl serde::Serialize + ?Sized)) -> 
 #[cfg(test)]
 #[path = "option_tests.rs"]
 mod option_tests;
+
+#[cfg(test)]
+#[path = "schemas_tests.rs"]
+mod schemas_tests;

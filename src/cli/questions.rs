@@ -1,6 +1,6 @@
 //! The table of questions as subcommands: `lanescope NAME DUMP [--wave IDS] [--work-item X,Y,Z] [OPTIONS] [--json]`.
 //!
-//! A question about one wave is answered for each wave of `--wave 1-3,7`, one after the other, in JSON as an array.
+//! A question about one wave is answered for each wave of `--wave 1-3,7`, one after the other, in JSON as `answers`.
 //! Questions about all waves are answered for those waves alone. Waves of different kinds are answered kind by kind.
 
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use crate::questions::{
     Answer, ArgumentError, Arguments, Asked, Body, Focus, Form, Lanes, Numbering, Parameter, QUESTIONS,
     Question, QuestionError, Subject, Takes, Value, Words,
 };
-use crate::report::json::set;
+use crate::report::schema::{self, Document, Schema, Streamed};
 use crate::report::{Style, evaluation, text};
 use crate::session::{Dump, Inspect, Member, Session, Storage as _, Waves as _};
 use crate::triage::Step;
@@ -288,9 +288,17 @@ impl Run {
     /// The answers about several waves, each below the name of its wave; a wave without an answer has the reason.
     fn of_waves(&self, waves: &[(&Session, Focus)], out: &mut dyn Write) -> Result<u8, Failure> {
         if self.is_json {
-            let all = Answers { run: self, waves, has_failed: Cell::new(false) };
-            print_json(out, &all)?;
-            return Ok(u8::from(all.has_failed.get()));
+            let has_failed = Cell::new(false);
+            let each = || {
+                waves.iter().map(|(session, focus)| One {
+                    run: self,
+                    session,
+                    focus,
+                    has_failed: &has_failed,
+                })
+            };
+            print_json(out, &Document::new(Answers { answers: Streamed(each) }))?;
+            return Ok(u8::from(has_failed.get()));
         }
         let mut status = 0;
         for (index, (session, focus)) in waves.iter().enumerate() {
@@ -319,35 +327,41 @@ impl Run {
     }
 }
 
-/// The answers about several waves as an array; each is asked while it is written.
-struct Answers<'a> {
-    run: &'a Run,
-    waves: &'a [(&'a Session, Focus)],
-    /// Whether a wave has no answer, or no lane a value.
-    has_failed: Cell<bool>,
+/// The answers about several waves.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Answers<L> {
+    /// The answer about each wave, or a `lanescope.error`; each has its own schema.
+    pub(super) answers: L,
 }
 
-impl Serialize for Answers<'_> {
+impl<L: Serialize> Schema for Answers<L> {
+    const NAME: &'static str = "answers";
+}
+
+/// The answer about one of several waves; asked while it is written.
+struct One<'a> {
+    run: &'a Run,
+    session: &'a Session,
+    focus: &'a Focus,
+    /// Whether a wave has no answer, or no lane a value.
+    has_failed: &'a Cell<bool>,
+}
+
+impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct One<'a>(&'a Answers<'a>, &'a Session, Focus);
-        impl Serialize for One<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let Self(all, session, focus) = self;
-                match all.run.answer(&all.run.asked(session, *focus)) {
-                    Ok(answer) => {
-                        all.has_failed.set(all.has_failed.get() | answer.is_without_value);
-                        answer.body.serialize(serializer)
-                    }
-                    Err(error) => {
-                        all.has_failed.set(true);
-                        let mut value = error.json();
-                        set(&mut value, "thread", all.run.ids.thread(focus));
-                        value.serialize(serializer)
-                    }
-                }
+        match self.run.answer(&self.run.asked(self.session, *self.focus)) {
+            Ok(answer) => {
+                self.has_failed.set(self.has_failed.get() | answer.is_without_value);
+                answer.body.serialize(serializer)
+            }
+            Err(error) => {
+                self.has_failed.set(true);
+                let wave = self.session.wave(self.focus.wave).ok().map(|info| info.id);
+                let thread = Some(self.run.ids.thread(self.focus));
+                Document::new(schema::Error { wave, thread, ..error.json() }).serialize(serializer)
             }
         }
-        serializer.collect_seq(self.waves.iter().map(|(session, focus)| One(self, session, *focus)))
     }
 }
 

@@ -10,14 +10,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::sources::SourceArgs;
 use super::value::ValueError;
+use serde::Serialize;
+
 use super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
 use crate::dwarf::limits::MAX_QUESTION_VALUES;
-use crate::report::json::set;
+use crate::report::schema::{Document, Schema};
 use crate::report::spaces;
 use crate::session::{Bounds, PAGE};
-use crate::slim::{self, Choice, Progress, Report, Spooled, StallBudget};
+use crate::slim::{self, Choice, Progress, Report, ReportJson, Spooled, StallBudget};
 
 mod bar;
 
@@ -205,15 +207,29 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         (Err(error), None) => return Err(error),
     };
     if args.json {
-        let mut value = report.json();
-        set(&mut value, "to", to);
-        set(&mut value, "sentence", sentence);
-        return print_json(out, &value);
+        return print_json(out, &Document::new(Made { report: report.json(), to, sentence }));
     }
     // The log of a job shows the cause without a further step.
     writeln!(out, "{sentence}")?;
     out.write_all(report.text(&to).as_bytes())?;
     Ok(())
+}
+
+/// The report of a written dump.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Made {
+    /// The report.
+    #[serde(flatten)]
+    report: ReportJson,
+    /// The path of the dump.
+    to: String,
+    /// The first sentence of the analysis of the whole capture.
+    sentence: String,
+}
+
+impl Schema for Made {
+    const NAME: &'static str = "slim";
 }
 
 /// Makes the dump. Returns the report, and the first sentence of the analysis of the whole capture.

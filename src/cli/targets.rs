@@ -8,7 +8,7 @@
 //! numbers of AMD's debugger library; DWARF numbers without a register and why; named bits; address spaces; address
 //! classes; stop reasons with the debugger's signal and the register bits that imply them.
 //!
-//! `--json` prints the same as JSON: an array of targets, or one object.
+//! `--json` prints the same as JSON: `targets`, or the members of one.
 //!
 //! ```text
 //! $ lanescope targets
@@ -21,9 +21,13 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(super) use describe::{Description, Listing};
+
 use std::io::{self, Write};
 
 use crate::arch::{TargetError, Targets};
+use crate::report::schema::{Document, Schema};
 
 /// An error of the command.
 #[derive(Debug, thiserror::Error)]
@@ -51,15 +55,15 @@ pub(crate) fn run(
 ) -> Result<(), TargetsError> {
     match (name, json) {
         (None, false) => tables::list(&describe::list(targets)?, out)?,
-        (None, true) => write_json(&describe::list(targets)?, out)?,
+        (None, true) => write_json(describe::Listing { targets: describe::list(targets)? }, out)?,
         (Some(name), false) => tables::one(&describe::one(targets, name)?, out)?,
-        (Some(name), true) => write_json(&describe::one(targets, name)?, out)?,
+        (Some(name), true) => write_json(describe::one(targets, name)?, out)?,
     }
     Ok(())
 }
 
-fn write_json(value: &impl serde::Serialize, out: &mut dyn Write) -> Result<(), TargetsError> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
+fn write_json(members: impl Schema, out: &mut dyn Write) -> Result<(), TargetsError> {
+    serde_json::to_writer_pretty(&mut *out, &Document::new(members))?;
     writeln!(out)?;
     Ok(())
 }

@@ -15,6 +15,8 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 pub(crate) use json::Json;
+#[cfg(test)]
+pub(crate) use json::Members;
 pub(crate) use text::text;
 pub(crate) use wave::WaveDifference;
 

@@ -1,33 +1,17 @@
 //! The contents of a report. Absent data is `None` or has a state of its own, never zero.
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
+pub use crate::report::schema::Hex;
 use crate::signature::Signature;
 
 /// The name and version of the schema. A member is never removed or changed within a version.
 pub const SCHEMA: &str = "lanescope.report/1";
 
-/// A number that people read in hex; in JSON a text: `"0x7f0000201000"`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hex(pub u64);
-
-impl fmt::Display for Hex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0)
-    }
-}
-
-impl Serialize for Hex {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 /// The contents of a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Model {
     /// [`SCHEMA`].
     pub schema: &'static str,
@@ -79,6 +63,7 @@ pub struct Model {
 
 /// The dump's origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct About {
     /// The dump's name.
     pub name: String,
@@ -106,6 +91,7 @@ pub struct About {
 
 /// The cause of a crash or hang.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FaultReport {
     /// The sentence, without a full stop.
     pub sentence: String,
@@ -121,6 +107,7 @@ pub struct FaultReport {
 
 /// Texts of one kind of evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// `Access`, `Address`, `Because`.
     pub label: String,
@@ -130,6 +117,7 @@ pub struct Evidence {
 
 /// A wave lane by lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShownWave {
     /// The dump's id.
     pub id: u32,
@@ -167,6 +155,7 @@ pub struct ShownWave {
 
 /// A lane of a wave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaneCell {
     /// The lane.
     pub lane: u8,
@@ -180,6 +169,7 @@ pub struct LaneCell {
 
 /// The state of a lane in the strip of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LaneMark {
     /// Its address is bad, or it failed.
@@ -202,6 +192,7 @@ pub enum LaneMark {
 
 /// A frame of a call stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FrameRow {
     /// Its number, 0 innermost.
     pub level: usize,
@@ -221,6 +212,7 @@ pub struct FrameRow {
 
 /// A variable over the lanes of a wave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VariableStrip {
     /// The name.
     pub name: String,
@@ -239,6 +231,7 @@ pub struct VariableStrip {
 
 /// Lanes whose values follow one rule, or lack for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValueRule {
     /// The lanes: `0-24, 26`.
     pub lanes: String,
@@ -250,6 +243,7 @@ pub struct ValueRule {
 
 /// A value in a lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValueCell {
     /// Its state.
     pub state: ValueMark,
@@ -262,6 +256,7 @@ pub struct ValueCell {
 
 /// The state of a value in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ValueMark {
     /// Equal in most active lanes.
@@ -288,6 +283,7 @@ pub enum ValueMark {
 
 /// Lines of a captured source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceView {
     /// The file.
     pub file: String,
@@ -297,6 +293,7 @@ pub struct SourceView {
 
 /// A line of source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceLine {
     /// The number.
     pub number: u64,
@@ -310,6 +307,7 @@ pub struct SourceLine {
 
 /// Instructions around a PC.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CodeView {
     /// The function.
     pub function: Option<String>,
@@ -325,6 +323,7 @@ pub struct CodeView {
 
 /// An instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InstructionRow {
     /// The address.
     pub address: Hex,
@@ -346,6 +345,7 @@ pub struct InstructionRow {
 
 /// Memory around an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemoryPicture {
     /// The first bad address.
     pub address: Hex,
@@ -365,6 +365,7 @@ pub struct MemoryPicture {
 
 /// The access of a lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AccessAt {
     /// The lane. `None`: a scalar access.
     pub lane: Option<u8>,
@@ -376,6 +377,7 @@ pub struct AccessAt {
 
 /// Memory that the capture lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemorySpan {
     /// The first byte.
     pub start: Hex,
@@ -391,6 +393,7 @@ pub struct MemorySpan {
 
 /// Bytes of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ByteWindow {
     /// The address of the first byte.
     pub start: Hex,
@@ -400,6 +403,7 @@ pub struct ByteWindow {
 
 /// A work-group that waits at a barrier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Barrier {
     /// The work-group's id in the dump.
     pub workgroup: u32,
@@ -419,6 +423,7 @@ pub struct Barrier {
 
 /// Waves with one call stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StackGroup {
     /// Number of waves.
     pub count: usize,
@@ -438,6 +443,7 @@ pub struct StackGroup {
 
 /// A wave of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WaveRow {
     /// The dump's id.
     pub id: u32,
@@ -445,7 +451,7 @@ pub struct WaveRow {
     pub state: String,
     /// Whether it stopped for a fault.
     pub faulted: bool,
-    /// Its state in a hang: `at-barrier`. `None`: the states are not asked for.
+    /// Its state in a hang: `at_barrier`. `None`: the states are not asked for.
     pub wait: Option<&'static str>,
     /// The PC. `None`: not captured.
     pub pc: Option<Hex>,
@@ -473,6 +479,7 @@ pub struct WaveRow {
 
 /// A kernel launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Launch {
     /// The dump's id.
     pub id: u32,
@@ -496,6 +503,7 @@ pub struct Launch {
 
 /// An argument of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArgumentRow {
     /// The name.
     pub name: Option<String>,
@@ -514,6 +522,7 @@ pub struct ArgumentRow {
 
 /// A loaded code object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ObjectRow {
     /// The name.
     pub name: String,
@@ -529,6 +538,7 @@ pub struct ObjectRow {
 
 /// A problem of the dump.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemRow {
     /// `error`, `warning` or `note`.
     pub severity: &'static str,
@@ -538,6 +548,7 @@ pub struct ProblemRow {
 
 /// A kind of data in a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Content {
     /// The data: `values of 22 variables in 64 lanes of wave 1`.
     pub text: String,

@@ -357,7 +357,10 @@ fn waves(model: &Model) -> String {
             row.id.to_string(),
             position(row),
             format!("{active}/{}", row.lanes),
-            row.wait.map_or_else(|| row.state.clone(), |wait| format!("{}, {wait}", row.state)),
+            row.wait.map_or_else(
+                || row.state.clone(),
+                |wait| format!("{}, {}", row.state, wait.replace('_', " ")),
+            ),
             place.unwrap_or_else(|| "?".to_owned()),
         ]);
     }

@@ -1,36 +1,32 @@
 //! The answer to a question, and the reasons of its absence.
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::arguments::ArgumentError;
 use crate::arch::RangeError;
 use crate::clean::clean_lines;
 use crate::dwarf::text::AssembleError;
-use crate::report::json::{StreamedList, StreamedLocals, set};
+use crate::report::schema::{self, Document, Schema};
 use crate::report::spaces::AddressError;
 use crate::session::print::ParseError;
 use crate::session::{DisassemblyError, EvaluateError, ReadError};
-use crate::triage::json::StreamedTriage;
-
-/// The items of a list, built while they are written.
-type Items<'a> = Box<dyn Fn() -> Box<dyn Iterator<Item = Value> + 'a> + 'a>;
 
 /// An answer in the asked form.
 #[derive(Serialize)]
 #[serde(untagged)]
-#[expect(missing_debug_implementations, reason = "a list is a function that builds it")]
+#[expect(missing_debug_implementations, reason = "a list in JSON is a function that builds it")]
 pub enum Body<'a> {
     /// Text, with a line feed at the end of each line.
     Text(String),
-    /// JSON.
-    Json(Value),
-    /// The variables of a frame as JSON.
-    Locals(Box<StreamedLocals>),
-    /// A list as JSON.
-    List(StreamedList<Items<'a>>),
-    /// An analysis as JSON.
-    Triage(Box<StreamedTriage<'a>>),
+    /// A JSON document.
+    Json(Box<dyn erased_serde::Serialize + 'a>),
+}
+
+impl<'a> Body<'a> {
+    /// A JSON document with these members.
+    pub fn json(members: impl Schema + 'a) -> Self {
+        Self::Json(Box::new(Document::new(members)))
+    }
 }
 
 /// An answer.
@@ -56,12 +52,6 @@ impl<'a> From<Body<'a>> for Answer<'a> {
 impl From<String> for Answer<'_> {
     fn from(text: String) -> Self {
         Body::Text(text).into()
-    }
-}
-
-impl From<Value> for Answer<'_> {
-    fn from(json: Value) -> Self {
-        Body::Json(json).into()
     }
 }
 
@@ -142,19 +132,19 @@ pub enum QuestionError {
 }
 
 impl QuestionError {
-    /// The error as JSON: `error`, and where the text of a path or an expression is malformed its `column`, from 1 in
-    /// characters, and its `line`.
+    /// The members of the error as JSON, with the position in a malformed path or expression.
     #[must_use]
-    pub fn json(&self) -> Value {
-        let mut value = json!({ "error": clean_lines(self.to_string()) });
-        match self {
-            Self::Path { error, .. } => set(&mut value, "column", error.column),
-            Self::Expression { error, .. } => {
-                set(&mut value, "line", error.line);
-                set(&mut value, "column", error.column);
-            }
-            _ => {}
+    pub fn json(&self) -> schema::Error {
+        let (line, column) = match self {
+            Self::Path { error, .. } => (None, Some(error.column)),
+            Self::Expression { error, .. } => (Some(error.line), Some(error.column)),
+            _ => (None, None),
+        };
+        schema::Error {
+            error: clean_lines(self.to_string()).into_owned(),
+            line,
+            column,
+            ..schema::Error::default()
         }
-        value
     }
 }

@@ -1,12 +1,10 @@
 //! A question as a front end asks it.
 
-use serde_json::Value;
-
-use super::answer::{Answer, QuestionError};
+use super::answer::{Answer, Body, QuestionError};
 use super::arguments::{Arguments, Lanes};
 use super::parameter::FULL;
-use crate::report::json::{self, set};
 use crate::report::lanes::Detail;
+use crate::report::schema::{About, Marks, Schema};
 use crate::report::{Style, spaces};
 use crate::session::{Dump, Inspect, Member, ReadError, Waves};
 use crate::triage::Step;
@@ -174,29 +172,29 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// An answer about the focused wave, with the marks of the wave and the thread's number.
+    /// An answer about the focused wave as JSON, with the numbers and the marks of the wave.
     ///
     /// # Errors
     /// The dump has no waves.
-    pub(super) fn about(&self, mut answer: Value) -> Result<Value, QuestionError> {
+    pub(super) fn about(&self, answer: impl Schema + 'a) -> Result<Answer<'a>, QuestionError> {
         let (session, focus) = self.wave()?;
-        set(&mut answer, "thread", self.numbering.thread(&focus));
-        Ok(json::marked(session, focus.wave, answer))
+        let (info, thread) = (session.wave(focus.wave)?, self.numbering.thread(&focus));
+        Ok(Body::json(About { wave: info.id, thread, answer, marks: Marks::of(&info) }).into())
     }
 
     /// The answer about the focused wave in the asked form.
     ///
     /// # Errors
     /// The dump has no waves.
-    pub(super) fn answer(
+    pub(super) fn answer<T: Schema + 'a>(
         &self,
         text: impl FnOnce(Style) -> String,
-        json: impl FnOnce() -> Value,
+        json: impl FnOnce() -> T,
     ) -> Result<Answer<'a>, QuestionError> {
-        Ok(match self.form {
-            Form::Text(style) => Answer::from(text(style)),
-            Form::Json => Answer::from(self.about(json())?),
-        })
+        match self.form {
+            Form::Text(style) => Ok(text(style).into()),
+            Form::Json => self.about(json()),
+        }
     }
 
     /// The text of each session, below the name of the kind if there are several.

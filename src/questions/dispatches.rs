@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
-use super::answer::{Answer, QuestionError};
+use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{Parameter, Takes, Words};
 use super::{Question, Subject};
-use crate::report::{dispatches as report, json, text};
+use crate::report::json::{Launch, Launches};
+use crate::report::{dispatches as report, text};
 use crate::session::{DispatchArguments, DispatchInfo, Dump, Inspect, dispatches_of};
 use crate::units::WaveId;
 
@@ -55,7 +54,7 @@ fn dispatches<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     };
     Ok(match asked.form {
         Form::Text(style) => report::text(&found, current, style).into(),
-        Form::Json => report::json(&found, &|wave| asked.numbering.threads(wave)).into(),
+        Form::Json => Body::json(report::json(&found, &|wave| asked.numbering.threads(wave))).into(),
     })
 }
 
@@ -89,11 +88,11 @@ fn arguments<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         Form::Text(_) if found.is_empty() => format!("{} lists no dispatches\n", session.name()).into(),
         Form::Text(style) => found.iter().map(|one| text::arguments(one, style)).collect::<String>().into(),
         Form::Json => {
-            let each = found.iter().map(json::arguments);
-            let is_of_wave = asked.focus.is_some() && ARGUMENTS.is_about_wave(&asked.arguments);
-            let each: Result<Value, _> =
-                if is_of_wave { each.map(|one| asked.about(one)).collect() } else { Ok(each.collect()) };
-            each?.into()
+            let answer = Launches { dispatches: found.iter().map(Launch::of).collect() };
+            match asked.focus {
+                Some(_) if ARGUMENTS.is_about_wave(&asked.arguments) => asked.about(answer)?,
+                _ => Body::json(answer).into(),
+            }
         }
     })
 }

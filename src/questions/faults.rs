@@ -1,11 +1,9 @@
 //! The reported faults.
 
-use serde_json::json;
-
-use super::answer::{Answer, QuestionError};
+use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::{Document, Question, Subject};
-use crate::report::fault;
+use crate::report::fault::{self, Faults};
 
 /// The faults that the capture, logs and the user report.
 pub(super) const FAULTS: Question = Question {
@@ -26,6 +24,6 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     };
     Ok(match asked.form {
         Form::Text(_) => fault::text(&found).into(),
-        Form::Json => json!({ "faults": fault::json(&found) }).into(),
+        Form::Json => Body::json(Faults { faults: fault::json(&found) }).into(),
     })
 }

@@ -1,13 +1,10 @@
 //! Waves and lanes by call stack.
 
-use serde_json::{Value, json};
-
-use super::answer::{Answer, QuestionError};
+use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form, kind_name};
 use super::parameter::{Parameter, Takes, Words};
 use super::{Document, Question, Subject};
-use crate::report::groups::{self, WaveNumbers};
-use crate::report::json::set;
+use crate::report::groups::{self, GroupsByKind, WaveNumbers};
 use crate::session::{GroupBy, Grouping};
 
 /// All waves, or their lanes, by call stack.
@@ -40,15 +37,8 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let mut kinds = Vec::new();
     for session in &asked.sessions {
         let found = session.groups(grouping)?;
-        let mut value = groups::json(&found, &|member| numbering.members(member));
-        if asked.dump.is_some() {
-            set(&mut value, "kind", kind_name(*session));
-        }
-        kinds.push(value);
+        kinds.push(groups::json(&found, kind_name(*session), &|member| numbering.members(member)));
     }
-    Ok(match asked.dump {
-        Some(_) => json!({ "kinds": kinds }),
-        None => kinds.pop().unwrap_or(Value::Null),
-    }
-    .into())
+    let of = if grouping.lanes { "lanes" } else { "waves" };
+    Ok(Body::json(GroupsByKind { of, by: by.name(), kinds }).into())
 }

@@ -4,7 +4,8 @@ use super::answer::{Answer, QuestionError};
 use super::asked::Asked;
 use super::parameter::{FULL, LANES as LANE, Parameter, Words};
 use super::{Document, Question, Subject};
-use crate::report::{json, text, waves};
+use crate::report::json::{self, LanePc};
+use crate::report::{text, waves};
 use crate::session::{LaneInfo, ReadError};
 use crate::units::LaneSet;
 
@@ -48,7 +49,7 @@ fn lanes<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     lanes.retain(|info| chosen.is_none_or(|chosen: LaneSet| chosen.contains(info.lane)));
     asked.answer(
         |style| waves::lanes(&lanes, focus.lane, asked.detail(), style),
-        || json::lanes(focus.wave, &lanes, focus.lane),
+        || json::lanes(&lanes, focus.lane),
     )
 }
 
@@ -58,5 +59,5 @@ fn lane_pc<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let lanes = session.lanes(focus.wave)?;
     let found = lanes.iter().find(|info: &&LaneInfo| info.lane == lane);
     let found = found.ok_or_else(|| ReadError::NotCaptured { what: "the lane".to_owned() })?;
-    asked.answer(|_| text::lane_pc(found), || json::lane_pc(focus.wave, found))
+    asked.answer(|_| text::lane_pc(found), || LanePc::of(found))
 }

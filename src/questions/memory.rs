@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::answer::{Answer, QuestionError};
 use super::asked::{Asked, Form};
@@ -11,8 +11,9 @@ use super::parameter::{Parameter, Takes, Words};
 use super::{Question, Subject};
 use crate::arch::SpaceScope;
 use crate::codeobject::hex;
+use crate::report::schema::{Hex, Schema};
 use crate::report::{spaces, text};
-use crate::session::ReadError;
+use crate::session::{Inspect, MemoryAddress, ReadError};
 
 /// Bytes from a place up to the first missing byte.
 pub(super) const MEMORY: Question = Question {
@@ -40,6 +41,56 @@ pub(super) const MEMORY: Question = Question {
     answer,
 };
 
+/// Captured bytes from an address on.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct MemoryBytes {
+    /// The address with its space: `private_lane#0x10`.
+    place: String,
+    /// The address space.
+    space: Option<String>,
+    /// Its DWARF number.
+    space_id: u64,
+    /// The lane, of private memory.
+    lane: Option<u8>,
+    /// The address in the space.
+    address: Hex,
+    /// Number of captured bytes from there on.
+    length: usize,
+    /// Two digits a byte, lowest address first; null: not captured.
+    bytes: Option<String>,
+    /// The reason for missing bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+impl Schema for MemoryBytes {
+    const NAME: &'static str = "memory";
+}
+
+impl MemoryBytes {
+    /// No bytes at an address.
+    fn at(session: &dyn Inspect, at: MemoryAddress, place: String) -> Self {
+        let space = session.kind().target.space(at.space).cloned();
+        // A space that names its lane overrides the argument `lane`.
+        let lane = match space.as_ref().map(|space| space.scope) {
+            Some(SpaceScope::LaneN(lane)) => Some(lane),
+            Some(SpaceScope::Lane | SpaceScope::Generic) => at.lane,
+            _ => None,
+        };
+        Self {
+            place,
+            space: space.map(|space| space.name),
+            space_id: at.space.0,
+            lane: lane.map(|lane| lane.0),
+            address: Hex(at.address.0),
+            length: 0,
+            bytes: None,
+            why: None,
+        }
+    }
+}
+
 /// Number of bytes without `length`.
 const LENGTH: u64 = 64;
 
@@ -66,35 +117,17 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         Err(error @ (ReadError::NotCaptured { .. } | ReadError::NoPrivateMemory { .. }))
             if asked.form == Form::Json && arguments.has("at") =>
         {
-            let answer = json!({ "place": name, "bytes": null, "why": error.to_string() });
-            return Ok(Answer::from(asked.about(answer)?).without_value_if(true));
+            let answer =
+                MemoryBytes { why: Some(error.to_string()), ..MemoryBytes::at(session, place, name) };
+            return Ok(asked.about(answer)?.without_value_if(true));
         }
         Ok(0) => return Err(ReadError::NotCaptured { what: name }.into()),
         read => read?,
     };
     bytes.truncate(read);
     let Form::Text(_) = asked.form else {
-        if arguments.has("at") {
-            let answer = json!({ "place": name, "length": read, "bytes": hex(&bytes) });
-            return Ok(asked.about(answer)?.into());
-        }
-        let space = session.kind().target.space(place.space).cloned();
-        // A space that names its lane overrides the argument `lane`.
-        let lane = match space.as_ref().map(|space| space.scope) {
-            Some(SpaceScope::LaneN(lane)) => Some(lane),
-            Some(SpaceScope::Lane | SpaceScope::Generic) => place.lane,
-            _ => None,
-        };
-        return Ok(json!({
-            "space": space.map(|space| space.name),
-            "space_id": place.space.0,
-            "thread": asked.numbering.thread(&focus),
-            "lane": lane.map(|lane| lane.0),
-            "address": place.address.to_string(),
-            "length": read,
-            "bytes": hex(&bytes),
-        })
-        .into());
+        let answer = MemoryBytes::at(session, place, name);
+        return asked.about(MemoryBytes { length: read, bytes: Some(hex(&bytes)), ..answer });
     };
     let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));
     let mut lines = text::memory(&prefix, place.address.0, &bytes);

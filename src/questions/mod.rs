@@ -29,6 +29,8 @@ pub use arguments::{ArgumentError, Arguments, Lanes, Value};
 pub use asked::{Asked, Focus, Form, Numbering};
 pub(crate) use parameter::{HexError, hex_bytes};
 pub use parameter::{Parameter, Takes, Words};
+#[cfg(test)]
+pub(crate) use {memory::MemoryBytes, registers::RegisterValues};
 
 /// A question: a subcommand, a `monitor` command, and optionally a packet and a document.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The loaded code objects.
 
-use super::answer::{Answer, QuestionError};
+use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::{Document, Question, Subject};
 use crate::report::objects;
@@ -24,6 +24,6 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     };
     Ok(match asked.form {
         Form::Text(_) => objects::text(&found).into(),
-        Form::Json => objects::json(&found).into(),
+        Form::Json => Body::json(objects::json(&found)).into(),
     })
 }

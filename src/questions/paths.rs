@@ -5,7 +5,6 @@ use super::asked::Asked;
 use super::parameter::{FRAME, FULL, LANES, Parameter, Takes, Words};
 use super::{Document, Question, Subject};
 use crate::debuginfo::format::Letter;
-use crate::report::json::set;
 use crate::report::lanes::Detail;
 use crate::report::{explain as explanation, print as report};
 use crate::session::ValueState;
@@ -72,11 +71,8 @@ fn print<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
             explained.unwrap_or_default() + &report::text(&printed, detail, style)
         },
         || {
-            let mut value = report::json(&printed);
-            if let Some(explained) = &explained {
-                set(&mut value, "names", explanation::names(explained));
-            }
-            value
+            let names = explained.as_deref().map(explanation::names);
+            report::PrintedPath { names, ..report::json(&printed, query.letter) }
         },
     )?;
     let has_value = printed.lanes.iter().any(|lane| matches!(lane.value.state, ValueState::Value(_)));
@@ -89,7 +85,11 @@ fn explain<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let explained = explained.map_err(|error| refused(&query, error))?;
     let answer = asked.answer(
         |style| explanation::text(&explained, style),
-        || explanation::json(focus.wave, frame, &query.path, &explained),
+        || explanation::PathExplanation {
+            frame,
+            path: query.path.clone(),
+            names: explanation::names(&explained),
+        },
     )?;
     Ok(answer.without_value_if(explained.iter().all(|one| !one.is_known)))
 }

@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::answer::{Answer, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{FULL, LANES, Parameter, Takes, Words};
 use super::{Question, Subject};
 use crate::arch::{RegClass, RegId};
-use crate::report::json::set;
-use crate::report::{export, registers};
+use crate::report::export::{self, Registers};
+use crate::report::registers;
+use crate::report::schema::{Lanes, Schema};
 use crate::session::Waves;
 
 /// Registers by AMD's names.
@@ -35,6 +36,24 @@ pub(super) const REGISTERS: Question = Question {
     answer,
 };
 
+/// Registers of a wave.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RegisterValues {
+    /// By name, the hex digits of docs/export-format.md; of a vector with chosen lanes, one item a lane; null: not
+    /// captured.
+    #[serde(serialize_with = "export::named_registers")]
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, Option<export::RegisterText>>"))]
+    registers: Registers,
+    /// The chosen lanes of vectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lanes: Option<Lanes>,
+}
+
+impl Schema for RegisterValues {
+    const NAME: &'static str = "registers";
+}
+
 fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let (session, focus) = asked.wave()?;
     let (kind, names) = (session.kind(), asked.arguments.texts("register"));
@@ -50,15 +69,15 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         chosen = session.described();
     }
     let lanes = asked.arguments.lanes().map(|_| asked.lanes(0)).transpose()?;
-    let mut answer = serde_json::Map::new();
+    let mut answer = Registers::new();
     for register in chosen.into_iter().filter_map(|id| kind.register(id)) {
         let value = session.register(focus.wave, register.id)?;
         if asked.form == Form::Json {
             let value = match lanes.filter(|_| register.is_vector()) {
-                Some(lanes) => export::lanes_json(&value, lanes),
+                Some(lanes) => Some(export::lanes_json(&value, lanes)),
                 None => export::register_json(&value, register.is_vector()),
             };
-            answer.insert(register.name.clone(), value);
+            answer.push((register.name.clone(), value));
             continue;
         }
         match registers::register(&kind, register, &value, lanes, asked.detail()) {
@@ -71,13 +90,7 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     }
     Ok(match asked.form {
         Form::Text(_) => lines.into(),
-        Form::Json => {
-            let mut value = json!({ "registers": answer });
-            if let Some(lanes) = lanes {
-                set(&mut value, "lanes", lanes.iter().map(|lane| lane.0).collect::<Vec<u8>>());
-            }
-            asked.about(value)?.into()
-        }
+        Form::Json => asked.about(RegisterValues { registers: answer, lanes: lanes.map(Lanes) })?,
     })
 }
 

@@ -29,8 +29,8 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let (wave, first) = (focus.wave, asked.frame());
     if asked.arguments.lanes().is_some_and(|lanes| lanes.one().is_none()) {
         let stacks = LaneStack::from_frame(session.lane_stacks(wave, asked.lanes(0)?)?, first)?;
-        return asked.answer(|style| stack::lanes_text(&stacks, style), || stack::lanes_json(wave, &stacks));
+        return asked.answer(|style| stack::lanes_text(&stacks, style), || stack::LaneStacks::of(&stacks));
     }
     let found = session.backtrace(wave, asked.one_lane()?)?.from_frame(first)?;
-    asked.answer(|style| stack::text(&found, style), || stack::json(&found))
+    asked.answer(|style| stack::text(&found, style), || stack::WaveStack::of(&found))
 }

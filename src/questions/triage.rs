@@ -4,7 +4,6 @@ use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{Parameter, Takes};
 use super::{Document, Question, Subject};
-use crate::triage::json::StreamedTriage;
 use crate::triage::{self, Scene, Triage};
 
 /// The cause, with the access, its lanes, the line and the evidence.
@@ -31,17 +30,14 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
         // The faults of a dump without waves have no session.
         found = Triage { faults: dump.capture().faults.clone(), ..found };
     }
-    Ok(match asked.form {
+    match asked.form {
         Form::Text(style) => {
             let command = |step: &_| asked.numbering.command(step);
-            triage::page::text(&found, &Scene::new(&asked.sessions), &command, style).into()
+            Ok(triage::page::text(&found, &Scene::new(&asked.sessions), &command, style).into())
         }
         Form::Json => {
-            let mut answer = StreamedTriage::new(found, &asked.sessions);
-            if asked.focus.is_some() {
-                answer.head = asked.about(answer.head)?;
-            }
-            Body::Triage(Box::new(answer)).into()
+            let answer = triage::json::json(found, &asked.sessions);
+            if asked.focus.is_some() { asked.about(answer) } else { Ok(Body::json(answer).into()) }
         }
-    })
+    }
 }

@@ -1,10 +1,10 @@
 //! The variables in scope of a frame.
 
-use super::answer::{Answer, Body, QuestionError};
+use super::answer::{Answer, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{FRAME, FULL, LANES, Words};
 use super::{Document, Question, Subject};
-use crate::report::json::{self, StreamedLocals};
+use crate::report::json::FrameVariables;
 use crate::report::text;
 
 /// The variables of a frame, lane by lane.
@@ -22,11 +22,8 @@ pub(super) const LOCALS: Question = Question {
 fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let ((session, focus), frame) = (asked.wave()?, asked.frame());
     let locals = session.locals(focus.wave, asked.lanes(frame)?, frame)?;
-    Ok(match asked.form {
-        Form::Text(style) => text::locals(&locals, asked.detail(), style).into(),
-        Form::Json => {
-            let head = asked.about(json::locals_head(&locals))?;
-            Body::Locals(Box::new(StreamedLocals { head, locals })).into()
-        }
-    })
+    match asked.form {
+        Form::Text(style) => Ok(text::locals(&locals, asked.detail(), style).into()),
+        Form::Json => asked.about(FrameVariables::of(locals)),
+    }
 }

@@ -1,12 +1,11 @@
 //! The waves of a dump.
 
-use serde_json::json;
-
 use super::answer::{Answer, Body, QuestionError};
 use super::asked::{Asked, Form};
 use super::parameter::{FULL, Parameter, Takes};
 use super::{Document, Question, Subject};
-use crate::report::json::{self, StreamedList, set};
+use crate::report::json::{ListedWave, Wave, WaveList};
+use crate::report::schema::Streamed;
 use crate::report::waves;
 use crate::session::Inspect;
 use crate::units::WaveId;
@@ -45,19 +44,13 @@ fn answer<'a>(asked: &Asked<'a>) -> Result<Answer<'a>, QuestionError> {
     let first = asked.arguments.index("first").unwrap_or(0);
     let count = asked.arguments.index("count").unwrap_or(usize::MAX);
     let item = move |(wave, session): (WaveId, &dyn Inspect)| {
-        let mut item = match session.wave(wave) {
-            Ok(info) => json::wave(&info),
-            Err(why) => json!({"thread": wave.0 + 1, "error": why.to_string()}),
-        };
-        if numbering.are_lanes() {
-            let threads = numbering.threads(wave);
-            set(&mut item, "thread", json!(threads.map(|(first, _)| first)));
-            set(&mut item, "threads", json!(threads));
+        let threads = numbering.are_lanes().then(|| numbering.threads(wave));
+        let first = threads.map_or(Some(u64::from(wave.0) + 1), |threads| threads.map(|(first, _)| first));
+        match session.wave(wave) {
+            Ok(info) => ListedWave::Wave(Box::new(Wave { thread: first, threads, ..Wave::of(&info) })),
+            Err(error) => ListedWave::Unreadable { thread: first, error: error.to_string() },
         }
-        item
     };
-    let items = move || -> Box<dyn Iterator<Item = serde_json::Value> + 'a> {
-        Box::new(waves.clone().into_iter().skip(first).take(count).map(item))
-    };
-    Ok(Body::List(StreamedList { key: "waves", items: Box::new(items) }).into())
+    let items = move || waves.clone().into_iter().skip(first).take(count).map(item);
+    Ok(Body::json(WaveList { waves: Streamed(items) }).into())
 }

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Style;
+use super::schema::{Hex, Lanes, Schema};
 use super::text::lane_list;
 use crate::codeobject::hex;
 use crate::session::{Disassembly, ListedInstruction, Symbolic};
@@ -117,42 +118,100 @@ fn lanes(one: &ListedInstruction) -> String {
     }
 }
 
+/// The instructions of a function.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ListingJson {
+    /// The frame's number in the wave's stack, 0 innermost.
+    frame: usize,
+    /// The frame's PC.
+    pc: Option<Hex>,
+    /// The function.
+    function: Option<String>,
+    /// Its first address.
+    start: Option<Hex>,
+    /// The address past its end.
+    end: Option<Hex>,
+    /// The code object's name.
+    code_object: Option<String>,
+    /// The processor of the instructions: `gfx90a`.
+    processor: String,
+    /// The tool that decoded them.
+    tool: Option<String>,
+    /// The instructions; empty: the first byte was not captured.
+    instructions: Vec<InstructionJson>,
+    /// Missing data, with reasons.
+    problems: Vec<String>,
+}
+
+impl Schema for ListingJson {
+    const NAME: &'static str = "disassemble";
+}
+
+/// An instruction.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct InstructionJson {
+    /// Its address.
+    address: Hex,
+    /// Its size in bytes.
+    size: u8,
+    /// Two digits a byte, lowest address first; null: the capture has the text only.
+    bytes: Option<String>,
+    /// The instruction, with its branch target after `#`.
+    text: String,
+    /// False for bytes that are no instruction; `text` is then the tool's output.
+    decoded: bool,
+    /// The function.
+    function: Option<String>,
+    /// Bytes from the start of the function.
+    offset: Option<u64>,
+    /// Source file.
+    file: Option<String>,
+    /// Source line.
+    line: Option<u64>,
+    /// Branch target.
+    target: Option<Hex>,
+    /// The target by its function: `<saxpy+484>`.
+    target_symbol: Option<String>,
+    /// Whether the frame continues here.
+    current: bool,
+    /// The lanes whose frame continues here, as far as known.
+    lanes: Lanes,
+    /// The active ones of them; null: unknown.
+    active: Option<Lanes>,
+}
+
 /// A listing as JSON.
 #[must_use]
-pub(crate) fn json(of: &Disassembly) -> Value {
-    let numbers = |lanes: LaneSet| lanes.iter().map(|lane| lane.0).collect::<Vec<_>>();
-    let each = of.instructions.iter().map(|one| {
-        let (target, target_symbol) = one.target.as_ref().map_or((None, None), |(address, symbol)| {
-            (Some(address.to_string()), symbol.as_ref().map(symbolic))
-        });
-        json!({
-            "address": one.address.to_string(),
-            "size": one.size,
-            "bytes": (!one.bytes.is_empty()).then(|| hex(&one.bytes)),
-            "text": instruction(one),
-            "decoded": one.is_decoded,
-            "function": one.symbol.as_ref().map(|symbol| &*symbol.function),
-            "offset": one.symbol.as_ref().map(|symbol| symbol.offset),
-            "file": one.file.as_deref(),
-            "line": one.line,
-            "target": target,
-            "target_symbol": target_symbol,
-            "current": one.is_pc,
-            "lanes": numbers(one.lanes),
-            "active": one.active.map(numbers),
-        })
+pub(crate) fn json(of: &Disassembly) -> ListingJson {
+    let (function, symbol) = (of.function.as_ref(), |one: &Symbolic| one.function.to_string());
+    let each = of.instructions.iter().map(|one| InstructionJson {
+        address: Hex(one.address.0),
+        size: one.size,
+        bytes: (!one.bytes.is_empty()).then(|| hex(&one.bytes)),
+        text: instruction(one),
+        decoded: one.is_decoded,
+        function: one.symbol.as_ref().map(symbol),
+        offset: one.symbol.as_ref().map(|symbol| symbol.offset),
+        file: one.file.as_deref().map(str::to_owned),
+        line: one.line,
+        target: one.target.as_ref().map(|(address, _)| Hex(address.0)),
+        target_symbol: one.target.as_ref().and_then(|(_, symbol)| symbol.as_ref().map(symbolic)),
+        current: one.is_pc,
+        lanes: Lanes(one.lanes),
+        active: one.active.map(Lanes),
     });
-    json!({
-        "thread": of.wave.0 + 1,
-        "frame": of.frame,
-        "pc": of.pc.map(|pc| pc.to_string()),
-        "function": of.function.as_ref().map(|function| &*function.name),
-        "start": of.function.as_ref().map(|function| format!("{:#x}", function.start)),
-        "end": of.function.as_ref().map(|function| format!("{:#x}", function.end)),
-        "code_object": of.code_object,
-        "processor": of.processor,
-        "tool": of.tool,
-        "instructions": each.collect::<Vec<_>>(),
-        "problems": of.problems,
-    })
+    ListingJson {
+        frame: of.frame,
+        pc: of.pc.map(|pc| Hex(pc.0)),
+        function: function.map(|function| function.name.to_string()),
+        start: function.map(|function| Hex(function.start)),
+        end: function.map(|function| Hex(function.end)),
+        code_object: of.code_object.clone(),
+        processor: of.processor.clone(),
+        tool: of.tool.clone(),
+        instructions: each.collect(),
+        problems: of.problems.clone(),
+    }
 }

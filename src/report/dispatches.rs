@@ -1,7 +1,8 @@
 //! Kernel launches as text and JSON.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use super::schema::{Hex, Run, Schema};
 use super::{Style, Table};
 use crate::notation::merged;
 use crate::session::DispatchInfo;
@@ -46,36 +47,96 @@ pub(crate) fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Sty
     table.render(style)
 }
 
+/// The kernel launches of a dump.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Dispatches {
+    /// The launches.
+    dispatches: Vec<Dispatch>,
+}
+
+impl Schema for Dispatches {
+    const NAME: &'static str = "dispatches";
+}
+
+/// A kernel launch; null: not captured.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Dispatch {
+    /// Id in the dump.
+    id: u32,
+    /// `AMDGPU Dispatch AGENT:QUEUE:DISPATCH (PKID PACKET)`.
+    name: String,
+    /// Id of the agent.
+    agent: u32,
+    /// Id of the queue.
+    queue: u32,
+    /// Id of the packet in its queue.
+    packet: Option<u64>,
+    /// The kernel's name.
+    kernel: Option<String>,
+    /// Work-items in the grid.
+    grid: Option<[u32; 3]>,
+    /// Work-items in a full work-group.
+    workgroup: Option<[u32; 3]>,
+    /// The fences of the packet.
+    fences: Option<PacketFences>,
+    /// Bytes of LDS of a work-group.
+    group_segment_size: Option<u64>,
+    /// Bytes of private memory of a work-item.
+    private_segment_size: Option<u64>,
+    /// Address of the kernel descriptor.
+    kernel_object: Option<Hex>,
+    /// Address of the kernel arguments.
+    kernarg: Option<Hex>,
+    /// Number of its waves.
+    waves: usize,
+    /// Threads of its waves, as runs of first and last.
+    threads: Vec<Run>,
+}
+
+/// The fences of a packet.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct PacketFences {
+    /// Whether the packet waits for the packets before it.
+    barrier: bool,
+    /// Scope of the acquire fence: `none`, `agent` or `system`.
+    acquire: &'static str,
+    /// Scope of the release fence.
+    release: &'static str,
+    /// `B|Aa|Rs`; `-` for none.
+    short: String,
+}
+
 /// Kernel launches as JSON; `threads` names a client's threads of a wave, first and last.
 #[must_use]
-pub(crate) fn json(dispatches: &[DispatchInfo], threads: &dyn Fn(WaveId) -> Option<(u64, u64)>) -> Value {
-    let each = dispatches.iter().map(|one| {
-        let address = |address: Option<crate::units::Address>| address.map(|address| address.to_string());
-        let fences = one.fences.map(|fences| {
-            json!({
-                "barrier": fences.barrier,
-                "acquire": fences.acquire.name(),
-                "release": fences.release.name(),
-                "short": fences.to_string(),
-            })
-        });
-        json!({
-            "id": one.id,
-            "name": one.name,
-            "agent": one.agent,
-            "queue": one.queue,
-            "packet": one.packet,
-            "kernel": one.kernel,
-            "grid": one.grid,
-            "workgroup": one.workgroup,
-            "fences": fences,
-            "group_segment_size": one.group_segment_size,
-            "private_segment_size": one.private_segment_size,
-            "kernel_object": address(one.kernel_object),
-            "kernarg": address(one.kernarg),
-            "waves": one.waves.len(),
-            "threads": merged(one.waves.iter().filter_map(|wave| threads(*wave))),
-        })
+pub(crate) fn json(
+    dispatches: &[DispatchInfo],
+    threads: &dyn Fn(WaveId) -> Option<(u64, u64)>,
+) -> Dispatches {
+    let address = |address: Option<crate::units::Address>| address.map(|address| Hex(address.0));
+    let each = dispatches.iter().map(|one| Dispatch {
+        id: one.id,
+        name: one.name.clone(),
+        agent: one.agent,
+        queue: one.queue,
+        packet: one.packet,
+        kernel: one.kernel.clone(),
+        grid: one.grid,
+        workgroup: one.workgroup,
+        fences: one.fences.map(|fences| PacketFences {
+            barrier: fences.barrier,
+            acquire: fences.acquire.name(),
+            release: fences.release.name(),
+            short: fences.to_string(),
+        }),
+        group_segment_size: one.group_segment_size,
+        private_segment_size: one.private_segment_size,
+        kernel_object: address(one.kernel_object),
+        kernarg: address(one.kernarg),
+        waves: one.waves.len(),
+        threads: merged(one.waves.iter().filter_map(|wave| threads(*wave))),
     });
-    json!({ "dispatches": each.collect::<Vec<_>>() })
+    Dispatches { dispatches: each.collect() }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Style;
-use super::expression;
+use super::expression::{self, ExpressionResult};
+use super::schema::{Hex, Schema};
 use super::text::{lane_list, pointed};
 use crate::codeobject::hex;
 use crate::dwarf::print;
@@ -53,36 +54,85 @@ fn line(lane: &LaneFound, style: Style) -> String {
     }
 }
 
-/// The result as JSON; `result` of each lane has the shape of `lanescope eval --cases --json`.
-#[must_use]
-pub fn json(evaluation: &Evaluation) -> Value {
-    json!({
-        "thread": evaluation.wave.0 + 1,
-        "pc": evaluation.pc.map(|pc| pc.to_string()),
-        "dialect": evaluation.dialect.name(),
-        "expression": evaluation.expression,
-        "expression_bytes": hex(&evaluation.bytes),
-        "lanes": evaluation.lanes.iter().map(lane_json).collect::<Vec<_>>(),
-    })
+/// An expression's result in some lanes.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Evaluated {
+    /// The wave's PC.
+    pc: Option<Hex>,
+    /// The dialect of the expression.
+    dialect: &'static str,
+    /// The expression as text; null: its bytes are no operations.
+    expression: Option<String>,
+    /// Its bytes, two digits each.
+    expression_bytes: String,
+    /// The results, lowest lane first.
+    lanes: Vec<LaneResult>,
 }
 
-fn lane_json(lane: &LaneFound) -> Value {
-    let number = lane.lane.0;
-    match &lane.found {
-        Found::Value(value) => json!({"lane": number, "result": expression::number(value, lane.lane)}),
-        Found::Failed { error, words } => {
-            json!({"lane": number, "result": expression::error(error), "why": words})
-        }
-        Found::Location { words, place, idiom, size, bytes, unread } => json!({
-            "lane": number,
-            "result": expression::location(place, lane.lane),
-            "location": words,
-            "legacy": idiom.is_some(),
-            "bits": size.map(|size| size.0),
-            "bytes": size.filter(|_| unread.is_none()).map(|_| byte_text(bytes)),
-            "why": unread,
-        }),
+impl Schema for Evaluated {
+    const NAME: &'static str = "eval";
+}
+
+/// An expression's result in a lane.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct LaneResult {
+    /// The lane.
+    lane: u8,
+    /// The result.
+    result: ExpressionResult,
+    /// The location, if the result is one.
+    #[serde(flatten)]
+    location: Option<LocationResult>,
+    /// The reason for missing bytes or a missing result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+/// A location of a lane with its bytes.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct LocationResult {
+    /// The location as text.
+    location: String,
+    /// Whether the expression was read as a compiler's idiom means it.
+    legacy: bool,
+    /// Number of bits; null: the location has no size.
+    bits: Option<u64>,
+    /// Two digits a byte, lowest address first; `xx`: not captured.
+    bytes: Option<String>,
+}
+
+/// The result as JSON.
+#[must_use]
+pub fn json(evaluation: &Evaluation) -> Evaluated {
+    Evaluated {
+        pc: evaluation.pc.map(|pc| Hex(pc.0)),
+        dialect: evaluation.dialect.name(),
+        expression: evaluation.expression.clone(),
+        expression_bytes: hex(&evaluation.bytes),
+        lanes: evaluation.lanes.iter().map(lane_json).collect(),
     }
+}
+
+fn lane_json(lane: &LaneFound) -> LaneResult {
+    let (result, location, why) = match &lane.found {
+        Found::Value(value) => (expression::number(value, lane.lane), None, None),
+        Found::Failed { error, words } => {
+            (ExpressionResult::Error(expression::error(error)), None, Some(words.clone()))
+        }
+        Found::Location { words, place, idiom, size, bytes, unread } => {
+            let location = LocationResult {
+                location: words.clone(),
+                legacy: idiom.is_some(),
+                bits: size.map(|size| size.0),
+                bytes: size.filter(|_| unread.is_none()).map(|_| byte_text(bytes)),
+            };
+            (expression::location(place, lane.lane), Some(location), unread.clone())
+        }
+    };
+    LaneResult { lane: lane.lane.0, result, location, why }
 }
 
 fn byte_text(bytes: &[Byte]) -> String {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Style;
+use super::schema::{Lanes, Schema};
 use super::text::lane_list;
 use crate::session::Explained;
 use crate::session::print::Explanation;
-use crate::units::WaveId;
 
 /// Each name with the source of its location, and the effect of that source.
 #[must_use]
@@ -39,21 +39,52 @@ pub(super) fn steps(explained: &[Explained], style: Style) -> String {
     text
 }
 
-/// Explanations as JSON.
-#[must_use]
-pub(crate) fn json(wave: WaveId, frame: usize, path: &str, explanations: &[Explanation]) -> Value {
-    json!({ "thread": wave.0 + 1, "frame": frame, "path": path, "names": names(explanations) })
+/// Explanations of the variables of a path.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PathExplanation {
+    /// The frame's number in the wave's stack, 0 innermost.
+    pub(crate) frame: usize,
+    /// The path.
+    pub(crate) path: String,
+    /// The names of the path.
+    pub(crate) names: Vec<ExplainedName>,
+}
+
+impl Schema for PathExplanation {
+    const NAME: &'static str = "explain";
+}
+
+/// A variable of a path.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ExplainedName {
+    /// Its name.
+    name: String,
+    /// The source of its location.
+    says: String,
+    /// The evaluation of the location, for each set of lanes with the same one.
+    explained: Vec<Trace>,
+}
+
+/// The evaluation of a location.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Trace {
+    /// The lanes.
+    lanes: Lanes,
+    /// A line for each operation.
+    lines: Vec<String>,
 }
 
 /// Each name of a path.
 #[must_use]
-pub(crate) fn names(explanations: &[Explanation]) -> Value {
-    let lanes = |explained: &Explained| {
-        let lanes: Vec<u8> = explained.lanes.iter().map(|lane| lane.0).collect();
-        json!({ "lanes": lanes, "lines": explained.lines })
+pub(crate) fn names(explanations: &[Explanation]) -> Vec<ExplainedName> {
+    let trace = |of: &Explained| Trace { lanes: Lanes(of.lanes), lines: of.lines.clone() };
+    let name = |of: &Explanation| ExplainedName {
+        name: of.name.clone(),
+        says: of.says.clone(),
+        explained: of.lanes.iter().map(trace).collect(),
     };
-    let names = explanations.iter().map(|of| {
-        json!({ "name": of.name, "says": of.says, "explained": of.lanes.iter().map(lanes).collect::<Vec<_>>() })
-    });
-    names.collect()
+    explanations.iter().map(name).collect()
 }

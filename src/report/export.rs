@@ -4,16 +4,25 @@
 
 mod bytes;
 mod share;
+mod types;
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use self::bytes::{Memory, is_stored};
 use self::share::{Share, bytes_of, registers_of};
+#[cfg(test)]
+pub(crate) use self::types::Members;
+pub use self::types::Provenance;
+use self::types::{
+    ExportedAgent, ExportedDispatch, ExportedGroup, ExportedObject, ExportedQueue, ExportedWave, Segment,
+};
+pub(crate) use self::types::{Head, RegisterText, Registers, named_registers};
 use super::fault;
-use super::json::set;
+use super::schema::{Document, Hex};
+use super::stack::CallStack;
 use crate::arch::RegisterValue;
 use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue, Wave};
 use crate::codeobject::hex;
@@ -35,9 +44,9 @@ const PRIVATE_LANE: AddressSpace = AddressSpace(5);
 pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) -> io::Result<()> {
     let dump = reader.dump();
     let capture = dump.capture();
-    write!(out, "{{\"name\":{}", json!(capture.name))?;
-    member(out, "provenance", &provenance(capture))?;
-    member(out, "problems", &json!(dump.problems()))?;
+    begin(out, &Document::new(Head { name: capture.name.clone() }))?;
+    member(out, "provenance", &Provenance::of(capture))?;
+    member(out, "problems", dump.problems())?;
     member(out, "faults", &fault::json(&capture.faults))?;
     member(out, "agents", &agents(capture))?;
     let mut left = MAX_PACKETS;
@@ -53,14 +62,16 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     let mut share = Share::of(capture, &chosen);
     list(out, "workgroups", capture.workgroups.iter(), |out, group| {
         let queue = group.queue.and_then(|index| capture.queues.get(index));
-        let facts = json!({
-            "id": group.id,
-            "queue_id": queue.map(|queue| queue.id),
-            "packet_id": group.dispatch.and_then(|index| *ids.get(index)?),
-            "coord": group.position,
-            "local_bytes": group.lds_size,
-        });
-        begin(out, &facts)?;
+        begin(
+            out,
+            &ExportedGroup {
+                id: group.id,
+                queue_id: queue.map(|queue| queue.id),
+                packet_id: group.dispatch.and_then(|index| *ids.get(index)?),
+                coord: group.position,
+                local_bytes: group.lds_size,
+            },
+        )?;
         match share.take(bytes_of(&group.lds)) {
             Ok(()) => {
                 out.write_all(b",\"local\":")?;
@@ -74,24 +85,19 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     out.write_all(b"}\n")
 }
 
-fn member(out: &mut dyn Write, key: &str, value: &Value) -> io::Result<()> {
+fn member(out: &mut dyn Write, key: &str, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     write!(out, ",\n\"{key}\":")?;
     json_to(out, value)
 }
 
-fn json_to(out: &mut dyn Write, value: &Value) -> io::Result<()> {
+fn json_to(out: &mut dyn Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     serde_json::to_writer(out, value).map_err(io::Error::from)
 }
 
 /// Writes an object without its end: members that are too large for memory follow.
-fn begin(out: &mut dyn Write, facts: &Value) -> io::Result<()> {
-    let mut separator = "{";
-    for (key, value) in facts.as_object().into_iter().flatten() {
-        write!(out, "{separator}{}:", json!(key))?;
-        json_to(out, value)?;
-        separator = ",";
-    }
-    Ok(())
+fn begin(out: &mut dyn Write, facts: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string(facts)?;
+    out.write_all(text.strip_suffix('}').unwrap_or(&text).as_bytes())
 }
 
 fn list<T>(
@@ -108,61 +114,47 @@ fn list<T>(
     out.write_all(b"]")
 }
 
-fn provenance(capture: &Capture) -> Value {
-    let from = &capture.provenance;
-    json!({
-        "format": from.format,
-        "producer": from.producer,
-        "created": from.created,
-        "host": from.host,
-        "command": from.command,
-        "note": from.note,
-    })
-}
-
-fn agents(capture: &Capture) -> Value {
+fn agents(capture: &Capture) -> Vec<ExportedAgent> {
     let each = capture.agents.iter().map(|agent| {
         let hardware = |of: fn(&Hardware) -> u32| agent.hardware.as_ref().map(of);
         let mut apertures: Vec<_> = agent.apertures.iter().collect();
         apertures.sort();
-        let name = |id: AddressSpace| agent.target.space(id).map_or(id.to_string(), |space| space.name.clone());
-        let apertures: serde_json::Map<String, Value> =
-            apertures.into_iter().map(|(space, base)| (name(*space), json!(base.0))).collect();
-        json!({ "gpu_id": agent.id, "architecture": agent.target.name, "name": agent.name, "apertures": apertures,
-            "pci_vendor": hardware(|hardware| hardware.vendor),
-            "pci_device": hardware(|hardware| hardware.device),
-            "pci_slot": hardware(|hardware| hardware.location),
-            "execution_units": hardware(|hardware| hardware.simds),
-            "max_waves_per_eu": hardware(|hardware| hardware.waves_per_simd),
-            "xccs": hardware(|hardware| hardware.xccs),
-        })
+        let name =
+            |id: AddressSpace| agent.target.space(id).map_or(id.to_string(), |space| space.name.clone());
+        ExportedAgent {
+            gpu_id: agent.id,
+            architecture: agent.target.name.clone(),
+            name: agent.name.clone(),
+            apertures: apertures.into_iter().map(|(space, base)| (name(*space), Hex(base.0))).collect(),
+            pci_vendor: hardware(|hardware| hardware.vendor),
+            pci_device: hardware(|hardware| hardware.device),
+            pci_slot: hardware(|hardware| hardware.location),
+            execution_units: hardware(|hardware| hardware.simds),
+            max_waves_per_eu: hardware(|hardware| hardware.waves_per_simd),
+            xccs: hardware(|hardware| hardware.xccs),
+        }
     });
     each.collect()
 }
 
 /// A queue; `left`: number of packets that the document may still hold.
-fn queue(capture: &Capture, queue: &Queue, left: &mut u64) -> io::Result<Value> {
+fn queue(capture: &Capture, queue: &Queue, left: &mut u64) -> io::Result<ExportedQueue> {
     let ring = queue.ring;
     let active = active_packets(queue);
     let fits = active.filter(|active| active <= left);
     *left -= fits.unwrap_or(0);
-    let mut value = json!({
-        "queue_id": queue.id,
-        "gpu_id": capture.agents.get(queue.agent).map(|agent| agent.id),
-        "name": queue.name,
-        "type": ring.map(|_| "HSA_AQL"),
-        "address": ring.map(|ring| ring.address),
-        "size": ring.map(|ring| ring.size),
-        "read_packet": ring.and_then(|ring| ring.read),
-        "write_packet": ring.and_then(|ring| ring.write),
-        "packet_bytes": fits.map(|_| packets(capture, queue)).transpose()?.flatten(),
-    });
-    if fits.is_none()
-        && let Some(active) = active
-    {
-        set(&mut value, "packets_left_out", active);
-    }
-    Ok(value)
+    Ok(ExportedQueue {
+        queue_id: queue.id,
+        gpu_id: capture.agents.get(queue.agent).map(|agent| agent.id),
+        name: queue.name.clone(),
+        queue_type: ring.map(|_| "HSA_AQL"),
+        address: ring.map(|ring| Hex(ring.address)),
+        size: ring.map(|ring| ring.size),
+        read_packet: ring.and_then(|ring| ring.read),
+        write_packet: ring.and_then(|ring| ring.write),
+        packet_bytes: fits.map(|_| packets(capture, queue)).transpose()?.flatten(),
+        packets_left_out: if fits.is_none() { active } else { None },
+    })
 }
 
 /// Number of packets between a queue's read and its write index; `None` if it is unknown or exceeds the ring's
@@ -204,52 +196,52 @@ fn packet_ids(capture: &Capture) -> Vec<Option<u64>> {
     each.collect()
 }
 
-fn dispatches(dump: &Dump, ids: &[Option<u64>]) -> Value {
+fn dispatches(dump: &Dump, ids: &[Option<u64>]) -> Vec<ExportedDispatch> {
     let capture = dump.capture();
     let each = capture.dispatches.iter().zip(ids).map(|(dispatch, id)| {
         let bits = |low: u16, mask: u16| dispatch.header.map(|header| header >> low & mask);
-        json!({
-            "packet_id": id,
-            "queue_id": capture.queues.get(dispatch.queue).map(|queue| queue.id),
-            "kernel": dump.kernel_name(dispatch),
-            "grid_sizes": dispatch.grid,
-            "workgroup_sizes": dispatch.workgroup,
-            "private_segment_size": dispatch.private_segment_size,
-            "group_segment_size": dispatch.group_segment_size,
-            "kernel_argument_segment_address": dispatch.kernarg.map(|address| address.0),
-            "kernel_descriptor_address": dispatch.kernel_object.map(|address| address.0),
-            "kernel_code_entry_address": dispatch.entry.map(|address| address.0),
-            "kernel_completion_address": dispatch.completion.map(|signal| signal.0),
-            "grid_dimensions": dispatch.dimensions,
-            "barrier": bits(8, 1),
-            "acquire_fence": bits(9, 3),
-            "release_fence": bits(11, 3),
-        })
+        ExportedDispatch {
+            packet_id: *id,
+            queue_id: capture.queues.get(dispatch.queue).map(|queue| queue.id),
+            kernel: dump.kernel_name(dispatch),
+            grid_sizes: dispatch.grid,
+            workgroup_sizes: dispatch.workgroup,
+            private_segment_size: dispatch.private_segment_size,
+            group_segment_size: dispatch.group_segment_size,
+            kernel_argument_segment_address: dispatch.kernarg.map(|address| Hex(address.0)),
+            kernel_descriptor_address: dispatch.kernel_object.map(|address| Hex(address.0)),
+            kernel_code_entry_address: dispatch.entry.map(|address| Hex(address.0)),
+            kernel_completion_address: dispatch.completion.map(|signal| Hex(signal.0)),
+            grid_dimensions: dispatch.dimensions,
+            barrier: bits(8, 1),
+            acquire_fence: bits(9, 3),
+            release_fence: bits(11, 3),
+        }
     });
     each.collect()
 }
 
-fn code_objects(dump: &Dump) -> Value {
+fn code_objects(dump: &Dump) -> Vec<ExportedObject> {
     let capture = dump.capture();
-    let each = capture.code_objects.iter().zip(dump.code_objects()).map(|(object, info)| {
-        json!({
-            "uri": object.uri,
-            "name": object.name,
-            "load_address": object.address.0,
-            "size": info.size,
-            "build_id": object.build_id.as_deref().map(hex),
-            "gpu_id": object.agent.and_then(|agent| capture.agents.get(agent)).map(|agent| agent.id),
-            "origin": info.origin,
-            "problem": info.problem(),
-        })
+    let each = capture.code_objects.iter().zip(dump.code_objects()).map(|(object, info)| ExportedObject {
+        uri: object.uri.clone(),
+        name: object.name.clone(),
+        load_address: Hex(object.address.0),
+        size: info.size,
+        build_id: object.build_id.as_deref().map(hex),
+        gpu_id: object.agent.and_then(|agent| capture.agents.get(agent)).map(|agent| agent.id),
+        problem: info.problem(),
+        origin: info.origin,
     });
     each.collect()
 }
 
-fn segments(map: &MemoryMap) -> Value {
-    let each = map.segments().iter().map(
-        |segment| json!({ "address": segment.address, "size": segment.extent.length, "name": segment.name }),
-    );
+fn segments(map: &MemoryMap) -> Vec<Segment> {
+    let each = map.segments().iter().map(|segment| Segment {
+        address: Hex(segment.address),
+        size: segment.extent.length,
+        name: segment.name.clone(),
+    });
     each.collect()
 }
 
@@ -271,7 +263,7 @@ fn wave(
     let words = |error: crate::session::ReadError| io::Error::other(error.to_string());
     let info = crate::session::wave_info(reader, id).map_err(words)?;
     let wave = reader.wave(id).map_err(words)?;
-    let mut registers = serde_json::Map::new();
+    let mut registers = Registers::new();
     let vectors = share.take(registers_of(wave));
     let has = has_blocks(wave);
     for (register, has) in wave.kind.registers().iter().zip(has) {
@@ -284,47 +276,43 @@ fn wave(
         }
         let value = reader.register(id, register.id).map_err(words)?;
         if value.known() != 0 {
-            registers.insert(register.name.clone(), register_json(&value, register.is_vector()));
+            registers.push((register.name.clone(), register_json(&value, register.is_vector())));
         }
     }
     let dispatch = capture.workgroup_of(wave).and_then(|group| group.dispatch);
-    let lanes = wave.kind.wave_size.lanes();
     let stack = crate::session::wave_stack(reader, id, None).map_err(words)?;
-    let mut frames = super::stack::frames_json(&stack);
+    let CallStack { mut frames, end: frames_end } = CallStack::of(&stack);
     let frames_left_out = share.cut_frames(&mut frames);
-    let stop = info.stop.as_ref().map(|stop| stop.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>());
-    let mut facts = json!({
-        "ordinal": id.0,
-        "id": wave.id,
-        "name": info.name,
-        "architecture": wave.kind.target.name,
-        "gpu_id": info.agent,
-        "queue_id": info.queue,
-        "workgroup": wave.workgroup,
-        "packet_id": dispatch.and_then(|index| *ids.get(index)?),
-        "coord": info.workgroup,
-        "wave_in_group": wave.wave_in_group,
-        "lanes": lanes,
-        "pc": info.pc.map(|pc| pc.0),
-        "exec": info.exec.map(|exec| exec.0),
-        "stop_reasons": stop,
-        "unconfirmed": info.unconfirmed,
-        "unchecked": info.unchecked,
-        "frames": frames,
-        "frames_end": super::stack::end_json(&stack.end),
-        "sgpr_count": wave.sgpr_count,
-        // Present and empty if only vectors were captured and their bound left them out.
-        "registers": (vectors.is_err() || !registers.is_empty()).then_some(registers),
-        "private_wave_bytes": wave.private_size,
-        "private_note": wave.private.segments().first().and_then(|segment| segment.name.as_deref()),
-    });
-    if frames_left_out > 0 {
-        set(&mut facts, "frames_left_out", frames_left_out);
-    }
-    if let Err(left_out) = vectors {
-        set(&mut facts, "vectors_left_out", left_out);
-    }
-    begin(out, &facts)?;
+    begin(
+        out,
+        &ExportedWave {
+            ordinal: id.0,
+            id: wave.id,
+            name: info.name,
+            architecture: wave.kind.target.name.clone(),
+            gpu_id: info.agent,
+            queue_id: info.queue,
+            workgroup: wave.workgroup,
+            packet_id: dispatch.and_then(|index| *ids.get(index)?),
+            coord: info.workgroup,
+            wave_in_group: wave.wave_in_group,
+            lanes: wave.kind.wave_size.lanes(),
+            pc: info.pc.map(|pc| Hex(pc.0)),
+            exec: info.exec.map(|exec| Hex(exec.0)),
+            stop_reasons: info.stop,
+            unconfirmed: info.unconfirmed,
+            unchecked: info.unchecked,
+            frames,
+            frames_end,
+            sgpr_count: wave.sgpr_count,
+            // Present and empty if only vectors were captured and their bound left them out.
+            registers: (vectors.is_err() || !registers.is_empty()).then_some(registers),
+            private_wave_bytes: wave.private_size,
+            private_note: wave.private.segments().first().and_then(|segment| segment.name.clone()),
+            frames_left_out,
+            vectors_left_out: vectors.err(),
+        },
+    )?;
     if let Err(left_out) = share.take(bytes_of(&wave.private)) {
         return write!(out, ",\"private_lane\":null,\"private_wave\":null,\"private_left_out\":{left_out}}}");
     }
@@ -357,25 +345,30 @@ fn has_blocks(wave: &Wave) -> Vec<bool> {
 }
 
 /// All hex digits of a register, `x` for the missing digits of a scalar; for a vector with missing lanes, one item a
-/// lane; null for none.
-pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Value {
+/// lane; `None`: not captured.
+pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Option<RegisterText> {
     if value.known() == 0 {
-        return Value::Null;
+        return None;
     }
     if value.is_whole() {
-        return json!(hex(value.bytes()));
+        return Some(RegisterText::Whole(hex(value.bytes())));
     }
-    if !vector {
-        let dword = |index| value.dword(index).map_or("x".repeat(8), |dword| hex(&dword.to_le_bytes()));
-        return json!((0..value.dwords()).map(dword).collect::<String>());
-    }
-    (0..value.dwords()).map(|lane| json!(value.dword(lane).map(|dword| hex(&dword.to_le_bytes())))).collect()
+    Some(match vector {
+        false => {
+            let dword = |index| value.dword(index).map_or("x".repeat(8), |dword| hex(&dword.to_le_bytes()));
+            RegisterText::Whole((0..value.dwords()).map(dword).collect())
+        }
+        true => {
+            let dword = |lane| value.dword(lane).map(|dword| hex(&dword.to_le_bytes()));
+            RegisterText::Lanes((0..value.dwords()).map(dword).collect())
+        }
+    })
 }
 
 /// Lanes of a vector register: hex digits or null for each.
-pub(crate) fn lanes_json(value: &RegisterValue, lanes: LaneSet) -> Value {
+pub(crate) fn lanes_json(value: &RegisterValue, lanes: LaneSet) -> RegisterText {
     let dword = |lane: LaneId| value.dword(u16::from(lane.0)).map(|dword| hex(&dword.to_le_bytes()));
-    lanes.iter().map(|lane| json!(dword(lane))).collect()
+    RegisterText::Lanes(lanes.iter().map(dword).collect())
 }
 
 /// Writes private memory in the view of one lane.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::json::set;
+use super::schema::{Hex, Schema};
 use crate::capture::{
     FailedAssertion, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation, PAGE,
 };
@@ -114,41 +114,120 @@ fn reporter(source: FaultSource, place: Option<&FileLocation>) -> String {
     format!("{name} ({}{})", place.file, line.unwrap_or_default())
 }
 
+/// The reported faults of a dump.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Faults {
+    /// The faults.
+    pub faults: Vec<ReportedFault>,
+}
+
+impl Schema for Faults {
+    const NAME: &'static str = "faults";
+}
+
+/// A reported fault; null: the report does not have it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReportedFault {
+    /// `page`, `memory`, `aperture`, `illegal_instruction`, `exception`, `ecc`, `assertion`, `launch` or
+    /// `queue`.
+    pub kind: &'static str,
+    /// The first address.
+    pub address: Option<Hex>,
+    /// Number of covered bytes, 4096 for a page.
+    pub bytes: Option<u64>,
+    /// Whether the reporter marks the address as inexact.
+    pub inexact: Option<bool>,
+    /// The first byte of the page.
+    pub page: Option<Hex>,
+    /// `read`, `write` or `execute`.
+    pub access: Option<&'static str>,
+    /// Names of docs/dump-format.md, in the order of the report.
+    pub reasons: Vec<&'static str>,
+    /// Whether the report lists all reasons.
+    pub all_reasons: bool,
+    /// The driver's number of the GPU.
+    pub node: Option<u32>,
+    /// The dump's id of the agent.
+    pub gpu: Option<u32>,
+    /// The hardware client.
+    pub client: Option<String>,
+    /// The kernel.
+    pub kernel: Option<String>,
+    /// Process id.
+    pub process: Option<u32>,
+    /// The assertion of a report of one.
+    pub assertion: Option<ReportedAssertion>,
+    /// The first reporter, by a name of docs/dump-format.md.
+    pub source: &'static str,
+    /// The place of the first report.
+    pub place: Option<FileLocation>,
+    /// Further reports of the same fault.
+    pub also: Vec<Report>,
+}
+
+/// A failed assertion as the program prints it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReportedAssertion {
+    /// The condition.
+    pub condition: String,
+    /// The source file by the compiler's name.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u64>,
+    /// The function with its parameters.
+    pub function: Option<String>,
+}
+
+fn assertion_json(of: &FailedAssertion) -> ReportedAssertion {
+    ReportedAssertion {
+        condition: of.condition.clone(),
+        file: of.file.clone(),
+        line: of.line,
+        function: of.function.clone(),
+    }
+}
+
+/// A report of a fault.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Report {
+    /// The reporter.
+    pub source: &'static str,
+    /// The place of the report.
+    pub place: Option<FileLocation>,
+}
+
 /// Faults as JSON.
 #[must_use]
-pub fn json(faults: &[Fault]) -> Value {
+pub fn json(faults: &[Fault]) -> Vec<ReportedFault> {
     faults.iter().map(one).collect()
 }
 
 /// A fault as JSON.
 #[must_use]
-pub(crate) fn one(fault: &Fault) -> Value {
+pub(crate) fn one(fault: &Fault) -> ReportedFault {
     let address = fault.address;
-    let reasons: Vec<_> = fault.reasons.iter().copied().map(FaultReason::name).collect();
-    let mut answer = json!({
-        "kind": fault.kind.name(),
-        "address": address.map(|address| format!("{:#x}", address.start)),
-        "bytes": address.map(|address| address.bytes),
-        "inexact": address.map(|address| address.is_inexact),
-        "access": fault.access.map(FaultAccess::name),
-        "reasons": reasons,
-        "all_reasons": fault.has_all_reasons,
-        "node": fault.node,
-        "gpu": fault.agent,
-        "client": fault.client,
-        "kernel": fault.kernel,
-        "process": fault.process,
-        "assertion": fault.assertion.as_ref().map(|of| json!({
-            "condition": of.condition,
-            "file": of.file,
-            "line": of.line,
-            "function": of.function,
-        })),
-        "source": fault.source.name(),
-        "place": fault.place,
-    });
-    let also = fault.also.iter();
-    let also = also.map(|also| json!({ "source": also.source.name(), "place": also.place }));
-    set(&mut answer, "also", also.collect::<Value>());
-    answer
+    let also = fault.also.iter().map(|also| Report { source: also.source.name(), place: also.place.clone() });
+    ReportedFault {
+        kind: fault.kind.name(),
+        address: address.map(|address| Hex(address.start)),
+        bytes: address.map(|address| address.bytes),
+        inexact: address.map(|address| address.is_inexact),
+        page: address.map(|address| Hex(address.start & !(PAGE - 1))),
+        access: fault.access.map(FaultAccess::name),
+        reasons: fault.reasons.iter().copied().map(FaultReason::name).collect(),
+        all_reasons: fault.has_all_reasons,
+        node: fault.node,
+        gpu: fault.agent,
+        client: fault.client.clone(),
+        kernel: fault.kernel.clone(),
+        process: fault.process,
+        assertion: fault.assertion.as_ref().map(assertion_json),
+        source: fault.source.name(),
+        place: fault.place.clone(),
+        also: also.collect(),
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::json::set;
+use super::schema::{Lanes, Run, Schema};
 use super::text::lane_list;
 use super::{Style, stack};
 use crate::notation::{counted, list, plural, range, ranges};
@@ -109,45 +109,120 @@ pub fn number_list(mut numbers: Vec<u64>) -> String {
     list(numbers)
 }
 
-/// All groups; waves as runs of first and last, as thread numbers and as the dump's ids. `threads`: the numbers of a
-/// member's threads.
+/// Waves or lanes by call stack.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GroupsByKind {
+    /// `waves` or `lanes`.
+    pub of: &'static str,
+    /// The criterion for equal stacks: `function`, `line` or `pc`.
+    pub by: &'static str,
+    /// The groups of each kind of waves.
+    pub kinds: Vec<GroupsOfKind>,
+}
+
+impl Schema for GroupsByKind {
+    const NAME: &'static str = "groups";
+}
+
+/// The groups of a kind of waves.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GroupsOfKind {
+    /// The GPU and the wave size: `gfx90a:wave64`.
+    pub kind: String,
+    /// The groups: faults first, then the largest.
+    pub groups: Vec<StackGroup>,
+}
+
+/// Waves or lanes with equal call stacks.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StackGroup {
+    /// Number of waves, or of lanes.
+    pub count: usize,
+    /// Whether a wave of the group faulted.
+    pub faulted: bool,
+    /// Threads as runs of first and last.
+    pub threads: Vec<Run>,
+    /// Ids of waves as runs of first and last.
+    pub waves: Vec<Run>,
+    /// The causes of the stops.
+    pub causes: Vec<CauseCount>,
+    /// The stack of the first member.
+    #[serde(flatten)]
+    pub stack: stack::CallStack,
+    /// States of the lanes, in groups of lanes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<Vec<StateCount>>,
+    /// The lanes of each wave, in groups of lanes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub members: Option<Vec<GroupMembers>>,
+}
+
+/// Waves that stopped for one cause.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CauseCount {
+    /// The cause as text.
+    pub cause: String,
+    /// Number of waves.
+    pub waves: usize,
+}
+
+/// Lanes of one state.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StateCount {
+    /// `active`, `inactive` or `not_entered`; null: unknown.
+    pub state: Option<&'static str>,
+    /// Number of lanes.
+    pub lanes: usize,
+}
+
+/// Waves with the same lanes in a group.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GroupMembers {
+    /// Threads as runs of first and last.
+    pub threads: Vec<Run>,
+    /// Ids of waves as runs of first and last.
+    pub waves: Vec<Run>,
+    /// The lanes.
+    pub lanes: Lanes,
+}
+
+/// All groups of a kind; `threads`: the numbers of a member's threads.
 #[must_use]
-pub fn json(groups: &Groups, threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
-    let each = groups.groups.iter().map(|group| {
-        let mut value = json!({
-            "count": group.count,
-            "faulted": group.faulted,
-            "threads": ranges(group.members.iter().flat_map(threads)),
-            "waves": ranges(group.members.iter().map(|member| member.id)),
-            "causes": group.causes.iter().map(|(cause, count)| json!({ "cause": cause, "waves": count })).collect::<Vec<_>>(),
-            "frames": stack::frames_json(&group.stack),
-            "end": stack::end_json(&group.stack.end),
-        });
-        if groups.grouping.lanes {
-            let states = group.states.iter().map(|(state, count)| {
-                json!({ "state": state.map(LaneState::name), "lanes": count })
-            });
-            set(&mut value, "states", states.collect::<Vec<_>>());
-            set(&mut value, "members", members_json(&group.members, threads));
-        }
-        value
+pub fn json(groups: &Groups, kind: String, threads: &dyn Fn(&Member) -> Vec<u64>) -> GroupsOfKind {
+    let by_lane = groups.grouping.lanes;
+    let each = groups.groups.iter().map(|group| StackGroup {
+        count: group.count,
+        faulted: group.faulted,
+        threads: ranges(group.members.iter().flat_map(threads)),
+        waves: ranges(group.members.iter().map(|member| member.id)),
+        causes: group
+            .causes
+            .iter()
+            .map(|(cause, waves)| CauseCount { cause: cause.clone(), waves: *waves })
+            .collect(),
+        stack: stack::CallStack::of(&group.stack),
+        states: by_lane.then(|| group.states.iter().map(state_count).collect()),
+        members: by_lane.then(|| members_json(&group.members, threads)),
     });
-    json!({
-        "of": if groups.grouping.lanes { "lanes" } else { "waves" },
-        "by": groups.grouping.by.name(),
-        "groups": each.collect::<Vec<_>>(),
-    })
+    GroupsOfKind { kind, groups: each.collect() }
+}
+
+fn state_count((state, lanes): &(Option<LaneState>, usize)) -> StateCount {
+    StateCount { state: state.map(LaneState::name), lanes: *lanes }
 }
 
 /// Merges waves with the same lanes of the group.
-fn members_json(members: &[Member], threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
-    let parts = members.chunk_by(|one, next| one.lanes == next.lanes).map(|part| {
-        let lanes = part.first().and_then(|member| member.lanes).unwrap_or(LaneSet::EMPTY);
-        json!({
-            "threads": ranges(part.iter().flat_map(threads)),
-            "waves": ranges(part.iter().map(|member| member.id)),
-            "lanes": lanes.iter().map(|lane| lane.0).collect::<Vec<_>>(),
-        })
+fn members_json(members: &[Member], threads: &dyn Fn(&Member) -> Vec<u64>) -> Vec<GroupMembers> {
+    let parts = members.chunk_by(|one, next| one.lanes == next.lanes).map(|part| GroupMembers {
+        threads: ranges(part.iter().flat_map(threads)),
+        waves: ranges(part.iter().map(|member| member.id)),
+        lanes: Lanes(part.first().and_then(|member| member.lanes).unwrap_or(LaneSet::EMPTY)),
     });
     parts.collect()
 }

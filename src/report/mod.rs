@@ -17,6 +17,7 @@ pub mod lanes;
 pub(crate) mod objects;
 pub mod print;
 pub mod registers;
+pub mod schema;
 pub mod spaces;
 pub mod stack;
 mod table;

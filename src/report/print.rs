@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Style;
-use super::json::{lane_value, set};
+use super::explain::ExplainedName;
+use super::json::LaneValue;
 use super::lanes::{self, Cell, Detail};
+use super::schema::{Hex, Schema};
 use super::text::{beside, lane_mark, shown};
+use crate::debuginfo::format::{Letter, Value};
 use crate::session::LaneState;
 use crate::session::print::{Printed, PrintedLane};
 
@@ -36,22 +39,65 @@ pub fn text(printed: &Printed, detail: Detail, style: Style) -> String {
     text
 }
 
-/// The value of a path as JSON; docs/protocol.md documents the shape.
+/// The value of a path in some lanes.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PrintedPath {
+    /// The frame's number in the wave's stack, 0 innermost.
+    pub frame: usize,
+    /// The frame's PC.
+    pub pc: Hex,
+    /// The path.
+    pub path: String,
+    /// The type of the value.
+    #[serde(rename = "type")]
+    pub type_name: Option<String>,
+    /// The value in each lane.
+    pub lanes: Vec<PathValue>,
+    /// Explanations of the path's variables, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) names: Option<Vec<ExplainedName>>,
+}
+
+impl Schema for PrintedPath {
+    const NAME: &'static str = "print";
+}
+
+/// The value of a path in a lane.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PathValue {
+    /// The value.
+    #[serde(flatten)]
+    pub value: LaneValue,
+    /// Whether the lane is active in the frame; null: unknown.
+    pub active: Option<bool>,
+    /// The value as a tree.
+    pub tree: Option<Value>,
+    /// The first part of a partial value that was not captured.
+    pub missing: Option<String>,
+}
+
+/// The value of a path as JSON; `letter`: the requested number format, if any.
 #[must_use]
-pub fn json(printed: &Printed) -> Value {
+pub fn json(printed: &Printed, letter: Option<Letter>) -> PrintedPath {
     let lanes = printed.lanes.iter().map(|lane| {
-        let mut value = lane_value(&lane.value, &printed.states);
-        set(&mut value, "active", lane.state.map(|state| state == LaneState::Active));
-        set(&mut value, "tree", json!(lane.tree));
-        set(&mut value, "missing", json!(lane.missing));
-        value
+        let mut value = LaneValue::of(&lane.value, &printed.states);
+        // `print/o` and `print/t` have digits of another base.
+        value.number = value.number.filter(|_| letter.is_none());
+        PathValue {
+            value,
+            active: lane.state.map(|state| state == LaneState::Active),
+            tree: lane.tree.clone(),
+            missing: lane.missing.clone(),
+        }
     });
-    json!({
-        "thread": printed.wave.0 + 1,
-        "frame": printed.frame,
-        "pc": printed.pc.to_string(),
-        "path": printed.path,
-        "type": printed.type_name,
-        "lanes": lanes.collect::<Vec<_>>(),
-    })
+    PrintedPath {
+        frame: printed.frame,
+        pc: Hex(printed.pc.0),
+        path: printed.path.clone(),
+        type_name: printed.type_name.clone(),
+        lanes: lanes.collect(),
+        names: None,
+    }
 }

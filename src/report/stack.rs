@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Style;
+use super::schema::{Hex, Lanes, Schema};
 use crate::notation::{list, plural};
 use crate::session::{LaneStack, SourceError, Stack, StackEnd, StackFrame};
 use crate::units::LaneSet;
@@ -24,7 +25,7 @@ pub(crate) fn brief(stack: &Stack, style: Style) -> String {
 
 /// `no unwind information`
 fn name(end: &StackEnd) -> String {
-    end.name().replace('-', " ")
+    end.name().replace('_', " ")
 }
 
 fn with_end(stack: &Stack, words: &dyn Fn(&StackEnd) -> String, style: Style) -> String {
@@ -106,50 +107,131 @@ fn lanes_words(lanes: LaneSet) -> String {
     format!("{noun} {}:", list(lanes.iter().map(|lane| lane.0)))
 }
 
+/// The call stack of a wave or a lane.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WaveStack {
+    /// The lane; null: the wave as a whole.
+    pub lane: Option<u8>,
+    /// The stack.
+    #[serde(flatten)]
+    pub stack: CallStack,
+}
+
+impl Schema for WaveStack {
+    const NAME: &'static str = "backtrace";
+}
+
+/// The call stacks of lanes.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LaneStacks {
+    /// The stacks, equal ones once.
+    pub stacks: Vec<StackOfLanes>,
+}
+
+impl Schema for LaneStacks {
+    const NAME: &'static str = "backtraces";
+}
+
+/// A call stack of some lanes.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StackOfLanes {
+    /// The lanes.
+    pub lanes: Lanes,
+    /// The stack.
+    #[serde(flatten)]
+    pub stack: CallStack,
+}
+
 /// A call stack.
-#[must_use]
-pub fn json(stack: &Stack) -> Value {
-    json!({
-        "thread": stack.wave.0 + 1,
-        "lane": stack.lane.map(|lane| lane.0),
-        "frames": frames_json(stack),
-        "end": end_json(&stack.end),
-    })
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CallStack {
+    /// The frames, innermost first.
+    pub frames: Vec<Frame>,
+    /// The end of the stack.
+    pub end: End,
 }
 
-/// The stacks of several lanes of a wave.
-#[must_use]
-pub fn lanes_json(wave: crate::units::WaveId, stacks: &[LaneStack]) -> Value {
-    let each = stacks.iter().map(|LaneStack { lanes, stack }| {
-        json!({
-            "lanes": lanes.iter().map(|lane| lane.0).collect::<Vec<_>>(),
-            "frames": frames_json(stack),
-            "end": end_json(&stack.end),
-        })
-    });
-    json!({ "thread": wave.0 + 1, "stacks": each.collect::<Vec<_>>() })
+/// A frame.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Frame {
+    /// Index in this stack, 0 innermost.
+    pub level: usize,
+    /// Number in the wave's stack, for questions about variables; null: the lane is at another position.
+    pub frame: Option<usize>,
+    /// Physical frame, 0 innermost: inlined calls share the one of the function that contains them.
+    pub physical: usize,
+    /// Whether the call was inlined.
+    pub inlined: bool,
+    /// The function.
+    pub function: Option<String>,
+    /// Source file; in an outer frame, of the call.
+    pub file: Option<String>,
+    /// Source line.
+    pub line: Option<u64>,
+    /// Source column.
+    pub column: Option<u64>,
+    /// The PC; in a caller the return address; for a lane its own, null if unknown.
+    pub pc: Option<Hex>,
+    /// The canonical frame address as text.
+    pub cfa: Option<String>,
+    /// The code object's name.
+    pub code_object: Option<String>,
+    /// The reason for missing data.
+    pub problem: Option<String>,
 }
 
-pub(super) fn frames_json(stack: &Stack) -> Value {
-    let frames = stack.frames.iter().map(|frame| {
-        json!({
-            "level": frame.level,
-            "frame": frame.of_wave,
-            "physical": frame.physical,
-            "inlined": frame.inlined,
-            "function": frame.function,
-            "file": frame.file,
-            "line": frame.line,
-            "column": frame.column,
-            "pc": frame.pc.map(|pc| pc.to_string()),
-            "cfa": frame.cfa,
-            "code_object": frame.code_object,
-            "problem": frame.problem.as_ref().map(ToString::to_string),
-        })
-    });
-    frames.collect()
+/// The end of a stack.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct End {
+    /// The reason: `outermost`, or a name of docs/protocol.md.
+    pub reason: &'static str,
+    /// The reason as text.
+    pub words: String,
 }
 
-pub(super) fn end_json(end: &StackEnd) -> Value {
-    json!({ "reason": end.name(), "words": end.to_string() })
+impl WaveStack {
+    /// The call stack of a wave or a lane.
+    #[must_use]
+    pub fn of(stack: &Stack) -> Self {
+        Self { lane: stack.lane.map(|lane| lane.0), stack: CallStack::of(stack) }
+    }
+}
+
+impl LaneStacks {
+    /// The call stacks of lanes.
+    #[must_use]
+    pub fn of(stacks: &[LaneStack]) -> Self {
+        let each =
+            stacks.iter().map(|of| StackOfLanes { lanes: Lanes(of.lanes), stack: CallStack::of(&of.stack) });
+        Self { stacks: each.collect() }
+    }
+}
+
+impl CallStack {
+    /// A call stack.
+    #[must_use]
+    pub fn of(stack: &Stack) -> Self {
+        let frame = |frame: &StackFrame| Frame {
+            level: frame.level,
+            frame: frame.of_wave,
+            physical: frame.physical,
+            inlined: frame.inlined,
+            function: frame.function.clone(),
+            file: frame.file.clone(),
+            line: frame.line,
+            column: frame.column,
+            pc: frame.pc.map(|pc| Hex(pc.0)),
+            cfa: frame.cfa.clone(),
+            code_object: frame.code_object.clone(),
+            problem: frame.problem.as_ref().map(ToString::to_string),
+        };
+        let end = End { reason: stack.end.name(), words: stack.end.to_string() };
+        Self { frames: stack.frames.iter().map(frame).collect(), end }
+    }
 }

@@ -37,6 +37,8 @@ mod view_update;
 pub use client::{Client, ClientOptions, Flow};
 pub use facade::Facade;
 pub use messages::TRIAGE;
+#[cfg(test)]
+pub(crate) use packets::{focus::Found, focus::Selected, vendor::Version};
 pub use threads::{MAX_LANES, Thread, Threads, ThreadsAs, ThreadsError};
 pub use transport::{Endpoint, Listen, ServeOptions, serve};
 

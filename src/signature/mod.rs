@@ -42,6 +42,7 @@ pub enum Level {
 
 /// A signature of some waves of a dump.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Signature {
     /// `ls1:3f9c2a71d0b4`
     pub id: String,

@@ -22,7 +22,7 @@ pub use crate::import::write::{MAX_LOSSES, abandon, is_free};
 pub use choose::{Choice, MAX_FAULTED, Why};
 pub use nearby::{MAX_ARGUMENTS, MAX_CODE, MAX_SHOWN};
 pub use notes::MAX_CARRIED;
-pub use report::{Left, Report};
+pub use report::{Left, Report, ReportJson};
 pub use sources::{MAX_SOURCES, Sources};
 pub use spool::{MAX_REMAINS, SpoolError, SpoolStats, Spooled, StallBudget, spool, widen};
 
@@ -154,7 +154,7 @@ pub fn slim(
     let mut done = 0;
     let account = |written: &write::Written| {
         let report = draft.clone().with(written.clone());
-        Account { note: report.note(), table: report.json() }
+        Account { note: report.note(), table: serde_json::to_value(report.json()).unwrap_or_default() }
     };
     let mut writing = |count| {
         done += count;

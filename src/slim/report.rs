@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Options;
 use super::choose::{Choice, MAX_FAULTED, Why};
@@ -236,47 +236,136 @@ impl Report {
         words
     }
 
-    /// The JSON form; docs/slim.md documents the keys.
+    /// The JSON form; docs/slim.md documents the members.
     #[must_use]
-    pub fn json(&self) -> Value {
+    pub fn json(&self) -> ReportJson {
         let why = |why: Why| match why {
             Why::Faulted => "faulted",
             Why::Stack => "stack",
             Why::Named => "named",
         };
-        let waves = self.waves.iter().map(|(id, of)| json!({ "id": id, "why": why(*of) }));
         let written = &self.written;
-        json!({
-            "from": self.from,
-            "format": self.format,
-            "waves": waves.collect::<Vec<_>>(),
-            "bytes": {
-                "registers": written.registers,
-                "lds": written.lds,
-                "private": written.private,
-                "global": written.global,
-                "code_objects": written.code_objects,
-                "sources": written.sources,
+        ReportJson {
+            from: self.from.clone(),
+            format: self.format.clone(),
+            waves: self.waves.iter().map(|(id, of)| ChosenWave { id: *id, why: why(*of) }).collect(),
+            bytes: WrittenBytes {
+                registers: written.registers,
+                lds: written.lds,
+                private: written.private,
+                global: written.global,
+                code_objects: written.code_objects,
+                sources: written.sources,
             },
-            "sources": self.sources,
-            "code_objects": self.code_objects,
-            "global": self.global,
-            "whole": self.whole,
-            "follow": self.follow,
-            "steps": self.reach.steps,
-            "pointers": { "followed": self.reach.followed, "dangling": self.reach.dangling },
-            "limits": self.reach.limits.iter().map(|limit| limit_name(*limit)).collect::<Vec<_>>(),
-            "left_out": {
-                "waves": self.left.waves,
-                "faulted": self.left.faulted,
-                "code_objects": self.left.code_objects,
-                "absent_code_objects": self.left.absent,
-                "global": self.left.global,
-                "private": self.left.private,
+            sources: self.sources,
+            code_objects: self.code_objects,
+            global: self.global,
+            whole: self.whole,
+            follow: self.follow,
+            steps: self.reach.steps,
+            pointers: Pointers { followed: self.reach.followed, dangling: self.reach.dangling },
+            limits: self.reach.limits.iter().map(|limit| limit_name(*limit)).collect(),
+            left_out: LeftOut {
+                waves: self.left.waves,
+                faulted: self.left.faulted,
+                code_objects: self.left.code_objects,
+                absent_code_objects: self.left.absent,
+                global: self.left.global,
+                private: self.left.private,
             },
-            "notes": self.notes,
-        })
+            notes: self.notes.clone(),
+        }
     }
+}
+
+/// The report as JSON.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReportJson {
+    /// The name of the opened dump.
+    from: String,
+    /// Its format.
+    format: String,
+    /// The chosen waves.
+    waves: Vec<ChosenWave>,
+    /// Bytes of the contents.
+    bytes: WrittenBytes,
+    /// Number of source files.
+    sources: usize,
+    /// Number of code objects with their files.
+    code_objects: usize,
+    /// Whether global memory was kept.
+    global: bool,
+    /// Whether all of it was kept.
+    whole: bool,
+    /// The allowed number of pointer steps.
+    follow: u32,
+    /// The number of pointer steps.
+    steps: u32,
+    /// Pointers.
+    pointers: Pointers,
+    /// The bounds that ended the search: `steps`, `pages`, `pointers`, `time`, `values`, `functions`, `object`.
+    limits: Vec<&'static str>,
+    /// The omissions.
+    left_out: LeftOut,
+    /// Notes.
+    notes: Vec<String>,
+}
+
+/// A chosen wave.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ChosenWave {
+    /// The id in the dump.
+    id: u32,
+    /// The reason: `faulted`, `stack` or `named`.
+    why: &'static str,
+}
+
+/// Bytes of the contents.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct WrittenBytes {
+    /// Registers.
+    registers: u64,
+    /// LDS.
+    lds: u64,
+    /// Private memory.
+    private: u64,
+    /// Global memory.
+    global: u64,
+    /// Code objects.
+    code_objects: u64,
+    /// Source files.
+    sources: u64,
+}
+
+/// Numbers of pointers.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Pointers {
+    /// Followed pointers.
+    followed: u64,
+    /// Pointers to memory that was not captured.
+    dangling: u64,
+}
+
+/// The omissions.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct LeftOut {
+    /// Waves.
+    waves: usize,
+    /// Faulted waves among them.
+    faulted: usize,
+    /// Code objects listed without their files.
+    code_objects: usize,
+    /// Code objects among them without readable bytes.
+    absent_code_objects: usize,
+    /// Bytes of global memory.
+    global: u64,
+    /// Bytes of private memory of the chosen waves.
+    private: u64,
 }
 
 fn limit_name(limit: Limit) -> &'static str {

@@ -1,128 +1,75 @@
-//! The analysis as JSON: `lanescope.triage/1`. docs/triage.md documents the members and their stability.
+//! The analysis as JSON: `lanescope.triage/1`. docs/triage.md documents the members.
 
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
-use serde_json::{Map, Value, json};
+mod types;
+
+use serde::{Serialize, Serializer};
+
+pub use types::*;
 
 use super::{
     Cause, Confidence, Evidence, GroupWait, Hang, IndexRule, MissingData, Neighbour, Pattern, PatternOf,
     PolledValue, Scene, SourceAt, Suspect, Term, Triage, Variable, WaveWait,
 };
-use crate::capture::{Fault, PAGE};
 use crate::isa::Direction;
 use crate::notation::ranges;
-use crate::report::fault;
-use crate::report::json::{StreamedItems, set};
+use crate::report::fault::{self, ReportedFault};
+use crate::report::schema::{Hex, Lanes, Run, Streamed};
 use crate::session::Inspect;
-use crate::units::{LaneSet, WaveId};
+use crate::units::{LaneId, WaveId};
 
-/// The name and version of the schema. A member is never removed or changed within a version.
-pub const SCHEMA: &str = "lanescope.triage/1";
-
-/// Names of members whose values are built while they are written.
-const HANG: &str = "hang";
-const GROUPS: &str = "groups";
-const WAVES: &str = "waves";
-
-/// The analysis.
-#[must_use]
-pub fn json(triage: &Triage, scene: &Scene<'_>) -> Value {
-    let mut value = head(triage, scene);
-    set(&mut value, HANG, triage.hang.as_ref().map(|hang| self::hang(hang, scene)));
-    value
-}
-
-/// [`json`], with the states of a hang built while they are written: they take many times the memory of the waves.
-pub struct StreamedTriage<'a> {
-    /// The other members of the analysis, possibly with further ones.
-    pub head: Value,
-    hang: Option<Hang>,
+/// A hang whose lists are built while they are written: they take many times the memory of the waves.
+pub struct StreamedHang<'a> {
+    hang: Hang,
     sessions: Vec<&'a dyn Inspect>,
 }
 
-impl std::fmt::Debug for StreamedTriage<'_> {
+impl std::fmt::Debug for StreamedHang<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StreamedTriage").field("head", &self.head).finish_non_exhaustive()
+        f.debug_struct("StreamedHang").field("hang", &self.hang).finish_non_exhaustive()
     }
-}
-
-impl<'a> StreamedTriage<'a> {
-    /// The analysis of sessions.
-    #[must_use]
-    pub fn new(triage: Triage, sessions: &[&'a dyn Inspect]) -> Self {
-        let head = head(&triage, &Scene::new(sessions));
-        Self { head, hang: triage.hang, sessions: sessions.to_vec() }
-    }
-}
-
-impl Serialize for StreamedTriage<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (key, value) in self.head.as_object().into_iter().flatten() {
-            match self.hang.as_ref().filter(|_| key == HANG) {
-                Some(hang) => {
-                    map.serialize_entry(key, &StreamedHang { hang, scene: Scene::new(&self.sessions) })?;
-                }
-                None => map.serialize_entry(key, value)?,
-            }
-        }
-        map.end()
-    }
-}
-
-/// [`hang`], with its lists built while they are written.
-struct StreamedHang<'a> {
-    hang: &'a Hang,
-    scene: Scene<'a>,
 }
 
 impl Serialize for StreamedHang<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (hang, scene) = (self.hang, &self.scene);
-        let head = hang_head(hang);
-        let mut map = serializer.serialize_map(None)?;
-        for (key, value) in head.as_object().into_iter().flatten() {
-            match key.as_str() {
-                GROUPS => {
-                    let groups = StreamedItems(|| hang.groups.iter().map(|of| group(of, scene)));
-                    map.serialize_entry(key, &groups)?;
-                }
-                WAVES => {
-                    let waves = StreamedItems(|| hang.waves.iter().map(|of| wait(of, scene)));
-                    map.serialize_entry(key, &waves)?;
-                }
-                _ => map.serialize_entry(key, value)?,
-            }
-        }
-        map.end()
+        let (of, scene) = (&self.hang, &Scene::new(&self.sessions));
+        let count = |(dispatch, of, waves): &(_, super::WaveState, usize)| StateWaves {
+            dispatch: *dispatch,
+            state: of.name(),
+            waves: *waves,
+        };
+        let hang = HangJson {
+            hang: of.is_hang,
+            deadlock: of.is_deadlock,
+            proof: of.proof.clone(),
+            counts: of.counts.iter().map(count).collect(),
+            groups: Streamed(|| of.groups.iter().map(|of| group(of, scene))),
+            waves: Streamed(|| of.waves.iter().map(|of| wait(of, scene))),
+        };
+        hang.serialize(serializer)
     }
 }
 
-/// The analysis with `null` in place of the hang.
-fn head(triage: &Triage, scene: &Scene<'_>) -> Value {
-    json!({
-        "schema": SCHEMA,
-        "sentence": super::page::sentence(triage, scene),
-        "cause": triage.cause.as_ref().map(|cause| self::cause(cause, scene)),
-        "accesses": triage.suspects.iter().map(|suspect| access(suspect, scene)).collect::<Vec<_>>(),
-        "fault": triage.faults.first().map(self::fault),
-        "faults": triage.faults.iter().map(self::fault).collect::<Vec<_>>(),
-        "waves": stops(triage, scene),
-        HANG: null,
-        "missing": triage.missing.iter().map(missing).collect::<Vec<_>>(),
-    })
-}
-
-fn hex(number: u64) -> String {
-    format!("{number:#x}")
-}
-
-fn lanes(lanes: LaneSet) -> Vec<u8> {
-    lanes.iter().map(|lane| lane.0).collect()
+/// The analysis of sessions.
+#[must_use]
+pub fn json<'a>(triage: Triage, sessions: &[&'a dyn Inspect]) -> Analysis<'a> {
+    let scene = Scene::new(sessions);
+    let faults: Vec<ReportedFault> = triage.faults.iter().map(fault::one).collect();
+    Analysis {
+        sentence: super::page::sentence(&triage, &scene),
+        cause: triage.cause.as_ref().map(|cause| self::cause(cause, &scene)),
+        accesses: triage.suspects.iter().map(|suspect| access(suspect, &scene)).collect(),
+        further: triage.further,
+        fault: faults.first().cloned(),
+        faults,
+        waves: stops(&triage, &scene),
+        missing: triage.missing.iter().map(missing).collect(),
+        hang: triage.hang.map(|hang| StreamedHang { hang, sessions: sessions.to_vec() }),
+    }
 }
 
 /// Ids of waves as runs of first and last.
-fn runs(waves: &[WaveId], scene: &Scene<'_>) -> Vec<(u64, u64)> {
-    let mut ids: Vec<u32> = waves.iter().map(|wave| scene.id(*wave)).collect();
+fn runs(waves: &[WaveId], scene: &Scene<'_>) -> Vec<Run> {
+    let mut ids = ids(waves, scene);
     ids.sort_unstable();
     ranges(ids)
 }
@@ -131,48 +78,47 @@ fn ids(waves: &[WaveId], scene: &Scene<'_>) -> Vec<u32> {
     waves.iter().map(|wave| scene.id(*wave)).collect()
 }
 
-fn place(at: &SourceAt) -> Value {
-    json!({ "function": at.function, "file": at.file, "line": at.line, "text": at.text })
+fn place(at: &SourceAt) -> SourceJson {
+    SourceJson { function: at.function.clone(), file: at.file.clone(), line: at.line, text: at.text.clone() }
 }
 
 /// A suspected access.
-fn access(of: &Suspect, scene: &Scene<'_>) -> Value {
-    let key = |lane: Option<crate::units::LaneId>| {
-        lane.map_or_else(|| "scalar".to_owned(), |lane| lane.0.to_string())
-    };
-    let addresses: Map<String, Value> =
-        of.addresses.iter().map(|of| (key(of.lane), hex(of.global.unwrap_or(of.address)).into())).collect();
+fn access(of: &Suspect, scene: &Scene<'_>) -> AccessJson {
+    let key = |lane: Option<LaneId>| lane.map_or_else(|| "scalar".to_owned(), |lane| lane.0.to_string());
     let space = of.addresses.first().and_then(|first| scene.space(of.wave, first.space));
     let unknown =
-        of.unknown.as_ref().map(|of| json!({ "lanes": lanes(of.lanes), "reason": of.reason.to_string() }));
-    let mut value = json!({
-        "wave": scene.id(of.wave),
-        "pc": of.pc.to_string(),
-        "instruction": hex(of.instruction),
-        "text": of.text,
-        "distance": of.distance,
-        "access": direction(of.access.direction),
-        "size": of.access.bytes,
-        "lanes": lanes(of.lanes),
-        "lanes_are_bound": of.is_bound,
-        "addresses": addresses,
-        "space": space.unwrap_or_else(|| "global".to_owned()),
-        "unknown": unknown,
-        "confidence": confidence(of.confidence),
-        "reasons": of.evidence.iter().map(Evidence::to_string).collect::<Vec<_>>(),
-        "patterns": of.patterns.iter().map(pattern).collect::<Vec<_>>(),
-        "also": runs(&of.also, scene),
-        "function": of.at.function,
-        "file": of.at.file,
-        "line": of.at.line,
-        "source": of.at.text,
-    });
+        |of: &super::UnknownLanes| UnknownJson { lanes: Lanes(of.lanes), reason: of.reason.to_string() };
     let term = of.term.as_ref();
-    set(&mut value, "expression", term.map(|term| term.expression.as_str()));
-    set(&mut value, "variable", term.map(|term| term.pointer.name.as_str()));
-    set(&mut value, "index", term.and_then(first_index));
-    set(&mut value, "term", term.map(self::term));
-    value
+    AccessJson {
+        wave: scene.id(of.wave),
+        pc: Hex(of.pc.0),
+        instruction: Hex(of.instruction),
+        text: of.text.clone(),
+        distance: of.distance,
+        access: direction(of.access.direction),
+        size: of.access.bytes,
+        lanes: Lanes(of.lanes),
+        lanes_are_bound: of.is_bound,
+        addresses: of
+            .addresses
+            .iter()
+            .map(|of| (key(of.lane), Hex(of.global.unwrap_or(of.address))))
+            .collect(),
+        space: space.unwrap_or_else(|| "global".to_owned()),
+        unknown: of.unknown.as_ref().map(unknown),
+        confidence: confidence(of.confidence),
+        reasons: of.evidence.iter().map(Evidence::to_string).collect(),
+        patterns: of.patterns.iter().map(pattern).collect(),
+        also: runs(&of.also, scene),
+        function: of.at.function.clone(),
+        file: of.at.file.clone(),
+        line: of.at.line,
+        source: of.at.text.clone(),
+        expression: term.map(|term| term.expression.clone()),
+        variable: term.map(|term| term.pointer.name.clone()),
+        index: term.and_then(first_index),
+        term: term.map(self::term),
+    }
 }
 
 /// The index in the first lane.
@@ -184,212 +130,166 @@ fn first_index(term: &Term) -> Option<i64> {
     }
 }
 
-fn term(of: &Term) -> Value {
-    let variables = |all: &[Variable]| all.iter().map(variable).collect::<Vec<_>>();
-    json!({
-        "expression": of.expression,
-        "pointer": variable(&of.pointer),
-        "element_size": of.element,
-        "index": index(&of.index),
-        "index_variables": variables(&of.equal),
-        "bounds": variables(&of.bounds),
-        "declared": of.declared.map(|declared| json!({ "first": declared.first, "count": declared.count })),
-        "allocation": of.allocation.as_ref().map(allocation),
-        "alternatives": of.alternatives,
-        "inferred": of.is_inferred,
-    })
+fn term(of: &Term) -> TermJson {
+    TermJson {
+        expression: of.expression.clone(),
+        pointer: variable(&of.pointer),
+        element_size: of.element,
+        index: index(&of.index),
+        index_variables: of.equal.iter().map(variable).collect(),
+        bounds: of.bounds.iter().map(variable).collect(),
+        declared: of.declared.map(|declared| DeclaredJson { first: declared.first, count: declared.count }),
+        allocation: of.allocation.as_ref().map(allocation),
+        alternatives: of.alternatives.clone(),
+        inferred: of.is_inferred,
+    }
 }
 
-fn variable(of: &Variable) -> Value {
-    json!({ "name": of.name, "value": of.value, "kind": of.kind })
+fn variable(of: &Variable) -> VariableJson {
+    VariableJson { name: of.name.clone(), value: of.value.clone(), kind: of.kind }
 }
 
-fn index(rule: &IndexRule) -> Value {
+fn index(rule: &IndexRule) -> IndexJson {
     match rule {
-        IndexRule::Constant(value) => json!({ "rule": "constant", "value": value }),
-        IndexRule::Scalar(value) => json!({ "rule": "scalar", "value": value }),
+        IndexRule::Constant(value) => IndexJson::Constant { value: *value },
+        IndexRule::Scalar(value) => IndexJson::Scalar { value: *value },
         IndexRule::Linear { first, from, step } => {
-            json!({ "rule": "linear", "first": first, "lane": from.0, "step": step })
+            IndexJson::Linear { first: *first, lane: from.0, step: *step }
         }
         IndexRule::Listed(by_lane) => {
-            let values: Map<String, Value> =
-                by_lane.iter().map(|(lane, value)| (lane.0.to_string(), (*value).into())).collect();
-            json!({ "rule": "listed", "values": values })
+            IndexJson::Listed { values: by_lane.iter().map(|(lane, value)| (lane.0, *value)).collect() }
         }
     }
 }
 
-fn allocation(of: &Neighbour) -> Value {
-    json!({
-        "start": hex(of.start),
-        "end": hex(of.end),
-        "distance": of.distance,
-        "name": of.name,
-        "rounded": of.is_rounded,
-        "map_whole": of.is_map_whole,
-    })
+fn allocation(of: &Neighbour) -> AllocationJson {
+    AllocationJson {
+        start: Hex(of.start),
+        end: Hex(of.end),
+        distance: of.distance,
+        name: of.name.clone(),
+        rounded: of.is_rounded,
+        map_whole: of.is_map_whole,
+    }
 }
 
-fn pattern(of: &PatternOf) -> Value {
-    let (name, members) = match &of.pattern {
-        Pattern::Null { base, offset } => ("null", json!({ "base": base.map(hex), "offset": hex(*offset) })),
-        Pattern::NonCanonical => ("non-canonical", json!({})),
-        Pattern::Wrapped32 { times, meant } => {
-            ("overflow-32", json!({ "times": times, "meant": hex(*meant) }))
-        }
+fn pattern(of: &PatternOf) -> PatternJson {
+    use PatternKind as Kind;
+    let pattern = match &of.pattern {
+        Pattern::Null { base, offset } => Kind::Null { base: base.map(Hex), offset: Hex(*offset) },
+        Pattern::NonCanonical => Kind::NonCanonical,
+        Pattern::Wrapped32 { times, meant } => Kind::Overflow32 { times: *times, meant: Hex(*meant) },
         Pattern::NegativeIndex { index, is_zero_extended } => {
-            ("negative-index", json!({ "index": index, "zero_extended": is_zero_extended }))
+            Kind::NegativeIndex { index: *index, zero_extended: *is_zero_extended }
         }
-        Pattern::Poison { value, origin } => ("poison", json!({ "value": hex(*value), "origin": origin })),
-        Pattern::OtherAperture { space } => ("other-aperture", json!({ "space": space })),
-        Pattern::HostPointer => ("host-pointer", json!({})),
+        Pattern::Poison { value, origin } => Kind::Poison { value: Hex(*value), origin },
+        Pattern::OtherAperture { space } => Kind::OtherAperture { space },
+        Pattern::HostPointer => Kind::HostPointer,
         Pattern::FlippedBit { bit, meant, alternatives } => {
-            ("flipped-bit", json!({ "bit": bit, "meant": hex(*meant), "alternatives": alternatives }))
+            Kind::FlippedBit { bit: *bit, meant: Hex(*meant), alternatives: *alternatives }
         }
-        Pattern::PastEnd(of) => ("past-end", json!({ "allocation": allocation(of) })),
-        Pattern::BeforeStart(of) => ("before-start", json!({ "allocation": allocation(of) })),
-        Pattern::Straddles(of) => ("straddles", json!({ "allocation": allocation(of) })),
-        Pattern::Misaligned { needed } => ("misaligned", json!({ "needed": needed })),
-        Pattern::ReadOnly => ("read-only", json!({})),
-        Pattern::Freed => ("freed", json!({})),
-        Pattern::LargeIndex { index } => ("large-index", json!({ "index": index })),
+        Pattern::PastEnd(of) => Kind::PastEnd { allocation: allocation(of) },
+        Pattern::BeforeStart(of) => Kind::BeforeStart { allocation: allocation(of) },
+        Pattern::Straddles(of) => Kind::Straddles { allocation: allocation(of) },
+        Pattern::Misaligned { needed } => Kind::Misaligned { needed: *needed },
+        Pattern::ReadOnly => Kind::ReadOnly,
+        Pattern::Freed => Kind::Freed,
+        Pattern::LargeIndex { index } => Kind::LargeIndex { index: *index },
     };
-    let mut value = members;
-    set(&mut value, "pattern", name);
-    set(&mut value, "lanes", lanes(of.lanes));
-    value
+    PatternJson { pattern, lanes: Lanes(of.lanes) }
 }
 
-/// A reported fault; `page` is the first byte of its page.
-fn fault(of: &Fault) -> Value {
-    let mut value = fault::one(of);
-    set(&mut value, "page", of.address.map(|at| hex(at.start & !(PAGE - 1))));
-    value
-}
-
-fn stops(triage: &Triage, scene: &Scene<'_>) -> Value {
+fn stops(triage: &Triage, scene: &Scene<'_>) -> StopsJson {
     let stops = &triage.waves;
-    json!({
-        "count": stops.asked,
-        "faulted": stops.faulted,
-        "bystanders": stops.bystanders,
-        "unknown": stops.unknown,
-        "pcs": stops.pcs.iter().map(|(pc, count)| json!({ "pc": pc.to_string(), "waves": count })).collect::<Vec<_>>(),
-        "chosen": stops.chosen.map(|wave| scene.id(wave)),
-    })
+    StopsJson {
+        count: stops.asked,
+        faulted: stops.faulted,
+        bystanders: stops.bystanders,
+        unknown: stops.unknown,
+        pcs: stops.pcs.iter().map(|(pc, waves)| PcCount { pc: Hex(pc.0), waves: *waves }).collect(),
+        chosen: stops.chosen.map(|wave| scene.id(wave)),
+    }
 }
 
-fn cause(of: &Cause, scene: &Scene<'_>) -> Value {
-    let (name, members) = match of {
-        Cause::Memory => ("memory", json!({})),
+fn cause(of: &Cause, scene: &Scene<'_>) -> CauseJson {
+    match of {
+        Cause::Memory => CauseJson::Memory,
         Cause::BadPc { pc, holders, caller } => {
-            ("bad-pc", json!({ "pc": hex(*pc), "holders": holders, "caller": caller.as_ref().map(place) }))
+            CauseJson::BadPc { pc: Hex(*pc), holders: holders.clone(), caller: caller.as_ref().map(place) }
         }
-        Cause::Assertion(of) => (
-            "assertion",
-            json!({
-                "wave": scene.id(of.wave),
-                "lanes": lanes(of.lanes),
-                "condition": of.condition,
-                "at": place(&of.at),
-            }),
-        ),
-        Cause::Trap { at, id } => ("trap", json!({ "trap": id, "at": place(at) })),
+        Cause::Assertion(of) => CauseJson::Assertion {
+            wave: scene.id(of.wave),
+            lanes: Lanes(of.lanes),
+            condition: of.condition.clone(),
+            at: place(&of.at),
+        },
+        Cause::Trap { at, id } => CauseJson::Trap { trap: *id, at: place(at) },
         Cause::IllegalInstruction { at, address, bytes, elsewhere, compiled_for } => {
-            let elsewhere = elsewhere.iter().map(|of| json!({ "processor": of.processor, "text": of.text }));
-            (
-                "illegal-instruction",
-                json!({
-                    "address": hex(*address),
-                    "bytes": faster_hex::hex_string(bytes),
-                    "at": place(at),
-                    "decodes": elsewhere.collect::<Vec<_>>(),
-                    "compiled_for": compiled_for,
-                }),
-            )
+            let decodes = elsewhere
+                .iter()
+                .map(|of| DecodedBy { processor: of.processor.clone(), text: of.text.clone() });
+            CauseJson::IllegalInstruction {
+                address: Hex(*address),
+                bytes: faster_hex::hex_string(bytes),
+                at: place(at),
+                decodes: decodes.collect(),
+                compiled_for: compiled_for.clone(),
+            }
         }
         Cause::Arithmetic(of) => {
-            let operands = of.operands.iter().map(|(lane, text)| json!({ "lane": lane.0, "operands": text }));
-            (
-                "arithmetic",
-                json!({
-                    "wave": scene.id(of.wave),
-                    "exceptions": of.kinds,
-                    "at": place(&of.at),
-                    "instruction": of.instruction.as_ref().map(|(address, _)| hex(*address)),
-                    "text": of.instruction.as_ref().map(|(_, text)| text),
-                    "operands": operands.collect::<Vec<_>>(),
-                }),
-            )
+            let operands =
+                of.operands.iter().map(|(lane, text)| Operand { lane: lane.0, operands: text.clone() });
+            CauseJson::Arithmetic {
+                wave: scene.id(of.wave),
+                exceptions: of.kinds.iter().map(|kind| kind.to_lowercase()).collect(),
+                at: place(&of.at),
+                instruction: of.instruction.as_ref().map(|(address, _)| Hex(*address)),
+                text: of.instruction.as_ref().map(|(_, text)| text.clone()),
+                operands: operands.collect(),
+            }
         }
-        Cause::Ecc => ("ecc", json!({})),
-        Cause::Queue(of) => ("queue", json!({ "error": of.text, "kernel": of.kernel })),
-        Cause::Breakpoint => ("breakpoint", json!({})),
-        Cause::Bystander { faulted } => ("bystander", json!({ "faulted": scene.id(*faulted) })),
-        Cause::Hang => ("hang", json!({})),
-    };
-    let mut value = members;
-    set(&mut value, "kind", name);
-    value
+        Cause::Ecc => CauseJson::Ecc,
+        Cause::Queue(of) => CauseJson::Queue { error: of.text.clone(), kernel: of.kernel.clone() },
+        Cause::Breakpoint => CauseJson::Breakpoint,
+        Cause::Bystander { faulted } => CauseJson::Bystander { faulted: scene.id(*faulted) },
+        Cause::Hang => CauseJson::Hang,
+    }
 }
 
-fn hang(of: &Hang, scene: &Scene<'_>) -> Value {
-    let mut value = hang_head(of);
-    set(&mut value, GROUPS, of.groups.iter().map(|of| group(of, scene)).collect::<Vec<_>>());
-    set(&mut value, WAVES, of.waves.iter().map(|of| wait(of, scene)).collect::<Vec<_>>());
-    value
+fn group(of: &GroupWait, scene: &Scene<'_>) -> GroupJson {
+    GroupJson {
+        workgroup: of.workgroup,
+        coord: of.position,
+        waiting: ids(&of.waiting, scene),
+        missing: ids(&of.missing, scene),
+        ended: of.ended,
+        not_captured: of.not_captured,
+    }
 }
 
-/// A hang with `null` in place of its lists.
-fn hang_head(of: &Hang) -> Value {
-    let counts = of
-        .counts
-        .iter()
-        .map(|(dispatch, of, count)| json!({ "dispatch": dispatch, "state": of.name(), "waves": count }));
-    json!({
-        "hang": of.is_hang,
-        "deadlock": of.is_deadlock,
-        "proof": of.proof,
-        "counts": counts.collect::<Vec<_>>(),
-        GROUPS: null,
-        WAVES: null,
-    })
+fn wait(of: &WaveWait, scene: &Scene<'_>) -> WaitJson {
+    WaitJson {
+        wave: scene.id(of.wave),
+        state: of.state.name(),
+        pc: of.at.pc.map(|pc| Hex(pc.0)),
+        function: of.at.function.clone(),
+        file: of.at.file.clone(),
+        loop_lines: of.at.lines.clone(),
+        polling: of.at.is_polling,
+        polls: of.polls.iter().map(poll).collect(),
+    }
 }
 
-fn group(of: &GroupWait, scene: &Scene<'_>) -> Value {
-    json!({
-        "workgroup": of.workgroup,
-        "position": of.position,
-        "waiting": ids(&of.waiting, scene),
-        "missing": ids(&of.missing, scene),
-        "ended": of.ended,
-        "not_captured": of.not_captured,
-    })
-}
-
-fn wait(of: &WaveWait, scene: &Scene<'_>) -> Value {
-    json!({
-        "wave": scene.id(of.wave),
-        "state": of.state.name(),
-        "pc": of.at.pc.map(|pc| pc.to_string()),
-        "function": of.at.function,
-        "file": of.at.file,
-        "loop_lines": of.at.lines,
-        "polling": of.at.is_polling,
-        "polls": of.polls.iter().map(poll).collect::<Vec<_>>(),
-    })
-}
-
-fn poll(of: &PolledValue) -> Value {
-    json!({
-        "address": hex(of.address),
-        "space": if of.is_lds { "local" } else { "global" },
-        "size": of.bytes,
-        "value": of.value.map(hex),
-        "compared_with": of.compared.map(hex),
-        "lanes": lanes(of.lanes),
-        "name": of.name,
-    })
+fn poll(of: &PolledValue) -> PollJson {
+    PollJson {
+        address: Hex(of.address),
+        space: if of.is_lds { "local" } else { "global" },
+        size: of.bytes,
+        value: of.value.map(Hex),
+        compared_with: of.compared.map(Hex),
+        lanes: Lanes(of.lanes),
+        name: of.name.clone(),
+    }
 }
 
 fn direction(of: Direction) -> &'static str {
@@ -408,19 +308,19 @@ fn confidence(of: Confidence) -> &'static str {
     }
 }
 
-fn missing(of: &MissingData) -> Value {
-    let name = match of {
+fn missing(of: &MissingData) -> MissingJson {
+    let missing = match of {
         MissingData::Page => "page",
         MissingData::Instructions(_) => "instructions",
         MissingData::Code(_) => "code",
         MissingData::Caller(_) => "caller",
         MissingData::Callee(_) => "callee",
         MissingData::Registers { .. } => "registers",
-        MissingData::MemoryMap => "memory-map",
+        MissingData::MemoryMap => "memory_map",
         MissingData::Limit(_) => "limit",
-        MissingData::WavePcs { .. } => "wave-pcs",
-        MissingData::WaveCode { .. } => "wave-code",
-        MissingData::BarrierStatus { .. } => "barrier-status",
+        MissingData::WavePcs { .. } => "wave_pcs",
+        MissingData::WaveCode { .. } => "wave_code",
+        MissingData::BarrierStatus { .. } => "barrier_status",
     };
-    json!({ "missing": name, "text": of.to_string() })
+    MissingJson { missing, text: of.to_string() }
 }

@@ -407,7 +407,7 @@ pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A list of waves returns an array of answers in the dump's order; one id returns one answer.
+/// A list of waves returns a list of answers in the dump's order; one id returns one answer.
 #[test]
 fn several_waves_are_answered_one_after_the_other() {
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
@@ -429,7 +429,8 @@ fn several_waves_are_answered_one_after_the_other() {
             serde_json::from_slice(&output.stdout).unwrap()
         };
         let all = parsed("7,1-2");
-        assert_eq!(all, serde_json::json!([parsed("1"), parsed("2"), parsed("7")]), "{name}");
+        let each = [parsed("1"), parsed("2"), parsed("7")];
+        assert_eq!(all, serde_json::json!({ "schema": "lanescope.answers/1", "answers": each }), "{name}");
         let words = text(&of(&["--wave", "1-2"]).stdout);
         let (first, second) = (text(&of(&["--wave", "1"]).stdout), text(&of(&["--wave", "2"]).stdout));
         let mut at = 0;
@@ -468,7 +469,7 @@ fn a_wave_without_an_answer_has_the_reason_in_its_place() {
     let output = run(&["backtrace", dump, "--wave", &all, "--frame", &deep, "--json"]);
     assert_eq!(output.status.code(), Some(1));
     let answers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    for (answer, depth) in answers.as_array().unwrap().iter().zip(&depths) {
+    for (answer, depth) in answers["answers"].as_array().unwrap().iter().zip(&depths) {
         let error = answer["error"].as_str().unwrap_or_default();
         assert_eq!(answer["frames"].is_array(), *depth == most, "{answer}");
         assert_eq!(error.contains(&format!("there is no frame {deep}")), *depth < most, "{answer}");
@@ -516,7 +517,7 @@ fn lists_are_of_the_chosen_waves_and_lanes() {
     let text_of = |id: &u64| id.to_string();
     let list = all.0.iter().map(text_of).collect::<Vec<_>>().join(",");
     let lanes = json(&["lanes", mixed, "--json", "--wave", &list]);
-    assert_eq!(lanes.as_array().unwrap().len(), all.0.len(), "waves of every kind are answered");
+    assert_eq!(lanes["answers"].as_array().unwrap().len(), all.0.len(), "waves of every kind are answered");
 }
 
 /// A dump without a subcommand is listed. A subcommand's name is the subcommand, and with `./` before it the file.

@@ -159,15 +159,15 @@ fn no_value_is_a_status_of_its_own() {
     let output = run(&["eval", dump, "DW_OP_nothing", "--wave", "1-2", "--json"]);
     assert_eq!(output.status.code(), Some(1));
     let answers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    for (answer, thread) in answers.as_array().unwrap().iter().zip(1..) {
+    for (answer, thread) in answers["answers"].as_array().unwrap().iter().zip(1..) {
         let error = answer["error"].as_str().unwrap();
         assert!(error.starts_with("the expression at 1:1: ") && !error.contains(['^', '\n']), "{error}");
         assert_eq!((&answer["line"], &answer["column"]), (&1.into(), &1.into()));
-        assert_eq!(answer["thread"], thread);
+        assert_eq!((&answer["thread"], &answer["wave"]), (&thread.into(), &thread.into()));
     }
     let output = run(&["print", dump, "first.5", "--wave", "1-2", "--json"]);
     let answers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(answers[1]["column"], 7, "{answers}");
+    assert_eq!(answers["answers"][1]["column"], 7, "{answers}");
 }
 
 /// 400 waves claim one range of 64 KiB: the bound leaves the vectors of the last ones out, and no other register.

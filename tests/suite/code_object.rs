@@ -343,8 +343,12 @@ fn arguments_are_what_the_models_passed() {
         let dump = root.join(expected["dump"].as_str().unwrap());
         let output = program(&["arguments", "--json", dump.to_str().unwrap()]);
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let arguments = answer[0]["arguments"].as_array().unwrap();
-        assert!(answer[0]["problem"].is_null(), "{dump:?}: {}", answer[0]["problem"]);
+        let arguments = answer["dispatches"][0]["arguments"].as_array().unwrap();
+        assert!(
+            answer["dispatches"][0]["problem"].is_null(),
+            "{dump:?}: {}",
+            answer["dispatches"][0]["problem"]
+        );
         assert_eq!(arguments.len(), passed.len(), "{dump:?}");
         for (ours, theirs) in arguments.iter().zip(passed) {
             for key in ["offset", "size", "kind", "bytes"] {
@@ -389,8 +393,8 @@ fn arguments_that_were_not_captured_have_no_value() {
         fs::write(&path, text_of).unwrap();
         let output = program(&["arguments", "--json", path.to_str().unwrap()]);
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(answer[0]["problem"], problem, "{}", text(&output.stderr));
-        let arguments = answer[0]["arguments"].as_array().unwrap();
+        assert_eq!(answer["dispatches"][0]["problem"], problem, "{}", text(&output.stderr));
+        let arguments = answer["dispatches"][0]["arguments"].as_array().unwrap();
         assert!(arguments.len() > 4, "{answer}");
         for argument in arguments {
             let size = argument["size"].as_u64().unwrap() as usize;

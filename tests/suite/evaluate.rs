@@ -40,7 +40,7 @@ const IDIOM: Want = Want::Location { size: None, legacy: true };
 
 /// `bytes` of each lane in the JSON; null if missing.
 fn bytes(evaluation: &Evaluation) -> Vec<Value> {
-    let json = evaluation::json(evaluation);
+    let json = crate::json_of(evaluation::json(evaluation));
     json["lanes"].as_array().unwrap().iter().map(|lane| lane["bytes"].clone()).collect()
 }
 
@@ -167,7 +167,9 @@ fn values_are_the_lane_and_the_pc() {
         let eight = expected["locals"][0]["form"] == "draft" && expected["function"] == "scale";
         let beyond = expected["beyond"].as_array().and_then(|beyond| beyond.first()?.as_u64());
         let bound = beyond.unwrap_or(if eight { 8 } else { 64 }) as usize;
-        for (lane, found) in evaluation::json(&lanes)["lanes"].as_array().unwrap().iter().enumerate() {
+        for (lane, found) in
+            crate::json_of(evaluation::json(&lanes))["lanes"].as_array().unwrap().iter().enumerate()
+        {
             if lane >= bound {
                 if found["result"]["class"] != "ill-formed" {
                     wrong(format!("lane {lane} of {bound}: {found}"));
@@ -177,7 +179,7 @@ fn values_are_the_lane_and_the_pc() {
             }
         }
         let pc = ask(session, wave, "DW_OP_bregx PC_64 0", Want::Value);
-        let found = evaluation::json(&pc)["lanes"][0]["result"].clone();
+        let found = crate::json_of(evaluation::json(&pc))["lanes"][0]["result"].clone();
         match expected["pc"].as_str() {
             Some(pc) if found["value"] != pc => wrong(format!("PC: expected {pc}, got {found}")),
             None if found["class"] != "unavailable" => wrong(format!("PC: expected none, got {found}")),

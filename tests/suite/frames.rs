@@ -9,10 +9,11 @@ use lanescope::units::{LaneSet, WaveId};
 use serde_json::{Value, json};
 
 use crate::fixtures::{each_wave, expected};
+use crate::json_of;
 use crate::variables::compare;
 
 fn wave_stack(session: &Session, wave: WaveId) -> Value {
-    stack::json(&session.backtrace(wave, None).unwrap())
+    json_of(stack::WaveStack::of(&session.backtrace(wave, None).unwrap()))
 }
 
 /// `{"space": 6, "address": "0x800"}` as in an answer.
@@ -45,7 +46,9 @@ fn callers_agree_with_the_models() {
             }
             // The variables of the caller, in all lanes of the model.
             let locals = session.locals(wave, session.kind().wave_size.all(), number + 1);
-            let locals = locals.map(|locals| json::locals(&locals)).map_err(|error| error.to_string());
+            let locals = locals
+                .map(|locals| json_of(json::FrameVariables::of(locals)))
+                .map_err(|error| error.to_string());
             let mut caller = caller.clone();
             caller["lanes"] = expected["lanes"].clone();
             compare(locals, &caller, &mut |text| wrong(format!("caller {number}: {text}")));
@@ -67,7 +70,7 @@ fn lanes_are_at_the_places_of_the_models() {
         let Some(stacks) = expected["lane_stacks"].as_array() else { return };
         for (lane, wanted) in (0u8..).zip(stacks) {
             let lane = lanescope::units::LaneId(lane);
-            let stack = stack::json(&session.backtrace(wave, Some(lane)).unwrap());
+            let stack = json_of(stack::WaveStack::of(&session.backtrace(wave, Some(lane)).unwrap()));
             let frames = stack["frames"].as_array().unwrap().iter();
             let got: Value =
                 frames.map(|frame| json!([frame["function"], frame["pc"], frame["line"]])).collect();
@@ -128,7 +131,7 @@ fn without_call_frame_information_there_are_the_inlined_frames_of_one() {
         let stack = wave_stack(session, wave);
         let frames = stack["frames"].as_array().unwrap();
         if expected["pc"].is_null() {
-            if stack["end"]["reason"] != "pc-not-captured" || !frames.is_empty() {
+            if stack["end"]["reason"] != "pc_not_captured" || !frames.is_empty() {
                 wrong(format!("{stack}"));
             }
             return;
@@ -143,7 +146,7 @@ fn without_call_frame_information_there_are_the_inlined_frames_of_one() {
         let object = frames.last().unwrap()["code_object"].as_str().unwrap();
         let is_body = file.ends_with(".cl") && object.ends_with("-O0.hsaco");
         let normal = is_kernel(outer) && !is_body;
-        if reason != if normal { "outermost" } else { "no-unwind-information" } {
+        if reason != if normal { "outermost" } else { "no_unwind_information" } {
             wrong(format!("{stack}"));
         }
         let mut wanted = vec![(function.to_owned(), expected["line"].clone())];

@@ -11,6 +11,7 @@ use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 
 use crate::fixtures::{each_wave, expected, fixtures, open};
+use crate::json_of;
 
 /// State of each lane in a model; `None`: the model has none.
 fn states(expected: &Value) -> Option<Vec<&str>> {
@@ -32,10 +33,10 @@ fn values_have_the_states_of_their_lanes() {
     each_wave(|session, wave, expected, wrong| {
         let Some(states) = states(expected) else { return };
         let all = session.kind().wave_size.all();
-        let locals = json::locals(&session.locals(wave, all, 0).unwrap());
+        let locals = json_of(json::FrameVariables::of(session.locals(wave, all, 0).unwrap()));
         let Some(name) = locals["variables"][0]["name"].as_str() else { return };
         let query = Query { path: name.to_owned(), letter: None };
-        let printed = print::json(&session.print(wave, all, 0, &query).unwrap());
+        let printed = json_of(print::json(&session.print(wave, all, 0, &query).unwrap(), None));
         for (lane, wanted) in states.iter().enumerate() {
             let got = &locals["variables"][0]["lanes"][lane]["lane_state"];
             let shown = &printed["lanes"][lane];
@@ -100,12 +101,8 @@ fn lanes_that_a_caller_left_out_are_not_in_the_call() {
                 .map(|frame| frame["function"].as_str().unwrap())
                 .collect();
             assert_eq!(functions(even), all, "{name} wave {ordinal}");
-            let state = json::lanes(
-                ordinal_of,
-                &session.lanes(ordinal_of).unwrap(),
-                session.focus(ordinal_of),
-            )["lanes"][1]["state"]
-                .clone();
+            let lanes = session.lanes(ordinal_of).unwrap();
+            let state = json_of(json::lanes(&lanes, session.focus(ordinal_of)))["lanes"][1]["state"].clone();
             let saved = ordinal < 3;
             if saved {
                 assert_eq!(functions(odd), ["launch"], "{name} wave {ordinal}");
@@ -125,7 +122,7 @@ fn groups_of_lanes_blame_those_that_ran() {
         let found = session.groups(Grouping { lanes: true, ..Grouping::default() }).unwrap();
         let faulted: Vec<&_> = found.groups.iter().filter(|group| group.faulted).collect();
         assert_eq!(faulted.len(), 2, "{name}");
-        let json = groups::json(&found, &|member| vec![u64::from(member.wave.0) + 1]);
+        let json = json_of(groups::json(&found, String::new(), &|member| vec![u64::from(member.wave.0) + 1]));
         for (group, json) in found.groups.iter().zip(json["groups"].as_array().unwrap()) {
             let ran = json["states"].as_array().unwrap().iter().any(|state| state["state"] == "active");
             assert_eq!(ran, !group.causes.is_empty(), "{json}");

@@ -11,10 +11,11 @@ use lanescope::session::{
 use serde_json::{Value, json};
 
 use crate::fixtures::{each_wave, expected, fixtures, open};
+use crate::json_of;
 
 /// The lanes of a wave as JSON.
 fn lanes_json(session: &dyn Inspect, wave: lanescope::units::WaveId) -> Value {
-    json::lanes(wave, &session.lanes(wave).unwrap(), session.focus(wave))
+    json_of(json::lanes(&session.lanes(wave).unwrap(), session.focus(wave)))
 }
 
 /// EXEC determines the active lanes, an undefined lane_pc the lanes that have not entered. A lane is at its innermost
@@ -122,7 +123,7 @@ fn lanes_past_the_functions_have_no_values() {
     each_wave(|session, wave, expected, wrong| {
         let Some(beyond) = expected["beyond"].as_array() else { return };
         let locals = session.locals(wave, session.kind().wave_size.all(), 0).unwrap();
-        let id = &json::locals(&locals)["variables"][0];
+        let id = &json_of(json::FrameVariables::of(locals))["variables"][0];
         for lane in beyond {
             let got = &id["lanes"][lane.as_u64().unwrap() as usize];
             let why = got["why"].as_str().unwrap_or_default();
@@ -152,7 +153,7 @@ fn compare(name: &str, by: GroupBy, lanes: bool, model: impl Fn(&Value) -> Vec<V
     }
     let session = Session::new(open(&path), None).unwrap();
     let groups = session.groups(Grouping { by, lanes }).unwrap();
-    let groups = report::json(&groups, &|member| vec![u64::from(member.wave.0) + 1]);
+    let groups = json_of(report::json(&groups, String::new(), &|member| vec![u64::from(member.wave.0) + 1]));
     let mut got = BTreeMap::new();
     for group in groups["groups"].as_array().unwrap() {
         let frames = group["frames"].as_array().unwrap().iter();

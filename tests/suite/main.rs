@@ -27,6 +27,7 @@ mod pages;
 mod print;
 mod processors;
 mod report;
+mod schemas;
 mod scope_files;
 mod scopes;
 mod separate;
@@ -59,6 +60,48 @@ mod written_cores;
 fn install(from: &std::path::Path, to: &std::path::Path) {
     let status = std::process::Command::new("install").args(["-m", "755"]).args([from, to]).status().unwrap();
     assert!(status.success(), "{}", to.display());
+}
+
+/// The members of an answer.
+fn json_of(answer: impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(answer).unwrap()
+}
+
+/// An export in the notation of the expected files of the samples: numbers for addresses, AMD's names of stop reasons.
+fn in_samples_notation(mut export: serde_json::Value) -> serde_json::Value {
+    fn convert(value: &mut serde_json::Value, is_address: bool) {
+        match value {
+            serde_json::Value::Object(members) => {
+                for (key, value) in members {
+                    match key.as_str() {
+                        "frames" | "registers" => {}
+                        "stop_reasons" => {
+                            for name in value.as_array_mut().into_iter().flatten() {
+                                *name = name.as_str().unwrap().to_uppercase().into();
+                            }
+                        }
+                        key => convert(
+                            value,
+                            is_address
+                                || ["pc", "exec", "apertures"].contains(&key)
+                                || key.ends_with("address"),
+                        ),
+                    }
+                }
+            }
+            serde_json::Value::Array(values) => values.iter_mut().for_each(|value| convert(value, false)),
+            serde_json::Value::String(text) if is_address => {
+                *value = u64::from_str_radix(text.strip_prefix("0x").unwrap(), 16).unwrap().into();
+            }
+            _ => {}
+        }
+    }
+    for (key, value) in export.as_object_mut().unwrap() {
+        if !["faults", "problems"].contains(&key.as_str()) {
+            convert(value, false);
+        }
+    }
+    export
 }
 
 /// Text form of a problem in JSON.

@@ -9,6 +9,7 @@ use lanescope::units::{LaneId, LaneSet, WaveId};
 use serde_json::Value;
 
 use crate::fixtures::{each_wave, fixtures, open, session};
+use crate::json_of;
 
 fn ask(
     session: &Session,
@@ -18,7 +19,7 @@ fn ask(
     path: &str,
 ) -> Result<Value, PrintError> {
     let query = Query { path: path.to_owned(), letter: None };
-    session.print(wave, lanes, frame, &query).map(|printed| print::json(&printed))
+    session.print(wave, lanes, frame, &query).map(|printed| json_of(print::json(&printed, query.letter)))
 }
 
 /// A value in the models' notation: gdb's text, parsed without a type.
@@ -377,8 +378,9 @@ fn registers_of_callers() {
                 let Some(lanes) = lanes.as_array() else { continue };
                 let all = session.kind().wave_size.all();
                 let query = Query { path: format!("${name}"), letter: Letter::of("z") };
-                let printed =
-                    session.print(wave, all, index + 1, &query).map(|printed| print::json(&printed));
+                let printed = session
+                    .print(wave, all, index + 1, &query)
+                    .map(|printed| json_of(print::json(&printed, query.letter)));
                 let printed = printed.unwrap_or_else(|error| panic!("{name}: {error}"));
                 for (lane, expected) in printed["lanes"].as_array().unwrap().iter().zip(lanes) {
                     let got = lane["bytes"].as_str();
@@ -577,7 +579,7 @@ fn formats_are_those_of_gdb() {
     ] {
         let query = Query { path: path.to_owned(), letter: Letter::of(letter) };
         let printed = case.session.print(case.wave, LaneSet::one(LaneId(5)), 0, &query).unwrap();
-        let answer = print::json(&printed)["lanes"][0].clone();
+        let answer = json_of(print::json(&printed, query.letter))["lanes"][0].clone();
         let value = answer["value"].as_str().unwrap_or_else(|| panic!("/{letter} {path}: {answer}"));
         match path {
             "(char *) &body.tag" => {

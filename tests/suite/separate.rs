@@ -88,7 +88,7 @@ fn call_stacks_come_from_the_debug_file() {
         // Only the user's folders are searched: otherwise names are those of symbols, and there is one frame.
         let alone = parted.ask(&["backtrace", "--wave", &id], false);
         // The symbols name the kernel, which has no caller.
-        let end = if wave["function"] == "launch" { "outermost" } else { "no-unwind-information" };
+        let end = if wave["function"] == "launch" { "outermost" } else { "no_unwind_information" };
         assert_eq!(alone["end"]["reason"], end, "{alone}");
         assert_eq!(alone["frames"].as_array().unwrap().len(), 1);
         assert_eq!(alone["frames"][0]["function"], wave["function"]);

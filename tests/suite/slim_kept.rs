@@ -21,7 +21,7 @@ fn bytes(dump: &Path, at: u64, count: usize) -> Value {
 
 /// Regions of global memory: address and bytes of each.
 fn regions(dump: &Path) -> Vec<(u64, String)> {
-    let export: Value = serde_json::from_str(&said(&["export", words(dump)]).0).unwrap();
+    let export = crate::in_samples_notation(serde_json::from_str(&said(&["export", words(dump)]).0).unwrap());
     let region = |region: &Value| (region["address"].as_u64().unwrap(), region["size"].to_string());
     export["memory"].as_array().unwrap().iter().map(region).collect()
 }

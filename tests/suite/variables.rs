@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use crate::json_of;
 use lanescope::report::json;
 use lanescope::server::{Client, ClientOptions};
 use lanescope::session::{Inspect, Session, Variables as _, Waves as _};
@@ -16,7 +17,10 @@ use crate::server::framed;
 fn variables_of_every_lane_agree_with_the_models() {
     each_wave(|session, wave, expected, wrong| {
         let locals = session.locals(wave, session.kind().wave_size.all(), 0);
-        let locals = locals.map(|locals| json::locals(&locals)).map_err(|error| error.to_string());
+        let locals = locals
+            .map(|locals| json::FrameVariables::of(locals))
+            .map(json_of)
+            .map_err(|error| error.to_string());
         compare(locals, expected, wrong);
     });
 }
@@ -211,9 +215,11 @@ fn a_lane_alone_is_the_lane_among_all() {
             let (session, ordinal) = session(&dump, u64::from(dump.capture().waves[wave].id));
             let all = session.kind().wave_size.all();
             let Ok(together) = session.locals(ordinal, all, 0) else { continue };
-            let together = json::locals(&together);
+            let together = json_of(json::FrameVariables::of(together));
             for lane in [0, 17, 31].map(lanescope::units::LaneId) {
-                let alone = json::locals(&session.locals(ordinal, LaneSet::one(lane), 0).unwrap());
+                let alone = json_of(json::FrameVariables::of(
+                    session.locals(ordinal, LaneSet::one(lane), 0).unwrap(),
+                ));
                 let pairs = alone["variables"]
                     .as_array()
                     .unwrap()

@@ -28,7 +28,8 @@ use super::{Failure, Globals};
 use crate::arch::Targets;
 use formats::{Form, Output};
 use plan::{PlannedDump, PlannedFile};
-use results::{CheckedFile, Report};
+use results::CheckedFile;
+pub(super) use results::Report;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

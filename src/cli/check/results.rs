@@ -4,24 +4,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::{Outcome, SyntaxError, Verdict};
 use crate::notation::{counted, plural};
+use crate::report::schema::Schema;
 
 /// The results of a run.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Report {
-    /// `lanescope.check/1`
-    pub(super) schema: &'static str,
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::cli) struct Report {
     /// The files.
     pub(super) files: Vec<CheckedFile>,
 }
 
-impl Default for Report {
-    fn default() -> Self {
-        Self { schema: "lanescope.check/1", files: Vec::new() }
-    }
+impl Schema for Report {
+    const NAME: &'static str = "check";
 }
 
 /// The results of a file.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct CheckedFile {
     /// The path.
     pub(super) file: String,
@@ -33,6 +32,7 @@ pub(super) struct CheckedFile {
 
 /// The results of a file over a dump.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct CheckedDump {
     /// The dump, as the file names it.
     pub(super) dump: String,
@@ -48,6 +48,7 @@ pub(super) struct CheckedDump {
 
 /// The result of a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct CheckedLine {
     /// The text of the line.
     pub(super) text: String,
@@ -65,6 +66,7 @@ impl CheckedLine {
 
 /// An error of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct FileError {
     /// The line, from 1; `None`: the file as a whole.
     pub(super) line: Option<usize>,

@@ -12,9 +12,11 @@ use super::kernels::{KernelFacts, kernels, parameters};
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, Entry};
 use crate::debuginfo::{DebugInfo, DebugInfoError, UnitFacts, UnitId};
+use crate::report::schema::Schema;
 
 /// An entry of a bundle or host program.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Listed {
     pub(super) index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +35,8 @@ pub(super) struct Listed {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Object {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::cli) struct Object {
     pub(super) header: Header,
     pub(super) segments: Vec<SegmentRow>,
     pub(super) sections: Vec<SectionRow>,
@@ -47,6 +50,7 @@ pub(super) struct Object {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct MetadataFacts {
     pub(super) version: Option<String>,
     pub(super) target: Option<String>,
@@ -54,11 +58,29 @@ pub(super) struct MetadataFacts {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct DwarfFacts {
     pub(super) present: bool,
     pub(super) units: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) problem: Option<String>,
+}
+
+impl Schema for Object {
+    const NAME: &'static str = "code-object";
+}
+
+/// The code objects of a bundle or host program.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::cli) struct Entries {
+    pub(super) entries: Vec<Listed>,
+    /// Problems of the file.
+    pub(super) problems: Vec<String>,
+}
+
+impl Schema for Entries {
+    const NAME: &'static str = "code-objects";
 }
 
 pub(super) fn hex(number: u64) -> String {

@@ -11,6 +11,7 @@ use crate::elf::{
 };
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Header {
     #[serde(rename = "type")]
     pub(super) file_type: String,
@@ -29,6 +30,7 @@ pub(super) struct Header {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct SegmentRow {
     #[serde(rename = "type")]
     pub(super) segment_type: String,
@@ -40,6 +42,7 @@ pub(super) struct SegmentRow {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct SectionRow {
     pub(super) index: usize,
     pub(super) name: String,
@@ -53,6 +56,7 @@ pub(super) struct SectionRow {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct SymbolRow {
     pub(super) name: String,
     pub(super) kind: &'static str,
@@ -69,6 +73,7 @@ pub(super) struct SymbolRow {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct RelocationRow {
     /// The section whose bytes it changes; absent if its offset is an address of the loaded image.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,6 +91,7 @@ pub(super) struct RelocationRow {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct NoteRow {
     pub(super) vendor: String,
     #[serde(rename = "type")]
@@ -200,9 +206,9 @@ pub(super) fn symbol(object: &CodeObject, symbol: &Symbol) -> SymbolRow {
         kind: match symbol.kind {
             SymbolKind::Other if section.is_some() && symbol.name.is_empty() => "section",
             SymbolKind::Function => "function",
-            SymbolKind::KernelDescriptor => "kernel descriptor",
+            SymbolKind::KernelDescriptor => "kernel_descriptor",
             SymbolKind::Object => "object",
-            SymbolKind::Lds => "LDS",
+            SymbolKind::Lds => "lds",
             SymbolKind::Absolute => "number",
             SymbolKind::Undefined => "undefined",
             SymbolKind::Other => "other",

@@ -11,6 +11,7 @@ use crate::codeobject::{Argument, CodeObject, Kernel, KernelDescriptor};
 use crate::debuginfo::{DebugInfo, MAX_CHECKED_BYTES, Naming, UnitId, Variable, VariableKind};
 
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct KernelFacts {
     pub(super) name: String,
     pub(super) source_name: Option<String>,
@@ -22,6 +23,7 @@ pub(super) struct KernelFacts {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct DescriptorRow {
     pub(super) address: String,
     pub(super) entry: Option<String>,
@@ -42,6 +44,7 @@ pub(super) struct DescriptorRow {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ArgumentRow {
     pub(super) name: Option<String>,
     #[serde(rename = "type")]

@@ -23,17 +23,19 @@ mod elf;
 mod kernels;
 mod text;
 
+#[cfg(test)]
+pub(super) use describe::{Entries, Object};
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::Arc;
 
-use serde_json::json;
-
 use super::{Failure, print_json};
 use crate::codeobject::{Bytes, CodeObject, Entry, FatFile, Uri, UriPlace};
 use crate::mapping;
+use crate::report::schema::Document;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -62,9 +64,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     };
     let Some(entry) = entry else {
         if args.json {
-            let problems: Vec<String> = fat.problems.iter().map(ToString::to_string).collect();
-            let entries: Vec<describe::Listed> = fat.entries.iter().map(describe::entry).collect();
-            return print_json(out, &json!({ "entries": entries, "problems": problems }));
+            let problems = fat.problems.iter().map(ToString::to_string).collect();
+            let entries = fat.entries.iter().map(describe::entry).collect();
+            return print_json(out, &Document::new(describe::Entries { entries, problems }));
         }
         out.write_all(text::entries(&fat).as_bytes())?;
         return Ok(());
@@ -75,7 +77,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     })?;
     let described = describe::object(&Arc::new(object));
     if args.json {
-        return print_json(out, &serde_json::to_value(&described)?);
+        return print_json(out, &Document::new(&described));
     }
     out.write_all(text::object(&described).as_bytes())?;
     Ok(())

@@ -3,13 +3,52 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::super::{DumpArgs, Failure, dump, print_json};
-use super::{Args, Listing, no_function};
+use super::{Args, Expressions, Listing, no_function};
 use crate::arch::Targets;
 use crate::clean::clean_lines;
-use crate::report::json::set;
+use crate::report::schema::{Document, Hex, Schema};
+
+/// The expressions of a dump's code objects.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::cli) struct DumpExpressions {
+    /// The code objects.
+    code_objects: Vec<ObjectJson>,
+}
+
+impl Schema for DumpExpressions {
+    const NAME: &'static str = "dwarf-dump";
+}
+
+/// The expressions of a code object in a dump.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ObjectJson {
+    /// File name or URI.
+    name: String,
+    /// Load address.
+    address: Hex,
+    /// The expressions.
+    #[serde(flatten)]
+    contents: ObjectExpressions,
+}
+
+/// The expressions, or the reason for their absence.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum ObjectExpressions {
+    /// Expressions.
+    Listed(Expressions),
+    /// An unreadable code object.
+    Unreadable {
+        /// The reason.
+        problem: String,
+    },
+}
 
 /// Lists every code object of a dump.
 pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -36,23 +75,21 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
         let code = dump.code_object(index).map_err(Failure::from);
         let listing = code.and_then(|code| Listing::read(&object.name, code, args, targets));
         let address = object.address.to_string();
-        let mut row = json!({"name": object.name, "address": address});
-        match listing {
+        let contents = match listing {
             Ok(listing) => {
                 (read, found) = (true, found | listing.found);
                 let shown = args.function.is_none() || listing.found;
                 if !args.json && shown {
                     write!(out, "code object {} at {address}\n\n{}", object.name, listing.text)?;
                 }
-                let Value::Object(mut parts) = listing.json() else { continue };
-                row.as_object_mut().into_iter().for_each(|row| row.append(&mut parts));
+                ObjectExpressions::Listed(listing.json())
             }
             Err(problem) => {
                 writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
-                set(&mut row, "problem", problem.to_string());
+                ObjectExpressions::Unreadable { problem: problem.to_string() }
             }
-        }
-        rows.push(row);
+        };
+        rows.push(ObjectJson { name: object.name.clone(), address: Hex(object.address.0), contents });
     }
     match &args.function {
         _ if !read => return Err(format!("{path} holds no code object that can be read").into()),
@@ -60,7 +97,7 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
         _ => {}
     }
     if args.json {
-        return print_json(out, &json!({"code_objects": rows}));
+        return print_json(out, &Document::new(DumpExpressions { code_objects: rows }));
     }
     Ok(())
 }

@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::{Decoded, operations};
+use super::{Decoded, ProgramJson, operations};
 use crate::debuginfo::{DebugInfo, FrameEntry};
 use crate::dwarf::cfi::{FrameExpression, expressions};
 use crate::dwarf::print::Names;
 use crate::dwarf::{Dialect, Encoding, Program};
 use crate::notation::hex_bytes;
+use crate::report::schema::Hex;
 use crate::units::Pc;
 
 /// The entries with expressions, and the unreadable ones.
@@ -82,21 +83,52 @@ impl Frames {
         entries.concat()
     }
 
-    pub(super) fn json(&self, names: &dyn Names) -> Vec<Value> {
+    pub(super) fn json(&self, names: &dyn Names) -> Vec<FrameEntryJson> {
         self.each(|entry, dialect, rows| {
-            let row = |(at, program): &(FrameExpression<'_>, Decoded)| {
-                let mut row = json!({
-                    "pc": format!("{:#x}", at.pc.0), "instruction": at.instruction,
-                    "register": at.register.map(|register| register.0), "bytes": hex_bytes(at.bytes),
-                });
-                operations(&mut row, program, names);
-                row
+            let row = |(at, program): &(FrameExpression<'_>, Decoded)| FrameExpressionJson {
+                pc: Hex(at.pc.0),
+                instruction: at.instruction.to_string(),
+                register: at.register.map(|register| register.0),
+                bytes: hex_bytes(at.bytes),
+                program: operations(program, names),
             };
-            let pcs = entry.pcs.as_ref().map(|pcs| [pcs.start.0, pcs.end.0].map(|pc| format!("{pc:#x}")));
-            json!({
-                "offset": format!("{:#x}", entry.offset), "pcs": pcs, "dialect": dialect.name(),
-                "expressions": rows.iter().map(row).collect::<Vec<_>>(),
-            })
+            FrameEntryJson {
+                offset: Hex(entry.offset),
+                pcs: entry.pcs.as_ref().map(|pcs| [Hex(pcs.start.0), Hex(pcs.end.0)]),
+                dialect: dialect.name(),
+                expressions: rows.iter().map(row).collect(),
+            }
         })
     }
+}
+
+/// The expressions of an entry of call frame information.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FrameEntryJson {
+    /// Its offset in the section.
+    offset: Hex,
+    /// The first PC and the one past the last; null: a CIE.
+    pcs: Option<[Hex; 2]>,
+    /// The dialect.
+    dialect: &'static str,
+    /// The expressions.
+    expressions: Vec<FrameExpressionJson>,
+}
+
+/// An expression of call frame information.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct FrameExpressionJson {
+    /// The first PC of the row.
+    pc: Hex,
+    /// The instruction.
+    instruction: String,
+    /// DWARF number of its register; null: the CFA.
+    register: Option<u64>,
+    /// The bytes, two digits each.
+    bytes: String,
+    /// The operations.
+    #[serde(flatten)]
+    program: ProgramJson,
 }

@@ -34,14 +34,16 @@
 mod dump;
 mod frames;
 
+#[cfg(test)]
+pub(super) use dump::DumpExpressions;
 use std::fmt::Write as _;
 use std::io::{Read as _, Write};
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use frames::Frames;
-use serde_json::{Value, json};
+use frames::{FrameEntryJson, Frames};
+use serde::Serialize;
 
 use super::dialect::parser;
 use super::{CaptureArgs, Failure, print_json};
@@ -54,7 +56,8 @@ use crate::dwarf::{Dialect, Encoding, Error, Operation, Program};
 use crate::elf::{ELFMAG, ET_CORE, FileHeader};
 use crate::integers::u16_at;
 use crate::notation::hex_bytes;
-use crate::report;
+use crate::report::expression::{self, Failure as ExpressionError};
+use crate::report::schema::{Document, Hex, Schema};
 use crate::units::{AddressSpace, DwarfReg, WaveSize};
 
 /// Bytes of an ELF file up to the end of e_type.
@@ -97,7 +100,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         return Err(no_function(&path, function));
     }
     match args.json {
-        true => print_json(out, &listing.json()),
+        true => print_json(out, &Document::new(listing.json())),
         false => Ok(out.write_all(listing.text.as_bytes())?),
     }
 }
@@ -119,8 +122,8 @@ fn is_object(path: &Path) -> std::io::Result<bool> {
 /// The listing of a code object: text or JSON.
 struct Listing {
     text: String,
-    units: Vec<Value>,
-    frames: Vec<Value>,
+    units: Vec<UnitJson>,
+    frames: Vec<FrameEntryJson>,
     /// Whether a unit has something to list.
     found: bool,
 }
@@ -163,8 +166,8 @@ impl Listing {
         Ok(listing)
     }
 
-    fn json(self) -> Value {
-        json!({"units": self.units, "frames": self.frames})
+    fn json(self) -> Expressions {
+        Expressions { units: self.units, frames: self.frames }
     }
 }
 
@@ -270,41 +273,129 @@ impl<'d> Unit<'d> {
         text
     }
 
-    fn json(&self, names: &dyn Names) -> Value {
-        let expressions: Vec<Value> = self.rows.iter().map(|(at, program)| row(at, program, names)).collect();
-        json!({
-            "offset": self.facts.offset.to_string(), "name": self.facts.name.as_deref(),
-            "version": self.facts.version, "dialect": self.dialect.name(),
-            "expressions": expressions, "problems": self.problems,
-        })
+    fn json(&self, names: &dyn Names) -> UnitJson {
+        UnitJson {
+            offset: self.facts.offset.to_string(),
+            name: self.facts.name.as_deref().map(str::to_owned),
+            version: self.facts.version,
+            dialect: self.dialect.name(),
+            expressions: self.rows.iter().map(|(at, program)| row(at, program, names)).collect(),
+            problems: self.problems.clone(),
+        }
     }
 }
 
-fn row(expression: &Expression, program: &Decoded, names: &dyn Names) -> Value {
-    let pcs = match &expression.pcs {
-        Pcs::All => json!("all"),
-        Pcs::Default => json!("else"),
-        Pcs::Range(pcs) => json!([format!("{:#x}", pcs.start.0), format!("{:#x}", pcs.end.0)]),
-    };
-    let mut row = json!({
-        "die": expression.die.to_string(), "tag": expression.tag, "name": expression.name.as_deref(),
-        "function": expression.function.as_deref().map(called),
-        "attribute": expression.attribute.to_string(), "pcs": pcs, "bytes": hex_bytes(expression.bytes.iter()),
-    });
-    operations(&mut row, program, names);
-    row
+/// The expressions of a code object.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Expressions {
+    /// The units.
+    units: Vec<UnitJson>,
+    /// The entries of call frame information with expressions.
+    frames: Vec<FrameEntryJson>,
 }
 
-/// Adds the operations of an expression to its JSON.
-fn operations(row: &mut Value, program: &Decoded, names: &dyn Names) {
+impl Schema for Expressions {
+    const NAME: &'static str = "dwarf";
+}
+
+/// The expressions of a unit.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct UnitJson {
+    /// Its offset in `.debug_info`.
+    offset: String,
+    /// Its name.
+    name: Option<String>,
+    /// Its DWARF version.
+    version: u16,
+    /// The dialect of its expressions.
+    dialect: &'static str,
+    /// The expressions.
+    expressions: Vec<ExpressionJson>,
+    /// Problems of the unit.
+    problems: Vec<String>,
+}
+
+/// An expression of an attribute.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ExpressionJson {
+    /// The DIE's offset.
+    die: String,
+    /// The DIE's tag.
+    tag: String,
+    /// The DIE's name.
+    name: Option<String>,
+    /// The function around it.
+    function: Option<String>,
+    /// The attribute.
+    attribute: String,
+    /// The PCs.
+    pcs: PcsJson,
+    /// The bytes, two digits each.
+    bytes: String,
+    /// The operations.
+    #[serde(flatten)]
+    program: ProgramJson,
+}
+
+/// PCs of an expression.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum PcsJson {
+    /// `all`: the attribute has one expression; `else`: the default of a location list.
+    Named(&'static str),
+    /// The first PC and the one past the last.
+    Range([Hex; 2]),
+}
+
+/// The operations of an expression.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum ProgramJson {
+    /// Operations.
+    Operations {
+        /// The expression as text.
+        text: String,
+        /// Names of the operations; those within `DW_OP_entry_value` follow it.
+        operations: Vec<&'static str>,
+    },
+    /// A malformed expression.
+    Malformed {
+        /// The error.
+        error: ExpressionError,
+    },
+}
+
+fn row(expression: &Expression, program: &Decoded, names: &dyn Names) -> ExpressionJson {
+    ExpressionJson {
+        die: expression.die.to_string(),
+        tag: expression.tag.to_string(),
+        name: expression.name.as_deref().map(str::to_owned),
+        function: expression.function.as_deref().map(called),
+        attribute: expression.attribute.to_string(),
+        pcs: match &expression.pcs {
+            Pcs::All => PcsJson::Named("all"),
+            Pcs::Default => PcsJson::Named("else"),
+            Pcs::Range(pcs) => PcsJson::Range([Hex(pcs.start.0), Hex(pcs.end.0)]),
+        },
+        bytes: hex_bytes(expression.bytes.iter()),
+        program: operations(program, names),
+    }
+}
+
+/// The operations of an expression.
+fn operations(program: &Decoded, names: &dyn Names) -> ProgramJson {
     match program {
         Ok(program) => {
             let mut operations = Vec::new();
             flatten(program, &mut operations);
-            row["text"] = json!(print::program(program, names));
-            row["operations"] = json!(operations);
+            ProgramJson::Operations { text: print::program(program, names), operations }
         }
-        Err(error) => row["error"] = report::expression::error(error),
+        Err(error) => ProgramJson::Malformed { error: expression::error(error) },
     }
 }
 

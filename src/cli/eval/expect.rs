@@ -6,14 +6,18 @@
 use serde_json::Value;
 
 use super::error::CaseError;
+use crate::report::expression::ExpressionResult;
 
 /// The difference of a result; `None` if it has all expected parts. Fails if the expectation is not JSON.
-pub(super) fn difference(expected: &toml::Value, result: &Value) -> Result<Option<String>, CaseError> {
+pub(super) fn difference(
+    expected: &toml::Value,
+    result: &ExpressionResult,
+) -> Result<Option<String>, CaseError> {
     let expected = match expected {
         toml::Value::String(text) => serde_json::from_str(text)?,
         other => serde_json::to_value(other)?,
     };
-    let mut path = String::new();
+    let (result, mut path) = (&serde_json::to_value(result)?, String::new());
     Ok(differs(&expected, result, &mut path).map(|what| format!("{what}; the result is {result}")))
 }
 

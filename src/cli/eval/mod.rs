@@ -48,7 +48,7 @@ mod text;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use self::error::CaseError;
 use self::file::File;
@@ -57,6 +57,8 @@ use self::state::State;
 use super::dialect::named as dialect;
 use crate::arch::Targets;
 use crate::dwarf::{Dialect, Error};
+use crate::report::expression::ExpressionResult;
+use crate::report::schema::{Document, Schema};
 
 /// Adds `--cases` to the subcommand of the question.
 pub(super) fn with_cases(command: clap::Command) -> clap::Command {
@@ -115,7 +117,7 @@ pub(crate) struct Outcome {
     /// Its name.
     pub(crate) name: String,
     /// The result as JSON.
-    pub(crate) result: Value,
+    pub(crate) result: ExpressionResult,
     /// The result in words.
     pub(crate) words: String,
     /// The effect of each operation and the reason of the result, if requested.
@@ -125,6 +127,28 @@ pub(crate) struct Outcome {
     /// The failure, if the result is one.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests read its cause"))]
     pub(crate) error: Option<Error>,
+}
+
+/// The results of a file of cases.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct CaseResults {
+    /// The results.
+    cases: Vec<CaseResult>,
+}
+
+impl Schema for CaseResults {
+    const NAME: &'static str = "eval-cases";
+}
+
+/// The result of a case.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct CaseResult {
+    /// Its name.
+    name: String,
+    /// Its result.
+    result: ExpressionResult,
 }
 
 /// Options of an evaluation beside those of the cases.
@@ -176,9 +200,11 @@ pub(super) fn run_cases(
     let is_json = matches.get_flag("json");
     let outcomes = outcomes(cases, targets, manner)?;
     if is_json {
-        let cases: Vec<Value> =
-            outcomes.iter().map(|outcome| json!({"name": outcome.name, "result": outcome.result})).collect();
-        writeln!(out, "{}", json!({"cases": cases}))?;
+        let cases = outcomes
+            .iter()
+            .map(|outcome| CaseResult { name: outcome.name.clone(), result: outcome.result.clone() });
+        let text = serde_json::to_string(&Document::new(CaseResults { cases: cases.collect() }));
+        writeln!(out, "{}", text.map_err(std::io::Error::from)?)?;
     }
     for outcome in &outcomes {
         if !is_json {

@@ -1,7 +1,5 @@
 //! Runs one case: computes the wanted result and formats it as JSON and text.
 
-use serde_json::{Value, json};
-
 use super::case::CaseContext;
 use super::error::CaseError;
 use super::file::{CaseText, ContextText, Want};
@@ -15,7 +13,8 @@ use crate::dwarf::{
     Cause, Dialect, Encoding, Entry, Error, Evaluator, Focus, Location, Number, Program, active_lanes,
     lane_pcs, print,
 };
-use crate::report::expression;
+use crate::report::expression::{self, ExpressionResult};
+use crate::report::schema;
 use crate::units::{DwarfReg, ExprOffset, LaneId, Pc};
 
 /// A case with its state.
@@ -33,14 +32,14 @@ type Explain<'a, 'n> = Option<&'a mut Explainer<'n>>;
 
 /// A result before its JSON and text forms.
 struct Answer {
-    json: Value,
+    json: ExpressionResult,
     words: String,
     /// The undefined parts and their reasons.
     undefined: Vec<String>,
 }
 
 impl Answer {
-    fn new(json: Value, words: String) -> Self {
+    fn new(json: ExpressionResult, words: String) -> Self {
         Self { json, words, undefined: Vec::new() }
     }
 }
@@ -91,7 +90,7 @@ impl<'f> Runner<'f> {
             Ok(answer) => (answer, None),
             Err(error) => {
                 let words = format!("{}: {error}", error.class());
-                (Answer::new(expression::error(&error), words), Some(error))
+                (Answer::new(ExpressionResult::Error(expression::error(&error)), words), Some(error))
             }
         };
         let difference = case.expect.as_ref().map(|expected| expect::difference(expected, &json));
@@ -214,10 +213,10 @@ impl<'f> Runner<'f> {
 
     fn stack(&self, stack: &[Entry]) -> Answer {
         let lane = self.state.lane.unwrap_or_default();
-        let entries: Vec<Value> = stack.iter().rev().map(|entry| expression::entry(entry, lane)).collect();
+        let entries = stack.iter().rev().map(|entry| expression::entry(entry, lane)).collect();
         let names = self.state.names();
         let words: Vec<String> = stack.iter().rev().map(|entry| print::entry(entry, lane, &names)).collect();
-        Answer::new(json!({"kind": "stack", "entries": entries}), words.join(" | "))
+        Answer::new(ExpressionResult::Stack { entries }, words.join(" | "))
     }
 }
 
@@ -236,7 +235,7 @@ fn number_answer(number: &Number) -> Answer {
 }
 
 fn lanes_answer(pcs: &[Option<Pc>]) -> Answer {
-    let json: Vec<Value> = pcs.iter().map(|pc| pc.map_or(Value::Null, |pc| json!(pc.to_string()))).collect();
+    let json = pcs.iter().map(|pc| pc.map(|pc| schema::Hex(pc.0))).collect();
     // Consecutive lanes at the same place form one range.
     let mut words: Vec<String> = Vec::new();
     let mut first = 0;
@@ -252,5 +251,5 @@ fn lanes_answer(pcs: &[Option<Pc>]) -> Answer {
         });
         first += count;
     }
-    Answer::new(json!({"kind": "lanes", "pcs": json}), words.join(", "))
+    Answer::new(ExpressionResult::Lanes { pcs: json }, words.join(", "))
 }

@@ -5,10 +5,12 @@ use serde::Serialize;
 use crate::arch::{
     BitField, DwarfMeaning, RegClass, Register, SpaceScope, Target, TargetError, Targets, ValueType, WaveArch,
 };
+use crate::report::schema::Schema;
 use crate::units::WaveSize;
 
 /// One line of the list.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Summary {
     pub(super) name: String,
     pub(super) products: String,
@@ -23,9 +25,26 @@ pub(super) struct Summary {
     pub(super) is_built_in: bool,
 }
 
+/// The known targets.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::cli) struct Listing {
+    /// The targets.
+    pub(super) targets: Vec<Summary>,
+}
+
+impl Schema for Listing {
+    const NAME: &'static str = "targets";
+}
+
+impl Schema for Description {
+    const NAME: &'static str = "target";
+}
+
 /// All of one target.
 #[derive(Debug, Serialize)]
-pub(super) struct Description {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::cli) struct Description {
     #[serde(flatten)]
     pub(super) summary: Summary,
     pub(super) sgpr_slots: u16,
@@ -39,6 +58,7 @@ pub(super) struct Description {
 
 /// The target at one wave size.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct KindDescription {
     pub(super) wave_size: u8,
     pub(super) registers: Vec<Run>,
@@ -48,6 +68,7 @@ pub(super) struct KindDescription {
 
 /// Consecutive registers that differ only in their number.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Run {
     pub(super) first: String,
     pub(super) last: String,
@@ -68,6 +89,7 @@ pub(super) struct Run {
 
 /// DWARF numbers without a register.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct NoRegister {
     pub(super) first: u64,
     pub(super) last: u64,
@@ -78,6 +100,7 @@ pub(super) struct NoRegister {
 
 /// Named bits.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Fields {
     pub(super) name: String,
     pub(super) bits: Vec<BitField>,
@@ -85,6 +108,7 @@ pub(super) struct Fields {
 
 /// An address space.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Space {
     pub(super) number: u64,
     pub(super) name: String,
@@ -96,6 +120,7 @@ pub(super) struct Space {
 
 /// The meaning of address classes.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Classes {
     /// Absent: all units that no other table claims.
     pub(super) augmentation: Option<String>,
@@ -108,6 +133,7 @@ pub(super) struct Classes {
 
 /// One address class.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Class {
     pub(super) number: u64,
     pub(super) name: String,
@@ -116,6 +142,7 @@ pub(super) struct Class {
 
 /// A stop reason.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Reason {
     pub(super) name: String,
     pub(super) words: String,
@@ -126,6 +153,7 @@ pub(super) struct Reason {
 
 /// A register bit that implies a stop reason.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct FaultBit {
     pub(super) register: String,
     pub(super) bit: u8,

@@ -12,6 +12,7 @@ use crate::units::DieOffset;
 /// A printed value with marks for missing parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Value {
     /// A number, pointer, enumerator or string, in gdb's notation.
     Text {
@@ -40,6 +41,7 @@ pub enum Value {
     Unknown {
         /// The reason.
         #[serde(rename = "text", serialize_with = "bracketed")]
+        #[cfg_attr(test, schemars(with = "String"))]
         why: Box<ValueError>,
     },
 }
@@ -80,12 +82,13 @@ fn bracketed<S: serde::Serializer>(why: &ValueError, to: S) -> Result<S::Ok, S::
 
 /// The reason that a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Absence {
     /// The capture lacks it.
     #[serde(rename = "unavailable")]
     Unavailable,
     /// The program lacks it.
-    #[serde(rename = "optimized out")]
+    #[serde(rename = "optimized_out")]
     OptimizedOut,
 }
 
@@ -100,6 +103,7 @@ impl fmt::Display for Absence {
 
 /// A base class or member with its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Field {
     /// The member's or the base class's name; `None` for an unnamed struct or union.
     pub name: Option<Arc<str>>,
@@ -112,6 +116,7 @@ pub struct Field {
 
 /// An element, or a run of equal ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Element {
     /// Its value.
     #[serde(flatten)]

@@ -38,8 +38,8 @@ impl Source<'_> {
         }
         // The document of the analysis has the names; that of the cause alone is small.
         let cause = Triage { cause: self.triage.cause.clone(), ..Triage::default() };
-        let cause = json::json(&cause, &self.scene);
-        let kind = cause.get("cause").and_then(|cause| cause.get("kind")).and_then(Value::as_str);
+        let cause = serde_json::to_value(json::json(cause, self.sessions).cause).ok();
+        let kind = cause.as_ref().and_then(|cause| cause.get("kind")).and_then(Value::as_str);
         FaultReport {
             sentence: self.paths.text(&page::plain(&page.headline)),
             cause: kind.map(str::to_owned),

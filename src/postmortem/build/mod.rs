@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::Model;
 use super::model::SCHEMA;
 use super::paths::Paths;
+use crate::report::schema::Document;
 use crate::session::{Dump, Inspect};
 use crate::signature::Signature;
 use crate::triage::{self, Scene, Step, Triage};
@@ -113,7 +114,8 @@ impl Source<'_> {
         if self.options.no_values || self.options.no_global || states > MAX_ANALYSED {
             return None;
         }
-        let mut analysis = triage::json::json(&self.triage, &self.scene);
+        let document = Document::new(triage::json::json(self.triage.clone(), self.sessions));
+        let mut analysis = serde_json::to_value(document).ok()?;
         self.reduce(&mut analysis);
         Some(analysis)
     }

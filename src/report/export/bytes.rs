@@ -73,7 +73,7 @@ impl Memory<'_> {
                 }
                 if !begun || end != Some(at) {
                     out.write_all(if begun { b"\"}," } else { b"[" })?;
-                    write!(out, "{{\"address\":{at},\"bytes\":\"")?;
+                    write!(out, "{{\"address\":\"{at:#x}\",\"bytes\":\"")?;
                     begun = true;
                 }
                 chunk.truncate(got);

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use crate::capture::{Capture, Extent, MemoryMap, RegisterBlock, Wave, distinct};
+use crate::report::stack::Frame;
 use crate::units::WaveId;
 
 /// Limit of captured bytes: this multiple of the claims of waves and work-groups, each byte once, plus [`MORE`].
@@ -64,12 +63,12 @@ impl Share {
     }
 
     /// Leaves out the outer frames of the next wave that the limit has no capacity for; returns their number.
-    pub(super) fn cut_frames(&mut self, frames: &mut Value) -> usize {
+    pub(super) fn cut_frames(&mut self, frames: &mut Vec<Frame>) -> usize {
         self.frames = self.frames.saturating_add(FRAMES_OF_WAVE);
-        let Some(frames) = frames.as_array_mut() else { return 0 };
         let mut left = self.frames;
         let fits = frames.iter().take_while(|frame| {
-            let rest = left.checked_sub(frame.to_string().len() as u64);
+            let text = serde_json::to_string(frame).unwrap_or_default();
+            let rest = left.checked_sub(text.len() as u64);
             left = rest.unwrap_or(left);
             rest.is_some()
         });

@@ -1,6 +1,6 @@
 //! Selection of thread and lane: `qlanescope.Find`, `qlanescope.Selected`.
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::super::error::{MALFORMED, PacketError};
 use super::super::front::parse;
@@ -9,7 +9,31 @@ use super::super::front::router::{Handled, Request};
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::vendor::{about, named, send, value};
+use crate::report::schema::Schema;
 use crate::session::work_item;
+
+/// The lane at a place in the grid.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Found {
+    /// The lane; null: the place is a wave's.
+    lane: Option<u8>,
+    /// Whether the thread is a lane.
+    is_lane: bool,
+}
+
+impl Schema for Found {
+    const NAME: &'static str = "find";
+}
+
+/// The selected thread.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Selected {}
+
+impl Schema for Selected {
+    const NAME: &'static str = "selected";
+}
 
 /// `qlanescope.Find:place:HEX;[thread:ID;]`: the thread, wave and lane at a place in the grid, in the dispatch of `thread`.
 pub(crate) fn find(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Handled {
@@ -24,8 +48,7 @@ pub(crate) fn find(state: &mut State, request: Request<'_>, reply: &mut Reply<'_
         let thread = thread.ok_or_else(|| {
             PacketError::new(MALFORMED, format!("no thread is the lane of {place}, which is not active"))
         })?;
-        let answer = json!({ "lane": lane.map(|lane| lane.0), "is_lane": thread.lane.is_some() });
-        Ok(about(state, thread, answer))
+        about(state, thread, Found { lane: lane.map(|lane| lane.0), is_lane: thread.lane.is_some() })
     });
     send(answer, reply)
 }
@@ -38,10 +61,10 @@ pub(crate) fn selected(state: &mut State, request: Request<'_>, reply: &mut Repl
         }
         Ok(thread)
     });
-    let answer = thread.map(|thread| {
+    let answer = thread.and_then(|thread| {
         state.selection.choose(thread);
         state.is_chosen = state.facade().is_lldb();
-        about(state, thread, json!({}))
+        about(state, thread, Selected {})
     });
     send(answer, reply)
 }

@@ -128,7 +128,7 @@ pub(crate) fn packet(
         match json(state, question, named, arguments) {
             // The position of the error is a separate value.
             Err(error @ (QuestionError::Path { .. } | QuestionError::Expression { .. })) => {
-                Ok(Body::Json(error.json()))
+                Ok(Body::json(error.json()))
             }
             answer => Ok(answer?),
         }

@@ -185,15 +185,15 @@ impl StackEnd {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Outermost => "outermost",
-            Self::PcNotCaptured => "pc-not-captured",
-            Self::NoWorkItem => "no-work-item",
-            Self::NoCodeObject { .. } => "no-code-object",
-            Self::NoUnwindInformation { .. } => "no-unwind-information",
-            Self::CallerPcUnknown { .. } => "caller-pc-unknown",
-            Self::CallFrame { .. } => "call-frame-error",
+            Self::PcNotCaptured => "pc_not_captured",
+            Self::NoWorkItem => "no_work_item",
+            Self::NoCodeObject { .. } => "no_code_object",
+            Self::NoUnwindInformation { .. } => "no_unwind_information",
+            Self::CallerPcUnknown { .. } => "caller_pc_unknown",
+            Self::CallFrame { .. } => "call_frame_error",
             Self::Cycle { .. } => "cycle",
-            Self::TooDeep { .. } => "too-deep",
-            Self::BadCallerPc { .. } => "bad-caller-pc",
+            Self::TooDeep { .. } => "too_deep",
+            Self::BadCallerPc { .. } => "bad_caller_pc",
         }
     }
 

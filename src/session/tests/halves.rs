@@ -25,14 +25,18 @@ fn session() -> Session {
     Session::new(maker.finish(), None).unwrap()
 }
 
+fn json_of(answer: impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(answer).unwrap()
+}
+
 #[test]
 fn a_scalar_with_a_missing_half_has_no_value() {
     let session = session();
     let lanes = LaneSet::one(LaneId(1));
-    let locals = report::json::locals(&session.locals(WaveId(0), lanes, 0).unwrap());
+    let locals = json_of(report::json::FrameVariables::of(session.locals(WaveId(0), lanes, 0).unwrap()));
     let print = |name: &str| {
         let printed = session.print(WaveId(0), lanes, 0, &Query::typed(name).unwrap()).unwrap();
-        let json = report::print::json(&printed);
+        let json = json_of(report::print::json(&printed, None));
         json["lanes"][0].clone()
     };
     let undefined = "its location is undefined at this PC: bits 32 to 63 optimized out since DW_OP_piece at 4: no location stands \

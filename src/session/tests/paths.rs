@@ -57,7 +57,8 @@ fn session() -> Session {
 fn shown(session: &Session, path: &str) -> (String, Result<String, String>) {
     let query = Query::typed(path).unwrap();
     let printed = session.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query);
-    let printed = report::json(&printed.unwrap_or_else(|error| panic!("{path}: {error}")));
+    let printed = report::json(&printed.unwrap_or_else(|error| panic!("{path}: {error}")), None);
+    let printed = serde_json::to_value(printed).unwrap();
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
     let lane = &printed["lanes"][0];
     let value = text(&lane["value"]).ok_or_else(|| text(&lane["why"]).unwrap_or_default());

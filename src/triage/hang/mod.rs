@@ -67,9 +67,9 @@ impl WaveState {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::AtBarrier => "at-barrier",
+            Self::AtBarrier => "at_barrier",
             Self::Spinning => "spinning",
-            Self::WaitingMemory => "waiting-memory",
+            Self::WaitingMemory => "waiting_memory",
             Self::Sleeping => "sleeping",
             Self::Halted => "halted",
             Self::Faulted => "faulted",

@@ -9,6 +9,7 @@ use crate::capture::{Fault, FaultAccess, FaultAddress, FaultReason, FaultSource,
 use crate::import::{self, Options};
 use crate::isa;
 use crate::report::Style;
+use crate::report::schema::Document;
 use crate::session::{Dump, Inspect, Session};
 use crate::triage::{
     AddressOf, Arithmetic, Assertion, Cause, Confidence, Evidence, Foreign, GroupWait, Hang, IndexRule,
@@ -484,7 +485,8 @@ fn json_has_the_members_of_the_schema() {
         source: FaultSource::User,
         ..Fault::default()
     }];
-    let value = json::json(&triage, &Scene::new(&sessions));
+    let document = Document::new(json::json(triage, &sessions));
+    let value = serde_json::to_value(document).unwrap();
     let access = &value["accesses"][0];
     let expected = serde_json::json!({
         "schema": "lanescope.triage/1",
@@ -504,7 +506,7 @@ fn json_has_the_members_of_the_schema() {
     assert_eq!((&fault["access"], &fault["source"]), (&"read".into(), &"user".into()));
     assert_eq!(value["hang"], serde_json::Value::Null);
 
-    let value = json::json(&deadlock(), &Scene::new(&sessions));
+    let value = serde_json::to_value(json::json(deadlock(), &sessions)).unwrap();
     let hang = &value["hang"];
     assert_eq!(hang["groups"][0]["workgroup"], 1);
     assert_eq!(hang["groups"][0]["waiting"], serde_json::json!([1, 2, 3]));

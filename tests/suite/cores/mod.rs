@@ -36,7 +36,7 @@ pub(crate) fn expected(name: &str) -> Value {
 
 /// The output of `lanescope export` for it.
 fn export(arguments: &[&str]) -> Value {
-    lanescope(&[&["export", "--json"], arguments].concat())
+    crate::in_samples_notation(lanescope(&[&["export", "--json"], arguments].concat()))
 }
 
 /// JSON output of a command, without debuginfod servers.

@@ -50,7 +50,7 @@ fn export(path: &Path, options: &[&str]) -> Value {
     let mut arguments = vec!["export", "--json"];
     arguments.extend(options);
     arguments.push(path.to_str().unwrap());
-    serde_json::from_str(&run(&arguments)).unwrap()
+    crate::in_samples_notation(serde_json::from_str(&run(&arguments)).unwrap())
 }
 
 /// Opens a text by its name in its own folder.

@@ -33,8 +33,9 @@ fn differences(case: &Case, dump: &Arc<Dump>, wrong: &mut Vec<String>) {
             complain(format!("wave {}: no state", wave.id));
             continue;
         };
-        if !expected.state.iter().any(|state| state == found.state.name()) {
-            complain(format!("wave {}: {}, expected {:?}", wave.id, found.state.name(), expected.state));
+        let state = found.state.name().replace('_', "-");
+        if !expected.state.contains(&state) {
+            complain(format!("wave {}: {}, expected {:?}", wave.id, state, expected.state));
         }
         if !expected.lines.is_empty() && !found.at.lines.iter().any(|line| expected.lines.contains(line)) {
             complain(format!(

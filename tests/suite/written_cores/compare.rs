@@ -35,7 +35,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, String> {
     let dump = Arc::new(Dump::new(opened.capture, opened.problems));
     let mut text = Vec::new();
     export(&Reader::new(Arc::clone(&dump)), None, &mut text).unwrap();
-    let export = serde_json::from_slice(&text).unwrap();
+    let export = crate::in_samples_notation(serde_json::from_slice(&text).unwrap());
     Ok(Opened { dump, problems, export })
 }
 

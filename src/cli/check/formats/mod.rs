@@ -16,6 +16,7 @@ use super::results::{CheckedDump, CheckedFile, CheckedLine, Report};
 use crate::check::{Difference, Verdict};
 use crate::cli::value::ValueError;
 use crate::cli::{Failure, print_json};
+use crate::report::schema::Document;
 
 /// A form of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +97,7 @@ fn one(report: &Report, form: Form, out: &mut dyn Write) -> Result<(), Failure> 
         Form::Gitlab => print_json(out, &gitlab::entries(report))?,
         Form::Junit => junit::print(report, out)?,
         Form::Tap => tap::print(report, out)?,
-        Form::Json => print_json(out, report)?,
+        Form::Json => print_json(out, &Document::new(report))?,
     }
     Ok(())
 }

@@ -21,23 +21,23 @@ fn written(
 #[test]
 fn all_of_a_memory_is_digits_and_a_part_is_pieces() {
     let all = |_| true;
-    let piece = r#"[{"address":0,"bytes":"000102"}]"#;
+    let piece = r#"[{"address":"0x0","bytes":"000102"}]"#;
     for (runs, size, expected) in [
         (&[(0, 2)][..], Some(3), "\"000102\""),
         (&[(0, 0), (1, 2)], Some(3), "\"000102\""),
         (&[(0, 2)], Some(4), piece),
         (&[(0, 2)], None, piece),
         (&[(0, 0), (1, 2)], None, piece),
-        (&[(1, 2)], Some(3), r#"[{"address":1,"bytes":"0102"}]"#),
-        (&[(0, 0), (2, 2)], Some(3), r#"[{"address":0,"bytes":"00"},{"address":2,"bytes":"02"}]"#),
+        (&[(1, 2)], Some(3), r#"[{"address":"0x1","bytes":"0102"}]"#),
+        (&[(0, 0), (2, 2)], Some(3), r#"[{"address":"0x0","bytes":"00"},{"address":"0x2","bytes":"02"}]"#),
         (&[], Some(3), "null"),
         // The run ends at the last address.
-        (&[(u64::MAX - 1, u64::MAX)], None, r#"[{"address":18446744073709551614,"bytes":"feff"}]"#),
+        (&[(u64::MAX - 1, u64::MAX)], None, r#"[{"address":"0xfffffffffffffffe","bytes":"feff"}]"#),
     ] {
         assert_eq!(written(runs, size, true, all).unwrap(), expected, "{runs:?} of {size:?}");
     }
     // A store of known short length: only its readable bytes, never zeros.
-    let expected = r#"[{"address":0,"bytes":"00"},{"address":2,"bytes":"0203"}]"#;
+    let expected = r#"[{"address":"0x0","bytes":"00"},{"address":"0x2","bytes":"0203"}]"#;
     assert_eq!(written(&[(0, 1), (2, 3)], Some(4), false, |at| at != 1).unwrap(), expected);
     assert_eq!(written(&[(0, 1)], Some(2), false, |_| false).unwrap(), "null");
 }
@@ -57,5 +57,5 @@ fn what_is_larger_than_a_chunk_is_one_string() {
     let expected: String = (0..size).map(|at| format!("{:02x}", at as u8)).collect();
     assert!(text.trim_matches('"') == expected);
     let text = written(&[(0, size - 1)], None, true, |_| true).unwrap();
-    assert!(text == format!("[{{\"address\":0,\"bytes\":\"{expected}\"}}]"));
+    assert!(text == format!("[{{\"address\":\"0x0\",\"bytes\":\"{expected}\"}}]"));
 }
