@@ -113,9 +113,9 @@ pub fn letter(mark: LaneMark) -> (char, &'static str) {
     }
 }
 
-/// The lanes of each state in the order of their first lanes: `X faulting: 24`.
+/// The lanes of each state in the order of their first lanes: `faulting: 24`.
 #[must_use]
-pub fn legend(wave: &ShownWave) -> Vec<String> {
+pub fn legend(wave: &ShownWave) -> Vec<(LaneMark, String)> {
     let mut marks: Vec<(LaneMark, LaneSet)> = Vec::new();
     for cell in &wave.lanes {
         let lane = LaneSet::one(LaneId(cell.lane));
@@ -124,16 +124,16 @@ pub fn legend(wave: &ShownWave) -> Vec<String> {
             None => marks.push((cell.state, lane)),
         }
     }
-    let part = |(mark, set): (LaneMark, LaneSet)| {
-        let (letter, words) = letter(mark);
-        format!("{letter} {words}: {}", lanes::ranges(set))
-    };
+    let part =
+        |(mark, set): (LaneMark, LaneSet)| (mark, format!("{}: {}", letter(mark).1, lanes::ranges(set)));
     marks.into_iter().map(part).collect()
 }
 
 fn lane_rows(wave: &ShownWave, rows: &mut Rows) {
     let strip: String = wave.lanes.iter().map(|cell| letter(cell.state).0).collect();
-    let legend = wrapped(&legend(wave).join("   "), COLUMNS - LABEL);
+    let legend: Vec<String> =
+        legend(wave).iter().map(|(mark, words)| format!("{} {words}", letter(*mark).0)).collect();
+    let legend = wrapped(&legend.join("   "), COLUMNS - LABEL);
     rows.add("Lanes", std::iter::once(strip).chain(legend));
 }
 

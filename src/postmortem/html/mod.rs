@@ -10,7 +10,7 @@ mod strips;
 use askama::Template;
 
 use super::RenderError;
-use super::model::{Barrier, FrameRow, Model, ShownWave, ValueMark, VariableStrip, WaveRow};
+use super::model::{Barrier, FrameRow, LaneMark, Model, ShownWave, ValueMark, VariableStrip, WaveRow};
 use super::text;
 use crate::notation::{counted, list};
 use memory::Map;
@@ -73,7 +73,7 @@ struct Page<'m> {
     script: &'static str,
     script_hash: &'static str,
     lanes: Option<Strip>,
-    legend: Vec<String>,
+    legend: Vec<(LaneMark, String)>,
     variables: Vec<(&'m VariableStrip, Strip)>,
     /// Variables that no lane has a value of, but those of the line.
     absent: Vec<(&'m VariableStrip, Strip)>,

@@ -54,7 +54,8 @@ pub(super) fn lane_strip(wave: &ShownWave) -> Strip {
     strip("lanes".to_owned(), cells)
 }
 
-fn lane_shape(mark: LaneMark) -> &'static str {
+/// The shape of a lane's state.
+pub(super) fn lane_shape(mark: LaneMark) -> &'static str {
     match mark {
         LaneMark::Faulting | LaneMark::PossiblyFaulting => "sx",
         LaneMark::UnknownAddress => "sq",

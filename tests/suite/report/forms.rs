@@ -310,6 +310,8 @@ fn the_extension_chooses_the_form() {
         let output = lanescope(&["report", "-o", path.to_str().unwrap()]);
         assert!(output.status.success(), "{output:?}");
         assert!(fs::read_to_string(&path).unwrap().starts_with(start), "{name}");
+        // docs/signatures.md: the version, and a hash.
+        assert!(fs::read_to_string(&path).unwrap().contains("ls1:"), "{name}");
         // The log has the cause.
         assert!(String::from_utf8(output.stdout).unwrap().contains(SENTENCE), "{name}");
     }
