@@ -69,7 +69,8 @@ pub fn first_screen(model: &Model, style: Style) -> String {
             rows.add("Value", brief(variable).into_iter());
         }
     }
-    rows.add("Signature", model.signatures.iter().take(1).map(|of| format!("{}  {}", of.id, of.text)));
+    let signature = model.signatures.first().map(|of| format!("{}  {}", of.id, of.text));
+    rows.add("Signature", signature.iter().flat_map(|text| wrapped(text, COLUMNS - LABEL)).take(FIRST_LINES));
     rows.add("Dump", std::iter::once(one_line(&origin(model), COLUMNS - LABEL)));
     rows.add("Missing", model.missing.iter().take(2).flat_map(|text| wrapped(text, COLUMNS - LABEL)));
     rows.page

@@ -49,13 +49,13 @@ pub(super) fn lane_strip(wave: &ShownWave) -> Strip {
         let (_, words) = text::letter(cell.state);
         let item = cell.work_item.map_or(String::new(), |[x, y, z]| format!(", work-item ({x},{y},{z})"));
         let line = cell.line.map_or(String::new(), |line| format!(", line {line}"));
-        (lane_shape(cell.state), format!("{words}{item}{line}"))
+        (lane_shape(&cell.state), format!("{words}{item}{line}"))
     });
     strip("lanes".to_owned(), cells)
 }
 
 /// The shape of a lane's state.
-pub(super) fn lane_shape(mark: LaneMark) -> &'static str {
+pub(super) fn lane_shape(mark: &LaneMark) -> &'static str {
     match mark {
         LaneMark::Faulting | LaneMark::PossiblyFaulting => "sx",
         LaneMark::UnknownAddress => "sq",
