@@ -1,4 +1,4 @@
-//! The cases of tests/fixtures/faults.zip (tests/fixtures/README.md has the format), and the dump of a case at a moment.
+//! The cases of tests/fixtures/faults.zip and polls.zip (tests/fixtures/README.md has the format), and the dump of a case at a moment.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read as _, Write as _};
@@ -38,6 +38,9 @@ pub(crate) struct Case {
     registers: [usize; 3],
     pub(crate) wave_size: usize,
     private_size: u64,
+    /// The LDS of each work-group, in hex.
+    #[serde(default)]
+    lds: Vec<String>,
     sgpr_count: u32,
     kernel_object: u64,
     pub(crate) memory: Vec<Piece>,
@@ -140,6 +143,10 @@ pub(crate) struct Expected {
 pub(crate) struct Poll {
     pub(crate) address: u64,
     pub(crate) value: u64,
+    /// The expression of the source.
+    pub(crate) name: Option<String>,
+    /// The number that the source compares it with.
+    pub(crate) compared: Option<u64>,
 }
 
 /// A work-group with a barrier.
@@ -162,9 +169,15 @@ pub(crate) struct Moment {
 }
 
 pub(crate) fn load() -> Cases {
-    let path = crate::fixtures::fixtures().join("faults.zip");
-    let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
     let mut cases = Cases { faults: Vec::new(), hangs: Vec::new(), code: HashMap::new() };
+    for name in ["faults.zip", "polls.zip"] {
+        let path = crate::fixtures::fixtures().join(name);
+        read(&mut zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap(), &mut cases);
+    }
+    cases
+}
+
+fn read(archive: &mut zip::ZipArchive<std::fs::File>, cases: &mut Cases) {
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).unwrap();
         let (name, mut content) = (entry.name().unwrap().into_owned(), Vec::new());
@@ -172,13 +185,16 @@ pub(crate) fn load() -> Cases {
         if name.ends_with(".json") {
             let read: Vec<Case> =
                 serde_json::from_slice(&content).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let into = if name.starts_with("hangs") { &mut cases.hangs } else { &mut cases.faults };
+            let into = if name.starts_with("hangs") || name.starts_with("polls") {
+                &mut cases.hangs
+            } else {
+                &mut cases.faults
+            };
             into.extend(read);
         } else {
             cases.code.insert(name, content);
         }
     }
-    cases
 }
 
 /// A number that depends on the text alone.
@@ -218,9 +234,7 @@ impl Cases {
                 "kernarg": case.kernarg, "kernel_object": case.kernel_object, "private_segment_size": case.private_size,
                 "group_segment_size": case.lds_size,
             }],
-            "workgroup": (1..=case.grid.div_ceil(case.group)).map(|id| json!({
-                "id": id, "dispatch": 1, "position": [id - 1, 0, 0], "all_waves": true,
-            })).collect::<Vec<_>>(),
+            "workgroup": (1..=case.grid.div_ceil(case.group)).map(|id| case.group(id)).collect::<Vec<_>>(),
             "layout": [case.layout()],
             "wave": case.waves.iter().map(|wave| case.wave(wave, moment, &mut bulk)).collect::<Vec<_>>(),
             "memory": case.memory.iter()
@@ -341,6 +355,15 @@ impl Case {
         let offset = row * (vectors + accumulators);
         blocks.push(json!({"registers": format!("s0-s{}", scalars - 1), "offset": offset}));
         json!({"name": "all", "blocks": blocks})
+    }
+
+    fn group(&self, id: u32) -> Value {
+        let mut entry = json!({ "id": id, "dispatch": 1, "position": [id - 1, 0, 0], "all_waves": true });
+        if let Some(content) = self.lds.get(id as usize - 1) {
+            entry["lds_size"] = json!(self.lds_size);
+            entry["lds"] = json!([{ "hex": content }]);
+        }
+        entry
     }
 
     fn wave(&self, wave: &Wave, moment: Moment, bulk: &mut Bulk) -> Value {

@@ -4,6 +4,7 @@ mod compare;
 mod damage;
 mod described;
 mod generations;
+mod hangs;
 mod layout;
 mod one_word;
 mod samples;
