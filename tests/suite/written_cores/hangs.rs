@@ -18,7 +18,7 @@ const CODE: u64 = 0x7f60_0000_0000;
 /// STATUS.IN_BARRIER of GFX9 to GFX11.
 const IN_BARRIER: u32 = 1 << 12;
 
-/// The loaded segments of an ELF file, and the address directly behind its only `s_barrier`.
+/// The loaded segments of an ELF file, and the address directly behind its first `s_barrier`.
 fn loaded(file: &[u8], barrier: u32) -> (Vec<u8>, u64) {
     let number = |at: usize, bytes: usize| {
         file[at..at + bytes].iter().rev().fold(0usize, |all, byte| all << 8 | usize::from(*byte))
@@ -37,8 +37,7 @@ fn loaded(file: &[u8], barrier: u32) -> (Vec<u8>, u64) {
         let found = words.filter(|(_, word)| *word == barrier.to_le_bytes());
         behind.extend(found.map(|(index, _)| CODE + address as u64 + 4 * index as u64 + 4));
     }
-    let [behind] = behind[..] else { panic!("{} barriers", behind.len()) };
-    (image, behind)
+    (image, *behind.first().unwrap())
 }
 
 fn has_faulted(wave: &Wave) -> bool {
@@ -84,7 +83,7 @@ fn asked(name: &str, lanes: u32, code: &[u8], behind: u64, status: u32) -> (Hang
     let hang = found.hang.unwrap();
     let capture: &Capture = opened.dump.capture();
     let id = |wave: WaveId| capture.waves[wave.0 as usize].id;
-    let waiting = hang.waves.iter().find(|wave| wave.pc.is_some_and(|pc| pc.0 == behind)).unwrap();
+    let waiting = hang.waves.iter().find(|wave| wave.at.pc.is_some_and(|pc| pc.0 == behind)).unwrap();
     assert_eq!(waiting.state, WaveState::AtBarrier, "{name}");
     let group = hang.groups.iter().find(|group| group.waiting.contains(&waiting.wave)).unwrap();
     let is_missing = |wave: &WaveId| group.missing.contains(wave);
