@@ -17,12 +17,15 @@ const MAX_NAMES: usize = 8;
 /// Maximum number of bytes of a value for people.
 const MAX_SHOWN: usize = 240;
 
+/// A lane that differs, with the expected value and its own for people.
+pub(super) type DifferingLane = (LaneId, String, String);
+
 /// The results of a line so far.
 pub(super) struct Tally<'w> {
     /// Ids of the waves that differ.
     differing: Vec<u32>,
     /// The first of them with its lanes: expected and own value.
-    first: Option<(Wave<'w>, Vec<(LaneId, String, String)>)>,
+    first: Option<(Wave<'w>, Vec<DifferingLane>)>,
     /// The first reason that a result is unknown, with the lane.
     unknown: Option<(Wave<'w>, Option<LaneId>, NotComparable)>,
     summary: Summary,
@@ -39,7 +42,7 @@ impl<'w> Tally<'w> {
     }
 
     /// Adds the lanes of a wave that differ.
-    pub(super) fn differs(&mut self, wave: &Wave<'w>, lanes: Vec<(LaneId, String, String)>) {
+    pub(super) fn differs(&mut self, wave: &Wave<'w>, lanes: Vec<DifferingLane>) {
         self.differing.push(wave.info.id);
         self.first.get_or_insert_with(|| (wave.clone(), lanes));
     }
@@ -91,7 +94,7 @@ impl<'w> Tally<'w> {
 }
 
 /// Lanes with one rule together.
-fn grouped(lanes: &[(LaneId, String, String)]) -> Vec<LaneDifference> {
+fn grouped(lanes: &[DifferingLane]) -> Vec<LaneDifference> {
     // No value has this character.
     const BETWEEN: char = '\u{0}';
     let both: Vec<(LaneId, String)> =
@@ -170,11 +173,8 @@ fn right_paths(right: &Right) -> Vec<&String> {
 /// The names of a path, each once. The parser bounds the nesting.
 fn collect(path: &Path, names: &mut Vec<String>) {
     match &path.node {
-        Node::Name(name) => {
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
+        Node::Name(name) if names.contains(name) => {}
+        Node::Name(name) => names.push(name.clone()),
         Node::Unary(_, of) | Node::Cast(_, of) | Node::Member { object: of, .. } => collect(of, names),
         Node::Binary(_, one, other)
         | Node::Index(one, other)

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::facts::{Facts, Wave};
-use super::tally::{Tally, brief, expected};
+use super::tally::{DifferingLane, Tally, brief, expected};
 use super::{Numbered, lanes};
 use crate::check::compare::{Compared, NotComparable, RightPlan, compare, missing, near};
 use crate::check::file::{Comparator, StateName, ValueLine};
 use crate::check::outcome::Outcome;
 use crate::session::print::{TypedLane, TypedQuery, TypedValue};
 use crate::session::{LaneState, ValueState};
-use crate::units::{LaneId, LaneSet};
+use crate::units::LaneSet;
 
 /// The value lines of a block.
 #[derive(Default)]
@@ -122,7 +122,7 @@ fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> Result<Lane
 /// Adds the results of a wave's lanes.
 fn of_lanes<'w>(wave: &Wave<'w>, line: &Prepared<'_>, values: &[&[TypedLane]], tally: &mut Tally<'w>) {
     let Some((left, _)) = values.split_first() else { return };
-    let mut differing: Vec<(LaneId, String, String)> = Vec::new();
+    let mut differing: Vec<DifferingLane> = Vec::new();
     let mut differs = false;
     for (at, own) in left.iter().enumerate() {
         let lane_values: Vec<&TypedValue> =
