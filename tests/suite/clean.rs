@@ -221,6 +221,12 @@ fn every_command_prints_clean_names() {
     let (slim, view) = (hostile.path("slim"), hostile.path("view"));
     let names = variables(dump);
     assert!(names.iter().any(|name| name.contains("\\u{")), "{names:?}");
+    // A pattern chooses the dump: no line can have its name.
+    let (scope, reports) = (hostile.path("crash.scope"), hostile.path("reports"));
+    let lines = ["dump d*", "fault none", "at saxpy", "wave every", "  lane all unknown == 1"];
+    let hostile_lines = format!("  lane 0 x == \"{}\"  # {}\n", "\x1b[31m\u{202e}", "\u{9b}\u{200b}");
+    fs::write(&scope, format!("{}\n{hostile_lines}", lines.join("\n"))).unwrap();
+    let (scope, reports) = (scope.to_str().unwrap(), reports.to_str().unwrap());
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
     let listed = help.split_once("Commands:").unwrap().1.split_once("Options:").unwrap().0;
     let commands = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
@@ -244,6 +250,7 @@ fn every_command_prints_clean_names() {
             "report" => {
                 ["text", "html", "markdown", "json"].map(|form| (vec![dump, "--format", form], true)).to_vec()
             }
+            "check" => vec![(vec![scope], true), (vec![scope, "--report", reports], true)],
             "diff" => vec![(vec![dump, sound.to_str().unwrap()], true)],
             "slim" => vec![(vec![dump, "-o", slim.to_str().unwrap(), "--all-waves"], false)],
             "view" => vec![(vec![dump, "-o", view.to_str().unwrap()], false)],
@@ -264,6 +271,9 @@ fn every_command_prints_clean_names() {
     assert!(count > 20, "{help}");
     for all in [["locals", "-l", "all", "--json"], ["backtrace", "-l", "all", "--json"]] {
         checked(&[&all[..], &[dump]].concat());
+    }
+    for form in ["github", "gitlab", "junit", "tap", "json"] {
+        checked(&["check", scope, "--format", form]);
     }
     // A missing file, and a file that is not a dump.
     checked(&["info", "/nowhere/\x1b[31m\u{202e}"]);

@@ -72,10 +72,10 @@ impl Plan {
         let mut used = HashSet::new();
         for file in &mut self.files {
             for dump in &mut file.dumps {
-                let stems = [&file.path, &dump.path]
-                    .map(|path| path.file_stem().unwrap_or_default().to_string_lossy());
-                let [scope, stem] = &stems;
-                let base = if scope == stem { stem.to_string() } else { format!("{scope}-{stem}") };
+                let stem =
+                    |path: &Path| clean(path.file_stem().unwrap_or_default().to_string_lossy()).into_owned();
+                let (scope, stem) = (stem(&file.path), stem(&dump.path));
+                let base = if scope == stem { stem } else { format!("{scope}-{stem}") };
                 let numbered =
                     |number: usize| if number == 1 { base.clone() } else { format!("{base}-{number}") };
                 let name = (1..).map(numbered).find(|name| used.insert(name.clone()));
@@ -233,9 +233,11 @@ fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, String> {
     if !pattern.contains(['*', '?', '[']) {
         return Ok(vec![dump(folder.join(pattern))]);
     }
-    let escaped = glob::Pattern::escape(&folder.to_string_lossy());
-    let whole = Path::new(&escaped).join(pattern);
-    let found = glob::glob(&whole.to_string_lossy()).map_err(|error| format!("`{pattern}`: {error}"))?;
+    // The crate takes patterns as text.
+    let whole = folder.to_str().map(|folder| Path::new(&glob::Pattern::escape(folder)).join(pattern));
+    let whole = whole.as_deref().and_then(Path::to_str);
+    let whole = whole.ok_or("the path of this file is not UTF-8; name each dump without a pattern")?;
+    let found = glob::glob(whole).map_err(|error| format!("`{pattern}`: {error}"))?;
     let found: Vec<PlannedDump> = found.filter_map(Result::ok).map(dump).collect();
     match found.is_empty() {
         true => Err(format!("no file matches `{pattern}`")),

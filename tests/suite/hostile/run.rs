@@ -14,8 +14,9 @@ const MEMORY: u32 = 1 << 20;
 /// Seconds of processor time.
 const TIME: u32 = 10;
 
-/// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
-const OVER_DUMPS: [&str; 36] = [
+/// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE`
+/// its code object, `SCOPE` a file of expectations about the dump.
+const OVER_DUMPS: [&str; 38] = [
     "info DUMP",
     "info --json DUMP",
     "triage DUMP",
@@ -46,6 +47,8 @@ const OVER_DUMPS: [&str; 36] = [
     "report DUMP",
     "report --format html DUMP",
     "report --format markdown DUMP",
+    "check SCOPE",
+    "check --report OUT SCOPE",
     "diff DUMP DUMP",
     "slim DUMP -o OUT",
     "view DUMP -o OUT",
@@ -53,6 +56,11 @@ const OVER_DUMPS: [&str; 36] = [
     "dwarf DUMP",
     "dwarf --json DUMP",
 ];
+
+/// A line of each kind about a dump.
+const EXPECTED: &str = "fault none\nat v v.hip:1\nstack v < ... < w\naccess lane 0 v load\nwaves 1, stacks 1\n\
+    hang none\nsignature ls1:00000000\nwave every\nexec 0xff\nstate faulted\nlane all v == 1\n\
+    lane all v == {0, ...}\nlane active v is unavailable\nframe 1 lane 0 v ~= 1\n";
 
 /// All commands that open a code object.
 const OVER_CODE: [&str; 3] = ["code-object CODE", "code-object --json CODE", "dwarf CODE"];
@@ -195,6 +203,11 @@ impl Hostile {
             "DUMP" => self.path(self.dump),
             "CODE" => self.path("code.hsaco"),
             "OUT" => out.path().join("out"),
+            "SCOPE" => {
+                let scope = out.path().join("dump.scope");
+                fs::write(&scope, format!("dump {}\n{EXPECTED}", self.path(self.dump).display())).unwrap();
+                scope
+            }
             word => PathBuf::from(word),
         });
         let words: Vec<PathBuf> = words.collect();
