@@ -538,6 +538,8 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("view/sources.rs", 1, "source text, cleaned by clean_text"),
     ("cli/sources.rs", 1, "an argument of the user"),
     ("capture/model.rs", 1, "a source line, cleaned after its tabs"),
+    ("cli/check/plan.rs", 1, "lines of a file, cleaned with their columns"),
+    ("check/snippet.rs", 1, "a line of a file, whose controls the renderer replaces"),
 ];
 
 /// A new place where bytes become text is cleaned there, or is listed above.

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::job::subject;
 use crate::arch::Targets;
 use crate::check::{Head, NameError, Setting, draft};
+use crate::clean::clean;
 use crate::cli::dump::{self, CaptureArgs, DumpArgs};
 use crate::cli::{Failure, Globals};
 use crate::import::LocalFiles;
@@ -38,7 +39,10 @@ pub(super) fn run(
 fn name(path: &Path) -> Result<String, NameError> {
     let here = std::env::current_dir().unwrap_or_default();
     let relative = path.strip_prefix(&here).unwrap_or(path);
-    relative.to_str().map(str::to_owned).ok_or_else(|| NameError(relative.to_string_lossy().into_owned()))
+    relative
+        .to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| NameError(clean(relative.to_string_lossy()).into_owned()))
 }
 
 /// The options of the dump as lines of a file.

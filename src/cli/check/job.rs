@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args as _, Command as Options, FromArgMatches as _};
 
 use super::plan::{PlannedDump, PlannedFile};
-use super::results::{CheckedDump, CheckedLine};
+use super::results::{CheckedDump, CheckedLine, cleaned};
 use crate::arch::Targets;
 use crate::check::{self, Content, ScopeFile, Setting, Subject, Verdict};
 use crate::clean::{clean, clean_lines};
@@ -46,11 +46,12 @@ fn evaluate(
     let outcomes = check::evaluate(&file.scope, &subject);
     let holds = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);
     let sentence = (!holds).then(|| dump::sentence(&sessions));
-    let text = |line: usize| {
-        let line = line.checked_sub(1).and_then(|index| file.scope.lines.get(index));
-        line.map_or_else(String::new, |line| line.text.clone())
-    };
-    let lines = outcomes.into_iter().map(|outcome| CheckedLine { text: text(outcome.line), outcome });
+    let lines = outcomes.into_iter().map(|mut outcome| {
+        let line = outcome.line.checked_sub(1).and_then(|index| file.scope.lines.get(index));
+        let (text, columns) = cleaned(line.map_or("", |line| &line.text), outcome.columns);
+        outcome.columns = columns;
+        CheckedLine { text, outcome }
+    });
     let mut error = sessions.first().and_then(|session| session.changed_file());
     let mut report = None;
     if let Some(path) = dump.report.as_deref().filter(|_| !holds) {

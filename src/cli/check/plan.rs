@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::results::FileError;
+use super::results::{FileError, cleaned};
 use crate::check::{self, Content, MAX_FILE, ScopeFile};
 use crate::clean::clean;
 
@@ -131,7 +131,7 @@ fn scope_files(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<
     for (name, is_folder) in entries {
         let path = folder.join(&name);
         // Links to folders are not followed: they can form a circle.
-        if is_folder && depth > 0 && !name.to_string_lossy().starts_with('.') {
+        if is_folder && depth > 0 && !name.as_encoded_bytes().starts_with(b".") {
             scope_files(&path, depth - 1, found)?;
         } else if path.extension().is_some_and(|extension| extension == "scope") && path.is_file() {
             found.push(path);
@@ -170,10 +170,11 @@ impl PlannedFile {
                     }
                     Err(problem) => {
                         let start = line.text.find(pattern.as_str()).unwrap_or(0);
+                        let (text, columns) = cleaned(&line.text, (start, start + pattern.len()));
                         self.errors.push(FileError {
                             line: Some(number),
-                            columns: (start, start + pattern.len()),
-                            text: line.text.clone(),
+                            columns,
+                            text,
                             problem,
                             hint: None,
                         });
@@ -217,6 +218,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, FileReadError> {
 fn parsed(path: &Path) -> Result<ScopeFile, Vec<FileError>> {
     let bytes = read(path).map_err(|error| vec![FileError::of_file(error.to_string(), None)])?;
     check::parse(&bytes).map_err(|errors| {
+        // `FileError::of_syntax` cleans the lines: their columns move.
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().collect();
         errors.into_iter().map(|error| FileError::of_syntax(error, &lines)).collect()
@@ -237,10 +239,10 @@ fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, String> {
     let whole = folder.to_str().map(|folder| Path::new(&glob::Pattern::escape(folder)).join(pattern));
     let whole = whole.as_deref().and_then(Path::to_str);
     let whole = whole.ok_or("the path of this file is not UTF-8; name each dump without a pattern")?;
-    let found = glob::glob(whole).map_err(|error| format!("`{pattern}`: {error}"))?;
+    let found = glob::glob(whole).map_err(|error| format!("`{}`: {error}", clean(pattern)))?;
     let found: Vec<PlannedDump> = found.filter_map(Result::ok).map(dump).collect();
     match found.is_empty() {
-        true => Err(format!("no file matches `{pattern}`")),
+        true => Err(format!("no file matches `{}`", clean(pattern))),
         false => Ok(found),
     }
 }

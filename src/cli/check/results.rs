@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Outcome, SyntaxError, Verdict};
+use crate::clean::clean_text;
 use crate::notation::{counted, plural};
 use crate::report::schema::Schema;
 
@@ -89,14 +90,16 @@ impl FileError {
     /// An error of the syntax; `lines`: all lines of the file.
     pub(super) fn of_syntax(error: SyntaxError, lines: &[&str]) -> Self {
         let text = error.line.checked_sub(1).and_then(|index| lines.get(index)).copied().unwrap_or_default();
-        Self {
-            line: Some(error.line),
-            columns: error.columns,
-            text: text.to_owned(),
-            problem: error.problem,
-            hint: error.hint,
-        }
+        let (text, columns) = cleaned(text, error.columns);
+        Self { line: Some(error.line), columns, text, problem: error.problem, hint: error.hint }
     }
+}
+
+/// A line of a file without terminal controls, and its columns in that text.
+pub(super) fn cleaned(text: &str, (start, end): (usize, usize)) -> (String, (usize, usize)) {
+    let moved =
+        |column: usize| clean_text(text.get(..text.floor_char_boundary(column)).unwrap_or_default()).len();
+    (clean_text(text).into_owned(), (moved(start), moved(end)))
 }
 
 /// Numbers of expectations by result.
