@@ -21,11 +21,12 @@ const FIXED: [(&str, &[&str]); 10] = [
 ];
 
 /// Value names of the other options: their values have no list.
-const FREE: [&str; 33] = [
+const FREE: [&str; 34] = [
     "ADDRESS",
     "ADDRESS[+N]",
     "A:B",
     "BYTES",
+    "DEBUGGER",
     "DIR",
     "DUMP",
     "ENTRY",

@@ -324,7 +324,7 @@ pub(super) struct Waves<'a> {
 }
 
 /// A wave's kind as `--kind` takes it.
-fn kind_name(kind: &WaveArch) -> String {
+pub(super) fn kind_name(kind: &WaveArch) -> String {
     format!("{}:{}", kind.target.name, kind.wave_size)
 }
 

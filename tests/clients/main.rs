@@ -5,6 +5,7 @@
 //! client is a failure with its output so far; so is a missing client.
 
 mod changes;
+mod check;
 mod chosen;
 mod code;
 mod conversation;

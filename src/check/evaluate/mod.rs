@@ -4,6 +4,7 @@
 //! and without one to the faulted waves.
 
 mod access;
+mod asked;
 mod causes;
 mod counts;
 mod facts;
@@ -15,6 +16,7 @@ mod tally;
 mod values;
 mod waves;
 
+pub use asked::{AskedLine, AskedWave, SeenFrame, asked, frames_fit};
 use places::function_matches;
 
 use std::sync::Arc;
@@ -53,11 +55,7 @@ pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     let numbered: Vec<Numbered<'_>> =
         (1..).zip(&file.lines).map(|(number, line)| Numbered { number, line }).collect();
-    for block in numbered.chunk_by(|_, next| !matches!(next.line.content, Content::Wave(_))) {
-        let (head, rest) = match block.split_first() {
-            Some((first, rest)) if matches!(first.line.content, Content::Wave(_)) => (Some(first), rest),
-            _ => (None, block),
-        };
+    for (head, selector, rest) in blocks(&numbered) {
         let of_waves = |line: &&Numbered<'_>| {
             let content = &line.line.content;
             let is_place = matches!(content, Content::At(_) | Content::Stack(_));
@@ -79,14 +77,24 @@ pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
             outcomes.push(line.outcome(verdict));
         }
         let lines: Vec<&Numbered<'_>> = rest.iter().filter(of_waves).collect();
-        let selector = match head.map(|head| &head.line.content) {
-            Some(Content::Wave(selector)) => selector,
-            _ => &Selector::Faulted,
-        };
         outcomes.extend(waves::block(&facts, head, selector, &lines));
     }
     outcomes.sort_by_key(|outcome| outcome.line);
     outcomes
+}
+
+/// The blocks: the `wave` line, its selector, and the lines after it.
+fn blocks<'n, 'l>(
+    lines: &'n [Numbered<'l>],
+) -> impl Iterator<Item = (Option<&'n Numbered<'l>>, &'l Selector, &'n [Numbered<'l>])> {
+    let blocks = lines.chunk_by(|_, next| !matches!(next.line.content, Content::Wave(_)));
+    blocks.map(|block| match block.split_first() {
+        Some((head, rest)) => match &head.line.content {
+            Content::Wave(selector) => (Some(head), selector, rest),
+            _ => (None, &Selector::Faulted, block),
+        },
+        None => (None, &Selector::Faulted, block),
+    })
 }
 
 /// A line with its number, from 1.

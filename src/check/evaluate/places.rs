@@ -20,19 +20,30 @@ pub(super) fn at(facts: &Facts<'_>, wave: &Wave<'_>, expected: &At) -> Fit {
         return Fit::Unknown("the stack cannot be read".to_owned());
     };
     let Some(frame) = stack.frames.first() else { return Fit::Unknown(stack.end.to_string()) };
+    let source = frame.file.as_deref().zip(frame.line);
+    place_fits(expected, frame.function.as_deref(), source, |what| problem(frame, what))
+}
+
+/// Whether a function, and a file with its line, are an expected place. `missing`: the reason for a missing fact.
+pub(super) fn place_fits(
+    expected: &At,
+    function: Option<&str>,
+    source: Option<(&str, u64)>,
+    missing: impl Fn(&str) -> String,
+) -> Fit {
     let mut unknown = None;
-    if let Some(function) = &expected.function {
-        match &frame.function {
-            Some(own) if !function_matches(function, own) => return Fit::Differs,
+    if let Some(wanted) = &expected.function {
+        match function {
+            Some(own) if !function_matches(wanted, own) => return Fit::Differs,
             Some(_) => {}
-            None => unknown = Some(problem(frame, "the function at the PC is unknown")),
+            None => unknown = Some(missing("the function at the PC is unknown")),
         }
     }
-    if let Some(source) = &expected.source {
-        match (&frame.file, frame.line) {
-            (Some(file), Some(line)) if !source_matches(source, file, line) => return Fit::Differs,
-            (Some(_), Some(_)) => {}
-            _ => unknown = Some(problem(frame, "the source line at the PC is unknown")),
+    if let Some(wanted) = &expected.source {
+        match source {
+            Some((file, line)) if !source_matches(wanted, file, line) => return Fit::Differs,
+            Some(_) => {}
+            None => unknown = Some(missing("the source line at the PC is unknown")),
         }
     }
     unknown.map_or(Fit::Holds, Fit::Unknown)
@@ -159,7 +170,7 @@ pub(super) fn stack(facts: &Facts<'_>, wave: &Wave<'_>, expected: &[String]) -> 
 
 /// Whether functions, the innermost first, fit a pattern. `None`: the function is unknown; `end`: the reason for
 /// further, unknown functions.
-fn fits(functions: &[Option<&str>], end: Option<String>, expected: &[String]) -> Fit {
+pub(super) fn fits(functions: &[Option<&str>], end: Option<String>, expected: &[String]) -> Fit {
     let is_any = |part: usize| expected.get(part).is_some_and(|part| part == ANY);
     // The sets of parts that the functions so far may have taken; an unknown function fits a name or not.
     let taken = |unknown_fits: bool| {

@@ -108,7 +108,7 @@ fn because(problem: String) -> NotComparable {
 }
 
 /// The lanes of a line in a wave.
-fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> Result<LaneSet, String> {
+pub(super) fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> Result<LaneSet, String> {
     if let Some(named) = &line.lanes {
         return lanes::of(wave.session, wave.id(), line.frame, named);
     }

@@ -1,7 +1,7 @@
 //! `lanescope check --new DUMP`: the first version of a file.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::job::subject;
 use crate::arch::Targets;
@@ -35,10 +35,18 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The path as a file in the working folder has it: relative where it can be.
+/// The folder of the draft: that of the file of standard output, else the working folder.
+fn folder() -> PathBuf {
+    let file = std::fs::read_link("/proc/self/fd/1").ok().filter(|path| path.is_file());
+    let folder = file.as_deref().and_then(Path::parent).map(Path::to_owned);
+    folder.or_else(|| std::env::current_dir().ok()).unwrap_or_default()
+}
+
+/// The path as the draft has it: relative to its folder where it can be.
 fn name(path: &Path) -> Result<String, NameError> {
+    let whole = std::path::absolute(path).unwrap_or_default();
     let here = std::env::current_dir().unwrap_or_default();
-    let relative = path.strip_prefix(&here).unwrap_or(path);
+    let relative = whole.strip_prefix(folder()).or_else(|_| path.strip_prefix(&here)).unwrap_or(path);
     relative
         .to_str()
         .map(str::to_owned)

@@ -1,10 +1,12 @@
 //! The evaluation of a file over one dump.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args as _, Command as Options, FromArgMatches as _};
 
+use super::debugger::{self, Debugger, Served};
 use super::plan::{PlannedDump, PlannedFile};
 use super::results::{CheckedDump, CheckedLine, cleaned};
 use crate::arch::Targets;
@@ -13,7 +15,7 @@ use crate::clean::{clean, clean_lines};
 use crate::cli::dump::{self, DumpArgs};
 use crate::cli::{Failure, Globals, shell, steps};
 use crate::postmortem;
-use crate::session::{Dump, DumpFacts as _, Inspect, Session};
+use crate::session::{Dump, DumpFacts as _, Inspect, Session, Waves as _};
 use crate::triage::Step;
 
 /// Evaluates the expectations of a file over a dump. An error is a result.
@@ -21,13 +23,14 @@ pub(super) fn run(
     file: &PlannedFile,
     dump: &PlannedDump,
     globals: &Globals,
+    debugger: Option<&Debugger>,
     targets: &Targets,
 ) -> CheckedDump {
     let checked = CheckedDump { dump: dump.name.clone(), ..CheckedDump::default() };
     if !file.errors.is_empty() {
         return checked;
     }
-    match evaluate(file, dump, globals, targets) {
+    match evaluate(file, dump, globals, debugger, targets) {
         Ok(found) => CheckedDump { dump: checked.dump, ..found },
         Err(error) => CheckedDump { error: Some(clean_lines(error.to_string()).to_string()), ..checked },
     }
@@ -37,13 +40,26 @@ fn evaluate(
     file: &PlannedFile,
     dump: &PlannedDump,
     globals: &Globals,
+    debugger: Option<&Debugger>,
     targets: &Targets,
 ) -> Result<CheckedDump, Failure> {
-    let args = arguments(file, dump, globals)?;
+    let words = words(file);
+    let args = arguments(&words, dump, globals)?;
     let opened = dump::open_quietly(&args, targets)?;
     let sessions = dump::sessions(&opened, args.kind.as_deref())?;
     let subject = subject(&dump.name, &sessions, &opened);
-    let outcomes = check::evaluate(&file.scope, &subject);
+    let mut outcomes = check::evaluate(&file.scope, &subject);
+    let opinion = debugger.map(|debugger| {
+        let kinds: Vec<String> = sessions.iter().map(|session| dump::kind_name(&session.kind())).collect();
+        let is_mixed = kinds.len() > 1;
+        let served = Served {
+            options: &[words.as_slice(), &global_words(globals)].concat(),
+            dump: &dump.path,
+            kinds: kinds.into_iter().map(|kind| is_mixed.then_some(kind)).collect(),
+        };
+        debugger::second(debugger, &file.scope, &subject, &served, &mut outcomes)
+    });
+    let opinion = opinion.transpose()?;
     let holds = outcomes.iter().all(|outcome| outcome.verdict == Verdict::Holds);
     let sentence = (!holds).then(|| dump::sentence(&sessions));
     let lines = outcomes.into_iter().map(|mut outcome| {
@@ -60,7 +76,7 @@ fn evaluate(
             Err(failure) => error = error.or(Some(format!("{}: {failure}", path.display()))),
         }
     }
-    Ok(CheckedDump { dump: String::new(), sentence, error, report, lines: lines.collect() })
+    Ok(CheckedDump { dump: String::new(), sentence, error, report, opinion, lines: lines.collect() })
 }
 
 /// Writes the report of a dump.
@@ -85,10 +101,26 @@ pub(super) fn subject<'a>(name: &str, sessions: &'a [Session], dump: &Arc<Dump>)
     }
 }
 
-/// The options of the command line that the file sets, over those of the command.
-fn arguments(file: &PlannedFile, dump: &PlannedDump, globals: &Globals) -> Result<DumpArgs, Failure> {
+fn options() -> Options {
+    Globals::augment_args(DumpArgs::augment_args(Options::new("check").no_binary_name(true)))
+}
+
+/// The words of the options of all commands.
+fn global_words(globals: &Globals) -> Vec<OsString> {
+    let folders = globals.debug_dirs.iter().map(|folder| ("--debug-dir", folder));
+    let one = [
+        ("--targets", &globals.targets),
+        ("--draft", &globals.draft),
+        ("--disassembler", &globals.disassembler),
+    ];
+    let one = one.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    folders.chain(one).flat_map(|(name, value)| [name.into(), value.into()]).collect()
+}
+
+/// The words of the options that a file sets; files are relative to its folder.
+fn words(file: &PlannedFile) -> Vec<OsString> {
     let folder = file.path.parent().unwrap_or(Path::new(""));
-    let options = Globals::augment_args(DumpArgs::augment_args(Options::new("check").no_binary_name(true)));
+    let options = options();
     let mut words = Vec::new();
     for setting in settings(&file.scope) {
         words.push(format!("--{}", setting.name).into());
@@ -101,7 +133,12 @@ fn arguments(file: &PlannedFile, dump: &PlannedDump, globals: &Globals) -> Resul
             false => value.into(),
         }));
     }
-    let matches = options.try_get_matches_from(words).map_err(|error| error.to_string())?;
+    words
+}
+
+/// The options of a file, over those of the command.
+fn arguments(words: &[OsString], dump: &PlannedDump, globals: &Globals) -> Result<DumpArgs, Failure> {
+    let matches = options().try_get_matches_from(words).map_err(|error| error.to_string())?;
     let mut args = DumpArgs::from_arg_matches(&matches)?;
     let own = Globals::from_arg_matches(&matches)?;
     args.dump = Some(dump.path.clone());

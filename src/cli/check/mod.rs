@@ -3,11 +3,12 @@
 //! `plan` finds files and dumps, `workers` runs each `job` in a process of its own: it opens a dump and evaluates a file
 //! over it. `formats` prints the results.
 //!
-//! `draft` prints the first version of a file; `bless` and `fmt` rewrite files.
+//! `debugger` asks a stock debugger for the same values. `draft` prints the first version of a file; `bless` and `fmt` rewrite files.
 //!
 //! Exit status: 0 if all expectations hold; 1 if one differs; 2 if one cannot be checked, or a file has an error.
 
 mod bless;
+mod debugger;
 mod draft;
 mod edit;
 mod fmt;
@@ -46,6 +47,10 @@ pub(super) struct Args {
     /// Write a report of each dump with a result that does not hold into that folder
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
+    /// Compare values and stacks with those that a stock debugger shows over the protocol: gdb, lldb, or a program
+    /// whose name begins so
+    #[arg(long, value_name = "DEBUGGER", value_parser = debugger::debugger, conflicts_with_all = ["bless", "fmt", "new"])]
+    debugger: Option<debugger::Debugger>,
     /// Maximum seconds for a dump
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
@@ -114,7 +119,7 @@ fn shard(text: &str) -> Result<Shard, ValueError> {
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
     let globals = args.globals.clone().unwrap_or_default();
     if args.worker {
-        workers::work(&globals, targets, out)?;
+        workers::work(&globals, args.debugger.as_ref(), targets, out)?;
         return Ok(0);
     }
     if let Some(dump) = &args.new {

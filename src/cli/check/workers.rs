@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::debugger::Debugger;
 use super::job;
 use super::plan::{PlannedDump, PlannedFile};
 use super::results::CheckedDump;
@@ -36,6 +37,7 @@ struct Job {
 /// Answers the jobs of standard input, until it ends.
 pub(super) fn work(
     globals: &Globals,
+    debugger: Option<&Debugger>,
     targets: &Targets,
     out: &mut dyn std::io::Write,
 ) -> Result<(), Failure> {
@@ -50,7 +52,7 @@ pub(super) fn work(
         let file = known.take().filter(|file| file.path == job.file);
         let file = file.unwrap_or_else(|| PlannedFile::read(job.file));
         let dump = PlannedDump { path: job.dump, name: job.name, report: job.report };
-        let checked = job::run(&file, &dump, globals, targets);
+        let checked = job::run(&file, &dump, globals, debugger, targets);
         known = Some(file);
         serde_json::to_writer(&mut *out, &checked)?;
         out.write_all(b"\n")?;

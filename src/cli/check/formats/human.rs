@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
 use crate::check::{Difference, Obstacle, Verdict};
-use crate::notation::list;
+use crate::notation::{counted, list};
 use crate::report::Style;
 
 /// Prints the failed lines, and a summary.
@@ -42,6 +42,19 @@ fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> st
     }
     if let Some(sentence) = &dump.sentence {
         writeln!(out, "{}: {sentence}\n", dump.dump)?;
+    }
+    if let Some(opinion) = &dump.opinion {
+        let same = counted(opinion.same, "line");
+        let differing = opinion.differing.len();
+        writeln!(
+            out,
+            "{}: {} shows the same in {same}, and differs in {differing}",
+            dump.dump, opinion.name
+        )?;
+        for not_asked in &opinion.not_asked {
+            writeln!(out, "  line {} is not asked: {}", not_asked.line, not_asked.reason)?;
+        }
+        writeln!(out)?;
     }
     match &dump.report {
         Some(report) => writeln!(out, "report: {report}\n"),

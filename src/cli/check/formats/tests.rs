@@ -29,6 +29,7 @@ fn report() -> Report {
             line(5, "  lane 17 i == 3 # why", Verdict::Differs(Box::new(difference))),
             line(6, "  lane 17 j == 3", Verdict::NotChecked(obstacle)),
         ],
+        opinion: None,
     };
     let error = FileError {
         line: Some(1),

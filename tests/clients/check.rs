@@ -1,0 +1,113 @@
+//! `lanescope check --debugger`: stock debuggers show the values and stacks of expectations.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::Value;
+
+use super::harness::{lanescope, lldb_name, tool};
+use super::model::{Fixture, fixtures_folder, named};
+
+const DUMPS: [&str; 4] = ["regions-gfx90a", "saxpy-gfx90a-O0", "call-gfx1100-O0", "lds-gfx942-O0"];
+
+/// Expectations about the first wave of a dump, from its model.
+fn scope(fixture: &Fixture) -> String {
+    let wave = &fixture.waves[0].expected;
+    let text = |name: &str| wave[name].as_str().unwrap();
+    let mut lines = format!("dump {}\n", fixture.dump.display());
+    lines +=
+        &format!("wave id {}\n  at {} {}:{}\n", wave["id"], text("function"), text("file"), wave["line"]);
+    lines += &format!("  stack {} < ...\n", text("function"));
+    for local in wave["locals"].as_array().unwrap() {
+        let (name, lane) = (local["name"].as_str().unwrap(), fixture.waves[0].shown_lanes()[0]);
+        let value =
+            local["values"][lane].as_str().filter(|_| local["type"] == "int" && local["state"] == "ok");
+        lines += &value.map_or_else(String::new, |value| format!("  lane {lane} {name} == {value}\n"));
+    }
+    lines
+}
+
+fn check(scope: &Path, debugger: &str) -> (Output, Value) {
+    let output = tool(lanescope()).arg("check").arg(scope).args(["--json", "--debugger", debugger]).output();
+    let output = output.unwrap();
+    let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    (output, json)
+}
+
+#[test]
+fn stock_debuggers_show_the_values_of_expectations() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in DUMPS {
+        fs::write(folder.path().join(format!("{name}.scope")), scope(&named(name))).unwrap();
+    }
+    for debugger in ["gdb", "gdb-multiarch", &lldb_name()] {
+        let (output, json) = check(folder.path(), debugger);
+        assert_eq!(output.status.code(), Some(0), "{debugger}: {json:#}");
+        let files = json["files"].as_array().unwrap();
+        assert_eq!(files.len(), DUMPS.len());
+        for file in files {
+            let (dump, opinion) = (&file["dumps"][0], &file["dumps"][0]["opinion"]);
+            assert_eq!(opinion["name"], debugger);
+            // All lines but `wave` itself.
+            assert_eq!(opinion["same"], dump["lines"].as_array().unwrap().len() - 1, "{debugger}: {file:#}");
+            assert_eq!(
+                (&opinion["differing"], &opinion["not_asked"]),
+                (&Value::from([0; 0]), &Value::from([0; 0]))
+            );
+        }
+    }
+}
+
+/// An executable script.
+fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn another_value_of_a_debugger_is_a_fault_of_lanescope() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("crash.scope");
+    let dump = fixtures_folder().join("dumps/saxpy-gfx90a-O0");
+    // Lane 17 has i = 1017; lane 30 is inactive at the fault; `$lane` is of lanescope alone.
+    let lines = "lane 17 i == 1017\nlane 30 n == 1024\nlane 17 i - $lane == 1000\nat saxpy saxpy.hip:54\n";
+    fs::write(&file, format!("dump {}\nwave faulted\n{lines}", dump.display())).unwrap();
+    let (_, json) = check(&file, "gdb");
+    let opinion = &json["files"][0]["dumps"][0]["opinion"];
+    assert_eq!((&opinion["same"], &opinion["differing"]), (&2.into(), &Value::from([0; 0])), "{json:#}");
+    let not_asked: Vec<u64> =
+        opinion["not_asked"].as_array().unwrap().iter().map(|one| one["line"].as_u64().unwrap()).collect();
+    assert_eq!(not_asked, [4, 5]);
+    // A gdb whose answer has one other digit.
+    let other = "#!/bin/sh\ngdb \"$@\"\nsed -i s/1017/1018/ \"$LANESCOPE_ANSWERS\"\n";
+    let other = script(folder.path(), "gdb-other", other);
+    let (output, json) = check(&file, other.to_str().unwrap());
+    assert_eq!(output.status.code(), Some(2), "{json:#}");
+    let dump = &json["files"][0]["dumps"][0];
+    assert_eq!(dump["opinion"]["differing"], Value::from([3]));
+    let line = &dump["lines"].as_array().unwrap().iter().find(|line| line["line"] == 3).unwrap()["verdict"];
+    assert_eq!(line["result"], "not_checked", "{json:#}");
+    let problem = line["problem"].as_str().unwrap();
+    assert_eq!(problem, "gdb-other shows 1018 in lane 17 of wave 1, lanescope 1017");
+}
+
+#[test]
+fn a_debugger_without_answers_is_an_error_of_the_dump() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("crash.scope");
+    let dump = fixtures_folder().join("dumps/saxpy-gfx90a-O0");
+    fs::write(&file, format!("dump {}\nat saxpy\n", dump.display())).unwrap();
+    let silent = script(folder.path(), "gdb-silent", "#!/bin/sh\necho no Python here\n");
+    for (debugger, words) in
+        [(silent.to_str().unwrap(), "no Python here"), ("gdb-nowhere", "gdb-nowhere: No such file")]
+    {
+        let (output, json) = check(&file, debugger);
+        assert_eq!(output.status.code(), Some(2), "{json:#}");
+        let error = json["files"][0]["dumps"][0]["error"].as_str().unwrap();
+        assert!(error.contains(words), "{error}");
+    }
+}
