@@ -7,7 +7,7 @@ use super::super::command as cli;
 use crate::debuginfo::format::Letter;
 
 /// The values of each option with fixed values, from docs and README.
-const FIXED: [(&str, &[&str]); 10] = [
+const FIXED: [(&str, &[&str]); 12] = [
     ("serve --client", &["auto", "gdb", "lldb", "amdgcn-gdb", "amdgcn-lldb"]),
     ("serve --view", &["stack", "unit", "all", "off"]),
     ("view --view", &["stack", "unit", "all"]),
@@ -18,6 +18,8 @@ const FIXED: [(&str, &[&str]); 10] = [
     ("print --format", &["x", "z", "d", "u", "o", "t", "c", "f", "a", "s"]),
     ("check --bless", &["write", "review"]),
     ("report --format", &["html", "markdown", "text", "json"]),
+    ("--level", &["coarse", "default", "line", "exact"]),
+    ("--rules-version", &["ls1"]),
 ];
 
 /// Value names of the other options: their values have no list.

@@ -1,5 +1,6 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
+mod bucket;
 mod check;
 mod choice;
 mod code_object;
@@ -13,6 +14,7 @@ mod questions;
 mod report;
 mod serve;
 mod shell;
+mod signature;
 mod slim;
 mod sources;
 mod steps;
@@ -88,6 +90,10 @@ enum Command {
     Report(report::Args),
     /// Compare dumps with the expectations of .scope files
     Check(check::Args),
+    /// Print names that equal crashes and hangs share
+    Signature(signature::Args),
+    /// Group dumps by their signatures
+    Bucket(bucket::Args),
     /// Compare two dumps of the same program
     Diff(diff::Args),
     /// Write a small dump of a large one: chosen waves with the data that their queries need
@@ -128,6 +134,11 @@ impl Command {
                     verbose: is_verbose,
                     ..Globals::default()
                 });
+                return;
+            }
+            Self::Signature(signature::Args { options, .. }) | Self::Bucket(bucket::Args { options, .. }) => {
+                options.globals =
+                    Globals { debug_dirs: folders, disassembler, verbose: is_verbose, ..Globals::default() };
                 return;
             }
             Self::Dwarf(args) => {
@@ -262,6 +273,8 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
             report::run(&args, &targets, out)?;
         }
         Command::Check(args) => return Ok(ExitCode::from(check::run(&args, &targets, out)?)),
+        Command::Signature(args) => return Ok(ExitCode::from(signature::run(&args, &targets, out)?)),
+        Command::Bucket(args) => return Ok(ExitCode::from(bucket::run(&args, &targets, out)?)),
         Command::Diff(args) => return Ok(ExitCode::from(diff::run(&args, &targets, out)?)),
         Command::Slim(args) => slim::run(&args, &targets, out)?,
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

@@ -12,7 +12,6 @@ use crate::arch::Targets;
 use crate::postmortem::{self, Model, Options};
 use crate::report::Style;
 use crate::session::{Inspect, Session};
-use crate::signature::{self, Level, Rules};
 use crate::triage::Step;
 
 #[derive(Debug, clap::Args)]
@@ -79,9 +78,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         sessions.iter().map(|session: &Session| -> &dyn Inspect { session }).collect();
     let options =
         Options { with_paths: args.with_paths, no_values: args.no_values, no_global: args.no_global };
-    let signatures = signature::signatures(&dump, &sessions, &Rules::default(), Level::default());
     let command = |step: &Step| steps::command(step, &args.typed);
-    let model = postmortem::model(&dump, &sessions, signatures, options, &command);
+    let model = postmortem::model(&dump, &sessions, options, &command);
     match output {
         None => write(&model, form, Style::Coloured, out),
         Some(path) => {

@@ -2,18 +2,24 @@
 //!
 //! Input: sessions over a dump, which the analysis of [`crate::triage`] reads, and [`Rules`] about functions. Output:
 //! [`Signature`], a hash of words with the version of its rules. docs/signatures.md has the rules. `parts` finds the
-//! facts of waves, `names` folds the names of functions.
+//! facts of waves, `names` folds the names of functions. `record` is the line of a dump for programs, `bucket` groups
+//! such lines, `known` compares them with the signatures that a team knows.
 
+mod bucket;
+mod known;
 mod names;
 mod parts;
+mod record;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use bucket::{Bucket, Buckets, MixedLevelsError, Nearest, Order, Seen, UnreadableDump};
+pub use known::{Issue, Known, KnownError, KnownSignatures, Likeness};
+pub use record::{Named, Record, RecordError};
 pub use rules::{Rules, RulesError};
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +33,9 @@ pub const VERSION: &str = "ls1";
 const DIGITS: usize = 12;
 
 /// The facts that a signature contains, from few to many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignatureLevel {
     /// Cause and kernel.
     Coarse,
     /// Cause, functions, file, and kind of access.
@@ -40,8 +47,24 @@ pub enum Level {
     Exact,
 }
 
+impl SignatureLevel {
+    /// All levels.
+    pub const ALL: [Self; 4] = [Self::Coarse, Self::Default, Self::Line, Self::Exact];
+
+    /// The name on the command line and in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Coarse => "coarse",
+            Self::Default => "default",
+            Self::Line => "line",
+            Self::Exact => "exact",
+        }
+    }
+}
+
 /// A signature of some waves of a dump.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Signature {
     /// `ls1:3f9c2a71d0b4`
@@ -59,41 +82,47 @@ pub struct Signature {
     pub steps: Vec<String>,
 }
 
-/// The signatures of a dump, the one of most waves first; empty if no wave faulted and nothing hangs.
-///
-/// `sessions`: one for each kind of waves of the dump.
-#[must_use]
-pub fn signatures(
-    dump: &Arc<Dump>,
-    sessions: &[&dyn Inspect],
-    rules: &Rules,
-    level: Level,
-) -> Vec<Signature> {
-    let mut found: Vec<Signature> = Vec::new();
-    for (parts, waves) in parts::of(dump, sessions, rules) {
-        let signature = parts.signature(level, waves);
-        match found.iter_mut().find(|known| known.id == signature.id) {
-            Some(known) => known.waves += waves,
-            None => found.push(signature),
-        }
+/// The facts of the signatures of a dump.
+#[derive(Clone, Debug, Default)]
+pub struct Crashes(Vec<(Parts, usize)>);
+
+impl Crashes {
+    /// Finds the facts: of the waves that faulted, else of a hang or of a report. `sessions`: one for each kind of waves
+    /// of the dump.
+    #[must_use]
+    pub fn of(dump: &Dump, sessions: &[&dyn Inspect], rules: &Rules) -> Self {
+        Self(parts::of(dump, sessions, rules))
     }
-    // Equal numbers of waves: by text, which does not depend on the order of waves.
-    found.sort_by(|a, b| b.waves.cmp(&a.waves).then_with(|| a.text.cmp(&b.text)));
-    found
+
+    /// The signatures of a level, the one of most waves first; empty if no wave faulted and nothing hangs.
+    #[must_use]
+    pub fn signatures(&self, level: SignatureLevel) -> Vec<Signature> {
+        let mut found: Vec<Signature> = Vec::new();
+        for (parts, waves) in &self.0 {
+            let signature = parts.signature(level, *waves);
+            match found.iter_mut().find(|known| known.id == signature.id) {
+                Some(known) => known.waves += waves,
+                None => found.push(signature),
+            }
+        }
+        // Equal numbers of waves: by text, which does not depend on the order of waves.
+        found.sort_by(|a, b| b.waves.cmp(&a.waves).then_with(|| a.text.cmp(&b.text)));
+        found
+    }
 }
 
 impl Parts {
     /// The signature of a level.
-    fn signature(&self, level: Level, waves: usize) -> Signature {
-        let is_weak = self.functions.is_empty() && level != Level::Coarse;
+    fn signature(&self, level: SignatureLevel, waves: usize) -> Signature {
+        let is_weak = self.functions.is_empty() && level != SignatureLevel::Coarse;
         let text = match level {
-            Level::Coarse => join([self.cause.clone(), self.kernel.clone()]),
-            Level::Exact => join([self.cause.clone(), self.kernel.clone(), self.position()]),
-            Level::Default | Level::Line if is_weak => {
+            SignatureLevel::Coarse => join([self.cause.clone(), self.kernel.clone()]),
+            SignatureLevel::Exact => join([self.cause.clone(), self.kernel.clone(), self.position()]),
+            SignatureLevel::Default | SignatureLevel::Line if is_weak => {
                 join([self.cause.clone(), self.kernel.clone(), self.position(), self.action.clone()])
             }
-            Level::Default => join([self.cause.clone(), self.place(false), self.action.clone()]),
-            Level::Line => join([self.cause.clone(), self.place(true), self.action.clone()]),
+            SignatureLevel::Default => join([self.cause.clone(), self.place(false), self.action.clone()]),
+            SignatureLevel::Line => join([self.cause.clone(), self.place(true), self.action.clone()]),
         };
         let mut hash = format!("{:x}", md5::compute(format!("{VERSION}\n{text}")));
         hash.truncate(DIGITS);

@@ -1,7 +1,6 @@
 //! The facts of a signature: cause, functions, access and position of waves.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 
 use super::names::folded;
 use super::rules::{Rules, Sort};
@@ -41,10 +40,14 @@ pub(super) struct Parts {
 }
 
 /// The facts of all waves that faulted, else of a hang or of a report, with the number of waves.
-pub(super) fn of(dump: &Arc<Dump>, sessions: &[&dyn Inspect], rules: &Rules) -> Vec<(Parts, usize)> {
-    let scene = Scene { dump, rules };
+pub(super) fn of(dump: &Dump, sessions: &[&dyn Inspect], rules: &Rules) -> Vec<(Parts, usize)> {
+    let mut scene = Scene { dump, rules, access: None };
+    sessions.iter().for_each(|session| session.next_question());
     let faulted = faulted(sessions);
     if !faulted.is_empty() {
+        let found = triage::triage(sessions, &Question::default());
+        let best = found.suspects.first().filter(|suspect| suspect.confidence > Confidence::Possible);
+        scene.access = best.map(|suspect| suspect.instruction);
         return faulted.into_iter().map(|group| (scene.of_fault(&group), group.waves)).collect();
     }
     let found = triage::triage(sessions, &Question::default());
@@ -88,16 +91,20 @@ fn faulted<'a>(sessions: &[&'a dyn Inspect]) -> Vec<Group<'a>> {
 }
 
 struct Scene<'a> {
-    dump: &'a Arc<Dump>,
+    dump: &'a Dump,
     rules: &'a Rules,
+    /// The instruction of the fault, by all waves: a report has the page of one wave only.
+    access: Option<u64>,
 }
 
 impl Scene<'_> {
     /// The facts of waves that faulted.
     fn of_fault(&self, group: &Group<'_>) -> Parts {
         let wave = group.info.wave;
+        group.session.next_question();
         let found = triage::triage(&[group.session], &Question { wave: Some(wave), wants_hang: false });
-        let suspect = found.suspects.first().filter(|suspect| suspect.confidence > Confidence::Possible);
+        let is_shared = |suspect: &&Suspect| Some(suspect.instruction) == self.access;
+        let suspect = found.suspects.iter().find(is_shared).or(found.suspects.first());
         let mut parts = self.of_wave(group.session, &group.info, suspect);
         parts.cause = match &found.cause {
             Some(cause) => name(cause).to_owned(),
@@ -108,7 +115,7 @@ impl Scene<'_> {
                 .and_then(|stop| stop.first())
                 .map_or("fault".to_owned(), |stop| stop.replace('_', " ")),
         };
-        parts.action = match (&found.cause, suspect.or(found.suspects.first())) {
+        parts.action = match (&found.cause, suspect) {
             (Some(Cause::Memory), Some(suspect)) => direction(suspect.access.direction).to_owned(),
             (Some(Cause::Assertion(_) | Cause::Trap { .. }), _) => "trap".to_owned(),
             _ => String::new(),
@@ -151,14 +158,14 @@ impl Scene<'_> {
             }
         }
         groups.sort_by_key(|(.., waves)| std::cmp::Reverse(*waves));
-        let parts = groups.into_iter().take(MAX_GROUPS).filter_map(|(wave, state, _, waves)| {
+        let found = groups.into_iter().take(MAX_GROUPS).filter_map(|(wave, state, _, waves)| {
             let session = sessions.iter().copied().find(|session| session.has_wave(wave))?;
             let mut parts = self.of_wave(session, &session.wave(wave).ok()?, None);
             parts.cause = "hang".to_owned();
             parts.action = state.name().to_owned();
             Some((parts, waves))
         });
-        parts.collect()
+        commonest(found.collect())
     }
 
     /// Functions, file, line and position of a wave.
@@ -212,6 +219,8 @@ impl Scene<'_> {
         }
         let mut steps = Vec::new();
         let mut own = 0;
+        // Recursion, and the body of a kernel of OpenCL, which clang calls from one of the same name.
+        frames.dedup_by(|outer, inner| outer.0 == inner.0);
         for (function, file, line) in frames {
             if own == MAX_FUNCTIONS {
                 break;
@@ -238,6 +247,27 @@ impl Scene<'_> {
         steps.truncate(MAX_STEPS);
         parts.steps = steps;
     }
+}
+
+/// The waves of the commonest stack and wait. The others wait for them, or with them; their numbers depend on the grid.
+fn commonest(found: Vec<(Parts, usize)>) -> Vec<(Parts, usize)> {
+    type Key<'p> = (&'p str, &'p [String], &'p str);
+    fn key(parts: &Parts) -> Key<'_> {
+        (&parts.kernel, &parts.functions, &parts.action)
+    }
+    let mut counts: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+    for (parts, waves) in &found {
+        *counts.entry(key(parts)).or_default() += waves;
+    }
+    let most = counts.values().copied().max().unwrap_or(0);
+    let Some((kernel, functions, action)) =
+        counts.iter().find(|(_, waves)| **waves == most).map(|(key, _)| key)
+    else {
+        return Vec::new();
+    };
+    let (kernel, functions, action) = (String::from(*kernel), functions.to_vec(), String::from(*action));
+    let is_kept = |parts: &Parts| key(parts) == (&*kernel, &*functions, &*action);
+    found.into_iter().filter(|(parts, _)| is_kept(parts)).collect()
 }
 
 /// The last part of a path, also of Windows.

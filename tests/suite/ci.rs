@@ -295,3 +295,44 @@ fn lanescope_tools(name: &str) -> PathBuf {
     let newest = versions.filter(|version| folder(*version).join(name).exists()).max();
     folder(newest.unwrap_or_else(|| panic!("no {name}: scripts/setup installs it"))).join(name)
 }
+
+/// The parts of the matrix and of the array give the buckets of one process.
+#[test]
+fn parts_of_a_fleet_are_grouped_as_the_page_writes() {
+    let project = Project::new("ci-fleet");
+    let crashes = project.path("work/crashes");
+    fs::create_dir_all(&crashes).unwrap();
+    for (name, from) in
+        [("a.zip", "demo.zip"), ("b.zip", "demo.zip"), ("gpucore.7", "gpucore/gfx90a-unified.core")]
+    {
+        fs::copy(root().join("tests/fixtures").join(from), crashes.join(name)).unwrap();
+    }
+    fs::write(crashes.join("broken.zip"), "no dump").unwrap();
+    let grouped =
+        |files: &str| project.step(&format!("cat {files} | lanescope bucket --from - --json"), &[]).stdout;
+    let whole = |pattern: &str| {
+        project.step(&format!("lanescope bucket --json $(find crashes -name '{pattern}')"), &[]).stdout
+    };
+    let workflow =
+        workflows().into_iter().find(|workflow| !workflow["jobs"]["signatures"].is_null()).unwrap();
+    let text_of_step = step(&workflow["jobs"]["signatures"]["steps"], "Print the signatures of a part");
+    for part in 1..=4 {
+        let output = project.step(&text_of_step.replace("${{ matrix.part }}", &part.to_string()), &[]);
+        assert!(output.status.success(), "{}", text(&output));
+    }
+    let found = grouped("lines/*.jsonl");
+    assert_eq!(String::from_utf8_lossy(&found), String::from_utf8_lossy(&whole("*.zip")));
+    let found: Value = serde_json::from_slice(&found).unwrap();
+    assert_eq!((&found["dumps"], &found["buckets"][0]["dumps"]), (&json!(3), &json!(2)));
+    let page = fs::read_to_string(root().join("docs/ci.md")).unwrap();
+    let script = page.split("```sh\n").find(|text| text.contains("#SBATCH")).unwrap();
+    project.write("work/array.sh", script.split_once("```").unwrap().0);
+    for part in 1..=16 {
+        let part = part.to_string();
+        let variables = [("SLURM_ARRAY_TASK_ID", Path::new(&part)), ("CRASHES", Path::new("crashes"))];
+        project.run("sh", &["array.sh"], &variables);
+    }
+    let found = grouped("lines.*.jsonl");
+    assert_eq!(String::from_utf8_lossy(&found), String::from_utf8_lossy(&whole("gpucore*")));
+    assert!(!found.is_empty());
+}

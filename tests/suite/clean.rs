@@ -251,6 +251,8 @@ fn every_command_prints_clean_names() {
                 ["text", "html", "markdown", "json"].map(|form| (vec![dump, "--format", form], true)).to_vec()
             }
             "check" => vec![(vec![scope], true), (vec![scope, "--report", reports], true)],
+            "signature" => vec![(vec![dump], true), (vec![dump, "--jsonl"], true)],
+            "bucket" => vec![(vec![dump], false)],
             "diff" => vec![(vec![dump, sound.to_str().unwrap()], true)],
             "slim" => vec![(vec![dump, "-o", slim.to_str().unwrap(), "--all-waves"], false)],
             "view" => vec![(vec![dump, "-o", view.to_str().unwrap()], false)],

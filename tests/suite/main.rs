@@ -33,6 +33,7 @@ mod scopes;
 mod separate;
 mod server;
 mod shared_files;
+mod signatures;
 mod slim;
 mod slim_bounds;
 mod slim_ended;

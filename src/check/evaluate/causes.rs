@@ -9,7 +9,7 @@ use crate::check::file::{Comparator, FaultLine, HangLine};
 use crate::check::outcome::Verdict;
 use crate::check::similar::folded;
 use crate::session::WaveInfo;
-use crate::signature::{Level, Rules, Signature, VERSION, signatures};
+use crate::signature::{Crashes, Rules, Signature, SignatureLevel, VERSION};
 use crate::triage::{Cause, WaveState, has_faulted};
 
 /// The state of a wave without a stop reason.
@@ -260,15 +260,14 @@ pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) 
         );
     }
     let subject = facts.subject;
-    subject.sessions.iter().for_each(|session| session.next_question());
-    let of = |level| signatures(&subject.dump, &subject.sessions, &Rules::default(), level);
-    let own = of(Level::Default);
+    let crashes = Crashes::of(&subject.dump, &subject.sessions, &Rules::default());
     let has = |found: &[Signature]| found.iter().any(|one| one.id.starts_with(expected));
-    if has(&own) || [Level::Line, Level::Coarse, Level::Exact].into_iter().any(|level| has(&of(level))) {
+    if SignatureLevel::ALL.iter().any(|level| has(&crashes.signatures(*level))) {
         return Verdict::Holds;
     }
-    match own.first() {
-        Some(first) => line.differs(Some(first.id.clone()), format!("{} {}", first.id, first.text)),
-        None => line.differs(None, "no signature: no wave faulted, and nothing hangs".to_owned()),
+    match (crashes.signatures(SignatureLevel::default()).first(), facts.unknown_stops()) {
+        (Some(first), _) => line.differs(Some(first.id.clone()), format!("{} {}", first.id, first.text)),
+        (None, 0) => line.differs(None, "no signature: no wave faulted, and nothing hangs".to_owned()),
+        (None, unknown) => obstacle(format!("the stop reasons of {unknown} waves were not captured"), None),
     }
 }

@@ -88,7 +88,7 @@ fn write_report(
 ) -> Result<(), Failure> {
     let typed = format!(" {}", shell::word(&clean(dump.path.to_string_lossy())));
     let command = |step: &Step| steps::command(step, &typed);
-    let model = postmortem::model(opened, sessions, Vec::new(), postmortem::Options::default(), &command);
+    let model = postmortem::model(opened, sessions, postmortem::Options::default(), &command);
     Ok(std::fs::write(path, postmortem::html::html(&model)?)?)
 }
 

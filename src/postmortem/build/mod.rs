@@ -19,7 +19,7 @@ use super::model::SCHEMA;
 use super::paths::Paths;
 use crate::report::schema::Document;
 use crate::session::{Dump, Inspect};
-use crate::signature::Signature;
+use crate::signature::{Crashes, Rules, Signature, SignatureLevel};
 use crate::triage::{self, Scene, Step, Triage};
 
 /// Maximum bytes of a value of a lane or of another text of the program; a longer one ends with `...`.
@@ -53,7 +53,6 @@ struct Source<'a> {
 pub fn model(
     dump: &Dump,
     sessions: &[&dyn Inspect],
-    signatures: Vec<Signature>,
     options: Options,
     command: &dyn Fn(&Step) -> Option<String>,
 ) -> Model {
@@ -78,7 +77,7 @@ pub fn model(
         lanescope: env!("CARGO_PKG_VERSION"),
         dump: source.about(),
         fault,
-        signatures,
+        signatures: signatures(dump, sessions),
         wave,
         memory: source.memory(),
         barriers,
@@ -105,6 +104,13 @@ pub fn model(
     };
     model.contents = contents::of(&model, options);
     model
+}
+
+/// The signatures, without explanations.
+fn signatures(dump: &Dump, sessions: &[&dyn Inspect]) -> Vec<Signature> {
+    let mut found = Crashes::of(dump, sessions, &Rules::default()).signatures(SignatureLevel::Default);
+    found.iter_mut().for_each(|signature| signature.steps.clear());
+    found
 }
 
 impl Source<'_> {

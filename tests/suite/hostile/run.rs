@@ -16,7 +16,7 @@ const TIME: u32 = 10;
 
 /// All commands that open a dump, including every question. `OUT` is a path that does not exist, `DUMP` the dump, `CODE`
 /// its code object, `SCOPE` a file of expectations about the dump.
-const OVER_DUMPS: [&str; 38] = [
+const OVER_DUMPS: [&str; 41] = [
     "info DUMP",
     "info --json DUMP",
     "triage DUMP",
@@ -49,6 +49,9 @@ const OVER_DUMPS: [&str; 38] = [
     "report --format markdown DUMP",
     "check SCOPE",
     "check --report OUT SCOPE",
+    "signature --explain DUMP",
+    "signature --level exact --json DUMP",
+    "bucket DUMP",
     "diff DUMP DUMP",
     "slim DUMP -o OUT",
     "view DUMP -o OUT",

@@ -30,7 +30,7 @@ fn model_with(dump: &Arc<Dump>, options: Options) -> Model {
         .collect();
     let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| session as &dyn Inspect).collect();
     let command = |step: &Step| matches!(step, Step::Groups).then(|| "lanescope groups".to_owned());
-    postmortem::model(dump, &sessions, Vec::new(), options, &command)
+    postmortem::model(dump, &sessions, options, &command)
 }
 
 fn of_demo() -> Model {

@@ -1,0 +1,187 @@
+//! `lanescope bucket DIR|FILE...`: dumps by signature (docs/signatures.md).
+//!
+//! Exit status: 0; 2 if a dump cannot be read; else 3 if `--known` lacks a signature.
+
+use std::io::{BufRead, BufReader, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+use super::signature::{Options, status, waves};
+use super::{Failure, print_json};
+use crate::arch::Targets;
+use crate::report::Style;
+use crate::signature::{Bucket, Buckets, Order, Record, Seen};
+
+/// Maximum number of bytes of a line of `--from`.
+const MAX_LINE: u64 = 1 << 20;
+/// Maximum depth of folders below one that the user names.
+const MAX_DEPTH: usize = 32;
+/// Manifests of a dump in a folder.
+const MANIFESTS: [&str; 2] = ["manifest.toml", "manifest.json"];
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Dumps, and folders with dumps: *.zip, *.core, gpucore* and folders with a manifest, also in folders below
+    #[arg(value_name = "DIR|FILE", required_unless_present = "from")]
+    paths: Vec<PathBuf>,
+    /// Lines of `lanescope signature --jsonl` in place of dumps, in any order; - for standard input; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    from: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) options: Options,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the signatures with their dumps; returns the exit status.
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
+    let known = args.options.known()?;
+    let mut records = Vec::new();
+    for path in &args.from {
+        let of_file = |error: Failure| -> Failure { format!("{}: {error}", path.display()).into() };
+        match path == Path::new("-") {
+            true => read(std::io::stdin().lock(), &mut records),
+            false => std::fs::File::open(path)
+                .map_err(Failure::from)
+                .and_then(|file| read(BufReader::new(file), &mut records)),
+        }
+        .map_err(of_file)?;
+    }
+    if args.from.is_empty() {
+        records = args.options.records(&dumps(&args.paths)?, targets)?;
+        for named in records.iter_mut().flat_map(|record| &mut record.signatures) {
+            (named.known, named.signature.steps) = (None, Vec::new());
+        }
+    }
+    let found = Buckets::of(records, known.as_ref())?;
+    if args.json {
+        print_json(out, &found)?;
+    } else {
+        print(&found, out)?;
+    }
+    Ok(status(!found.unreadable.is_empty(), found.has_new()))
+}
+
+/// Adds the records of lines.
+fn read(mut from: impl BufRead, records: &mut Vec<Record>) -> Result<(), Failure> {
+    let mut line = Vec::new();
+    for number in 1u64.. {
+        line.clear();
+        if from.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        if line.len() as u64 == MAX_LINE && !line.ends_with(b"\n") {
+            return Err(format!("line {number}: more than {MAX_LINE} bytes").into());
+        }
+        if !line.trim_ascii().is_empty() {
+            records.push(Record::parse(&line).map_err(|error| format!("line {number}: {error}"))?);
+        }
+    }
+    Ok(())
+}
+
+/// The dumps of paths, those of a folder by name.
+fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() && !is_dump(path) {
+            let before = found.len();
+            in_folder(path, MAX_DEPTH, &mut found).map_err(|error| format!("{}: {error}", path.display()))?;
+            if found.len() == before {
+                return Err(format!(
+                    "{}: no *.zip, *.core, gpucore* or folder with a manifest in this folder; name other files",
+                    path.display()
+                )
+                .into());
+            }
+        } else {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// Collects the dumps below a folder, by name.
+fn in_folder(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), std::io::Error> {
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        entries.push((entry.file_name(), entry.file_type()?.is_dir()));
+    }
+    entries.sort();
+    for (name, is_folder) in entries {
+        let (path, name) = (folder.join(&name), name.as_encoded_bytes());
+        // Links to folders are not followed: they can form a circle.
+        if is_folder && is_dump(&path) {
+            found.push(path);
+        } else if is_folder {
+            if depth > 0 && !name.starts_with(b".") {
+                in_folder(&path, depth - 1, found)?;
+            }
+        } else if (name.ends_with(b".zip") || name.ends_with(b".core") || name.starts_with(b"gpucore"))
+            && path.is_file()
+        {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a folder is a dump.
+fn is_dump(folder: &Path) -> bool {
+    MANIFESTS.iter().any(|name| folder.join(name).is_file())
+}
+
+fn print(found: &Buckets, out: &mut dyn Write) -> Result<(), Failure> {
+    let style = Style::Coloured;
+    let mut facts = vec![count(found.dumps, "dump"), count(found.buckets.len(), "signature")];
+    let further = [(found.without_fault, "without a fault or hang"), (found.unreadable.len(), "unreadable")];
+    facts.extend(
+        further.into_iter().filter(|(count, _)| *count > 0).map(|(count, of)| format!("{count} {of}")),
+    );
+    writeln!(out, "{}", style.folded(&facts.join(", ")))?;
+    for bucket in &found.buckets {
+        writeln!(out, "\n{}", style.folded(&format!("{}  {}", style.heading(&bucket.id), bucket.text)))?;
+        for line in lines(bucket, style) {
+            writeln!(out, "{}", style.folded(&format!("    {line}")))?;
+        }
+    }
+    for dump in &found.unreadable {
+        writeln!(anstream::stderr(), "lanescope: {}: {}", dump.dump, dump.error)?;
+    }
+    Ok(())
+}
+
+/// Facts about a bucket.
+fn lines(bucket: &Bucket, style: Style) -> Vec<String> {
+    let mut facts = vec![count(bucket.dumps, "dump"), waves(bucket.waves)];
+    facts.extend(bucket.is_weak.then(|| "weak: no debug information".to_owned()));
+    facts.extend(bucket.known.as_ref().map(|known| match known {
+        Some(known) => format!("known: {known}"),
+        None => style.alarm("new"),
+    }));
+    let mut lines = vec![facts.join(", ")];
+    lines.extend(
+        bucket
+            .nearest
+            .as_ref()
+            .map(|nearest| format!("nearest: {} ({}): {}", nearest.id, nearest.known, nearest.likeness)),
+    );
+    let seen = |seen: &Seen| match &seen.captured {
+        Some(captured) if bucket.order == Order::Time => format!("{} ({captured})", seen.dump),
+        _ => seen.dump.clone(),
+    };
+    let order = match bucket.order {
+        Order::Time => "by time",
+        Order::Name => "by name",
+    };
+    match bucket.dumps {
+        1 => lines.push(seen(&bucket.first)),
+        _ => lines.push(format!("{order}: first {}, last {}", seen(&bucket.first), seen(&bucket.last))),
+    }
+    lines
+}
+
+fn count(count: usize, of: &str) -> String {
+    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,247 @@
+//! `lanescope signature DUMP...`: names that equal crashes and hangs share (docs/signatures.md).
+//!
+//! Exit status: 0; 2 if a dump cannot be read; else 3 if `--known` lacks a signature.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::choice::choice;
+use super::dump::CaptureArgs;
+use super::questions::Answers;
+use super::{DumpArgs, Failure, Globals, dump, print_json};
+use crate::arch::Targets;
+use crate::clean::{clean, clean_lines};
+use crate::report::Style;
+use crate::report::schema::Document;
+use crate::session::{DumpFacts as _, Inspect};
+use crate::signature::{Crashes, KnownSignatures, Named, Record, Rules, SignatureLevel, VERSION};
+
+/// Maximum number of bytes of a file of rules or of known signatures.
+const MAX_BYTES: u64 = 16 << 20;
+/// The exit status if a dump cannot be read, and if a signature is new.
+const UNREADABLE: u8 = 2;
+const NEW: u8 = 3;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The dumps, in any form that the other commands read
+    #[arg(value_name = "DUMP", required = true)]
+    dumps: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) options: Options,
+    /// Print the effect of each rule
+    #[arg(long)]
+    explain: bool,
+    /// Print JSON, with an answer for each dump
+    #[arg(long, conflicts_with = "jsonl")]
+    json: bool,
+    /// Print a line of JSON for each dump, for `lanescope bucket --from`
+    #[arg(long)]
+    jsonl: bool,
+}
+
+/// Options of the commands that make signatures.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// The facts in a signature: coarse (cause, kernel), default (cause, functions, file, access), line (with the
+    /// line), exact (build id and offset)
+    #[arg(long, value_name = "LEVEL", value_parser = choice(LEVELS), default_value = "default")]
+    pub(super) level: SignatureLevel,
+    /// Rules about functions: TOML with irrelevant, prefix, in_app and built_in
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// The version of the built-in rules, the prefix of each signature
+    #[arg(long, value_name = "VERSION", value_parser = [VERSION], default_value = VERSION)]
+    rules_version: String,
+    /// Known signatures: TOML with signature, issue and note of each; exit with 3 if another one is found
+    #[arg(long, value_name = "FILE")]
+    known: Option<PathBuf>,
+    /// Number of dumps that are read at the same time [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Supplements of each dump.
+    #[command(flatten)]
+    with: CaptureArgs,
+    /// Options of all commands.
+    #[arg(skip)]
+    pub(super) globals: Globals,
+}
+
+/// Values of `--level`.
+const LEVELS: [(&str, SignatureLevel); 4] = [
+    ("coarse", SignatureLevel::Coarse),
+    ("default", SignatureLevel::Default),
+    ("line", SignatureLevel::Line),
+    ("exact", SignatureLevel::Exact),
+];
+
+impl Options {
+    /// The rules of `--rules`.
+    pub(super) fn rules(&self) -> Result<Rules, Failure> {
+        let Some(path) = &self.rules else { return Ok(Rules::default()) };
+        Rules::parse(&text(path)?).map_err(|error| of_file(path, &error))
+    }
+
+    /// The signatures of `--known`.
+    pub(super) fn known(&self) -> Result<Option<KnownSignatures>, Failure> {
+        let parse = |path: &PathBuf| -> Result<KnownSignatures, Failure> {
+            KnownSignatures::parse(&text(path)?).map_err(|error| of_file(path, &error))
+        };
+        self.known.as_ref().map(parse).transpose()
+    }
+
+    /// The records of dumps, in their order; an unreadable dump is a record with an error.
+    pub(super) fn records(&self, dumps: &[PathBuf], targets: &Targets) -> Result<Vec<Record>, Failure> {
+        let (rules, known) = (self.rules()?, self.known()?);
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = self.jobs.map_or_else(processors, usize::from).min(dumps.len());
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut found = Vec::new();
+            while let index = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(path) = dumps.get(index)
+            {
+                found.push((index, self.record(path, &rules, known.as_ref(), targets)));
+            }
+            found
+        };
+        let mut records: Vec<(usize, Record)> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        if records.len() < dumps.len() {
+            return Err("the analysis of a dump ended early".into());
+        }
+        records.sort_by_key(|(index, _)| *index);
+        Ok(records.into_iter().map(|(_, record)| record).collect())
+    }
+
+    fn record(
+        &self,
+        path: &Path,
+        rules: &Rules,
+        known: Option<&KnownSignatures>,
+        targets: &Targets,
+    ) -> Record {
+        let mut record = Record::new(clean(path.to_string_lossy()).into_owned(), self.level);
+        if let Err(error) = self.fill(&mut record, path, rules, targets) {
+            record.signatures.clear();
+            record.error = Some(clean_lines(error.to_string()).into_owned());
+        }
+        for named in &mut record.signatures {
+            named.known = known.map(|known| known.find(&named.signature.id));
+        }
+        record
+    }
+
+    fn fill(
+        &self,
+        record: &mut Record,
+        path: &Path,
+        rules: &Rules,
+        targets: &Targets,
+    ) -> Result<(), Failure> {
+        let args = DumpArgs {
+            dump: Some(path.to_owned()),
+            with: self.with.clone(),
+            debug_dirs: self.globals.debug_dirs.clone(),
+            disassembler: self.globals.disassembler.clone(),
+            ..DumpArgs::default()
+        };
+        let dump = dump::open_quietly(&args, targets)?;
+        record.captured.clone_from(&dump.capture().provenance.created);
+        let sessions = dump::sessions(&dump, None)?;
+        let asked: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
+        let found = Crashes::of(&dump, &asked, rules).signatures(self.level);
+        record.signatures = found.into_iter().map(|signature| Named { signature, known: None }).collect();
+        match sessions.first().and_then(|session| session.changed_file()) {
+            Some(changed) => Err(changed.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Prints the signatures; returns the exit status.
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
+    let mut records = args.options.records(&args.dumps, targets)?;
+    if !args.explain {
+        let named = records.iter_mut().flat_map(|record| &mut record.signatures);
+        named.for_each(|named| named.signature.steps.clear());
+    }
+    if args.json {
+        print_json(out, &Document::new(Answers { answers: &records }))?;
+    }
+    for record in &records {
+        if args.jsonl {
+            serde_json::to_writer(&mut *out, record)?;
+            out.write_all(b"\n")?;
+        } else if !args.json {
+            print(record, out)?;
+        }
+    }
+    let has_error = records.iter().any(|record| record.error.is_some());
+    Ok(status(has_error, records.iter().any(Record::has_new)))
+}
+
+/// The exit status.
+pub(super) fn status(has_error: bool, has_new: bool) -> u8 {
+    match (has_error, has_new) {
+        (true, _) => UNREADABLE,
+        (false, true) => NEW,
+        (false, false) => 0,
+    }
+}
+
+fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
+    let style = Style::Coloured;
+    let dump = &record.dump;
+    if let Some(error) = &record.error {
+        writeln!(anstream::stderr(), "lanescope: {dump}: {error}")?;
+        return Ok(());
+    }
+    if record.signatures.is_empty() {
+        writeln!(
+            out,
+            "{}",
+            style.folded(&format!("no signature: no wave faulted, nothing hangs\n    {dump}"))
+        )?;
+    }
+    for named in &record.signatures {
+        let signature = &named.signature;
+        writeln!(out, "{}", style.folded(&format!("{}  {}", style.heading(&signature.id), signature.text)))?;
+        let mut facts = vec![waves(signature.waves), dump.clone()];
+        facts.extend(signature.is_weak.then(|| "weak: no debug information".to_owned()));
+        facts.extend(named.known.as_ref().map(|known| match known {
+            Some(known) => format!("known: {known}"),
+            None => style.alarm("new"),
+        }));
+        writeln!(out, "{}", style.folded(&format!("    {}", facts.join(", "))))?;
+        for step in &signature.steps {
+            writeln!(out, "{}", style.folded(&format!("      {step}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// `1 wave`; a report can be without one.
+pub(super) fn waves(count: usize) -> String {
+    match count {
+        0 => "no wave".to_owned(),
+        1 => "1 wave".to_owned(),
+        count => format!("{count} waves"),
+    }
+}
+
+/// The text of a small file.
+fn text(path: &Path) -> Result<String, Failure> {
+    let size = std::fs::metadata(path).map_err(|error| of_file(path, &error))?.len();
+    if size > MAX_BYTES {
+        return Err(of_file(path, &format!("{size} bytes, expected at most {MAX_BYTES}")));
+    }
+    std::fs::read_to_string(path).map_err(|error| of_file(path, &error))
+}
+
+fn of_file(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    format!("{}: {error}", path.display()).into()
+}

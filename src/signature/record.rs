@@ -1,0 +1,83 @@
+//! The line of a dump for programs: its signatures, or the reason for missing ones.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Known, Signature, SignatureLevel};
+use crate::clean::clean;
+
+/// The name and version of the schema. A member is never removed or changed within a version.
+const SCHEMA: &str = "lanescope.signature/1";
+
+/// The signatures of a dump: an object of `lanescope signature --json` and `--jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Record {
+    /// `lanescope.signature/1`
+    pub schema: String,
+    /// The dump's path as the user named it.
+    pub dump: String,
+    /// The time of the capture, as the dump has it. `None`: unknown.
+    pub captured: Option<String>,
+    /// The level of the signatures.
+    pub level: SignatureLevel,
+    /// The reason for an unreadable dump.
+    pub error: Option<String>,
+    /// The signatures, the one of most waves first; empty if no wave faulted and nothing hangs.
+    pub signatures: Vec<Named>,
+}
+
+/// A signature, and the knowledge about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Named {
+    /// The signature.
+    #[serde(flatten)]
+    pub signature: Signature,
+    /// The entry of `--known`; null if it is new, absent without `--known`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Option<Known>>,
+}
+
+/// A line that is no record.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Not JSON of that form.
+    #[error("not a line of `lanescope signature --jsonl` ({0})")]
+    Form(serde_json::Error),
+    /// Another schema.
+    #[error("the schema is `{}`, expected `{SCHEMA}`", clean(.0))]
+    Schema(String),
+}
+
+impl Record {
+    /// A record without signatures.
+    #[must_use]
+    pub fn new(dump: String, level: SignatureLevel) -> Self {
+        Self { schema: SCHEMA.to_owned(), dump, captured: None, level, error: None, signatures: Vec::new() }
+    }
+
+    /// Parses a line. Control characters of its texts are escaped.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub fn parse(line: &[u8]) -> Result<Self, RecordError> {
+        let mut record: Self = serde_json::from_slice(line).map_err(RecordError::Form)?;
+        if record.schema != SCHEMA {
+            return Err(RecordError::Schema(record.schema));
+        }
+        let cleaned = |text: &mut String| *text = clean(&**text).into_owned();
+        cleaned(&mut record.dump);
+        record.captured.iter_mut().chain(&mut record.error).for_each(cleaned);
+        for named in &mut record.signatures {
+            // The reader has its own file of known signatures, and explains nothing.
+            (named.known, named.signature.steps) = (None, Vec::new());
+            let signature = &mut named.signature;
+            [&mut signature.id, &mut signature.text, &mut signature.kernel].into_iter().for_each(cleaned);
+        }
+        Ok(record)
+    }
+
+    /// Whether a signature is not in the file of known ones.
+    #[must_use]
+    pub fn has_new(&self) -> bool {
+        self.signatures.iter().any(|named| named.known == Some(None))
+    }
+}

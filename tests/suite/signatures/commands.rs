@@ -1,0 +1,204 @@
+//! The commands `signature` and `bucket`: exit status, known signatures, text and JSON.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::fixtures::fixtures;
+
+/// Runs lanescope with an input.
+pub(super) fn lanescope(words: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .args(words)
+        .env_remove("DEBUGINFOD_URLS")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().unwrap();
+    // A command that reads no input closes the pipe.
+    let _ = writer.join().unwrap();
+    output
+}
+
+fn dump(name: &str) -> String {
+    fixtures().join("dumps").join(name).to_str().unwrap().to_owned()
+}
+
+fn json(words: &[&str]) -> Value {
+    serde_json::from_slice(&lanescope(words, b"").stdout).unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+const SAXPY: &str = "memory violation | saxpy @ saxpy.hip | load";
+
+fn written(folder: &Path, text: &str) -> String {
+    let path = folder.join("known.toml");
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_signature_has_the_cause_the_function_and_the_access() {
+    let dump = dump("saxpy-gfx90a-O2");
+    let output = lanescope(&["signature", &dump], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines = text(&output.stdout);
+    let (first, second) = lines.split_once('\n').unwrap();
+    let (id, words) = first.split_once("  ").unwrap();
+    assert_eq!(words, SAXPY);
+    assert!(first.len() <= 80, "{first}");
+    assert!(id.starts_with("ls1:") && id.len() == 16, "{id}");
+    assert_eq!(second, format!("    1 wave, {dump}\n"));
+    // The hash is MD5 of the version and the words (docs/signatures.md), by another program.
+    let mut md5 = Command::new("md5sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    md5.stdin.take().unwrap().write_all(format!("ls1\n{SAXPY}").as_bytes()).unwrap();
+    let sum = text(&md5.wait_with_output().unwrap().stdout);
+    assert_eq!(id, format!("ls1:{}", &sum[..12]));
+    assert_eq!(lanescope(&["signature", &dump], b"").stdout, output.stdout);
+}
+
+#[test]
+fn an_unreadable_dump_and_a_new_signature_have_an_exit_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (dump("saxpy-gfx90a-O2"), dump("lds-gfx90a-O2"));
+    let found = json(&["signature", "--json", &one]);
+    assert_eq!(found["answers"][0]["schema"], "lanescope.signature/1");
+    assert_eq!(found["answers"][0]["dump"], *one);
+    let id = found["answers"][0]["signatures"][0]["id"].as_str().unwrap();
+    let known = written(
+        folder.path(),
+        &format!("[[known]]\nsignature = \"{id}\"\nissue = 812\nnote = \"past the end\"\n"),
+    );
+    let output = lanescope(&["signature", &one, "--known", &known], b"");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).ends_with(", known: issue 812, past the end\n"), "{}", text(&output.stdout));
+    let empty = written(&folder.path().to_owned(), "");
+    let output = lanescope(&["signature", &one, "--known", &empty], b"");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stdout).ends_with(", new\n"), "{}", text(&output.stdout));
+    let json = json(&["signature", &one, "--known", &empty, "--json"]);
+    assert_eq!(json["answers"][0]["signatures"][0].get("known"), Some(&Value::Null));
+    // The others are printed.
+    let output = lanescope(&["signature", "/nowhere", &one, &other], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stdout).contains(SAXPY) && text(&output.stdout).contains(&other));
+    assert!(text(&output.stderr).contains("/nowhere: "), "{}", text(&output.stderr));
+}
+
+#[test]
+fn rules_of_a_file_change_the_functions() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("signature.toml");
+    fs::write(&rules, "irrelevant = [\"saxpy\"]\n").unwrap();
+    let dump = dump("saxpy-gfx90a-O2");
+    let output = lanescope(&["signature", &dump, "--rules", rules.to_str().unwrap(), "--explain"], b"");
+    let printed = text(&output.stdout);
+    assert!(printed.contains("saxpy: left out by `saxpy`"), "{printed}");
+    assert!(!printed.contains("@ saxpy.hip"), "{printed}");
+    let printed = text(&lanescope(&["signature", &dump, "--explain"], b"").stdout);
+    assert!(printed.contains("saxpy: taken"), "{printed}");
+}
+
+#[test]
+fn wrong_files_and_lines_are_errors_with_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = dump("saxpy-gfx90a-O2");
+    for (known, expected) in [
+        ("[[known]]\nsignature = \"812\"\n", "`812` is no signature"),
+        (
+            "[[known]]\nsignature = \"ls1:12\"\n[[known]]\nsignature = \"ls1:12\"\n",
+            "ls1:12 is in the file twice",
+        ),
+        ("[[known]]\nissue = 3\n", "missing field `signature`"),
+        ("[[known]]\nsignature = \"ls1:12\"\nowner = 3\n", "unknown field `owner`"),
+    ] {
+        let known = written(folder.path(), known);
+        let output = lanescope(&["signature", &dump, "--known", &known], b"");
+        assert_eq!(output.status.code(), Some(1), "{expected}");
+        let message = text(&output.stderr);
+        assert!(message.contains(&known) && message.contains(expected), "{message}");
+    }
+    let line = text(&lanescope(&["signature", &dump, "--jsonl"], b"").stdout);
+    assert_eq!(line.matches('\n').count(), 1);
+    for (lines, expected) in [
+        (format!("{line}nonsense\n"), "line 2: not a line of `lanescope signature --jsonl`"),
+        (
+            format!("\n{}", line.replace("signature/1", "signature/9")),
+            "line 2: the schema is `lanescope.signature/9`",
+        ),
+        (
+            format!("{line}{}", line.replace("\"default\"", "\"line\"")),
+            "the levels default and line are mixed",
+        ),
+    ] {
+        let output = lanescope(&["bucket", "--from", "-"], lines.as_bytes());
+        assert_eq!(output.status.code(), Some(1), "{expected}");
+        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+    }
+}
+
+/// Times of other zones, dumps without a time, and the nearest known signature.
+#[test]
+fn buckets_have_the_first_and_the_last_dump_and_the_nearest_signature() {
+    let record = |dump: &str, captured: &str, id: &str, words: &str, kernel: &str| {
+        let captured = if captured.is_empty() { "null".to_owned() } else { format!("\"{captured}\"") };
+        format!(
+            "{{\"schema\":\"lanescope.signature/1\",\"dump\":\"{dump}\",\"captured\":{captured},\"level\":\"default\",\"error\":null,\
+             \"signatures\":[{{\"id\":\"{id}\",\"text\":\"{words}\",\"kernel\":\"{kernel}\",\"is_weak\":false,\"waves\":2}}]}}\n"
+        )
+    };
+    let load = "memory violation | leaf < saxpy @ saxpy.hip | load";
+    let store = "memory violation | leaf < saxpy @ saxpy.hip | store";
+    let other = "illegal instruction | far @ far.hip";
+    let lines = [
+        // 11:30+02:00 is before 10:00Z.
+        record("b.zip", "2026-11-20T10:00:00Z", "ls1:aa", load, "saxpy"),
+        record("c.zip", "2026-11-20T11:30:00+02:00", "ls1:aa", load, "saxpy"),
+        record("a.zip", "2026-11-20T10:00:01Z", "ls1:aa", load, "saxpy"),
+        record("z.zip", "2026-11-19T10:00:01Z", "ls1:bb", store, "saxpy"),
+        record("y.zip", "", "ls1:bb", store, "saxpy"),
+        record("x.zip", "", "ls1:cc", other, "far"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let known = written(folder.path(), "[[known]]\nsignature = \"ls1:aa\"\nissue = \"GPU-812\"\n");
+    let output = lanescope(&["bucket", "--from", "-", "--known", &known], lines.concat().as_bytes());
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        text(&output.stdout),
+        "6 dumps, 3 signatures\n\n\
+         ls1:aa  memory violation | leaf < saxpy @ saxpy.hip | load\n    3 dumps, 6 waves, known: issue GPU-812\n    \
+         by time: first c.zip (2026-11-20T11:30:00+02:00), last a.zip (2026-11-20T10:00:01Z)\n\n\
+         ls1:bb  memory violation | leaf < saxpy @ saxpy.hip | store\n    2 dumps, 4 waves, new\n    \
+         nearest: ls1:aa (issue GPU-812): the same functions, another kind of access\n    \
+         by name: first y.zip, last z.zip\n\n\
+         ls1:cc  illegal instruction | far @ far.hip\n    1 dump, 2 waves, new\n    x.zip\n"
+    );
+}
+
+/// The line of a .scope file holds for a signature of each level.
+#[test]
+fn expectations_name_a_signature_of_any_level() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = dump("saxpy-gfx90a-O2");
+    for level in ["coarse", "default", "line", "exact"] {
+        let found = json(&["signature", "--json", "--level", level, &dump]);
+        let id = found["answers"][0]["signatures"][0]["id"].as_str().unwrap();
+        for (id, status) in [(id, 0), ("ls1:000000000000", 1), ("ls9:3f9c2a71", 2)] {
+            let scope = folder.path().join("one.scope");
+            fs::write(&scope, format!("dump {dump}\nsignature {id}\n")).unwrap();
+            let output = lanescope(&["check", scope.to_str().unwrap()], b"");
+            assert_eq!(output.status.code(), Some(status), "{level} {id}: {}", text(&output.stdout));
+        }
+    }
+}

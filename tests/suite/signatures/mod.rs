@@ -1,0 +1,5 @@
+//! Signatures: equal for equal causes, different for others; the commands `signature` and `bucket`.
+
+mod commands;
+mod fleet;
+mod pairs;

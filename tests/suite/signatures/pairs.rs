@@ -1,0 +1,250 @@
+//! Pairs of crashes with the expected relation of their signatures, from the models of the fixtures and their sources.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use lanescope::session::{Dump, Inspect, Session};
+use lanescope::signature::{Crashes, Rules, Signature, SignatureLevel};
+
+use crate::fixtures::{copy_dump, open};
+use crate::triage::cases::{Cases, Moment, load};
+
+/// Changes of a manifest: a text, and the one in its place. Each must occur.
+type Changes = &'static [(&'static str, &'static str)];
+
+/// A crash or hang.
+#[derive(Clone, Copy, Debug)]
+enum Crash {
+    /// A fixture's dump with a changed manifest.
+    Dump(&'static str, Changes),
+    /// A case of faults.zip, a number of instructions after the bad access.
+    Case(&'static str, usize),
+    /// The same without a report, and without a part of the memory.
+    Poor(&'static str),
+}
+use Crash::{Case, Dump as Fixture, Poor};
+
+const SAXPY: &str = "saxpy-gfx90a-O2";
+const IDS: Changes = &[
+    ("[[wave]]\nid = ", "[[wave]]\nid = 70"),
+    ("[[dispatch]]\nid = 1", "[[dispatch]]\nid = 9"),
+    ("dispatch = 1", "dispatch = 9"),
+];
+const LOADED: Changes = &[
+    ("address = \"0x7f0000100000\"", "address = \"0x7e1234500000\""),
+    ("kernel_object = \"0x7f0000100840\"", "kernel_object = \"0x7e1234500840\""),
+    ("pc = \"0x7f000010", "pc = \"0x7e123450"),
+];
+const GRID: Changes = &[("grid = [500]", "grid = [1000000]")];
+const LANES: Changes = &[("exec = \"0x1ffffff\"", "exec = \"0x1ff0000\"")];
+const PATHS: Changes = &[("file:///fixtures/", "file:///home/somebody/build-7/")];
+/// Another cause at the same PC, and at a PC of another line (`llvm-dwarfdump --debug-line`: lines 63 and 54).
+const ILLEGAL: Changes = &[("stop = [\"memory_violation\"]", "stop = [\"illegal_instruction\"]")];
+const ILLEGAL_54: Changes = &[
+    ("stop = [\"memory_violation\"]", "stop = [\"illegal_instruction\"]"),
+    ("pc = \"0x7f0000101a2c\"", "pc = \"0x7f0000101a24\""),
+];
+/// No code object: no debug information. The whole table goes.
+const NO_CODE: Changes = &[("[[code_object]]", "")];
+
+/// Pairs with a level, and whether their signatures are equal.
+const PAIRS: &[(&str, SignatureLevel, Crash, Crash, bool)] = &[
+    ("ids of waves and dispatches", SignatureLevel::Exact, Fixture(SAXPY, &[]), Fixture(SAXPY, IDS), true),
+    ("load addresses", SignatureLevel::Exact, Fixture(SAXPY, &[]), Fixture(SAXPY, LOADED), true),
+    ("grids", SignatureLevel::Exact, Fixture(SAXPY, &[]), Fixture(SAXPY, GRID), true),
+    ("lanes", SignatureLevel::Line, Fixture(SAXPY, &[]), Fixture(SAXPY, LANES), true),
+    ("paths", SignatureLevel::Exact, Fixture(SAXPY, &[]), Fixture(SAXPY, PATHS), true),
+    (
+        "PCs behind the access",
+        SignatureLevel::Line,
+        Case("negative_index-gfx90a-O2", 0),
+        Case("negative_index-gfx90a-O2", 5),
+        true,
+    ),
+    (
+        "a capture with less data",
+        SignatureLevel::Default,
+        Case("null_member-gfx942-O0", 0),
+        Poor("null_member-gfx942-O0"),
+        true,
+    ),
+    ("GPUs", SignatureLevel::Line, Case("null_member-gfx90a-O2", 0), Case("null_member-gfx1201-O2", 0), true),
+    (
+        "GPUs and wave sizes",
+        SignatureLevel::Default,
+        Case("read_only-gfx942-O2", 0),
+        Case("read_only-gfx1030-O2", 0),
+        true,
+    ),
+    (
+        "optimisation",
+        SignatureLevel::Coarse,
+        Case("pitch_overflow-gfx90a-O0", 0),
+        Case("pitch_overflow-gfx90a-O2", 0),
+        true,
+    ),
+    (
+        "optimisation and GPUs",
+        SignatureLevel::Coarse,
+        Case("misaligned-gfx942-O0", 0),
+        Case("misaligned-gfx1201-O3", 2),
+        true,
+    ),
+    (
+        "OpenCL, GPUs",
+        SignatureLevel::Default,
+        Case("cl_null-gfx90a-O2", 0),
+        Case("cl_null-gfx1100-O2", 0),
+        true,
+    ),
+    (
+        "a hang on two GPUs",
+        SignatureLevel::Default,
+        Case("endless-gfx90a-O2", 0),
+        Case("endless-gfx1100-O2", 0),
+        true,
+    ),
+    ("two causes", SignatureLevel::Coarse, Fixture(SAXPY, &[]), Fixture(SAXPY, ILLEGAL), false),
+    (
+        "two kernels",
+        SignatureLevel::Coarse,
+        Case("null_member-gfx90a-O2", 0),
+        Case("null_config-gfx90a-O2", 0),
+        false,
+    ),
+    (
+        "two lines at level line",
+        SignatureLevel::Line,
+        Fixture(SAXPY, ILLEGAL),
+        Fixture(SAXPY, ILLEGAL_54),
+        false,
+    ),
+    ("two lines", SignatureLevel::Default, Fixture(SAXPY, ILLEGAL), Fixture(SAXPY, ILLEGAL_54), true),
+    (
+        "two builds at level exact",
+        SignatureLevel::Exact,
+        Fixture(SAXPY, &[]),
+        Fixture("saxpy-gfx90a-O0", &[]),
+        false,
+    ),
+    (
+        "two GPUs at level exact",
+        SignatureLevel::Exact,
+        Case("past_end-gfx90a-O2", 0),
+        Case("past_end-gfx942-O2", 0),
+        false,
+    ),
+    (
+        "two hangs",
+        SignatureLevel::Default,
+        Case("spin_lock-gfx90a-O2", 0),
+        Case("endless-gfx90a-O2", 0),
+        false,
+    ),
+    (
+        "a fault and a hang",
+        SignatureLevel::Coarse,
+        Case("past_end-gfx90a-O2", 0),
+        Case("endless-gfx90a-O2", 0),
+        false,
+    ),
+    ("debug information", SignatureLevel::Default, Fixture(SAXPY, &[]), Fixture(SAXPY, NO_CODE), false),
+    (
+        "debug information at level coarse",
+        SignatureLevel::Coarse,
+        Fixture(SAXPY, &[]),
+        Fixture(SAXPY, NO_CODE),
+        true,
+    ),
+];
+
+/// The dump, and the folder of its files, which are read on request.
+fn opened(cases: &Cases, crash: Crash) -> (Arc<Dump>, Option<tempfile::TempDir>) {
+    let case = |name: &str, moment| {
+        let mut all = cases.faults.iter().chain(&cases.hangs);
+        let case = all.find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name}"));
+        (cases.open(case, moment), None)
+    };
+    match crash {
+        Case(name, distance) => case(name, Moment { distance, has_report: true, lacks_memory: false }),
+        Poor(name) => case(name, Moment { distance: 0, has_report: false, lacks_memory: true }),
+        Fixture(name, changes) => {
+            let folder = tempfile::tempdir().unwrap();
+            let dump = folder.path().join("dump");
+            copy_dump(name, &dump);
+            change(&dump.join("manifest.toml"), changes);
+            (open(&dump), Some(folder))
+        }
+    }
+}
+
+fn change(manifest: &Path, changes: Changes) {
+    let mut text = fs::read_to_string(manifest).unwrap();
+    for (from, to) in changes {
+        if *from == "[[code_object]]" {
+            let (before, rest) = text.split_once(from).unwrap();
+            text = format!("{before}{}", &rest[rest.find("[[").unwrap()..]);
+            continue;
+        }
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    fs::write(manifest, text).unwrap();
+}
+
+fn signatures(dump: &Arc<Dump>, level: SignatureLevel) -> Vec<Signature> {
+    let kind = &dump.capture().waves[0].kind;
+    let kind = format!("{}:{}", kind.target.name, kind.wave_size);
+    let session = Session::new(Arc::clone(dump), Some(&kind)).unwrap();
+    Crashes::of(dump, &[&session as &dyn Inspect], &Rules::default()).signatures(level)
+}
+
+#[test]
+fn equal_crashes_have_equal_signatures() {
+    let cases = load();
+    let mut wrong = Vec::new();
+    assert!(PAIRS.len() >= 20);
+    for (name, level, one, other, expected) in PAIRS {
+        let [one, other] = [one, other].map(|crash| {
+            let (dump, _folder) = opened(&cases, *crash);
+            signatures(&dump, *level)
+        });
+        let first = |of: &[Signature]| of.first().map(|of| (of.id.clone(), of.text.clone()));
+        let (one, other) = (first(&one), first(&other));
+        // A crash has a signature: two missing ones are no equal ones.
+        if one.is_none() || other.is_none() || (one == other) != *expected {
+            wrong.push(format!("{name}: {one:?}, {other:?}"));
+        }
+        // Equal hashes are those of equal texts.
+        assert_eq!(one == other, one.map(|one| one.0) == other.map(|other| other.0), "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The words of each fault: its kernel, its file, and the kind of access that the model computed.
+#[test]
+fn faults_of_the_models_have_the_words_of_their_sources() {
+    let cases = load();
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for (index, case) in cases.faults.iter().enumerate() {
+        let (Some(fault), true) = (&case.fault, index % 5 == 0) else { continue };
+        let kernel = case.name.split('-').next().unwrap();
+        let file = if kernel.starts_with("cl_") { "faults_cl.cl" } else { "faults.hip" };
+        // The one case whose access is in a called function; the code has no call frame information.
+        let functions = if kernel == "past_end" { "sum_row" } else { kernel };
+        let expected = match &*fault.kind {
+            "execute" => continue,
+            _ => format!("memory violation | {functions} @ {file} | {}", fault.access.as_deref().unwrap()),
+        };
+        checked += 1;
+        let moment = Moment { distance: index % 4, has_report: true, lacks_memory: false };
+        let found = signatures(&cases.open(case, moment), SignatureLevel::Default);
+        if found.iter().map(|found| &*found.text).collect::<Vec<_>>() != [&*expected] {
+            let found: Vec<_> = found.iter().map(|found| (&found.text, found.waves)).collect();
+            wrong.push(format!("{}: expected {expected}, found {found:?}", case.name));
+        }
+    }
+    assert!(checked > 70, "{checked}");
+    assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
+}
