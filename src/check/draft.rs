@@ -130,7 +130,7 @@ fn of_dump(found: &Triage) -> Vec<Slot> {
 /// A block for each place of waves.
 fn of_places(subject: &Subject<'_>, is_hang: bool) -> Vec<Slot> {
     let mut probes: Vec<Slot> = Vec::new();
-    for session in subject.sessions.iter().copied() {
+    for session in &subject.sessions {
         session.next_question();
         let groups = session.groups(Grouping { by: GroupBy::Line, lanes: false });
         for group in groups.into_iter().flat_map(|groups| groups.groups) {

@@ -58,6 +58,9 @@ pub(super) fn of(dump: &Dump, sessions: &[&dyn Inspect], rules: &Rules) -> Vec<(
     }
 }
 
+/// Session, PC and stop reasons of a wave.
+type GroupKey = (usize, Option<Pc>, Option<Vec<String>>);
+
 /// Waves that faulted at one PC for the same reasons.
 struct Group<'a> {
     session: &'a dyn Inspect,
@@ -68,7 +71,7 @@ struct Group<'a> {
 /// The waves that faulted, in groups; waves beyond [`MAX_GROUPS`] groups are left out.
 fn faulted<'a>(sessions: &[&'a dyn Inspect]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
-    let mut known: HashMap<(usize, Option<Pc>, Option<Vec<String>>), Option<usize>> = HashMap::new();
+    let mut known: HashMap<GroupKey, Option<usize>> = HashMap::new();
     for (index, session) in sessions.iter().copied().enumerate() {
         for wave in session.waves().iter().copied() {
             let Ok(info) = session.wave(wave) else { continue };

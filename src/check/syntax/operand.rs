@@ -109,8 +109,7 @@ fn element(part: Part<'_>, depth: usize) -> Result<Element, Wrong> {
 fn split(part: Part<'_>, separator: char) -> Option<Vec<Part<'_>>> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0usize);
-    let mut scan = Scan::new(part.text);
-    while let Some((at, c)) = scan.next() {
+    for (at, c) in Scan::new(part.text) {
         match c {
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth = depth.checked_sub(1)?,

@@ -104,6 +104,9 @@ impl Source<'_> {
     }
 }
 
+/// Lanes with their texts.
+type LaneTexts<'v> = Vec<(LaneId, &'v str)>;
+
 /// A lane of a strip.
 struct Lane<'v> {
     lane: LaneId,
@@ -144,7 +147,7 @@ fn classify(lanes: &mut [Lane<'_>]) -> Vec<ValueRule> {
         let first = part.lanes.first().unwrap_or_default();
         add(part, mark(first));
     }
-    let mut others: BTreeMap<u8, (ValueMark, Vec<(LaneId, &str)>)> = BTreeMap::new();
+    let mut others: BTreeMap<u8, (ValueMark, LaneTexts<'_>)> = BTreeMap::new();
     for lane in lanes.iter().filter(|lane| lane.mark != ValueMark::Varied) {
         let entry = others.entry(lane.mark as u8).or_insert_with(|| (lane.mark, Vec::new()));
         entry.1.push((lane.lane, lane.text.unwrap_or_default()));

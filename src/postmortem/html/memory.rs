@@ -114,7 +114,7 @@ fn size_words(bytes: u128) -> String {
     const UNITS: [(u32, &str); 4] = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
     for (shift, unit) in UNITS {
         if bytes >> shift > 0 {
-            let tenths = bytes * 10 >> shift;
+            let tenths = (bytes * 10) >> shift;
             return format!("{}.{} {unit}", tenths / 10, tenths % 10);
         }
     }

@@ -75,6 +75,7 @@ impl Debugger {
 }
 
 /// A debugger's opinion about the lines of a file.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Opinion {
     /// The debugger's name.
@@ -88,6 +89,7 @@ pub(super) struct Opinion {
 }
 
 /// A line that the debugger cannot answer, at least in part.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct NotAsked {
     /// The line, from 1.
