@@ -17,7 +17,7 @@ use crate::report::{
     disassembly, dispatches, evaluation, explain, export, fault, groups, json as waves, objects, print,
     schema, stack,
 };
-use crate::{diff, postmortem, questions as asked, server, triage};
+use crate::{diff, postmortem, questions as asked, server, signature, triage};
 
 /// The schemas by the names of their files.
 fn schemas() -> BTreeMap<&'static str, Value> {
@@ -56,6 +56,8 @@ fn schemas() -> BTreeMap<&'static str, Value> {
         of::<waves::LanePc, About<waves::LanePc>>(),
         of::<waves::WaveList<Vec<waves::ListedWave>>, waves::WaveList<Vec<waves::ListedWave>>>(),
         named::<postmortem::Model>("report", postmortem::SCHEMA.to_owned()),
+        named::<signature::Buckets>("bucket", "lanescope.bucket/1".to_owned()),
+        named::<signature::Record>("signature", "lanescope.signature/1".to_owned()),
         of_either::<waves::Launches>(),
         of_either::<triage::json::Analysis<'_>>(),
     ])

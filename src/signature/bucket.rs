@@ -12,6 +12,7 @@ const SCHEMA: &str = "lanescope.bucket/1";
 
 /// Dumps by signature: the object of `lanescope bucket --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Buckets {
     /// `lanescope.bucket/1`
     pub schema: &'static str,
@@ -29,6 +30,7 @@ pub struct Buckets {
 
 /// An unreadable dump.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnreadableDump {
     /// The dump.
     pub dump: String,
@@ -38,6 +40,7 @@ pub struct UnreadableDump {
 
 /// The dumps of a signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bucket {
     /// `ls1:3f9c2a71d0b4`
     pub id: String,
@@ -67,6 +70,7 @@ pub struct Bucket {
 
 /// A known signature that is similar to a new one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Nearest {
     /// Its id.
     pub id: String,
@@ -78,6 +82,7 @@ pub struct Nearest {
 
 /// The order of the dumps of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// By the time of the capture: all dumps have one.
@@ -88,6 +93,7 @@ pub enum Order {
 
 /// A dump in a bucket.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Seen {
     /// The dump.
     pub dump: String,

@@ -31,6 +31,7 @@ struct Entry {
 
 /// The knowledge about a signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Known {
     /// The issue.
     pub issue: Option<Issue>,
@@ -40,6 +41,7 @@ pub struct Known {
 
 /// A reference to an issue.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Issue {
     /// Its number.
@@ -86,6 +88,7 @@ pub enum KnownError {
 
 /// What a signature has in common with a known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Likeness {
     /// Cause and functions; the line, the file or the build differs.

@@ -34,6 +34,7 @@ const DIGITS: usize = 12;
 
 /// The facts that a signature contains, from few to many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SignatureLevel {
     /// Cause and kernel.

@@ -10,6 +10,7 @@ const SCHEMA: &str = "lanescope.signature/1";
 
 /// The signatures of a dump: an object of `lanescope signature --json` and `--jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
     /// `lanescope.signature/1`
     pub schema: String,
@@ -27,6 +28,7 @@ pub struct Record {
 
 /// A signature, and the knowledge about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Named {
     /// The signature.
     #[serde(flatten)]

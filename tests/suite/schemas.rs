@@ -73,7 +73,7 @@ fn check(document: &Value, seen: &mut BTreeSet<String>) -> Vec<String> {
 }
 
 /// The arguments of commands over a dump. `DUMP` is the dump, `OUT` a new file.
-const OVER_DUMPS: [&str; 27] = [
+const OVER_DUMPS: [&str; 28] = [
     "info DUMP",
     "triage DUMP",
     "triage --hang DUMP",
@@ -100,6 +100,7 @@ const OVER_DUMPS: [&str; 27] = [
     "eval DUMP DW_OP_regx VGPR0; DW_OP_LLVM_push_lane",
     "slim DUMP -o OUT",
     "report DUMP --format json",
+    "signature DUMP --explain",
     "dwarf DUMP",
 ];
 
@@ -149,6 +150,7 @@ fn runs(scratch: &Path) -> Vec<Vec<String>> {
     let pair = ["saxpy-gfx90a-O0", "saxpy-gfx90a-O2"].map(|name| fixtures().join("dumps").join(name));
     run("diff A B", &[("A", &pair[0]), ("B", &pair[1])]);
     run("diff A A", &[("A", &pair[0])]);
+    run("bucket A B", &[("A", &pair[0]), ("B", &pair[1])]);
     for code in all("code") {
         run("code-object CODE", &[("CODE", &code)]);
         run("dwarf CODE", &[("CODE", &code)]);
