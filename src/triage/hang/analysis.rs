@@ -9,6 +9,7 @@ use super::groups::{self, Member, Proof};
 use super::polled;
 use super::state::{CodePosition, Position, Status, state};
 use super::{Hang, WaitPlace, WaveState, WaveWait};
+use crate::arch::{Generation, Processor};
 use crate::session::{DisassemblyError, Inspect, WaveInfo};
 use crate::triage::MissingData;
 use crate::triage::listings::{CodeAt, Listing, Listings, MAX_LISTED};
@@ -86,7 +87,7 @@ pub(in crate::triage) fn hang(
                 state,
                 lacks: position.and_then(|position| position.lacks(*status)),
                 is_proven: position.is_some_and(|position| position.waits_certainly(*status)),
-                has_signalled: position.and_then(|position| position.has_signalled),
+                has_signalled: has_arrived(*session, *status, state, position),
                 is_endless: is_endless && state == WaveState::Spinning,
                 is_stuck: state == WaveState::Spinning,
             };
@@ -136,6 +137,23 @@ pub(in crate::triage) fn hang(
     }
     missing.extend(proof.lacks.into_iter().map(|(bit, waves)| MissingData::BarrierStatus { bit, waves }));
     found
+}
+
+/// Whether a wave has arrived at its work-group's barrier without waiting for it. Before GFX12 a wave that is in a
+/// barrier by its status has arrived, also if it stopped for a fault.
+fn has_arrived(
+    session: &dyn Inspect,
+    status: Status,
+    state: WaveState,
+    position: Option<&Position>,
+) -> Option<bool> {
+    let processor = Processor::named(&session.kind().target.name);
+    let is_split = processor.is_none_or(|processor| processor.generation >= Generation::Gfx12);
+    match status.is_in_barrier.filter(|_| !is_split) {
+        Some(true) => Some(state != WaveState::AtBarrier),
+        Some(false) => Some(false),
+        None => position.and_then(|position| position.has_signalled),
+    }
 }
 
 fn wait_place(info: &WaveInfo, position: Option<&Position>) -> WaitPlace {

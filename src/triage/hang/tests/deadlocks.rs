@@ -168,6 +168,10 @@ fn a_wave_that_faulted_never_arrives() {
     ];
     assert!(hang.is_deadlock);
     assert_eq!(hang.proof, proof);
+    // It has arrived, and the fault of an earlier access stopped it there.
+    let arrived = At("behind", "stop = [\"memory_violation\"]", &status(IN_BARRIER));
+    let hang = Group { gpu: "gfx90a", code: OLD, has_all: true, waves: &[At("at", "", ""), arrived] }.hang();
+    assert!(!hang.is_deadlock && hang.groups[0].missing.is_empty(), "{hang:?}");
 }
 
 /// Four waves were launched: those that are neither captured nor known to be live ended, if the capture has all live ones.
