@@ -79,7 +79,7 @@ fn waves_at_a_jump_to_itself() {
     let code = [0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf82_ffff];
     let hostile = Hostile::with_pcs(&code_object_of(&code, Vec::new()), (0..10_000).map(|_| 0x10));
     let said = hostile.each(&COMMANDS);
-    said.prints("triage DUMP", "10000 spin in a loop")
+    said.prints("triage DUMP", "10000 waves spin in a loop")
         .prints("triage --hang --json", "\"state\": \"spinning\"");
     fault(&hostile, "");
     hostile.each(&COMMANDS).prints("triage DUMP", "10000 of 10000 waves faulted");
