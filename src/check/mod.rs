@@ -16,7 +16,7 @@ mod syntax;
 
 pub use bless::{Blessing, Changed, Unblessed, bless};
 pub use draft::{Head, NameError, draft};
-pub use evaluate::{AskedLine, AskedWave, SeenFrame, Subject, asked, evaluate, frames_fit};
+pub use evaluate::{AskedLine, AskedWave, FactError, SeenFrame, Subject, asked, evaluate, frames_fit};
 pub use file::{
     AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,
     Line, Operand, Right, ScopeFile, Selector, Setting, SourceRange, Span, StateName, ValueLine,

@@ -1,6 +1,7 @@
 //! The access to memory of a fault.
 
 use super::causes::{cause_names, is_named};
+use super::error::FactError;
 use super::facts::Facts;
 use super::{Numbered, obstacle};
 use crate::check::file::{AccessLine, Lanes};
@@ -23,7 +24,7 @@ pub(super) fn access(facts: &Facts<'_>, expected: &AccessLine, line: &Numbered<'
     match lanes(session, suspect, expected.lanes.as_ref()) {
         Ok(Some(wanted)) if wanted.0 != suspect.lanes.0 => wrong.push(lanes_text(suspect)),
         Ok(_) => {}
-        Err(why) => return obstacle(why, None),
+        Err(why) => return obstacle(why.to_string(), None),
     }
     if expected.kind.as_ref().is_some_and(|kind| !is_named(kind, [kind_name(suspect)])) {
         wrong.push(format!("a {}", kind_name(suspect)));
@@ -68,7 +69,7 @@ fn lanes(
     session: &dyn Inspect,
     suspect: &Suspect,
     expected: Option<&Lanes>,
-) -> Result<Option<LaneSet>, String> {
+) -> Result<Option<LaneSet>, FactError> {
     let Some(expected) = expected else { return Ok(None) };
     super::lanes::of(session, suspect.wave, 0, expected).map(Some)
 }

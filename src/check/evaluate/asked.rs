@@ -1,5 +1,6 @@
 //! Lanes that lines speak of, for a second opinion about values and stacks.
 
+use super::error::FactError;
 use super::facts::{Facts, Wave};
 use super::places::{Fit, fits, place_fits};
 use super::select::select;
@@ -13,7 +14,7 @@ pub struct AskedLine {
     /// The line of the file, from 1.
     pub line: usize,
     /// The waves with their lanes; or the reason that they are unknown.
-    pub waves: Result<Vec<AskedWave>, String>,
+    pub waves: Result<Vec<AskedWave>, FactError>,
 }
 
 /// Lanes of a wave.
@@ -53,7 +54,7 @@ pub fn asked(file: &ScopeFile, subject: &Subject<'_>) -> Vec<AskedLine> {
             }
             let waves = selected.waves.iter().filter_map(|index| facts.waves.get(*index));
             let waves = match selector {
-                Selector::Some => Err("`wave some` names no wave".to_owned()),
+                Selector::Some => Err(FactError::new("`wave some` names no wave")),
                 _ => waves.map(|wave| asked_wave(&facts, wave, &line.line.content)).collect(),
             };
             found.push(AskedLine { line: line.number, waves });
@@ -62,13 +63,14 @@ pub fn asked(file: &ScopeFile, subject: &Subject<'_>) -> Vec<AskedLine> {
     found
 }
 
-fn asked_wave(facts: &Facts<'_>, wave: &Wave<'_>, content: &Content) -> Result<AskedWave, String> {
+fn asked_wave(facts: &Facts<'_>, wave: &Wave<'_>, content: &Content) -> Result<AskedWave, FactError> {
     let sessions = &facts.subject.sessions;
     let session = sessions.iter().position(|session| std::ptr::addr_eq(*session, wave.session));
     let lanes = match content {
         Content::Value(value) => values::lanes_of(facts, wave, value)?,
         _ => {
-            let active = wave.session.active_lanes(wave.id(), 0).map_err(|why| why.to_string())?;
+            let active =
+                wave.session.active_lanes(wave.id(), 0).map_err(|why| FactError::new(why.to_string()))?;
             active.first().map_or(LaneSet::EMPTY, LaneSet::one)
         }
     };

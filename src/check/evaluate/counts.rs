@@ -1,5 +1,6 @@
 //! Numbers of waves, stacks and launches, and execution masks.
 
+use super::error::FactError;
 use super::facts::{Facts, Wave};
 use super::places::Fit;
 use super::{Numbered, obstacle};
@@ -14,7 +15,7 @@ pub(super) fn waves(facts: &Facts<'_>, expected: &[Count], line: &Numbered<'_>) 
     for count in expected {
         let number = match number(facts, count.of) {
             Ok(number) => number,
-            Err(why) => return obstacle(why, None),
+            Err(why) => return obstacle(why.to_string(), None),
         };
         let fits = ordering_fits(count.comparator, number.cmp(&count.number));
         if !fits {
@@ -56,13 +57,15 @@ fn name(of: Counted) -> &'static str {
     }
 }
 
-fn number(facts: &Facts<'_>, of: Counted) -> Result<u64, String> {
+fn number(facts: &Facts<'_>, of: Counted) -> Result<u64, FactError> {
     let sessions = &facts.subject.sessions;
     let count = match of {
         Counted::Waves => sessions.iter().map(|session| session.waves().len()).sum(),
         Counted::Faulted => match facts.unknown_stops() {
             0 => facts.faulted().count(),
-            unknown => return Err(format!("the stop reasons of {unknown} waves were not captured")),
+            unknown => {
+                return Err(FactError::new(format!("the stop reasons of {unknown} waves were not captured")));
+            }
         },
         Counted::Stacks => facts.distinct.get_or_init(|| stacks(facts)).clone()?,
         Counted::Dispatches => sessions.first().map_or(0, |session| session.dispatches().len()),
@@ -71,12 +74,12 @@ fn number(facts: &Facts<'_>, of: Counted) -> Result<u64, String> {
     Ok(count as u64)
 }
 
-fn stacks(facts: &Facts<'_>) -> Result<usize, String> {
+fn stacks(facts: &Facts<'_>) -> Result<usize, FactError> {
     let mut count = 0;
     for session in &facts.subject.sessions {
         session.next_question();
         let groups = session.groups(Grouping { by: GroupBy::Line, lanes: false });
-        count += groups.map_err(|why| why.to_string())?.groups.len();
+        count += groups.map_err(|why| FactError::new(why.to_string()))?.groups.len();
     }
     Ok(count)
 }

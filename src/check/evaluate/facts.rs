@@ -1,5 +1,6 @@
 //! Facts about a dump, read when an expectation first needs them.
 
+use super::error::FactError;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -37,7 +38,7 @@ pub(super) struct Facts<'a> {
     /// Whether a line is about states of waves.
     wants_hang: bool,
     /// Stacks by line, for their number.
-    pub(super) distinct: OnceCell<Result<usize, String>>,
+    pub(super) distinct: OnceCell<Result<usize, FactError>>,
     /// The lanes of the fault, by wave.
     fault_lanes: RefCell<HashMap<WaveId, Option<LaneId>>>,
 }
@@ -101,7 +102,7 @@ impl<'a> Facts<'a> {
     ///
     /// # Errors
     /// More waves than are analysed one by one.
-    pub(super) fn fault_lane(&self, wave: &Wave<'_>) -> Result<Option<LaneId>, String> {
+    pub(super) fn fault_lane(&self, wave: &Wave<'_>) -> Result<Option<LaneId>, FactError> {
         if has_faulted(&wave.info) != Some(true) {
             return Ok(None);
         }
@@ -109,7 +110,9 @@ impl<'a> Facts<'a> {
             return Ok(*known);
         }
         if self.fault_lanes.borrow().len() >= MAX_ANALYSED {
-            return Err(format!("the lane of the fault is known of {MAX_ANALYSED} waves: name the lanes"));
+            return Err(FactError::new(format!(
+                "the lane of the fault is known of {MAX_ANALYSED} waves: name the lanes"
+            )));
         }
         let of = |triage: &Triage| -> Option<LaneSet> {
             let suspect = triage.suspects.first().filter(|suspect| suspect.wave == wave.id());

@@ -7,6 +7,7 @@ mod access;
 mod asked;
 mod causes;
 mod counts;
+mod error;
 mod facts;
 mod lanes;
 mod names;
@@ -17,6 +18,7 @@ mod values;
 mod waves;
 
 pub use asked::{AskedLine, AskedWave, SeenFrame, asked, frames_fit};
+pub use error::FactError;
 use places::function_matches;
 
 use std::sync::Arc;

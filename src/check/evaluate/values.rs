@@ -1,5 +1,6 @@
 //! Values of paths, lane by lane.
 
+use super::error::FactError;
 use std::collections::BTreeMap;
 
 use super::facts::{Facts, Wave};
@@ -77,7 +78,7 @@ fn of_frame<'w>(
                     wants_text,
                 }));
             }
-            Err(why) => tally.unknown(wave, None, because(why)),
+            Err(why) => tally.unknown(wave, None, because(why.to_string())),
         }
     }
     let answers = match wave.session.typed(wave.id(), frame, &queries) {
@@ -108,7 +109,7 @@ fn because(problem: String) -> NotComparable {
 }
 
 /// The lanes of a line in a wave.
-pub(super) fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> Result<LaneSet, String> {
+pub(super) fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> Result<LaneSet, FactError> {
     if let Some(named) = &line.lanes {
         return lanes::of(wave.session, wave.id(), line.frame, named);
     }
@@ -116,7 +117,7 @@ pub(super) fn lanes_of(facts: &Facts<'_>, wave: &Wave<'_>, line: &ValueLine) -> 
         return Ok(LaneSet::one(lane));
     }
     let active = lanes::of(wave.session, wave.id(), line.frame, &crate::check::file::Lanes::Active)?;
-    active.first().map(LaneSet::one).ok_or_else(|| "no lane is active in the frame".to_owned())
+    active.first().map(LaneSet::one).ok_or_else(|| FactError::new("no lane is active in the frame"))
 }
 
 /// Adds the results of a wave's lanes.

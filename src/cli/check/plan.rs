@@ -175,7 +175,7 @@ impl PlannedFile {
                             line: Some(number),
                             columns,
                             text,
-                            problem,
+                            problem: problem.to_string(),
                             hint: None,
                         });
                     }
@@ -225,8 +225,27 @@ fn parsed(path: &Path) -> Result<ScopeFile, Vec<FileError>> {
     })
 }
 
+/// A pattern without dumps.
+#[derive(Debug, thiserror::Error)]
+enum PatternError {
+    /// The crate takes patterns as text.
+    #[error("the path of this file is not UTF-8; name each dump without a pattern")]
+    Folder,
+    /// The pattern is wrong.
+    #[error("`{pattern}`: {error}")]
+    Form {
+        /// The pattern.
+        pattern: String,
+        /// The crate's error.
+        error: glob::PatternError,
+    },
+    /// No file matches.
+    #[error("no file matches `{0}`")]
+    NoMatch(String),
+}
+
 /// The dumps that a pattern of a file names, by name.
-fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, String> {
+fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, PatternError> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let dump = |path: PathBuf| {
         let name = clean(path.strip_prefix(folder).unwrap_or(&path).to_string_lossy()).into_owned();
@@ -238,11 +257,12 @@ fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, String> {
     // The crate takes patterns as text.
     let whole = folder.to_str().map(|folder| Path::new(&glob::Pattern::escape(folder)).join(pattern));
     let whole = whole.as_deref().and_then(Path::to_str);
-    let whole = whole.ok_or("the path of this file is not UTF-8; name each dump without a pattern")?;
-    let found = glob::glob(whole).map_err(|error| format!("`{}`: {error}", clean(pattern)))?;
+    let whole = whole.ok_or(PatternError::Folder)?;
+    let found = glob::glob(whole)
+        .map_err(|error| PatternError::Form { pattern: clean(pattern).into_owned(), error })?;
     let found: Vec<PlannedDump> = found.filter_map(Result::ok).map(dump).collect();
     match found.is_empty() {
-        true => Err(format!("no file matches `{}`", clean(pattern))),
+        true => Err(PatternError::NoMatch(clean(pattern).into_owned())),
         false => Ok(found),
     }
 }

@@ -113,8 +113,28 @@ fn one(held: &mut Option<Worker>, file: &PlannedFile, dump: &PlannedDump, timeou
             *held = Some(worker);
             checked
         }
-        Err(error) => failed(dump, error),
+        Err(error) => failed(dump, error.to_string()),
     }
+}
+
+/// The reason that a worker has no result.
+#[derive(Debug, thiserror::Error)]
+enum WorkerError {
+    /// The paths of the job are not UTF-8.
+    #[error("{0}")]
+    Job(serde_json::Error),
+    /// The worker wrote something else.
+    #[error("wrong result: {0}")]
+    Form(serde_json::Error),
+    /// The time is over, in seconds.
+    #[error("no result after {0} s (--timeout)")]
+    Timeout(u64),
+    /// The worker ended, in words.
+    #[error("the reader ended {0}; report this dump as a bug")]
+    Ended(String),
+    /// The status of the worker is unknown.
+    #[error("the reader ended: {0}")]
+    Wait(std::io::Error),
 }
 
 /// A worker process. It ends when it is dropped.
@@ -160,23 +180,18 @@ impl Worker {
     }
 
     /// Sends a job and waits for its result.
-    fn ask(mut self, job: &Job, timeout: Duration) -> Result<(Self, CheckedDump), String> {
-        let mut line = serde_json::to_vec(job).map_err(|error| error.to_string())?;
+    fn ask(mut self, job: &Job, timeout: Duration) -> Result<(Self, CheckedDump), WorkerError> {
+        let mut line = serde_json::to_vec(job).map_err(WorkerError::Job)?;
         line.push(b'\n');
         // A worker that ended has an empty answer.
         let _ = self.input.write_all(&line);
         match self.lines.recv_timeout(timeout) {
             Ok(Ok(line)) if !line.is_empty() => {
-                let checked =
-                    serde_json::from_str(&line).map_err(|error| format!("wrong result: {error}"))?;
-                Ok((self, checked))
+                Ok((self, serde_json::from_str(&line).map_err(WorkerError::Form)?))
             }
-            Err(RecvTimeoutError::Timeout) => {
-                Err(format!("no result after {} s (--timeout)", timeout.as_secs()))
-            }
+            Err(RecvTimeoutError::Timeout) => Err(WorkerError::Timeout(timeout.as_secs())),
             Ok(_) | Err(RecvTimeoutError::Disconnected) => {
-                let ended = self.child.wait().map_err(|error| error.to_string())?;
-                Err(format!("the reader ended {}; report this dump as a bug", words(ended)))
+                Err(WorkerError::Ended(words(self.child.wait().map_err(WorkerError::Wait)?)))
             }
         }
     }

@@ -176,7 +176,7 @@ impl<'f> Line<'f> {
     fn new(debugger: &Debugger, asked: AskedLine, content: &'f Content) -> Result<Self, NotAsked> {
         let number = asked.line;
         let not_asked = |reason: String| NotAsked { line: number, reason };
-        let waves = asked.waves.map_err(not_asked)?;
+        let waves = asked.waves.map_err(|why| not_asked(why.to_string()))?;
         let count: usize = waves.iter().map(|wave| wave.lanes.count() as usize).sum();
         if count > MAX_QUESTIONS {
             return Err(not_asked(format!("{count} values, at most {MAX_QUESTIONS} are asked")));
