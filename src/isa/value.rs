@@ -4,7 +4,7 @@
 
 use super::registers::{ReadRegister, RegisterFile, RegisterRange};
 use super::text::{Line, number};
-use crate::units::LaneId;
+use crate::units::{LaneId, WaveSize};
 
 /// Values of operands before an instruction.
 pub trait ReadOperand: ReadRegister {
@@ -16,6 +16,9 @@ pub trait ReadOperand: ReadRegister {
 
     /// The base of an aperture by its operand's name: `src_private_base`.
     fn aperture(&self, name: &str) -> Option<u64>;
+
+    /// The wave size; `None`: unknown.
+    fn wave_size(&self) -> Option<WaveSize>;
 
     /// The address of the next instruction.
     fn next(&self) -> Option<u64>;
@@ -110,8 +113,12 @@ impl<'a, R: ReadOperand> Source<'a, R> {
     /// EXEC before the instruction.
     fn exec(&self) -> Option<u64> {
         let part = |index| self.operands.dword(RegisterFile::Exec, index, self.lane).map(u64::from);
-        // A wave of 32 lanes has no high half.
-        Some(part(0)? | part(1).unwrap_or(0) << 32)
+        let high = match self.operands.wave_size() {
+            // Its EXEC has no high half.
+            Some(WaveSize::W32) => 0,
+            Some(WaveSize::W64) | None => part(1)?,
+        };
+        Some(part(0)? | high << 32)
     }
 
     /// EXEC after an instruction whose destination has EXEC as it was before.

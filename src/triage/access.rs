@@ -46,6 +46,13 @@ pub struct Suspect {
 }
 
 impl Suspect {
+    /// Whether all its addresses are known, and none of them explains the fault.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        let is_good = |one: &Evidence| matches!(one, Evidence::NothingBad | Evidence::OffPage { .. });
+        self.evidence.iter().any(is_good)
+    }
+
     /// A suspect with its instruction, at address 0 directly before the PC, and without addresses or evidence.
     #[must_use]
     pub fn new(wave: WaveId, pc: Pc, text: &str, access: Access) -> Self {
@@ -149,8 +156,13 @@ pub enum Evidence {
     Client(&'static str),
     /// The direction equals the reported one.
     Direction(&'static str),
-    /// No address is bad or on a reported page.
+    /// No page is reported, and no address is bad.
     NothingBad,
+    /// All addresses are known, and none is on a reported page.
+    OffPage {
+        /// First byte of the reported page; `None`: several pages are reported.
+        page: Option<u64>,
+    },
     /// No wait proves the completion of the access.
     Outstanding,
     /// A wait proves its completion only few instructions before the PC.
@@ -189,6 +201,10 @@ impl Display for Evidence {
             Self::NothingBad => {
                 f.write_str("none of its addresses is bad: only the distance to the PC counts")
             }
+            Self::OffPage { page: Some(page) } => {
+                write!(f, "none of its addresses is on the reported page {page:#x}")
+            }
+            Self::OffPage { page: None } => f.write_str("none of its addresses is on a reported page"),
             Self::Outstanding => f.write_str("no wait before the PC proves its completion"),
             Self::JustCompleted(value) => write!(
                 f,

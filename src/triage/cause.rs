@@ -44,14 +44,14 @@ pub enum Cause {
     Arithmetic(Arithmetic),
     /// An uncorrectable memory error.
     Ecc,
-    /// The wave stopped because of another wave's fault.
+    /// The wave has no fault of its own, and another wave faulted.
     Bystander {
         /// The first wave that faulted.
         faulted: WaveId,
     },
     /// An error of a queue without a wave.
     Queue(QueueError),
-    /// A breakpoint or a debugger's stop.
+    /// A breakpoint or a debugger's stop of the wave, perhaps beside the fault of another one.
     Breakpoint,
     /// A hang; [`super::Triage::hang`] has the states.
     Hang,

@@ -8,7 +8,7 @@ mod tests;
 use super::map::{Map, is_hole};
 use super::walk::look::Look;
 use super::{AddressOf, Evidence};
-use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason};
+use crate::capture::{Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, PAGE};
 use crate::isa::{Access, Direction, Family};
 use crate::session::address::GLOBAL;
 use crate::session::{Inspect, MemoryAddress};
@@ -88,6 +88,13 @@ impl<'a> Judge<'a> {
         !self.pages.is_empty()
     }
 
+    /// The first byte of the reported page; `None`: several are reported.
+    fn only_page(&self) -> Option<u64> {
+        let start = |(address, _): &(FaultAddress, &Fault)| address.start & !(PAGE - 1);
+        let (first, rest) = self.pages.split_first()?;
+        rest.iter().all(|other| start(other) == start(first)).then(|| start(first))
+    }
+
     /// Judges the addresses of an access in a wave.
     pub(super) fn judge(&self, wave: WaveId, access: &Access, look: Look) -> Sighting {
         let is_aperture = self.is_aperture(wave);
@@ -139,7 +146,9 @@ impl<'a> Judge<'a> {
         };
         evidence.retain(keeps);
         let is_fine = fit == Fit::Fine && !has_bad && !is_aperture;
-        if is_fine {
+        if fit == Fit::Fine && self.has_page() {
+            evidence.push(Evidence::OffPage { page: self.only_page() });
+        } else if is_fine {
             evidence.push(Evidence::NothingBad);
         }
         let is_contradicted = self.directions(access, &mut evidence);

@@ -26,7 +26,8 @@ impl Sighting {
             _ => (completed, distance),
         };
         let is_uncertain = is_uncertain && self.fit <= Fit::Bad;
-        (is_at_pc, self.is_contradicted, self.fit, waits, is_uncertain, order)
+        let is_off_page = self.evidence.iter().any(|one| matches!(one, Evidence::OffPage { .. }));
+        (is_off_page, is_at_pc, self.is_contradicted, self.fit, waits, is_uncertain, order)
     }
 }
 

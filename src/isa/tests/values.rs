@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::range;
 use crate::isa::{ReadOperand, ReadRegister, RegisterFile, RegisterRange, condition, value};
-use crate::units::LaneId;
+use crate::units::{LaneId, WaveSize};
 
 /// An executed instruction.
 #[derive(Deserialize)]
@@ -30,6 +30,7 @@ enum Content {
 
 struct Before {
     registers: HashMap<(RegisterFile, u16, u8), u32>,
+    size: Option<WaveSize>,
     next: u64,
 }
 
@@ -51,7 +52,7 @@ impl Before {
                 }
             }
         }
-        Self { registers, next: executed.next }
+        Self { registers, size: None, next: executed.next }
     }
 }
 
@@ -75,9 +76,27 @@ impl ReadOperand for Before {
         None
     }
 
+    fn wave_size(&self) -> Option<WaveSize> {
+        self.size
+    }
+
     fn next(&self) -> Option<u64> {
         Some(self.next)
     }
+}
+
+/// The high half of EXEC is absent in waves of 32 lanes alone; otherwise an unknown one is unknown, never 0.
+#[test]
+fn an_unknown_high_half_of_exec_makes_saved_masks_unknown() {
+    let low = ((RegisterFile::Exec, 0, 0), 0xff);
+    let saved = |text, size| {
+        let before = Before { registers: HashMap::from([low]), size, next: 0 };
+        value(text, (RegisterFile::Scalar, 4), LaneId(0), &before)
+    };
+    let (wave64, wave32) = ("s_and_saveexec_b64 s[4:5], vcc", "s_and_saveexec_b32 s4, vcc_lo");
+    assert_eq!(saved(wave64, Some(WaveSize::W64)), None);
+    assert_eq!(saved(wave64, None), None);
+    assert_eq!(saved(wave32, Some(WaveSize::W32)), Some(0xff));
 }
 
 #[test]

@@ -21,7 +21,7 @@ impl Source<'_> {
     /// A picture for each distant address of the first suspect; without suspects one for the first reported page.
     pub(super) fn memory(&self) -> Vec<MemoryPicture> {
         let suspects = self.triage.suspects.first().filter(|_| self.triage.cause == Some(Cause::Memory));
-        let suspect = suspects.filter(|suspect| !suspect.evidence.contains(&Evidence::NothingBad));
+        let suspect = suspects.filter(|suspect| !suspect.is_good());
         let Some((suspect, session)) = suspect.and_then(|of| Some((of, self.scene.session(of.wave)?))) else {
             return self.reported().into_iter().collect();
         };

@@ -98,7 +98,7 @@ impl Source<'_> {
         let is_of_wave =
             |suspect: &&Suspect| suspect.wave == wave && self.triage.cause == Some(Cause::Memory);
         let Some(suspect) = self.triage.suspects.first().filter(is_of_wave) else { return Vec::new() };
-        let is_good = suspect.evidence.contains(&Evidence::NothingBad);
+        let is_good = suspect.is_good();
         let mark = if suspect.is_bound { LaneMark::PossiblyFaulting } else { LaneMark::Faulting };
         let bad = if is_good { LaneSet::EMPTY } else { suspect.lanes };
         let unknown = suspect.unknown.as_ref().map_or(LaneSet::EMPTY, |of| of.lanes);

@@ -1,6 +1,7 @@
 //! Constant arguments of a call: strings whose addresses the code before it computes from the PC.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::source_at;
@@ -9,8 +10,8 @@ use crate::isa::{
 };
 use crate::session::{Inspect, MemoryAddress, WaveInfo};
 use crate::triage::SourceAt;
-use crate::triage::listings::{Decoded, Listing};
-use crate::units::{Address, LaneId};
+use crate::triage::listings::Listing;
+use crate::units::{Address, LaneId, WaveSize};
 
 /// Maximum number of instructions before the call that are searched for a value.
 const MAX_BEFORE: usize = 64;
@@ -39,7 +40,14 @@ impl Call {
     /// The string behind a pointer in the first two VGPRs, which hold the first argument; `None`: the code before the
     /// call does not show it.
     pub(super) fn string(&self, session: &dyn Inspect, info: &WaveInfo) -> Option<String> {
-        let before = Before { listing: &self.listing, index: self.index, work: &Cell::new(MAX_WORK) };
+        let targets = self.listing.instructions.iter().filter_map(|one| one.target).collect();
+        let before = Before {
+            listing: &self.listing,
+            targets: &targets,
+            size: info.kind.wave_size,
+            index: self.index,
+            work: &Cell::new(MAX_WORK),
+        };
         let dword = |index| before.dword(RegisterFile::Vector, index, LaneId(0)).map(u64::from);
         let address = dword(0)? | dword(1)? << 32;
         string(session, info, address)
@@ -72,6 +80,9 @@ fn string(session: &dyn Inspect, info: &WaveInfo, address: u64) -> Option<String
 /// Registers before an instruction, as far as the straight code before it computes them from constants.
 struct Before<'a> {
     listing: &'a Listing,
+    /// The targets of its branches.
+    targets: &'a BTreeSet<u64>,
+    size: WaveSize,
     index: usize,
     work: &'a Cell<usize>,
 }
@@ -85,12 +96,11 @@ impl Before<'_> {
             let effects: &Effects = one.effects.as_ref().ok()?;
             // Other instructions may precede only if no branch leads between.
             let after = self.listing.instructions.get(index + 1)?.address;
-            let is_target = |other: &Decoded| other.target == Some(after);
-            if effects.control != Control::Next || self.listing.instructions.iter().any(is_target) {
+            if effects.control != Control::Next || self.targets.contains(&after) {
                 return None;
             }
             if let Some(write) = effects.writes.iter().find(|write| write.range.overlaps(range)) {
-                let before = Self { listing: self.listing, index, work: self.work };
+                let before = Self { index, ..*self };
                 return (!write.keeps_old && effects.access.is_none()).then_some((before, one.text.as_str()));
             }
         }
@@ -117,6 +127,10 @@ impl ReadOperand for Before<'_> {
 
     fn aperture(&self, _: &str) -> Option<u64> {
         None
+    }
+
+    fn wave_size(&self) -> Option<WaveSize> {
+        Some(self.size)
     }
 
     fn next(&self) -> Option<u64> {

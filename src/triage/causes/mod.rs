@@ -1,5 +1,5 @@
 //! Causes of a stop other than an access to memory: bad PCs, assertions and traps, illegal instructions, arithmetic
-//! exceptions, memory errors, errors of queues, stops for the fault of another wave.
+//! exceptions, memory errors, errors of queues, waves beside the fault of another one.
 //!
 //! docs/triage.md has the rules.
 
@@ -48,7 +48,7 @@ fn unfaulted(session: &dyn Inspect, info: &WaveInfo, kinds: &[StopKind]) -> Opti
     let of_first = session.wave(first).ok()?.stop;
     let has_faulted = of_first.is_some_and(|stop| StopKind::of(&stop).iter().any(|kind| kind.is_fault()));
     // A wave whose reasons are unknown may have faulted, too.
-    if has_faulted && first != info.wave && info.stop.is_some() {
+    if has_faulted && first != info.wave && info.stop.is_some() && kinds.is_empty() {
         return Some(Cause::Bystander { faulted: first });
     }
     (!kinds.is_empty()).then_some(Cause::Breakpoint)

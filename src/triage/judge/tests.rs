@@ -9,7 +9,7 @@ use crate::session::{MemoryAddress, MockInspect, Region};
 use crate::triage::survey::tests::info;
 use crate::triage::walk::look::Look;
 use crate::triage::walk::tests::{code, walk};
-use crate::triage::{AddressOf, UnknownAddressCause, UnknownLanes};
+use crate::triage::{AddressOf, Evidence, UnknownAddressCause, UnknownLanes};
 use crate::units::{Address, LaneId, LaneSet, WaveId};
 
 /// The only listed memory.
@@ -86,11 +86,15 @@ fn known_addresses_off_the_page_do_not_fit() {
     for is_whole in [true, false] {
         let session = session(is_whole, &["memory_violation"]);
         for address in [HOLE, FAR, 0, X] {
-            assert_eq!(
-                fit(&session, &[page(X + 0x1000)], LOAD, look(&[address])).0,
-                Fit::Fine,
-                "{address:#x}"
-            );
+            let faults = [page(X + 0x1000), page(X + 0x1010)];
+            let judge = Judge::new(&session, 1, &faults);
+            let found = judge.judge(WaveId(0), &access(LOAD), look(&[address]));
+            assert_eq!(found.fit, Fit::Fine, "{address:#x}");
+            assert_eq!(found.evidence, [Evidence::OffPage { page: Some(X + 0x1000) }], "{address:#x}");
+            let faults = [page(X + 0x1000), page(X + 0x3000)];
+            let judge = Judge::new(&session, 1, &faults);
+            let found = judge.judge(WaveId(0), &access(LOAD), look(&[address]));
+            assert_eq!(found.evidence, [Evidence::OffPage { page: None }], "{address:#x}");
         }
     }
 }

@@ -11,8 +11,9 @@ const MAX_FOREIGN: usize = 3;
 /// Maximum number of lanes with operands.
 const MAX_OPERANDS: usize = 4;
 
-/// The number of the trap of `abort` and `assert`.
+/// The number of the trap of `abort` and `assert`, and its words.
 const ABORT: u8 = 2;
+const ABORT_WORDS: &str = "trap (abort or failed assertion)";
 /// AMD's names of arithmetic exceptions in words.
 const EXCEPTIONS: [(&str, &str); 7] = [
     ("FP_INPUT_DENORMAL", "floating-point input denormal"),
@@ -40,6 +41,11 @@ pub(super) fn place(cause: &Cause) -> Option<&SourceAt> {
     }
 }
 
+/// The stop of the described wave in words, if those of the cause are more exact.
+pub(super) fn stop(cause: Option<&Cause>) -> Option<&'static str> {
+    matches!(cause, Some(Cause::Trap { id: Some(ABORT), .. })).then_some(ABORT_WORDS)
+}
+
 /// The first sentence.
 pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> String {
     let kernel = triage.waves.chosen.and_then(|wave| scene.kernel(wave));
@@ -64,7 +70,7 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
         }
         Cause::Trap { id, .. } => {
             let trap = match id {
-                Some(ABORT) => "trap 2 (abort or a failed assertion)".to_owned(),
+                Some(ABORT) => format!("a {ABORT_WORDS}"),
                 Some(id) => format!("trap {id}"),
                 None => "a trap".to_owned(),
             };
@@ -85,7 +91,7 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
         Cause::Breakpoint => format!("{kernel} stopped at a breakpoint{wave}"),
         Cause::Bystander { faulted } => {
             let own = wave.trim_start_matches(": ");
-            format!("{kernel}: {own} stopped because of the fault of wave {}", scene.id(*faulted))
+            format!("{kernel}: {own} has no fault of its own; wave {} faulted", scene.id(*faulted))
         }
         Cause::Hang => hang::headline(triage.hang.as_ref(), scene),
     }

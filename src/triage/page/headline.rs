@@ -16,7 +16,10 @@ const NO_KERNEL: &str = "an unknown kernel";
 #[must_use]
 pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
     match (&triage.cause, triage.suspects.first()) {
-        (Some(Cause::Memory), Some(_)) if triage.suspects.iter().all(is_good) => {
+        (Some(Cause::Memory), Some(suspect)) if triage.suspects.iter().all(Suspect::is_good) => {
+            if let Some(page) = off_page(suspect) {
+                return format!("{}: no examined access leads to {page}", of_fault(triage, scene));
+            }
             let count = triage.suspects.len() + triage.further;
             let accesses = plural(count, "access", "accesses");
             format!(
@@ -39,15 +42,19 @@ pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
     }
 }
 
-/// Whether no address of a suspect is bad.
-pub(super) fn is_good(suspect: &Suspect) -> bool {
-    suspect.evidence.contains(&Evidence::NothingBad)
+/// The reported pages that no address of a suspect is on.
+fn off_page(suspect: &Suspect) -> Option<String> {
+    suspect.evidence.iter().find_map(|one| match one {
+        Evidence::OffPage { page: Some(page) } => Some(format!("the reported page {page:#x}")),
+        Evidence::OffPage { page: None } => Some("a reported page".to_owned()),
+        _ => None,
+    })
 }
 
 /// The source line below the sentence, with its number.
 pub(super) fn source_line(triage: &Triage) -> Option<String> {
     let at = match &triage.cause {
-        Some(Cause::Memory) => &triage.suspects.first().filter(|suspect| !is_good(suspect))?.at,
+        Some(Cause::Memory) => &triage.suspects.first().filter(|suspect| !suspect.is_good())?.at,
         Some(cause) => cause::place(cause)?,
         None => return None,
     };

@@ -1,6 +1,5 @@
 //! Lanes as a strip of characters, with a legend.
 
-use super::headline::is_good;
 use super::layout::{Page, whole};
 use super::words;
 use crate::notation::counted;
@@ -14,7 +13,7 @@ pub(super) fn rows(lanes: &LanesByState, suspect: Option<&Suspect>, page: &mut P
         return;
     }
     let faulting =
-        suspect.filter(|suspect| !is_good(suspect)).map_or(LaneSet::EMPTY, |suspect| suspect.lanes);
+        suspect.filter(|suspect| !suspect.is_good()).map_or(LaneSet::EMPTY, |suspect| suspect.lanes);
     let unknown = suspect.and_then(|suspect| suspect.unknown.as_ref()).map_or(LaneSet::EMPTY, |of| of.lanes);
     let fault = match suspect {
         Some(suspect) if suspect.is_bound => "at most",

@@ -111,7 +111,8 @@ fn stack(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
     for doubt in scene.doubts(info.wave).lines() {
         page.row("Doubt", doubt);
     }
-    page.row("Stack", &format!("{}: {}", info.name, info.cause));
+    let stop = cause::stop(triage.cause.as_ref()).unwrap_or(&info.cause);
+    page.row("Stack", &format!("{}: {stop}", info.name));
     let Some(stack) = scene.stack(info.wave) else { return };
     // The page folds the lines itself.
     let text = report::stack::brief(&stack, Style::Plain).replace("\n    ", " ");

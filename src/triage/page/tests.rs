@@ -215,6 +215,36 @@ fn accesses_without_a_bad_address_are_not_blamed() {
     assert!(!page.contains('X') && page.contains("+ active: 0-24"), "{page}");
 }
 
+/// The report names a page, and no lane is on it: a bad address elsewhere is no cause.
+#[test]
+fn accesses_off_the_reported_page_are_not_blamed() {
+    let mut triage = overrun();
+    let first = &mut triage.suspects[0];
+    (first.confidence, first.evidence) =
+        (Confidence::Possible, vec![Evidence::OffPage { page: Some(0x0dea_d000) }]);
+    first.patterns = vec![PatternOf { pattern: Pattern::NonCanonical, lanes: LaneSet::one(LaneId(24)) }];
+    for (page_of, words) in [(Some(0x0dea_d000), "the reported page 0xdead000"), (None, "a reported page")] {
+        triage.suspects[0].evidence = vec![Evidence::OffPage { page: page_of }];
+        let page = page(&triage);
+        let sentence =
+            format!("saxpy: memory violation (page fault) in wave 1: no examined access leads to {words}");
+        assert_eq!(page.split("\n\n").next().unwrap().replace('\n', " "), sentence);
+        assert!(page.contains("\nAccess    load of 4 bytes"), "{page}");
+        assert!(!page.contains('X') && page.contains("+ active: 0-24"), "{page}");
+    }
+}
+
+/// The trap of `abort` is that of assertions: the sentence and the row of the stack name both.
+#[test]
+fn a_trap_has_the_same_words_in_the_sentence_and_the_stack() {
+    let waves = Stops { chosen: Some(WaveId(0)), ..Stops::default() };
+    let of = |cause| page(&Triage { cause: Some(cause), waves: waves.clone(), ..Triage::default() });
+    let trap = of(Cause::Trap { at: at(9, ""), id: Some(2) });
+    assert_eq!(trap.matches("trap (abort or failed assertion)").count(), 2, "{trap}");
+    let other = of(Cause::Trap { at: at(9, ""), id: Some(3) });
+    assert_eq!(other.matches("trap (abort or failed assertion)").count(), 0, "{other}");
+}
+
 #[test]
 fn each_pattern_ends_the_sentence() {
     let near = |distance, name: Option<&str>| Neighbour { distance, name: name.map(str::to_owned), ..x() };
@@ -332,7 +362,7 @@ fn other_causes_have_their_sentence_and_evidence() {
         ),
         (
             Cause::Trap { at: at(9, ""), id: Some(2) },
-            "saxpy executes trap 2 (abort or a failed assertion): wave 1, saxpy.hip:9",
+            "saxpy executes a trap (abort or failed assertion): wave 1, saxpy.hip:9",
             "",
         ),
         (Cause::Trap { at: at(9, ""), id: None }, "saxpy executes a trap: wave 1, saxpy.hip:9", ""),
@@ -364,7 +394,11 @@ fn other_causes_have_their_sentence_and_evidence() {
             "kern: invalid packet",
             "",
         ),
-        (Cause::Bystander { faulted: WaveId(1) }, "saxpy: wave 1 stopped because of the fault of wave 2", ""),
+        (
+            Cause::Bystander { faulted: WaveId(1) },
+            "saxpy: wave 1 has no fault of its own; wave 2 faulted",
+            "",
+        ),
         (Cause::Breakpoint, "saxpy stopped at a breakpoint: wave 1", ""),
     ];
     for (cause, sentence, evidence) in cases {

@@ -154,6 +154,29 @@ fn contradicted_accesses_are_last() {
     assert_eq!(found.0.join(" "), "v2 v3 v1");
 }
 
+/// An address off the reported page explains nothing: even the instruction at the PC leads.
+#[test]
+fn accesses_off_the_page_are_last() {
+    let walk = walk(&code(
+        Generation::Gfx90a,
+        "global_load_dword v1, v[10:11], off
+        PC
+        global_load_dword v2, v[12:13], off
+        s_endpgm",
+    ));
+    let all = walk.candidates.iter().map(|candidate| {
+        let is_at_pc = candidate.ways[0].distance == 0;
+        let mut sighting = sighting(candidate.ways[0], if is_at_pc { OnPage } else { Fine });
+        if !is_at_pc {
+            sighting.evidence.push(Evidence::OffPage { page: Some(0xdead_000) });
+        }
+        Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
+    });
+    let found = rank(all.collect(), true, true);
+    let names: Vec<&str> = found.iter().map(|one| &one.text["global_load_dword ".len()..][..2]).collect();
+    assert_eq!(names, ["v2", "v1"]);
+}
+
 #[test]
 fn the_only_known_candidate_of_a_page_is_named() {
     let text = text("s_nop 0");

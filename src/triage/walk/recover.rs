@@ -15,7 +15,7 @@ use crate::isa::{
     RegisterRange, WaveContext, condition, copy, value,
 };
 use crate::session::MemoryAddress;
-use crate::units::{Address, LaneId, LaneSet};
+use crate::units::{Address, LaneId, LaneSet, WaveSize};
 
 /// Maximum number of steps for one access in all lanes: an instruction that is computed, or a store that is compared
 /// with a load.
@@ -327,6 +327,10 @@ impl ReadOperand for Before<'_, '_, '_> {
             }
             Origin::Start | Origin::Unknown => None,
         }
+    }
+
+    fn wave_size(&self) -> Option<WaveSize> {
+        Some(self.past.registers.arch().wave_size)
     }
 
     fn next(&self) -> Option<u64> {

@@ -218,7 +218,9 @@ fn memory_errors_bystanders_and_debugger_stops() {
     let beside = |stop| found(&code, &[wave(stop), wave("stop = [\"memory_violation\"]")], 0, &[]);
     let bystander = Some(Cause::Bystander { faulted: WaveId(1) });
     assert_eq!(beside("stop = []"), bystander);
-    assert_eq!(beside("stop = [\"debug_trap\"]"), bystander);
+    // A debugger stopped it: the fault of another wave is no reason.
+    assert_eq!(beside("stop = [\"debug_trap\"]"), Some(Cause::Breakpoint));
+    assert_eq!(beside("stop = [\"breakpoint\"]"), Some(Cause::Breakpoint));
     // A wave of unknown reasons may have faulted itself.
     assert_eq!(beside(""), None);
 }
