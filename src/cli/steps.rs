@@ -24,6 +24,11 @@ pub(super) fn typed(matches: &ArgMatches) -> String {
             continue;
         }
         for value in matches.get_raw(id).into_iter().flatten() {
+            // Standard input was read: the next command needs a file.
+            if id == "logs" && value == "-" {
+                let _ = write!(words, "{option} FILE");
+                continue;
+            }
             let value = clean(value.to_string_lossy());
             let _ = write!(words, "{option} {}", shell::word(&value));
         }
@@ -47,4 +52,20 @@ pub(super) fn command(step: &Step, typed: &str) -> Option<String> {
         Step::Debugger => format!("lanescope serve{typed}"),
         Step::Log => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args as _;
+
+    use super::{DumpArgs, Globals, Options, typed};
+
+    /// Standard input was read: a next command cannot read it again.
+    #[test]
+    fn a_log_of_standard_input_is_a_file_in_the_next_command() {
+        let options = Globals::augment_args(DumpArgs::augment_args(Options::new("lanescope")));
+        let words = ["lanescope", "core.1", "--log", "-", "--log", "a b.log"];
+        let matches = options.try_get_matches_from(words).unwrap();
+        assert_eq!(typed(&matches), " core.1 --log FILE --log 'a b.log'");
+    }
 }

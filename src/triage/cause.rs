@@ -35,6 +35,8 @@ pub enum Cause {
         address: u64,
         /// Its bytes.
         bytes: Vec<u8>,
+        /// Its text, if it is legal on the wave's processor: then the PC may be late, and `elsewhere` is empty.
+        legal: Option<String>,
         /// Processors on which the bytes are an instruction, with its text.
         elsewhere: Vec<Foreign>,
         /// The code object's processor, if it differs from the GPU's.

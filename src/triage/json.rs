@@ -224,7 +224,7 @@ fn cause(of: &Cause, scene: &Scene<'_>) -> CauseJson {
             at: place(&of.at),
         },
         Cause::Trap { at, id } => CauseJson::Trap { trap: *id, at: place(at) },
-        Cause::IllegalInstruction { at, address, bytes, elsewhere, compiled_for } => {
+        Cause::IllegalInstruction { at, address, bytes, elsewhere, compiled_for, .. } => {
             let decodes = elsewhere
                 .iter()
                 .map(|of| DecodedBy { processor: of.processor.clone(), text: of.text.clone() });

@@ -347,6 +347,22 @@ fn assertion(text: &[u8], _: usize) -> Option<Row> {
         .or_else(|| is_error().then(|| Row::Whole(fault(FaultSource::Hip))))
 }
 
+/// A file name, which may have blanks, behind the prefix of a log: `[rank 3] 10:22:01 /src/my kernels/scale.hip`. An
+/// absolute path is all from its first slash; else the last word with a colon or a bracket ends the prefix.
+fn file(text: &[u8]) -> Option<String> {
+    let is_prefix = |word: &[u8]| word.contains(&b':') || word.ends_with(b"]") || word.ends_with(b"|");
+    let mut start = 0;
+    for blank in memchr::memchr_iter(b' ', text) {
+        let word = text.get(..blank).and_then(|text| text.rsplit(|byte| *byte == b' ').next());
+        if word.is_some_and(is_prefix) {
+            start = blank + 1;
+        }
+    }
+    let rest = from(text, start);
+    let path = if rest.starts_with(b"/") { 0 } else { find(rest, " /").map_or(0, |blank| blank + 1) };
+    name(from(rest, path))
+}
+
 /// A failed assertion: its place, `mark`, the condition, `end`.
 fn failed(text: &[u8], mark: &str, end: &[u8], source: FaultSource) -> Option<Row> {
     let at = find(text, mark)?;
@@ -360,11 +376,9 @@ fn failed(text: &[u8], mark: &str, end: &[u8], source: FaultSource) -> Option<Ro
         before.get(second.checked_add(1)?)?.eq(&b' ').then_some((first, line, second))
     });
     let (file, line, function) = match number {
-        Some((first, line, second)) => (
-            before.get(..first).and_then(|text| text.rsplit(|byte| *byte == b' ').next()).and_then(name),
-            Some(line),
-            name(from(before, second + 1)),
-        ),
+        Some((first, line, second)) => {
+            (before.get(..first).and_then(file), Some(line), name(from(before, second + 1)))
+        }
         None => (None, None, name(before)),
     };
     let assertion = Some(FailedAssertion { condition, file, line, function });

@@ -23,8 +23,11 @@ pub(in crate::import) fn read(path: &Path, problems: &mut Vec<Problem>) -> Resul
 }
 
 fn read_within(path: &Path, most: u64, problems: &mut Vec<Problem>) -> Result<Reported, ImportError> {
-    let name = path.display().to_string();
-    let io = |source| ImportError::Io { file: format!("--log {name}"), source };
+    let name = match path.as_os_str() == "-" {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    };
+    let io = |source| ImportError::Io { file: format!("--log {}", path.display()), source };
     let mut source = opened(path).and_then(text).map_err(io)?.take(most);
     let reported = super::read(&name, BufReader::with_capacity(1 << 20, source.by_ref())).map_err(io)?;
     let place =

@@ -541,6 +541,14 @@ fn failed_assertions_have_condition_and_place() {
     let error = "HIP error: device-side assert triggered\n";
     assert_eq!(one(&format!("{}{stop}{error}", hip.repeat(64))), wanted);
     assert_eq!(one(&format!("[rank 3] 10:22:01 {hip}")), wanted);
+    let blanks = hip.replace("/src/scale.hip", "/src/my kernels/a scale.hip");
+    let file = |text: &str| one(text).assertion.and_then(|of| of.file).unwrap_or_default();
+    for prefix in ["", "[rank 3] 10:22:01 ", "Nov 23 10:22:01 host prog[7]: ", "job step "] {
+        assert_eq!(file(&format!("{prefix}{blanks}")), "/src/my kernels/a scale.hip", "{prefix}");
+    }
+    for prefix in ["", "[rank 3] ", "0: ", "2026-11-23T10:22:01Z "] {
+        assert_eq!(file(&format!("{prefix}{}", hip.replace("/src/", "my "))), "my scale.hip", "{prefix}");
+    }
     let openmp = "a.c:7: void f(void): Assertion `p != NULL` failed.\r\n";
     assert_eq!(one(openmp), failed("p != NULL", "a.c", 7, "void f(void)", FaultSource::Offload));
     for error in [error, "hipErrorAssert (710)\n", "CUDA error: device-side assert triggered\n"] {

@@ -4,7 +4,7 @@ use super::Source;
 use crate::postmortem::{AccessAt, ByteWindow, Hex, MemoryPicture, MemorySpan};
 use crate::session::address::GLOBAL;
 use crate::session::{Inspect, MemoryAddress};
-use crate::triage::{AddressOf, Cause, Evidence, Map, Span, Suspect};
+use crate::triage::{AddressOf, Cause, Map, Span, Suspect};
 use crate::units::{Address, WaveId};
 
 /// Maximum number of pictures.

@@ -3,7 +3,7 @@
 use super::Source;
 use crate::postmortem::{Hex, LaneCell, LaneMark, ShownWave, StackGroup};
 use crate::session::{Inspect, LaneInfo, LaneState, Stack};
-use crate::triage::{Assertion, Cause, Evidence, SourceAt, Suspect};
+use crate::triage::{Assertion, Cause, SourceAt, Suspect};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 impl Source<'_> {

@@ -1,4 +1,5 @@
-//! Illegal instructions: the bytes at the PC, and the processors on which they are an instruction.
+//! Illegal instructions: the bytes at the PC, and the processors on which they are an instruction. The wave's own is the
+//! first.
 //!
 //! `amd-dbgapi.h`: the PC of such a stop is that of the instruction.
 
@@ -29,7 +30,15 @@ pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo) -> Cause {
         let processor = Processor::named(&own.as_ref()?.processor)?;
         (!processor.runs_on_target(gpu)).then(|| processor.name.to_owned())
     });
-    let others = ENCODINGS.into_iter().filter(|name| {
+    let by_gpu = match Processor::named(&gpu.name) {
+        Some(processor) if own.as_ref().is_some_and(|own| own.processor != processor.name) => {
+            decode(Some(processor.name))
+        }
+        _ => own.clone(),
+    };
+    let legal = by_gpu.and_then(|by_gpu| by_gpu.instructions.into_iter().next());
+    let legal = legal.filter(|one| one.is_decoded).map(|one| one.text);
+    let others = ENCODINGS.into_iter().filter(|_| legal.is_none()).filter(|name| {
         let is_known = own.as_ref().is_some_and(|own| own.processor == *name) || gpu.name == *name;
         let has_size = *name != ONLY_WAVE32 || info.kind.wave_size == WaveSize::W32;
         own.is_some() && !is_known && has_size
@@ -40,7 +49,8 @@ pub(super) fn describe(session: &dyn Inspect, info: &WaveInfo) -> Cause {
         Some(Foreign { processor: name.to_owned(), text: one.text.clone() })
     });
     let elsewhere = elsewhere.collect();
-    Cause::IllegalInstruction { at, address, bytes: bytes.unwrap_or_default(), elsewhere, compiled_for }
+    let bytes = bytes.unwrap_or_default();
+    Cause::IllegalInstruction { at, address, bytes, legal, elsewhere, compiled_for }
 }
 
 /// The processor of the code object at an address, if it is refused as one for another GPU.

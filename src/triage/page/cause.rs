@@ -76,6 +76,11 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
             };
             format!("{kernel} executes {trap}{wave}{at}")
         }
+        Cause::IllegalInstruction { legal: Some(text), .. } => {
+            let own = format!("{}{at}", wave.trim_start_matches(": "));
+            let legal = format!("the instruction at the PC is legal ({text}): the PC may be late");
+            format!("{kernel}: illegal instruction reported; {legal} ({own})")
+        }
         Cause::IllegalInstruction { address, .. } => {
             format!("{kernel} executes an illegal instruction at {address:#x}{wave}{at}")
         }

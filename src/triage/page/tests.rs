@@ -234,6 +234,24 @@ fn accesses_off_the_reported_page_are_not_blamed() {
     }
 }
 
+#[test]
+fn a_legal_instruction_may_be_behind_the_illegal_one() {
+    let cause = Cause::IllegalInstruction {
+        at: at(9, ""),
+        address: 0x7f00_0010_2798,
+        bytes: vec![0, 0, 0x80, 0xbf],
+        legal: Some("s_nop 0".to_owned()),
+        elsewhere: Vec::new(),
+        compiled_for: None,
+    };
+    let waves = Stops { chosen: Some(WaveId(0)), ..Stops::default() };
+    let page = page(&Triage { cause: Some(cause), waves, ..Triage::default() });
+    let sentence = "saxpy: illegal instruction reported; the instruction at the PC is legal (s_nop 0): \
+                    the PC may be late (wave 1, saxpy.hip:9)";
+    assert_eq!(page.split("\n\n").next().unwrap().replace('\n', " "), sentence);
+    assert!(!page.contains("Decodes"), "{page}");
+}
+
 /// The trap of `abort` is that of assertions: the sentence and the row of the stack name both.
 #[test]
 fn a_trap_has_the_same_words_in_the_sentence_and_the_stack() {
@@ -371,6 +389,7 @@ fn other_causes_have_their_sentence_and_evidence() {
                 at: SourceAt::default(),
                 address: 0x7f00_0010_2798,
                 bytes: vec![0xff, 0, 0, 0x10],
+                legal: None,
                 elsewhere: vec![Foreign { processor: "gfx1100".to_owned(), text: "v_nop".to_owned() }],
                 compiled_for: Some("gfx908".to_owned()),
             },

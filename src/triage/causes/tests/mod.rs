@@ -116,7 +116,7 @@ fn an_illegal_instruction_is_one_of_another_processor() {
     let code = assembled(CODE);
     let pc = address(&code, "illegal");
     let wave = Wave { stop: "stop = [\"illegal_instruction\"]", pc, registers: "" };
-    let Some(Cause::IllegalInstruction { at, address, bytes, elsewhere, compiled_for }) =
+    let Some(Cause::IllegalInstruction { at, address, bytes, legal, elsewhere, compiled_for }) =
         found(&code, &[wave], 0, &[])
     else {
         panic!("another cause")
@@ -127,7 +127,19 @@ fn an_illegal_instruction_is_one_of_another_processor() {
     assert!(
         !elsewhere.iter().any(|found| ["gfx906", "gfx90a", "gfx1100"].contains(&found.processor.as_str()))
     );
-    assert_eq!(compiled_for, None);
+    assert_eq!((compiled_for, legal), (None, None));
+}
+
+/// `s_trap 7` is legal on every processor: the report is of another instruction.
+#[test]
+fn a_legal_instruction_at_the_pc_is_not_called_illegal() {
+    let code = assembled(CODE);
+    let pc = address(&code, "trapped");
+    let wave = Wave { stop: "stop = [\"illegal_instruction\"]", pc, registers: "" };
+    let Some(Cause::IllegalInstruction { legal, elsewhere, .. }) = found(&code, &[wave], 0, &[]) else {
+        panic!("another cause")
+    };
+    assert_eq!((legal.as_deref(), elsewhere), (Some("s_trap 7"), Vec::new()));
 }
 
 #[test]
