@@ -237,7 +237,7 @@ fn accesses_off_the_reported_page_are_not_blamed() {
 #[test]
 fn a_legal_instruction_may_be_behind_the_illegal_one() {
     let cause = Cause::IllegalInstruction {
-        at: at(9, ""),
+        at: SourceAt { text: None, ..at(9, "") },
         address: 0x7f00_0010_2798,
         bytes: vec![0, 0, 0x80, 0xbf],
         legal: Some("s_nop 0".to_owned()),
