@@ -278,5 +278,5 @@ fn unknown_states_have_missing_data() {
     assert_eq!(found.missing, [MissingData::WavePcs { waves: 1 }, MissingData::WaveCode { waves: 1 }]);
     assert_eq!(states(found.hang.as_ref().unwrap()), [WaveState::Unknown; 2]);
     let page = page::text(&found, &Scene::new(&sessions), &|_| None, Style::Plain);
-    assert!(page.contains("2 are at unknown code"), "{page}");
+    assert!(page.contains("2 waves are at unknown code"), "{page}");
 }
