@@ -23,7 +23,9 @@ const FIXED: [(&str, &[&str]); 12] = [
 ];
 
 /// Value names of the other options: their values have no list.
-const FREE: [&str; 34] = [
+const FREE: [&str; 36] = [
+    "I/N",
+    "NAME[=FILE]",
     "ADDRESS",
     "ADDRESS[+N]",
     "A:B",

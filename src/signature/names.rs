@@ -17,7 +17,7 @@ pub(super) fn folded(function: &str) -> String {
     }
     let name = demangle(name).unwrap_or_else(|| name.to_owned());
     let name = name.replace("[abi:cxx11]", "");
-    let name = templates(&lambdas(&short(&name)));
+    let name = templates(&short(&lambdas(&name)));
     specialised(&offloaded(&name)).to_owned()
 }
 

@@ -85,14 +85,14 @@ pub struct ViewObject {
 /// Reasons of the end of a stack, as in `StackEnd::name`.
 const ENDS: [&str; 9] = [
     "outermost",
-    "pc-not-captured",
-    "no-code-object",
-    "no-unwind-information",
-    "caller-pc-unknown",
-    "call-frame-error",
+    "pc_not_captured",
+    "no_code_object",
+    "no_unwind_information",
+    "caller_pc_unknown",
+    "call_frame_error",
     "cycle",
-    "too-deep",
-    "bad-caller-pc",
+    "too_deep",
+    "bad_caller_pc",
 ];
 /// The section with the rules for callers.
 const FRAMES: &str = ".debug_frame";
@@ -381,7 +381,7 @@ fn extras(object: &CodeObject) -> Vec<Extra> {
     let Some(start) = after(end, END_SIZE * ENDS.len() as u64) else { return Vec::new() };
     let each = ENDS.iter().zip(0u64..).map(|(name, index)| {
         let at = start + index * END_SIZE;
-        Extra { name: name.replace('-', "_"), range: at..at + END_SIZE }
+        Extra { name: (*name).to_owned(), range: at..at + END_SIZE }
     });
     each.collect()
 }

@@ -55,13 +55,14 @@ fn one_target_is_shown_whole() {
 fn json_has_the_same_values() {
     let list: Value = serde_json::from_str(&output(None, true)).unwrap();
     assert!(
-        list.as_array()
+        list["targets"]
+            .as_array()
             .unwrap()
             .iter()
             .map(|one| one["name"].as_str().unwrap())
             .eq(Targets::builtin().names())
     );
-    assert_eq!(list[3]["name"], "gfx90a");
+    assert_eq!(list["targets"][3]["name"], "gfx90a");
     let one: Value = serde_json::from_str(&output(Some("gfx90a"), true)).unwrap();
     assert_eq!(one["name"], "gfx90a");
     assert_eq!(one["elf_machine"], 0x3f);

@@ -491,7 +491,7 @@ fn a_return_address_is_the_callers_at_every_pc_or_absent() {
                 }
                 [] => {
                     assert!(!stack.end.is_normal(), "{gpu} {name} at {pc:#x}");
-                    assert_eq!(stack.end.name(), "bad-caller-pc", "{gpu} {name} at {pc:#x}: {}", stack.end);
+                    assert_eq!(stack.end.name(), "bad_caller_pc", "{gpu} {name} at {pc:#x}: {}", stack.end);
                     count.1 += 1;
                 }
                 more => panic!("{gpu} {name} at {pc:#x}: {more:?}"),
