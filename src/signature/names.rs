@@ -17,8 +17,20 @@ pub(super) fn folded(function: &str) -> String {
     }
     let name = demangle(name).unwrap_or_else(|| name.to_owned());
     let name = name.replace("[abi:cxx11]", "");
-    let name = templates(&short(&lambdas(&name)));
+    let name = templates(&without_parameters(&short(&lambdas(&name))));
     specialised(&offloaded(&name)).to_owned()
+}
+
+/// A name of an operator without its parameters, which [`short`] keeps.
+fn without_parameters(name: &str) -> String {
+    const OPERATOR: &str = "operator";
+    let symbol = name.rfind(OPERATOR).map(|at| at + OPERATOR.len());
+    let cut = symbol.and_then(|symbol| {
+        let rest = name.get(symbol..)?;
+        let call = if rest.starts_with("()") { 2 } else { 0 };
+        Some(symbol + call + rest.get(call..)?.find('(')?)
+    });
+    cut.and_then(|cut| name.get(..cut)).unwrap_or(name).to_owned()
 }
 
 /// The name without a suffix of a copy.

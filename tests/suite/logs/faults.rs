@@ -50,6 +50,7 @@ fn reports_of_one_fault_in_several_logs_are_one() {
         "address": "0x7f0000201000",
         "bytes": 4096,
         "inexact": false,
+        "page": "0x7f0000201000",
         "access": "read",
         "reasons": ["not_present"],
         "all_reasons": true,

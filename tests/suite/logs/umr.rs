@@ -509,6 +509,7 @@ pub(super) fn vm_fault() -> Value {
         "address": "0x800000200000",
         "bytes": 4096,
         "inexact": false,
+        "page": "0x800000200000",
         "access": null,
         "reasons": [],
         "all_reasons": false,

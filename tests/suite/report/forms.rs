@@ -48,6 +48,13 @@ fn values_are_those_of_the_models() {
                 .unwrap();
         for variable in truth["locals"].as_array().unwrap() {
             let place = format!("{name} wave {} {}", wave.id, variable["name"]);
+            // A name that hides another one has two strips.
+            if truth["locals"].as_array().unwrap().iter().filter(|of| of["name"] == variable["name"]).count()
+                > 1
+                || wave.variables.iter().filter(|of| variable["name"] == *of.name).count() > 1
+            {
+                continue;
+            }
             let found = wave.variables.iter().find(|of| variable["name"] == *of.name);
             let Some(found) = found else {
                 assert!(wave.variables_left_out > 0, "{place}: no strip");
