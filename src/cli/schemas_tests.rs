@@ -203,7 +203,7 @@ impl<'a> Comparison<'a> {
 #[test]
 fn a_removed_or_changed_member_is_found() {
     let (_, whole) = of::<waves::LaneList, About<waves::LaneList>>();
-    assert_eq!(lost(&whole, &whole), [String::new(); 0]);
+    assert!(lost(&whole, &whole).is_empty());
     let changed = |change: fn(&mut Value)| {
         let mut schema = whole.clone();
         change(&mut schema);
@@ -222,5 +222,5 @@ fn a_removed_or_changed_member_is_found() {
     assert!(finds(&retyped, "`type` was"), "{retyped}");
     assert!(finds(&optional, "may now be absent"), "{optional}");
     // An added member is no change for readers.
-    assert_eq!(lost(&removed, &whole), [String::new(); 0]);
+    assert!(lost(&removed, &whole).is_empty());
 }

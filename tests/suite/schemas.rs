@@ -257,7 +257,7 @@ fn a_wrong_document_is_found() {
     let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).args(words).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let errors = |document: &Value| check(document, &mut BTreeSet::new());
-    assert_eq!(errors(&document), [String::new(); 0]);
+    assert!(errors(&document).is_empty());
     let changes: [fn(&mut Value); 4] = [
         |lanes| drop(lanes["lanes"][3].as_object_mut().unwrap().remove("pc")),
         |lanes| lanes["lanes"][3]["lane"] = "3".into(),

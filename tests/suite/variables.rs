@@ -17,10 +17,7 @@ use crate::server::framed;
 fn variables_of_every_lane_agree_with_the_models() {
     each_wave(|session, wave, expected, wrong| {
         let locals = session.locals(wave, session.kind().wave_size.all(), 0);
-        let locals = locals
-            .map(|locals| json::FrameVariables::of(locals))
-            .map(json_of)
-            .map_err(|error| error.to_string());
+        let locals = locals.map(json::FrameVariables::of).map(json_of).map_err(|error| error.to_string());
         compare(locals, expected, wrong);
     });
 }

@@ -47,6 +47,7 @@ fn is(left: &TypedValue, comparator: Comparator, right: &TypedValue) -> Option<b
 }
 
 #[test]
+#[allow(clippy::approx_constant, reason = "a decimal number with a known rounding")]
 fn floats_are_rounded_to_the_left_side() {
     for (value, format, expected) in [
         (0.1, FloatFormat::Half, 0.099_975_585_937_5),

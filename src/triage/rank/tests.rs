@@ -168,7 +168,7 @@ fn accesses_off_the_page_are_last() {
         let is_at_pc = candidate.ways[0].distance == 0;
         let mut sighting = sighting(candidate.ways[0], if is_at_pc { OnPage } else { Fine });
         if !is_at_pc {
-            sighting.evidence.push(Evidence::OffPage { page: Some(0xdead_000) });
+            sighting.evidence.push(Evidence::OffPage { page: Some(0x0dea_d000) });
         }
         Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
     });

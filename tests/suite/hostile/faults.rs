@@ -61,7 +61,7 @@ fn loads_through_pointers_to_themselves() {
 #[test]
 fn code_of_branches_only() {
     // SOPP: s_cbranch_scc0 in dwords from the next instruction.
-    let far = |at: u32| 0xbf84_0000 | (at.wrapping_mul(2_654_435_761) >> 8) % 2_000;
+    let far = |at: u32| 0xbf84_0000 | ((at.wrapping_mul(2_654_435_761) >> 8) % 2_000);
     let back = |at: u32| 0xbf84_0000 | (at % 4_000 + 1).wrapping_neg() & 0xffff;
     for branch in [&far as &dyn Fn(u32) -> u32, &back] {
         let code: Vec<u32> = (0..100_000).map(branch).chain([S_ENDPGM]).collect();

@@ -83,7 +83,7 @@ fn an_unreadable_dump_and_a_new_signature_have_an_exit_status() {
     let output = lanescope(&["signature", &one, "--known", &known], b"");
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stdout).ends_with(", known: issue 812, past the end\n"), "{}", text(&output.stdout));
-    let empty = written(&folder.path().to_owned(), "");
+    let empty = written(folder.path(), "");
     let output = lanescope(&["signature", &one, "--known", &empty], b"");
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).ends_with(", new\n"), "{}", text(&output.stdout));

@@ -77,10 +77,8 @@ fn parts_of_a_fleet_give_the_same_buckets_as_one_process() {
     let known = folder.path().join("known.toml");
     fs::write(&known, "").unwrap();
     let options = ["--known", known.to_str().unwrap()];
-    let started = std::time::Instant::now();
     let words = [&["bucket", root.to_str().unwrap(), "--json"], &options[..]].concat();
     let whole = run(&words, b"");
-    println!("{DUMPS} dumps: {:?}", started.elapsed());
     // Ten dumps are unreadable.
     assert_eq!(whole.status.code(), Some(2), "{}", String::from_utf8_lossy(&whole.stderr));
     let json: serde_json::Value = serde_json::from_slice(&whole.stdout).unwrap();

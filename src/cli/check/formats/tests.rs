@@ -40,7 +40,7 @@ fn report() -> Report {
     };
     let dumps = CheckedFile { file: "t/a.scope".to_owned(), errors: Vec::new(), dumps: vec![dump] };
     let wrong = CheckedFile { file: "t/b.scope".to_owned(), errors: vec![error], dumps: Vec::new() };
-    Report { files: vec![dumps, wrong], ..Report::default() }
+    Report { files: vec![dumps, wrong] }
 }
 
 fn text(form: Form) -> String {
