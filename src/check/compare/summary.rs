@@ -11,7 +11,7 @@ use crate::units::LaneId;
 /// Maximum number of values of a set.
 const MAX_SET: usize = 16;
 
-/// What the values of a line have in common.
+/// Common rule of the values of a line.
 #[derive(Clone, Debug)]
 pub(in crate::check) struct Summary {
     style: Style,
@@ -19,7 +19,7 @@ pub(in crate::check) struct Summary {
     is_varied: bool,
     /// Integers: by the rule `base + step * lane`.
     rule: Rule,
-    /// What else the form of the right side needs.
+    /// Further requirements of the form of the right side.
     more: More,
 }
 

@@ -297,7 +297,7 @@ const WORDINGS: [(&[&str], Facts, &[FaultReason]); 40] = [
     (&["hsa error: HSA_STATUS_ERROR_EXCEPTION"], (Runtime, Exception, None, None, None), &[]),
 ];
 
-/// What collectors write before a line; `{}` has the line in JSON.
+/// Prefixes of lines by collectors; `{}` has the line in JSON.
 const PREFIXES: [&str; 16] = [
     "",
     "[ 1234.567890] ",
