@@ -58,8 +58,11 @@ fn templates(name: &str) -> String {
             let operator = "operator".len();
             let symbol = rest.get(operator..).unwrap_or_default();
             let length = symbol.bytes().take_while(|byte| b"<>=-!+*/%&|^~".contains(byte)).count();
-            // `operator<<int>` is the operator `<` with template arguments: no more than two brackets are the name.
-            let length = if symbol.starts_with("<<") && symbol.contains('>') { 1 } else { length };
+            // `operator<<int>` is the operator `<` with template arguments; demanglers write a space behind `<<`.
+            let has_arguments = symbol
+                .strip_prefix("<<")
+                .is_some_and(|rest| !rest.is_empty() && !rest.starts_with([' ', '(', '=']));
+            let length = if has_arguments { 1 } else { length };
             text += rest.get(..operator + length).unwrap_or_default();
             rest = rest.get(operator + length..).unwrap_or_default();
             continue;

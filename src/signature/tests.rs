@@ -21,6 +21,8 @@ fn names_keep_what_is_equal_in_all_builds() {
         ("main::$_1::operator()(int) const", "main::{lambda}::operator()"),
         ("operator<(a, b)", "operator<"),
         ("ns::operator<< <int>(a)", "ns::operator<< <>"),
+        ("ns::operator<<int>(a)", "ns::operator<<>"),
+        ("ns::operator<<(a, b)", "ns::operator<<"),
         ("(anonymous namespace)::run<int>(int)", "(anonymous namespace)::run<>"),
         ("__omp_offloading_10303_2c60a1_main_l12", "omp main"),
         ("__omp_offloading_fd00_1f_solver_step_l7", "omp solver_step"),
