@@ -184,7 +184,7 @@ fn the_lane_cursor_reads_values() {
     quiet(&browser, &file);
 }
 
-/// Ten thousand waves sort and filter without a long pause.
+/// Ten thousand waves sort and filter at the cost of moving the rows.
 #[test]
 fn many_waves_do_not_freeze_the_page() {
     let mut many = of_demo();
@@ -198,13 +198,25 @@ fn many_waves_do_not_freeze_the_page() {
     let file = file(&page);
     opened(&browser, &file);
     browser.picture("many");
-    let took = browser.wait(
+    // An order costs a few times as much as the same rows moved without a comparison, in the same browser.
+    let ratio = browser.wait(
         "const done = arguments[arguments.length - 1];
-         const start = performance.now();
-         document.querySelector('#waves th:nth-child(4) button').click();
-         requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));",
+         const body = document.querySelector('#waves tbody');
+         const plain = () => body.append(...[...body.rows].reverse());
+         const order = () => document.querySelector('#waves th:nth-child(4) button').click();
+         const best = [Infinity, Infinity];
+         const turn = (left) => {
+             if (left === 0) return done(best[1] / best[0]);
+             const start = performance.now();
+             [plain, order][left % 2]();
+             requestAnimationFrame(() => setTimeout(() => {
+                 best[left % 2] = Math.min(best[left % 2], performance.now() - start);
+                 turn(left - 1);
+             }));
+         };
+         turn(8);",
     );
-    assert!(took.as_f64().unwrap() < 5_000.0, "{took} ms for an order");
+    assert!(ratio.as_f64().unwrap() < 6.0, "an order takes {ratio} times as long as moved rows");
     browser.click("#filter");
     browser.keys("memory 9992");
     let count = browser.wait(
