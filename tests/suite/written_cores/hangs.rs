@@ -10,6 +10,7 @@ use lanescope::units::WaveId;
 use super::compare;
 use crate::core_writer::core::{Bulk, build};
 use crate::core_writer::elf::Segment;
+use crate::core_writer::model;
 use crate::core_writer::plan::{Cause, FilePlan, Group, Layout, Plan, Wave};
 use crate::core_writer::{gpu, matrix};
 use crate::fixtures::fixtures;
@@ -70,8 +71,18 @@ fn plan(name: &str, lanes: u32, behind: u64, status: u32) -> Plan {
     plan
 }
 
-/// The hang, the id of the wave behind the barrier, and the ids of the faulted waves of its work-group.
-fn asked(name: &str, lanes: u32, code: &[u8], behind: u64, status: u32) -> (Hang, u32, Vec<u32>) {
+/// The hang, and the facts of the model about the wave behind the barrier.
+struct Asked {
+    hang: Hang,
+    /// The id of the wave.
+    waiting: u32,
+    /// The ids of the faulted waves of its work-group.
+    faulted: Vec<u32>,
+    /// The position of its work-group; the id if the file has no position.
+    place: String,
+}
+
+fn asked(name: &str, lanes: u32, code: &[u8], behind: u64, status: u32) -> Asked {
     let plan = plan(name, lanes, behind, status);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("core.gpu");
@@ -89,8 +100,14 @@ fn asked(name: &str, lanes: u32, code: &[u8], behind: u64, status: u32) -> (Hang
     let is_missing = |wave: &WaveId| group.missing.contains(wave);
     let faulted = hang.waves.iter().filter(|wave| wave.state == WaveState::Faulted && is_missing(&wave.wave));
     let faulted = faulted.map(|wave| id(wave.wave)).collect();
+    let truth = model::of(&plan);
+    let of = &truth.waves[waiting.wave.0 as usize];
+    let place = match of.position {
+        Some([x, y, z]) => format!("({x},{y},{z})"),
+        None => capture.workgroups[of.group].id.to_string(),
+    };
     let waiting = id(waiting.wave);
-    (hang, waiting, faulted)
+    Asked { hang, waiting, faulted, place }
 }
 
 /// A wave waits at a barrier for one that stopped for a fault. IN_BARRIER of its saved status proves that it waits.
@@ -105,17 +122,16 @@ fn a_saved_status_proves_a_deadlock() {
     ] {
         let file = std::fs::read(fixtures().join(format!("code/lds-{name}-O2.hsaco"))).unwrap();
         let (code, behind) = loaded(&file, barrier);
-        let (hang, waiting, faulted) = asked(name, lanes, &code, behind, IN_BARRIER);
+        let Asked { hang, waiting, faulted, place } = asked(name, lanes, &code, behind, IN_BARRIER);
         assert!(hang.is_deadlock && hang.is_hang, "{name}: {hang:?}");
         let [stopped, waits] = &hang.proof[..] else { panic!("{name}: {:?}", hang.proof) };
         let absent = faulted
             .iter()
             .find(|id| *stopped == format!("wave {id} stopped for a fault and does not continue"))
             .unwrap_or_else(|| panic!("{name}: {stopped}, of {faulted:?}"));
-        // The work-group's position, or its id if the position is unknown.
-        assert!(waits.starts_with(&format!("wave {waiting} waits at a barrier of work-group ")), "{waits}");
-        assert!(waits.ends_with(&format!(", which needs wave {absent}")), "{waits}");
-        let (hang, ..) = asked(name, lanes, &code, behind, 0);
+        let expected = "waits at a barrier of work-group";
+        assert_eq!(*waits, format!("wave {waiting} {expected} {place}, which needs wave {absent}"), "{name}");
+        let Asked { hang, .. } = asked(name, lanes, &code, behind, 0);
         assert!(!hang.is_deadlock && hang.proof.is_empty(), "{name}: {:?}", hang.proof);
     }
 }
