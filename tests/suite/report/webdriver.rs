@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 /// The key of an element in WebDriver's JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Maximum height of a picture.
+const MAX_HEIGHT: f64 = 12_000.0;
 /// Seconds for a script or a page.
 const SECONDS: u64 = 180;
 
@@ -154,10 +156,14 @@ impl Browser {
         self.chrome("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// Saves a picture of the window where `LANESCOPE_SHOTS` names a folder: for people who look at pages.
+    /// Saves a picture of the page where `LANESCOPE_SHOTS` names a folder: for people who look at pages.
     pub(super) fn picture(&self, name: &str) {
         let Some(folder) = std::env::var_os("LANESCOPE_SHOTS") else { return };
-        let shot = self.chrome("Page.captureScreenshot", json!({ "captureBeyondViewport": false }));
+        let size = self.chrome("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
+        let height = size["height"].as_f64().unwrap().min(MAX_HEIGHT);
+        let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1 });
+        let shot =
+            self.chrome("Page.captureScreenshot", json!({ "captureBeyondViewport": true, "clip": clip }));
         let script = "import base64, sys; open(sys.argv[1], 'wb').write(base64.b64decode(sys.stdin.read()))";
         let file = Path::new(&folder).join(format!("{name}.png"));
         let mut decode =
