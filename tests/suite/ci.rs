@@ -208,6 +208,37 @@ fn the_action_checks_and_reports() {
     assert!(fs::read_to_string(summary).unwrap().contains("1018"));
 }
 
+/// The step installs LLVM's tools if the PATH has none, with `sudo` for a user other than root.
+#[test]
+fn the_action_installs_a_missing_disassembler() {
+    let action = yaml(&fs::read_to_string(root().join("action.yml")).unwrap());
+    let install = step(&action["runs"]["steps"], "Install LLVM's tools");
+    let project = Project::new("ci-llvm");
+    let tools = project.path("tools");
+    fs::create_dir_all(&tools).unwrap();
+    let program = |name: &str, text: &str| {
+        project.write(&format!("tools/{name}"), &format!("#!/bin/bash\n{text}\n"));
+        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("apt-get", "echo \"$*\" >> calls");
+    program("sudo", "echo sudo >> calls; \"$@\"");
+    let run = |user: &str| {
+        program("id", &format!("echo {user}"));
+        let _ = fs::remove_file(project.path("work/calls"));
+        let arguments = ["--noprofile", "--norc", "-eo", "pipefail", "-c", &install];
+        let output = project.run("/bin/bash", &arguments, &[("PATH", tools.as_path())]);
+        assert!(output.status.success(), "{}", text(&output));
+        fs::read_to_string(project.path("work/calls")).unwrap_or_default()
+    };
+    for (user, sudo) in [("0", 0), ("1000", 2)] {
+        let calls = run(user);
+        assert!(calls.contains("install --yes --no-install-recommends llvm"), "{calls}");
+        assert_eq!(calls.matches("sudo").count(), sudo, "{calls}");
+    }
+    program("llvm-objdump-22", "");
+    assert_eq!(run("1000"), "");
+}
+
 #[test]
 fn gitlabs_job_writes_both_reports() {
     let workflow = workflows().into_iter().find(|workflow| !workflow["replay"].is_null()).unwrap();
