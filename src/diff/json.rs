@@ -43,7 +43,7 @@ struct LeftOutJson {
     variables: u64,
     /// Frames.
     frames: u64,
-    /// Frames whose variables neither dump knows.
+    /// Frames without known variables in both dumps.
     unknown_frames: u64,
     /// Pairs of waves.
     pairs: usize,
@@ -114,7 +114,7 @@ struct AloneJson {
     waves: Vec<u32>,
     /// Whether the other dump has the stack, in other waves.
     shared: bool,
-    /// What the other dump lacks: `kind`, `stack` or `counterpart`.
+    /// The part that the other dump lacks: `kind`, `stack` or `counterpart`.
     lacks: &'static str,
     /// Their stack.
     stack: WaveStack,

@@ -98,7 +98,7 @@ pub(crate) struct LeftOut {
     pub variables: u64,
     /// Frames without any variables, because the question has read large functions again too often.
     pub frames: u64,
-    /// Frames whose variables neither dump knows: without debug information, for example. Not a part of `pairs`.
+    /// Frames without known variables in both dumps: without debug information, for example. Not a part of `pairs`.
     pub unknown: u64,
     /// Pairs with such variables or frames.
     pub pairs: usize,

@@ -165,7 +165,7 @@ fn pairs(
     // A position shared by several waves, such as those of two dispatches, identifies none.
     take(&mut a, &mut b, found, |info| position(info).map(|at| (info.dispatch, at)));
     take(&mut a, &mut b, found, position);
-    // One dump alone may know a position.
+    // The position may be in one dump alone.
     take(&mut a, &mut b, found, |info| Some(info.id));
     // The remaining waves are indistinguishable: they are paired in order.
     let waves = |infos: Vec<WaveInfo>| infos.iter().map(|info| info.wave).collect::<Vec<WaveId>>();

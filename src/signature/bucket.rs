@@ -22,7 +22,7 @@ pub struct Buckets {
     pub level: Option<SignatureLevel>,
     /// Number of dumps without a fault or hang.
     pub without_fault: usize,
-    /// UnreadableDump dumps with the reasons, by name.
+    /// Unreadable dumps with the reasons, by name.
     pub unreadable: Vec<UnreadableDump>,
     /// The signatures, the one of most dumps first.
     pub buckets: Vec<Bucket>,
@@ -44,7 +44,7 @@ pub struct UnreadableDump {
 pub struct Bucket {
     /// `ls1:3f9c2a71d0b4`
     pub id: String,
-    /// The signature's words.
+    /// The text of the signature.
     pub text: String,
     /// The kernel; empty if unknown.
     pub kernel: String,
@@ -63,7 +63,7 @@ pub struct Bucket {
     /// The entry of `--known`; null if it is new, absent without `--known`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<Option<Known>>,
-    /// Of a new signature: the known one that has most in common with it.
+    /// The most similar known signature of a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
 }
@@ -74,7 +74,7 @@ pub struct Bucket {
 pub struct Nearest {
     /// Its id.
     pub id: String,
-    /// What they have in common.
+    /// The parts that both have.
     pub likeness: Likeness,
     /// Its entry.
     pub known: Known,

@@ -1,4 +1,4 @@
-//! Signatures that a team knows: TOML with the signature, the issue and a note of each.
+//! Known signatures of a team: TOML with the signature, the issue and a note of each.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ struct Entry {
     note: Option<String>,
 }
 
-/// The knowledge about a signature.
+/// The issue and the note of a signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Known {
@@ -86,7 +86,7 @@ pub enum KnownError {
     Twice(String),
 }
 
-/// What a signature has in common with a known one.
+/// The parts that a signature shares with a known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -134,13 +134,13 @@ impl KnownSignatures {
         Ok(found)
     }
 
-    /// The knowledge about a signature; `None`: it is new.
+    /// The issue and the note of a signature; `None`: it is new.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<Known> {
         self.known.iter().find(|entry| entry.signature == id).map(Entry::known)
     }
 
-    /// The known signature that has most in common with a new one, by the texts of the file, else of `seen`.
+    /// The most similar known signature of a new one, by the texts of `seen`, else of the file.
     #[must_use]
     pub fn nearest(&self, of: &Signature, seen: &[Signature]) -> Option<(Likeness, &str, Known)> {
         let likenesses = self.known.iter().filter_map(|entry| {
@@ -162,7 +162,7 @@ impl Entry {
     }
 }
 
-/// What two texts of signatures have in common.
+/// The parts that two texts of signatures share.
 fn likeness(text: &str, kernel: &str, other_text: &str, other_kernel: &str) -> Option<Likeness> {
     let (one, other) = (Words::of(text, kernel)?, Words::of(other_text, other_kernel)?);
     let same_cause = one.cause == other.cause;

@@ -26,7 +26,7 @@ pub struct Record {
     pub signatures: Vec<Named>,
 }
 
-/// A signature, and the knowledge about it.
+/// A signature with its entry of `--known`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Named {
@@ -69,7 +69,7 @@ impl Record {
         cleaned(&mut record.dump);
         record.captured.iter_mut().chain(&mut record.error).for_each(cleaned);
         for named in &mut record.signatures {
-            // The reader has its own file of known signatures, and explains nothing.
+            // The command that reads the lines has its own file of known signatures, and prints no explanation.
             (named.known, named.signature.steps) = (None, Vec::new());
             let signature = &mut named.signature;
             [&mut signature.id, &mut signature.text, &mut signature.kernel].into_iter().for_each(cleaned);

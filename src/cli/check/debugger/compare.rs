@@ -29,7 +29,7 @@ pub(super) enum Tree {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Agreement {
     Same,
-    /// What the debugger shows, and the dump's value.
+    /// The debugger's value, and the dump's.
     Differs(String, String),
     /// No part can be compared, with the reason.
     Unknown(String),
@@ -112,7 +112,7 @@ fn integer(own: &TypedValue) -> Option<i128> {
     }
 }
 
-/// A value in a few words.
+/// A short text of a value.
 fn brief(own: &TypedValue) -> String {
     match own {
         TypedValue::Float { value, .. } => value.to_string(),

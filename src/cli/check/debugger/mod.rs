@@ -113,7 +113,7 @@ struct Frame {
     line: Option<u64>,
 }
 
-/// The words of `lanescope serve` for a dump: its options, and itself at the end.
+/// The arguments of `lanescope serve` for a dump: its options, then its path.
 pub(super) struct Served<'a> {
     pub(super) options: &'a [OsString],
     pub(super) dump: &'a Path,
@@ -121,7 +121,7 @@ pub(super) struct Served<'a> {
     pub(super) kinds: Vec<Option<String>>,
 }
 
-/// Asks a debugger, and gives each line with a difference the verdict that it cannot be checked.
+/// Compares the lines with a debugger; a line with a difference gets the verdict that it cannot be checked.
 pub(super) fn second(
     debugger: &Debugger,
     file: &ScopeFile,
@@ -205,7 +205,7 @@ impl<'f> Line<'f> {
     }
 }
 
-/// Asks the questions of all lines about the waves of a session, in one process.
+/// Runs the questions of all lines about the waves of a session, in one process.
 fn ask_session(
     debugger: &Debugger,
     session: usize,

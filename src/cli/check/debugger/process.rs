@@ -1,4 +1,4 @@
-//! A server, and a stock debugger that asks it.
+//! A server, and a stock debugger that is its client.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
@@ -55,7 +55,7 @@ impl Drop for Ended {
     }
 }
 
-/// Serves a dump by `words`, the arguments of `lanescope serve`, and asks a fresh debugger.
+/// Serves a dump by `words`, the arguments of `lanescope serve`, and runs a fresh debugger as its client.
 pub(super) fn ask(
     debugger: &Debugger,
     words: &[OsString],
