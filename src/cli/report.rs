@@ -33,6 +33,9 @@ pub(super) struct Args {
     /// Leave out the contents of global memory, kernel arguments among them
     #[arg(long)]
     no_global: bool,
+    /// Rules of the signatures about functions: TOML with irrelevant, prefix, in_app and built_in
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
     /// The words of the dump and its options.
     #[arg(skip)]
     pub(super) typed: String,
@@ -71,6 +74,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     {
         return Err(format!("-o {}: the report would replace the dump", output.display()).into());
     }
+    let rules = super::signature::rules(args.rules.as_deref())?;
     let dump = dump::open(&args.from, targets)?;
     let waves = Waves { dump: &dump, kind: args.from.kind.as_deref(), ids: None, at: &PlaceArgs::default() };
     let sessions = waves.by_kind()?;
@@ -79,7 +83,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let options =
         Options { with_paths: args.with_paths, no_values: args.no_values, no_global: args.no_global };
     let command = |step: &Step| steps::command(step, &args.typed);
-    let model = postmortem::model(&dump, &sessions, options, &command);
+    let model = postmortem::model(&dump, &sessions, options, &rules, &command);
     match output {
         None => write(&model, form, Style::Coloured, out),
         Some(path) => {

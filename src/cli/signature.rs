@@ -45,7 +45,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
     /// The facts in a signature: coarse (cause, kernel), default (cause, functions, file, access), line (with the
-    /// line), exact (build id and offset)
+    /// line), exact (offset in a build)
     #[arg(long, value_name = "LEVEL", value_parser = choice(LEVELS), default_value = "default")]
     pub(super) level: SignatureLevel,
     /// Rules about functions: TOML with irrelevant, prefix, in_app and built_in
@@ -77,12 +77,6 @@ const LEVELS: [(&str, SignatureLevel); 4] = [
 ];
 
 impl Options {
-    /// The rules of `--rules`.
-    pub(super) fn rules(&self) -> Result<Rules, Failure> {
-        let Some(path) = &self.rules else { return Ok(Rules::default()) };
-        Rules::parse(&text(path)?).map_err(|error| of_file(path, &error))
-    }
-
     /// The signatures of `--known`.
     pub(super) fn known(&self) -> Result<Option<KnownSignatures>, Failure> {
         let parse = |path: &PathBuf| -> Result<KnownSignatures, Failure> {
@@ -93,7 +87,7 @@ impl Options {
 
     /// The records of dumps, in their order; an unreadable dump is a record with an error.
     pub(super) fn records(&self, dumps: &[PathBuf], targets: &Targets) -> Result<Vec<Record>, Failure> {
-        let (rules, known) = (self.rules()?, self.known()?);
+        let (rules, known) = (rules(self.rules.as_deref())?, self.known()?);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = self.jobs.map_or_else(processors, usize::from).min(dumps.len());
         let next = AtomicUsize::new(0);
@@ -231,6 +225,12 @@ pub(super) fn waves(count: usize) -> String {
         1 => "1 wave".to_owned(),
         count => format!("{count} waves"),
     }
+}
+
+/// The rules of `--rules`.
+pub(super) fn rules(path: Option<&Path>) -> Result<Rules, Failure> {
+    let Some(path) = path else { return Ok(Rules::default()) };
+    Rules::parse(&text(path)?).map_err(|error| of_file(path, &error))
 }
 
 /// The text of a small file.

@@ -343,13 +343,13 @@ pub struct InstructionRow {
     pub lanes: Option<String>,
 }
 
-/// Memory around an address.
+/// Memory around an address: global memory, or the LDS of a work-group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemoryPicture {
     /// The first bad address.
     pub address: Hex,
-    /// `global`, or the name of another segment.
+    /// `global`, or the name of another segment; `local`: the addresses are offsets in the LDS of a work-group.
     pub space: String,
     /// The accesses near it.
     pub accesses: Vec<AccessAt>,
@@ -361,6 +361,13 @@ pub struct MemoryPicture {
     pub is_map_whole: bool,
     /// The bytes around the address. `None`: none is captured, or left out.
     pub bytes: Option<ByteWindow>,
+}
+
+impl MemoryPicture {
+    /// Whether it is the LDS of a work-group.
+    pub(super) fn is_lds(&self) -> bool {
+        self.space == "local"
+    }
 }
 
 /// The access of a lane.
@@ -451,7 +458,7 @@ pub struct WaveRow {
     pub state: String,
     /// Whether it stopped for a fault.
     pub faulted: bool,
-    /// Its state in a hang: `at_barrier`. `None`: the states are not asked for.
+    /// Its state in a hang: `at_barrier`. `None`: the analysis has no states.
     pub wait: Option<&'static str>,
     /// The PC. `None`: not captured.
     pub pc: Option<Hex>,

@@ -19,6 +19,8 @@ const FIRST: [&str; 5] = ["Access", "Address", "Report", "Barriers", "Waves"];
 const FIRST_LINES: usize = 2;
 /// Maximum number of variables, stacks, waves and problems in text.
 const MAX_VARIABLES: usize = 24;
+/// Maximum number of lines of the values of some lanes, and of signatures on the first screen.
+const MAX_LINES: usize = 3;
 const MAX_STACKS: usize = 8;
 const MAX_FRAMES: usize = 6;
 const MAX_WAVES: usize = 32;
@@ -69,8 +71,16 @@ pub fn first_screen(model: &Model, style: Style) -> String {
             rows.add("Value", brief(variable).into_iter());
         }
     }
-    let signature = model.signatures.first().map(|of| format!("{}  {}", of.id, of.text));
-    rows.add("Signature", signature.iter().flat_map(|text| wrapped(text, COLUMNS - LABEL)).take(FIRST_LINES));
+    let signatures: Vec<String> =
+        model.signatures.iter().map(|of| format!("{}  {}", of.id, of.text)).collect();
+    match &signatures[..] {
+        [only] => rows.add("Signature", wrapped(only, COLUMNS - LABEL).into_iter().take(FIRST_LINES)),
+        several => {
+            let lines = several.iter().take(MAX_LINES).map(|text| one_line(text, COLUMNS - LABEL));
+            let more = several.len().saturating_sub(MAX_LINES);
+            rows.add("Signature", lines.chain((more > 0).then(|| format!("and {more} more"))));
+        }
+    }
     rows.add("Dump", std::iter::once(one_line(&origin(model), COLUMNS - LABEL)));
     rows.add("Missing", model.missing.iter().take(2).flat_map(|text| wrapped(text, COLUMNS - LABEL)));
     rows.page
@@ -201,8 +211,14 @@ fn variables(wave: &ShownWave) -> String {
             let inactive = if rule.state == ValueMark::Inactive { " (inactive)" } else { "" };
             let value = rule_text(rule.state, rule.text.as_deref());
             let outlier = if rule.state == ValueMark::Outlier { "  <- differs" } else { "" };
-            let line = format!("    lanes {}{inactive}: {value}{outlier}", rule.lanes);
-            let _ = writeln!(text, "{}", one_line(&line, COLUMNS));
+            // The value stays readable behind a long list of lanes.
+            let lines = wrapped(&format!("lanes {}{inactive}: {value}{outlier}", rule.lanes), COLUMNS - 8);
+            for (index, line) in lines.iter().take(MAX_LINES).enumerate() {
+                let indent = if index == 0 { 4 } else { 8 };
+                let more = if index + 1 == MAX_LINES && lines.len() > MAX_LINES { " ..." } else { "" };
+                let _ =
+                    writeln!(text, "{:indent$}{}", "", one_line(&format!("{line}{more}"), COLUMNS - indent));
+            }
         }
     }
     let absent: Vec<&str> = wave.variables.iter().filter(|of| !has_value(of)).map(|of| &*of.name).collect();
@@ -250,7 +266,11 @@ fn instructions(wave: &ShownWave) -> String {
         };
         let offset = one.offset.map_or(String::new(), |offset| format!(" <+{offset}>"));
         let lanes = one.lanes.as_ref().map_or(String::new(), |lanes| format!("  ; lanes {lanes}"));
-        let _ = writeln!(text, "{mark} {}{offset}:  {}{lanes}", one.address, one.text);
+        let start = format!("{mark} {}{offset}:  ", one.address);
+        let indent = start.chars().count().min(COLUMNS / 2);
+        let mut lines = wrapped(&format!("{}{lanes}", one.text), COLUMNS - indent).into_iter();
+        let _ = writeln!(text, "{start}{}", lines.next().unwrap_or_default());
+        lines.for_each(|line| text += &format!("{:indent$}{line}\n", ""));
     }
     for problem in &code.problems {
         let _ = writeln!(text, "  {problem}");
@@ -259,7 +279,10 @@ fn instructions(wave: &ShownWave) -> String {
 }
 
 fn memory(picture: &MemoryPicture) -> String {
-    let mut text = format!("  address {} ({})\n", picture.address, picture.space);
+    let mut text = match picture.is_lds() {
+        true => format!("  offset {} in LDS\n", picture.address),
+        false => format!("  address {} ({})\n", picture.address, picture.space),
+    };
     for access in picture.accesses.iter().take(4) {
         let lane = access.lane.map_or_else(|| "scalar access".to_owned(), |lane| format!("lane {lane}"));
         let bytes = access.bytes.map_or(String::new(), |bytes| format!(", {}", counted(bytes, "byte")));
@@ -311,8 +334,8 @@ fn frames(frames: &[FrameRow], left_out: usize, end: Option<&str>) -> String {
 
 fn stack(wave: &ShownWave) -> String {
     let mut text = format!("  {}: {}\n", wave.name, wave.state);
-    for doubt in &wave.doubts {
-        let _ = writeln!(text, "  {doubt}");
+    for line in wave.doubts.iter().flat_map(|doubt| wrapped(doubt, COLUMNS - 4)) {
+        let _ = writeln!(text, "  {line}");
     }
     text + &frames(&wave.stack, 0, wave.stack_end.as_deref())
 }
@@ -327,17 +350,25 @@ pub fn causes(of: &StackGroup) -> String {
 fn stacks(model: &Model) -> String {
     let mut text = String::new();
     for group in model.stacks.iter().take(MAX_STACKS) {
-        let _ = writeln!(
-            text,
-            "  {} ({} {})",
-            causes(group),
-            plural(group.count, "wave", "waves"),
-            one_line(&group.waves, 40)
-        );
+        let causes = causes(group);
+        let waves = format!("{} {}", plural(group.count, "wave", "waves"), some_ids(&group.waves, 40));
+        let is_short = causes.chars().count() + waves.chars().count() + 5 <= COLUMNS;
+        let waves = if is_short { format!(" ({waves})") } else { format!("\n    {waves}") };
+        let _ = writeln!(text, "  {causes}{waves}");
         text += &frames(&group.frames, group.frames_left_out, group.end.as_deref());
     }
     note(&mut text, model.stacks.len().saturating_sub(MAX_STACKS) + model.stacks_left_out, "more stack");
     text
+}
+
+/// The first ids of a list: `4, 8, 12, ...`
+#[must_use]
+pub fn some_ids(ids: &str, width: usize) -> String {
+    if ids.len() <= width {
+        return ids.to_owned();
+    }
+    let end = ids.get(..width).and_then(|first| first.rfind(", ")).unwrap_or(0);
+    format!("{}, ...", ids.get(..end).unwrap_or_default())
 }
 
 /// `(1,0,0)/3`
@@ -419,9 +450,11 @@ fn code_objects(model: &Model) -> String {
     let mut text = String::new();
     for object in model.code_objects.iter().take(MAX_STACKS) {
         let id = object.build_id.as_ref().map_or("no build id".to_owned(), |id| format!("build id {id}"));
-        let _ = writeln!(text, "  {}  {}, {id}", object.address, object.name);
-        if let Some(problem) = &object.problem {
-            let _ = writeln!(text, "    {problem}");
+        let facts = [format!("{}  {}, {id}", object.address, object.name)].into_iter();
+        let lines = facts.chain(object.problem.clone()).flat_map(|fact| wrapped(&fact, COLUMNS - 4));
+        for (index, line) in lines.enumerate() {
+            let indent = if index == 0 { 2 } else { 4 };
+            let _ = writeln!(text, "{:indent$}{line}", "");
         }
     }
     note(

@@ -1,9 +1,9 @@
 //! Signatures of crashes and hangs: equal for equal causes, over ids, addresses, lanes, grids and GPUs.
 //!
 //! Input: sessions over a dump, which the analysis of [`crate::triage`] reads, and [`Rules`] about functions. Output:
-//! [`Signature`], a hash of words with the version of its rules. docs/signatures.md has the rules. `parts` finds the
+//! [`Signature`], a hash of a text with the version of its rules. docs/signatures.md has the rules. `parts` finds the
 //! facts of waves, `names` folds the names of functions. `record` is the line of a dump for programs, `bucket` groups
-//! such lines, `known` compares them with the signatures that a team knows.
+//! such lines, `known` compares them with the known signatures of a team.
 
 mod bucket;
 mod known;
@@ -24,6 +24,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Dump, Inspect};
+use crate::triage::{self, Question, Triage};
 use parts::Parts;
 
 /// The version of the rules, the prefix of every signature.
@@ -44,7 +45,7 @@ pub enum SignatureLevel {
     Default,
     /// The same with the line.
     Line,
-    /// Cause, build id, and offset of the instruction.
+    /// Cause, kernel, offset of the instruction, and build id or hash of the code.
     Exact,
 }
 
@@ -70,11 +71,11 @@ impl SignatureLevel {
 pub struct Signature {
     /// `ls1:3f9c2a71d0b4`
     pub id: String,
-    /// The signature's words: `memory violation | saxpy @ saxpy.hip | load`.
+    /// The text: `memory violation | saxpy @ saxpy.hip | load`.
     pub text: String,
     /// The kernel, folded; empty if unknown.
     pub kernel: String,
-    /// Whether it is made without debug information: kernel, build id and offset.
+    /// Whether it is made without debug information: kernel, offset, and build id or hash of the code.
     pub is_weak: bool,
     /// Number of waves with it; 0: a report without a wave.
     pub waves: usize,
@@ -92,7 +93,14 @@ impl Crashes {
     /// of the dump.
     #[must_use]
     pub fn of(dump: &Dump, sessions: &[&dyn Inspect], rules: &Rules) -> Self {
-        Self(parts::of(dump, sessions, rules))
+        sessions.iter().for_each(|session| session.next_question());
+        Self::of_analysis(dump, sessions, &triage::triage(sessions, &Question::default()), rules)
+    }
+
+    /// The same with the analysis of all waves of these sessions.
+    #[must_use]
+    pub fn of_analysis(dump: &Dump, sessions: &[&dyn Inspect], found: &Triage, rules: &Rules) -> Self {
+        Self(parts::of(dump, sessions, found, rules))
     }
 
     /// The signatures of a level, the one of most waves first; empty if no wave faulted and nothing hangs.
@@ -149,11 +157,11 @@ impl Parts {
         text
     }
 
-    /// `+0x1514 of 4c2f...`: an offset in the code object of a build id.
+    /// `+0x1514 of 4c2f...`: an offset in the code object of a build.
     fn position(&self) -> String {
         let offset = self.offset.map_or_else(String::new, |offset| format!("+{offset:#x}"));
-        match &self.build_id {
-            Some(id) => format!("{offset} of {id}"),
+        match &self.build {
+            Some(build) => format!("{offset} of {build}"),
             None => offset,
         }
     }

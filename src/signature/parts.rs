@@ -1,9 +1,12 @@
 //! The facts of a signature: cause, functions, access and position of waves.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
+use super::DIGITS;
 use super::names::folded;
 use super::rules::{Rules, Sort};
+use crate::codeobject::{CodeObject, ElfAddress, Segment, hex};
 use crate::isa::Direction;
 use crate::session::{Dump, Inspect, Stack, WaveInfo};
 use crate::triage::{self, Cause, Confidence, Hang, Question, Suspect, Triage, WaveState, has_faulted};
@@ -13,6 +16,8 @@ use crate::units::{Pc, WaveId};
 const MAX_GROUPS: usize = 64;
 /// Maximum number of the program's functions.
 const MAX_FUNCTIONS: usize = 3;
+/// Maximum number of bytes of code that are hashed. Of larger code the first bytes count.
+const MAX_HASHED: u64 = 64 << 20;
 /// Maximum number of steps in an explanation.
 const MAX_STEPS: usize = 64;
 
@@ -29,10 +34,10 @@ pub(super) struct Parts {
     pub(super) file: Option<String>,
     /// Its line.
     pub(super) line: Option<u64>,
-    /// What the instruction did: `load`, `store`, `atomic`, `trap`; of a hang the state. Empty if unknown.
+    /// The effect of the instruction: `load`, `store`, `atomic`, `trap`; of a hang the state. Empty if unknown.
     pub(super) action: String,
-    /// The build id of the code object, in hexadecimal.
-    pub(super) build_id: Option<String>,
+    /// The build of the code object: its build id in hexadecimal, else `code` and the hash of its code.
+    pub(super) build: Option<String>,
     /// The address of the instruction in the code object's file.
     pub(super) offset: Option<u64>,
     /// The effect of each rule.
@@ -40,21 +45,27 @@ pub(super) struct Parts {
 }
 
 /// The facts of all waves that faulted, else of a hang or of a report, with the number of waves.
-pub(super) fn of(dump: &Dump, sessions: &[&dyn Inspect], rules: &Rules) -> Vec<(Parts, usize)> {
-    let mut scene = Scene { dump, rules, access: None };
+/// `found`: the analysis of all waves.
+pub(super) fn of(
+    dump: &Dump,
+    sessions: &[&dyn Inspect],
+    found: &Triage,
+    rules: &Rules,
+) -> Vec<(Parts, usize)> {
+    let mut scene = Scene { dump, rules, access: None, builds: RefCell::default() };
     sessions.iter().for_each(|session| session.next_question());
     let faulted = faulted(sessions);
-    if !faulted.is_empty() {
-        let found = triage::triage(sessions, &Question::default());
-        let best = found.suspects.first().filter(|suspect| suspect.confidence > Confidence::Possible);
-        scene.access = best.map(|suspect| suspect.instruction);
-        return faulted.into_iter().map(|group| (scene.of_fault(&group), group.waves)).collect();
-    }
-    let found = triage::triage(sessions, &Question::default());
-    match (&found.cause, &found.hang) {
-        (Some(Cause::Hang), Some(hang)) => scene.of_hang(sessions, hang),
-        (Some(cause), _) => vec![(scene.of_report(cause, &found, sessions), 0)],
-        (None, _) => Vec::new(),
+    match (&faulted[..], &found.cause, &found.hang) {
+        ([], Some(Cause::Hang), Some(hang)) => scene.of_hang(sessions, hang),
+        ([], Some(cause), _) => vec![(scene.of_report(cause, found, sessions), 0)],
+        ([], None, _) => Vec::new(),
+        // The analysis of all waves is the one of the only group.
+        ([group], ..) => vec![(scene.of_fault(group, found), group.waves)],
+        (groups, ..) => {
+            let best = found.suspects.first().filter(|suspect| suspect.confidence > Confidence::Possible);
+            scene.access = best.map(|suspect| suspect.instruction);
+            groups.iter().map(|group| (scene.of_group(group), group.waves)).collect()
+        }
     }
 }
 
@@ -98,14 +109,20 @@ struct Scene<'a> {
     rules: &'a Rules,
     /// The instruction of the fault, by all waves: a report has the page of one wave only.
     access: Option<u64>,
+    /// The builds of code objects by their indexes.
+    builds: RefCell<HashMap<usize, Option<String>>>,
 }
 
 impl Scene<'_> {
-    /// The facts of waves that faulted.
-    fn of_fault(&self, group: &Group<'_>) -> Parts {
-        let wave = group.info.wave;
+    /// The facts of one of several groups of waves that faulted.
+    fn of_group(&self, group: &Group<'_>) -> Parts {
         group.session.next_question();
-        let found = triage::triage(&[group.session], &Question { wave: Some(wave), wants_hang: false });
+        let question = Question { wave: Some(group.info.wave), wants_hang: false };
+        self.of_fault(group, &triage::triage(&[group.session], &question))
+    }
+
+    /// The facts of waves that faulted, by their analysis.
+    fn of_fault(&self, group: &Group<'_>, found: &Triage) -> Parts {
         let is_shared = |suspect: &&Suspect| Some(suspect.instruction) == self.access;
         let suspect = found.suspects.iter().find(is_shared).or(found.suspects.first());
         let mut parts = self.of_wave(group.session, &group.info, suspect);
@@ -181,8 +198,10 @@ impl Scene<'_> {
         let address = suspect.map(|suspect| suspect.instruction).or(info.pc.map(|pc| pc.0));
         if let Some((object, address)) = address.and_then(|address| self.object(session, address)) {
             parts.offset = Some(address);
-            let id = self.dump.code_object(object).ok().and_then(|object| Some(object.build_id()?.to_vec()));
-            parts.build_id = id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+            let mut builds = self.builds.borrow_mut();
+            let known = builds.entry(object);
+            let found = || build(&*self.dump.code_object(object).ok()?, address);
+            parts.build.clone_from(known.or_insert_with(found));
         }
         if let Some(stack) = &stack {
             self.functions(stack, suspect, &mut parts);
@@ -250,6 +269,22 @@ impl Scene<'_> {
         steps.truncate(MAX_STEPS);
         parts.steps = steps;
     }
+}
+
+/// The build id of a code object, else the hash of the executable segment at an address: compilers write build ids on
+/// request only. `None`: it has no build id, and its file lacks a part of the segment.
+fn build(object: &CodeObject, address: u64) -> Option<String> {
+    if let Some(id) = object.build_id() {
+        return Some(hex(&id));
+    }
+    let is_code = |segment: &&Segment| segment.is_loaded() && segment.is_executable();
+    let mut code = object.segments().iter().filter(is_code);
+    let segment = code.find(|segment| segment.addresses.contains(&address))?;
+    let start = ElfAddress(segment.addresses.start);
+    let bytes = object.bytes_at(start, segment.file_size.min(MAX_HASHED))?;
+    let mut hash = format!("{:x}", md5::compute(bytes));
+    hash.truncate(DIGITS);
+    Some(format!("code {hash}"))
 }
 
 /// The waves of the commonest stack and wait. The others wait for them, or with them; their numbers depend on the grid.

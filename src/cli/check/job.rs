@@ -16,6 +16,7 @@ use crate::cli::dump::{self, DumpArgs};
 use crate::cli::{Failure, Globals, shell, steps};
 use crate::postmortem;
 use crate::session::{Dump, DumpFacts as _, Inspect, Session, Waves as _};
+use crate::signature::Rules;
 use crate::triage::Step;
 
 /// Evaluates the expectations of a file over a dump. An error is a result.
@@ -88,7 +89,8 @@ fn write_report(
 ) -> Result<(), Failure> {
     let typed = format!(" {}", shell::word(&clean(dump.path.to_string_lossy())));
     let command = |step: &Step| steps::command(step, &typed);
-    let model = postmortem::model(opened, sessions, postmortem::Options::default(), &command);
+    let model =
+        postmortem::model(opened, sessions, postmortem::Options::default(), &Rules::default(), &command);
     Ok(std::fs::write(path, postmortem::html::html(&model)?)?)
 }
 

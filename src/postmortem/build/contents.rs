@@ -34,6 +34,16 @@ pub(super) fn of(model: &Model, options: Options) -> Vec<Content> {
         }
         (false, _) => {}
     }
+    let bytes = |is_lds: bool| -> usize {
+        let pictures = model.memory.iter().filter(|picture| picture.is_lds() == is_lds);
+        pictures
+            .filter_map(|picture| picture.bytes.as_ref())
+            .map(|of| of.bytes.iter().flatten().count())
+            .sum()
+    };
+    if bytes(true) > 0 {
+        add(true, true, format!("{} of LDS", counted(bytes(true), "byte")));
+    }
     match options.no_global {
         true => add(false, true, "contents of global memory, arguments among them (--no-global)".to_owned()),
         false if !options.no_values => {
@@ -41,10 +51,8 @@ pub(super) fn of(model: &Model, options: Options) -> Vec<Content> {
             if count > 0 {
                 add(true, true, format!("values of {}", counted(count, "kernel argument")));
             }
-            let bytes = model.memory.iter().filter_map(|picture| picture.bytes.as_ref());
-            let bytes: usize = bytes.map(|window| window.bytes.iter().flatten().count()).sum();
-            if bytes > 0 {
-                add(true, true, format!("{} of global memory", counted(bytes, "byte")));
+            if bytes(false) > 0 {
+                add(true, true, format!("{} of global memory", counted(bytes(false), "byte")));
             }
         }
         false => {}

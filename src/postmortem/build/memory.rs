@@ -1,4 +1,5 @@
-//! Memory around the addresses of the fault: listed memory to scale, and the bytes near the address.
+//! Memory around the addresses of the fault: listed memory or the LDS of a work-group to scale, and the bytes near the
+//! address.
 
 use super::Source;
 use crate::postmortem::{AccessAt, ByteWindow, Hex, MemoryPicture, MemorySpan};
@@ -25,6 +26,9 @@ impl Source<'_> {
         let Some((suspect, session)) = suspect.and_then(|of| Some((of, self.scene.session(of.wave)?))) else {
             return self.reported().into_iter().collect();
         };
+        if let Some(picture) = self.lds(session, suspect) {
+            return vec![picture];
+        }
         let mut addresses: Vec<(u64, &AddressOf)> =
             suspect.addresses.iter().filter_map(|of| Some((of.global?, of))).collect();
         addresses.sort_by_key(|(address, of)| (*address, of.lane));
@@ -44,14 +48,9 @@ impl Source<'_> {
         of: &[(u64, &AddressOf)],
     ) -> Option<MemoryPicture> {
         let ((first, _), (last, _)) = (of.first()?, of.last()?);
-        let access = |(address, of): &(u64, &AddressOf)| AccessAt {
-            lane: of.lane.map(|lane| lane.0),
-            address: Hex(*address),
-            bytes: of.bytes,
-        };
         let mut picture = self.around(session, suspect.wave, *first, *last);
         picture.space = self.scene.space(suspect.wave, of.first()?.1.space).unwrap_or(picture.space);
-        picture.accesses = of.iter().take(MAX_ACCESSES).map(access).collect();
+        picture.accesses = of.iter().take(MAX_ACCESSES).map(|(address, of)| access(*address, of)).collect();
         picture.accesses_left_out = of.len().saturating_sub(MAX_ACCESSES);
         if let Some(term) = &suspect.term
             && let Some(allocation) = &term.allocation
@@ -60,6 +59,38 @@ impl Source<'_> {
             span.pointer = Some(term.pointer.name.clone());
         }
         Some(picture)
+    }
+
+    /// The LDS of the work-group of an access to LDS. `None`: another space, or an unknown size.
+    fn lds(&self, session: &dyn Inspect, suspect: &Suspect) -> Option<MemoryPicture> {
+        let space = suspect.addresses.first()?.space;
+        let mut addresses: Vec<&AddressOf> =
+            suspect.addresses.iter().filter(|of| of.space == space && of.global.is_none()).collect();
+        addresses.sort_by_key(|of| (of.address, of.lane));
+        let first = addresses.first()?.address;
+        let place =
+            |at: u64| MemoryAddress { space, address: Address(at), wave: Some(suspect.wave), lane: None };
+        let size = session.size_of_space(place(first))?;
+        let position = session.wave(suspect.wave).ok().and_then(|info| info.workgroup);
+        let of_group = position.map_or(String::new(), |[x, y, z]| format!(" of work-group ({x},{y},{z})"));
+        let pointer = suspect.term.as_ref().map(|term| term.pointer.name.clone());
+        let span = |last: u64| MemorySpan {
+            start: Hex(0),
+            last: Hex(last),
+            name: Some(format!("LDS{of_group}")),
+            is_code: false,
+            pointer,
+        };
+        Some(MemoryPicture {
+            address: Hex(first),
+            space: self.scene.space(suspect.wave, space)?,
+            accesses: addresses.iter().take(MAX_ACCESSES).map(|of| access(of.address, of)).collect(),
+            accesses_left_out: addresses.len().saturating_sub(MAX_ACCESSES),
+            // A work-group without LDS has no block.
+            spans: size.checked_sub(1).map(span).into_iter().collect(),
+            is_map_whole: true,
+            bytes: if self.options.no_values { None } else { bytes(session, &place, first) },
+        })
     }
 
     /// The picture of a reported page, without accesses.
@@ -94,6 +125,7 @@ impl Source<'_> {
             pointer: None,
         };
         let is_left_out = self.options.no_values || self.options.no_global;
+        let global = |at: u64| MemoryAddress { space: GLOBAL, address: Address(at), wave: None, lane: None };
         MemoryPicture {
             address: Hex(first),
             space: "global".to_owned(),
@@ -101,21 +133,25 @@ impl Source<'_> {
             accesses_left_out: 0,
             spans: spans.into_iter().map(span).collect(),
             is_map_whole: map.is_whole(),
-            bytes: if is_left_out { None } else { bytes(session, first) },
+            bytes: if is_left_out { None } else { bytes(session, &global, first) },
         }
     }
 }
 
-/// The bytes around an address, in whole lines; `None`: none of them is captured.
-fn bytes(session: &dyn Inspect, address: u64) -> Option<ByteWindow> {
+/// The access of a lane at an address.
+fn access(address: u64, of: &AddressOf) -> AccessAt {
+    AccessAt { lane: of.lane.map(|lane| lane.0), address: Hex(address), bytes: of.bytes }
+}
+
+/// The bytes around an address of a space, in whole lines; `None`: none of them is captured.
+fn bytes(session: &dyn Inspect, place: &dyn Fn(u64) -> MemoryAddress, address: u64) -> Option<ByteWindow> {
     let start = address.saturating_sub(AROUND) / LINE * LINE;
     let end = address.saturating_add(AROUND);
     let mut bytes: Vec<Option<u8>> = Vec::new();
     let mut at = start;
     while at < end {
         let mut buffer = vec![0; usize::try_from(end - at).unwrap_or_default()];
-        let place = MemoryAddress { space: GLOBAL, address: Address(at), wave: None, lane: None };
-        match session.read(place, &mut buffer) {
+        match session.read(place(at), &mut buffer) {
             Ok(count @ 1..) => {
                 bytes.extend(buffer.iter().take(count).map(|byte| Some(*byte)));
                 at = at.saturating_add(count as u64);

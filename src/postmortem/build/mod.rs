@@ -48,15 +48,18 @@ struct Source<'a> {
     paths: Paths,
 }
 
-/// Builds the report of a dump. `sessions`: one for each kind of waves. `command`: the front end's command of a step.
+/// Builds the report of a dump. `sessions`: one for each kind of waves. `rules`: the rules of its signatures. `command`:
+/// the front end's command of a step.
 #[must_use]
 pub fn model(
     dump: &Dump,
     sessions: &[&dyn Inspect],
     options: Options,
+    rules: &Rules,
     command: &dyn Fn(&Step) -> Option<String>,
 ) -> Model {
     let mut triage = triage::triage(sessions, &triage::Question::default());
+    let signatures = signatures(dump, sessions, &triage, rules);
     if sessions.is_empty() {
         triage.faults.clone_from(&dump.capture().faults);
     }
@@ -77,7 +80,7 @@ pub fn model(
         lanescope: env!("CARGO_PKG_VERSION"),
         dump: source.about(),
         fault,
-        signatures: signatures(dump, sessions),
+        signatures,
         wave,
         memory: source.memory(),
         barriers,
@@ -107,8 +110,9 @@ pub fn model(
 }
 
 /// The signatures, without explanations.
-fn signatures(dump: &Dump, sessions: &[&dyn Inspect]) -> Vec<Signature> {
-    let mut found = Crashes::of(dump, sessions, &Rules::default()).signatures(SignatureLevel::Default);
+fn signatures(dump: &Dump, sessions: &[&dyn Inspect], triage: &Triage, rules: &Rules) -> Vec<Signature> {
+    let crashes = Crashes::of_analysis(dump, sessions, triage, rules);
+    let mut found = crashes.signatures(SignatureLevel::Default);
     found.iter_mut().for_each(|signature| signature.steps.clear());
     found
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Source, cut};
 use crate::dwarf::{Location, Storage};
+use crate::notation::counted;
 use crate::notation::lanes::{Texts, are_readable, ranges, texts};
 use crate::postmortem::{ShownWave, ValueCell, ValueMark, ValueRule, VariableStrip};
 use crate::session::address::GLOBAL;
@@ -13,8 +14,9 @@ use crate::units::{LaneId, LaneSet, WaveId};
 /// Maximum number of variables, and bytes of their values.
 const MAX_VARIABLES: usize = 48;
 const MAX_BYTES: usize = 96 << 10;
-/// Maximum number of values in a list of values without a rule.
+/// Maximum number of values in a list of values without a rule, and of their characters.
 const MAX_LISTED: usize = 4;
+const MAX_LISTED_WIDTH: usize = 36;
 
 impl Source<'_> {
     /// Adds the variables of a wave's frame; `line`: the source line of the frame, empty if unknown.
@@ -177,21 +179,36 @@ fn classify(lanes: &mut [Lane<'_>]) -> Vec<ValueRule> {
     rules
 }
 
-/// Rules that are easier to read than the values; else one text with the first values.
+/// Rules that are easier to read than the values; else one text with the first distinct values.
 fn readable(rules: Vec<Texts>, values: &[(LaneId, &str)]) -> Vec<Texts> {
     if rules.is_empty() || are_readable(rules.iter().map(|rule| rule.lanes)) {
         return rules;
     }
-    let first: Vec<String> = values.iter().take(MAX_LISTED).map(|(_, text)| short(text)).collect();
-    let text = format!("{} ... ({} values)", first.join(", "), rules.len().max(first.len()));
+    let mut distinct: Vec<&str> = Vec::new();
+    for (_, text) in values {
+        if !distinct.contains(text) {
+            distinct.push(text);
+        }
+    }
+    let mut text = String::new();
+    let mut listed = 0;
+    for next in distinct.iter().take(MAX_LISTED).map(|value| short(value)) {
+        if listed > 0 && text.chars().count() + next.chars().count() + 2 > MAX_LISTED_WIDTH {
+            break;
+        }
+        text += if listed > 0 { ", " } else { "" };
+        text += &next;
+        listed += 1;
+    }
+    let more = if listed < distinct.len() { " ..." } else { "" };
+    let text = format!("{text}{more} ({})", counted(distinct.len(), "value"));
     vec![Texts { lanes: values.iter().map(|(lane, _)| *lane).collect(), text }]
 }
 
 /// A value in a list of several.
 fn short(text: &str) -> String {
-    const WIDTH: usize = 48;
-    match text.chars().count() > WIDTH {
-        true => text.chars().take(WIDTH).chain("...".chars()).collect(),
+    match text.chars().count() > MAX_LISTED_WIDTH {
+        true => text.chars().take(MAX_LISTED_WIDTH - 3).chain("...".chars()).collect(),
         false => text.to_owned(),
     }
 }

@@ -53,6 +53,24 @@ fn no_lane_has_a_value() {
     assert_eq!(rules, ["0-1: gone"]);
 }
 
+/// Values without a rule: the distinct ones in the order of the lanes, and their number.
+#[test]
+fn values_without_a_rule_are_listed() {
+    // Binary digits of pi.
+    let digits = "1100100100001111110110101010001000100001".chars();
+    let mixed: Vec<&str> = digits.map(|digit| if digit == '1' { "=9" } else { "=71" }).collect();
+    assert_eq!(classified(&mixed).1, ["0-39: 9, 71 (2 values)"]);
+    let primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37].map(|prime| format!("={}", prime * prime));
+    let primes: Vec<&str> = primes.iter().map(String::as_str).collect();
+    assert_eq!(classified(&primes).1, ["0-11: 4, 9, 25, 49 ... (12 values)"]);
+    let long = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37]
+        .map(|prime| format!("={{first = {prime}, second = {prime}}}"));
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    assert_eq!(classified(&long).1.len(), 1);
+    let long = classified(&long).1.remove(0);
+    assert_eq!(long, "0-11: {first = 2, second = 2} ... (12 values)");
+}
+
 #[test]
 fn a_line_names_whole_words() {
     assert!(has_word("float xi = x[i];", "xi") && has_word("float xi = x[i];", "i"));

@@ -96,6 +96,11 @@ impl<'m> Map<'m> {
         }
     }
 
+    /// Whether it is the LDS of a work-group.
+    pub(super) fn is_lds(&self) -> bool {
+        self.of.is_lds()
+    }
+
     /// The number of accesses that `accesses` lacks.
     pub(super) fn more(&self) -> usize {
         self.of.accesses.len().saturating_sub(self.accesses.len()) + self.of.accesses_left_out

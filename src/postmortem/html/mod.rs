@@ -19,7 +19,7 @@ use strips::{Strip, lane_strip, value_strip};
 /// The style of the page, and its hash for the page's policy. `tests/suite/report.rs` checks both hashes.
 pub const STYLE: &str = include_str!("../../../templates/report/report.css");
 /// SHA-256 of [`STYLE`] in base64.
-pub const STYLE_HASH: &str = "h7m6aMS0yC7AWKOD8fH3iu/+vGw/RRAJm7hcLnAUTUY=";
+pub const STYLE_HASH: &str = "9IeenoC62F8ihFCUAK9C4o78HVa1+UJ5N+fRrdSDiwE=";
 /// The script of the page: the lane cursor, and the table's order and filter.
 pub const SCRIPT: &str = include_str!("../../../templates/report/report.js");
 /// SHA-256 of [`SCRIPT`] in base64.

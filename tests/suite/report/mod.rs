@@ -3,6 +3,9 @@
 
 mod browser;
 mod forms;
+mod lanes;
+mod memory;
+mod page;
 mod webdriver;
 
 use std::fs;
@@ -11,6 +14,7 @@ use std::sync::Arc;
 
 use lanescope::postmortem::{self, Model, Options};
 use lanescope::session::{Dump, Inspect, Session};
+use lanescope::signature::Rules;
 use lanescope::triage::Step;
 
 use crate::clean::hostile_code;
@@ -30,7 +34,7 @@ fn model_with(dump: &Arc<Dump>, options: Options) -> Model {
         .collect();
     let sessions: Vec<&dyn Inspect> = sessions.iter().map(|session| session as &dyn Inspect).collect();
     let command = |step: &Step| matches!(step, Step::Groups).then(|| "lanescope groups".to_owned());
-    postmortem::model(dump, &sessions, options, &command)
+    postmortem::model(dump, &sessions, options, &Rules::default(), &command)
 }
 
 fn of_demo() -> Model {

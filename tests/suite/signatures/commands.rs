@@ -65,6 +65,10 @@ fn a_signature_has_the_cause_the_function_and_the_access() {
     md5.stdin.take().unwrap().write_all(format!("ls1\n{SAXPY}").as_bytes()).unwrap();
     let sum = text(&md5.wait_with_output().unwrap().stdout);
     assert_eq!(id, format!("ls1:{}", &sum[..12]));
+    // Files of known signatures have it: it changes with the version alone.
+    assert_eq!(id, "ls1:52d6a45d46f3");
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/signatures.md")).unwrap();
+    assert!(page.contains(&format!("{id}  {SAXPY}\n")));
     assert_eq!(lanescope(&["signature", &dump], b"").stdout, output.stdout);
 }
 
@@ -106,6 +110,14 @@ fn rules_of_a_file_change_the_functions() {
     let printed = text(&output.stdout);
     assert!(printed.contains("saxpy: left out by `saxpy`"), "{printed}");
     assert!(!printed.contains("@ saxpy.hip"), "{printed}");
+    // A report has the signature by the same rules.
+    let report = lanescope(&["report", &dump, "--format", "json", "--rules", rules.to_str().unwrap()], b"");
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(printed.split("  ").next(), report["signatures"][0]["id"].as_str());
+    fs::write(&rules, "irrelevant = 3\n").unwrap();
+    let wrong = lanescope(&["report", &dump, "--rules", rules.to_str().unwrap()], b"");
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(text(&wrong.stderr).contains("signature.toml: "), "{}", text(&wrong.stderr));
     let printed = text(&lanescope(&["signature", &dump, "--explain"], b"").stdout);
     assert!(printed.contains("saxpy: taken"), "{printed}");
 }

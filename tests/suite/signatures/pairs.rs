@@ -1,5 +1,6 @@
 //! Pairs of crashes with the expected relation of their signatures, from the models of the fixtures and their sources.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use lanescope::session::{Dump, Inspect, Session};
 use lanescope::signature::{Crashes, Rules, Signature, SignatureLevel};
 
-use crate::fixtures::{copy_dump, open};
-use crate::triage::cases::{Cases, Moment, load};
+use crate::fixtures::{copy_dump, fixtures, open};
+use crate::triage::cases::{Cases, Moment, Reported, load};
 
 /// Changes of a manifest: a text, and the one in its place. Each must occur.
 type Changes = &'static [(&'static str, &'static str)];
@@ -22,8 +23,10 @@ enum Crash {
     Case(&'static str, usize),
     /// The same without a report, and without a part of the memory.
     Poor(&'static str),
+    /// A fixture's dump whose code object has another dword at the end of its code, and no build id, as all fixtures.
+    Rebuilt(&'static str),
 }
-use Crash::{Case, Dump as Fixture, Poor};
+use Crash::{Case, Dump as Fixture, Poor, Rebuilt};
 
 const SAXPY: &str = "saxpy-gfx90a-O2";
 const IDS: Changes = &[
@@ -129,6 +132,14 @@ const PAIRS: &[(&str, SignatureLevel, Crash, Crash, bool)] = &[
         false,
     ),
     (
+        "two builds with one offset at level exact",
+        SignatureLevel::Exact,
+        Fixture(SAXPY, &[]),
+        Rebuilt(SAXPY),
+        false,
+    ),
+    ("two builds with one offset", SignatureLevel::Line, Fixture(SAXPY, &[]), Rebuilt(SAXPY), true),
+    (
         "two GPUs at level exact",
         SignatureLevel::Exact,
         Case("past_end-gfx90a-O2", 0),
@@ -176,6 +187,20 @@ fn opened(cases: &Cases, crash: Crash) -> (Arc<Dump>, Option<tempfile::TempDir>)
             change(&dump.join("manifest.toml"), changes);
             (open(&dump), Some(folder))
         }
+        Rebuilt(name) => {
+            let folder = tempfile::tempdir().unwrap();
+            let dump = folder.path().join("dump");
+            copy_dump(name, &dump);
+            let code = dump.join(format!("{name}.hsaco"));
+            let mut bytes = fs::read(&code).unwrap();
+            // `s_nop 0`, the padding behind the last function (llvm-objdump-22).
+            let padding = 0xbf80_0000u32.to_le_bytes();
+            let at = bytes.windows(4).rposition(|word| word == padding).unwrap();
+            // `s_nop 1` in its place.
+            bytes[at..at + 4].copy_from_slice(&0xbf80_0001u32.to_le_bytes());
+            fs::write(&code, bytes).unwrap();
+            (open(&dump), Some(folder))
+        }
     }
 }
 
@@ -220,6 +245,35 @@ fn equal_crashes_have_equal_signatures() {
         assert_eq!(one == other, one.map(|one| one.0) == other.map(|other| other.0), "{name}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// One crash or hang on each GPU: the signatures are equal.
+#[test]
+fn all_gpus_have_one_signature() {
+    let cases = load();
+    let mut found: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    let mut add = |name: &str, gpu: &str, dump: &Arc<Dump>| {
+        let ids = signatures(dump, SignatureLevel::Default).into_iter().map(|of| of.id).collect();
+        found.entry(name.to_owned()).or_default().push((gpu.to_owned(), ids));
+    };
+    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"] {
+        add("saxpy", gpu, &open(&fixtures().join(format!("dumps/saxpy-{gpu}-O2"))));
+    }
+    let moment = Moment { distance: 1, has_report: true, lacks_memory: false };
+    for case in cases.faults.iter().chain(&cases.hangs).filter(|case| case.level == "O2") {
+        // Two kernels fault on one GPU alone.
+        let is_on_all = |fault: &Reported| fault.kind != "lds";
+        if !case.fault.as_ref().map_or(case.hangs == Some(true), is_on_all) {
+            continue;
+        }
+        add(case.name.split('-').next().unwrap(), &case.gpu, &cases.open(case, moment));
+    }
+    assert!(found.len() > 25, "{:?}", found.keys());
+    for (crash, all) in &found {
+        assert!(all.len() >= 4, "{crash}: {all:?}");
+        let (_, first) = &all[0];
+        assert!(!first.is_empty() && all.iter().all(|(_, ids)| ids == first), "{crash}: {all:#?}");
+    }
 }
 
 /// The words of each fault: its kernel, its file, and the kind of access that the model computed.

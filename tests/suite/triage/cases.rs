@@ -34,13 +34,13 @@ pub(crate) struct Case {
     group: u32,
     kernarg: u64,
     #[serde(default)]
-    lds_size: u64,
+    pub(crate) lds_size: u64,
     registers: [usize; 3],
     pub(crate) wave_size: usize,
     private_size: u64,
     /// The LDS of each work-group, in hex.
     #[serde(default)]
-    lds: Vec<String>,
+    pub(crate) lds: Vec<String>,
     sgpr_count: u32,
     kernel_object: u64,
     pub(crate) memory: Vec<Piece>,
@@ -119,6 +119,9 @@ pub(crate) struct BadAccess {
     pub(crate) text: String,
     /// Empty: a scalar access.
     pub(crate) lanes: Vec<u8>,
+    /// The first byte of each lane, or the one of a scalar access.
+    #[serde(default)]
+    pub(crate) addresses: Vec<u64>,
     pub(crate) pages: Vec<u64>,
 }
 

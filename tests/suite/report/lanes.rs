@@ -1,0 +1,38 @@
+//! The lanes of the shown wave, against the bad lanes of the models.
+
+use std::collections::BTreeSet;
+
+use lanescope::postmortem::LaneMark;
+
+use super::model;
+use crate::triage::cases::{Moment, load};
+
+/// Lanes that the page marks as faulting are those of the model. Where registers were overwritten a lane may have an
+/// unknown address; no good lane is marked.
+#[test]
+fn faulting_lanes_are_those_of_the_models() {
+    let cases = load();
+    let (mut compared, mut exact) = (0, 0);
+    for (index, case) in cases.faults.iter().enumerate().filter(|(index, _)| index % 7 == 0) {
+        let moment = Moment { distance: index / 7 % 3, has_report: true, lacks_memory: false };
+        let model = model(&cases.open(case, moment));
+        let shown = model.wave.as_ref().unwrap();
+        let truth = case.waves.iter().find(|wave| wave.id == shown.id).and_then(|wave| wave.truth.as_ref());
+        let Some(access) = truth.and_then(|truth| truth.access.as_ref()) else { continue };
+        let is_named =
+            model.fault.evidence.iter().any(|of| of.label == "Access" && of.texts[0].contains(&access.text));
+        if !is_named || model.fault.certainty == Some("possible") {
+            continue;
+        }
+        let marked = |mark: LaneMark| -> BTreeSet<u8> {
+            shown.lanes.iter().filter(|cell| cell.state == mark).map(|cell| cell.lane).collect()
+        };
+        // Other lanes may have a bad address on another page than the reported one.
+        let bad: BTreeSet<u8> = access.lanes.iter().copied().collect();
+        let faulting = marked(LaneMark::Faulting);
+        assert!(faulting.is_subset(&bad), "{}: {faulting:?}, expected {bad:?}", case.name);
+        exact += usize::from(faulting == bad);
+        compared += 1;
+    }
+    assert!(compared > 30 && exact * 2 > compared, "{exact} of {compared}");
+}
