@@ -161,7 +161,8 @@ impl Browser {
         let Some(folder) = std::env::var_os("LANESCOPE_SHOTS") else { return };
         let size = self.chrome("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
         let height = size["height"].as_f64().unwrap().min(MAX_HEIGHT);
-        let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1 });
+        let clip =
+            json!({ "x": 0, "y": 0, "width": self.run("return innerWidth"), "height": height, "scale": 1 });
         let shot =
             self.chrome("Page.captureScreenshot", json!({ "captureBeyondViewport": true, "clip": clip }));
         let script = "import base64, sys; open(sys.argv[1], 'wb').write(base64.b64decode(sys.stdin.read()))";
