@@ -350,4 +350,15 @@ fn small_dumps_have_the_report_of_their_source() {
         assert_eq!(of_small[member], of_demo[member], "{member}");
     }
     assert_eq!(of_small["memory"][0]["accesses"], of_demo["memory"][0]["accesses"]);
+    // Of a core, a small dump leaves out waves and the memory map: the fault, its wave and the signatures stay.
+    for name in ["gfx90a-unified", "gfx1100", "gfx942-multi-xcc", "gfx1030-wave32"] {
+        let (core, small) = (crate::cores::core(name), folder.path().join(format!("{name}.zip")));
+        let [core, small] = [&core, &small].map(|path| path.to_str().unwrap());
+        assert!(lanescope(&["slim", core, "-o", small]).status.success(), "{name}");
+        let (of_core, of_small) = (json(core), json(small));
+        assert_eq!(of_small["fault"]["sentence"], of_core["fault"]["sentence"], "{name}");
+        for member in ["signatures", "wave"] {
+            assert_eq!(of_small[member], of_core[member], "{name}: {member}");
+        }
+    }
 }
