@@ -2,8 +2,10 @@
 
 mod expression;
 mod fit;
+mod indexes;
 mod line;
 mod rule;
+mod score;
 mod slots;
 mod term;
 #[cfg(test)]
