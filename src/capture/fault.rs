@@ -19,6 +19,8 @@ pub struct Fault {
     pub node: Option<u32>,
     /// The dump's id of the agent, if the capture identifies it.
     pub agent: Option<u32>,
+    /// The source of an inferred `agent`. `None`: the report itself identifies it, or `agent` is unknown.
+    pub agent_inferred: Option<AgentInference>,
     /// The hardware client: `TCP`, `SQC`.
     pub client: Option<String>,
     /// The kernel that the report names.
@@ -142,6 +144,15 @@ pub enum FaultReason {
     HangRecovery,
 }
 
+/// The source of an inferred agent of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AgentInference {
+    /// The core has one GPU.
+    OnlyGpu,
+    /// Another report with the same driver's number identifies its agent.
+    SameNode,
+}
+
 /// The reporter of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FaultSource {
@@ -205,6 +216,10 @@ names! {
         DramEcc "dram_ecc",
         SramEcc "sram_ecc",
         HangRecovery "hang_recovery",
+    }
+    AgentInference {
+        OnlyGpu "only_gpu",
+        SameNode "same_node",
     }
     FaultSource {
         DebugAgent "debug_agent",

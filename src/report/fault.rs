@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::schema::{Hex, Schema};
 use crate::capture::{
-    FailedAssertion, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation, PAGE,
+    AgentInference, FailedAssertion, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation,
+    PAGE,
 };
 
 /// A line for each fault.
@@ -29,7 +30,7 @@ pub fn sentence(fault: &Fault) -> String {
     }
     let own = [
         fault.node.map(|node| format!("GPU node {node}")),
-        fault.agent.map(|agent| format!("agent {agent}")),
+        fault.agent.map(|agent| format!("agent {agent}{}", fault.agent_inferred.map_or("", inferred))),
         fault.client.as_ref().map(|client| format!("client {client}")),
         fault.kernel.as_ref().map(|kernel| format!("kernel {kernel}")),
         fault.process.map(|process| format!("process {process}")),
@@ -98,6 +99,14 @@ fn reason(reason: FaultReason) -> &'static str {
     }
 }
 
+/// The mark of an inferred agent.
+fn inferred(source: AgentInference) -> &'static str {
+    match source {
+        AgentInference::OnlyGpu => " (inferred: the only GPU)",
+        AgentInference::SameNode => " (inferred: that of another report with this node)",
+    }
+}
+
 /// A reporter in words: `the kernel log (dmesg.txt, line 7)`.
 fn reporter(source: FaultSource, place: Option<&FileLocation>) -> String {
     let name = match source {
@@ -151,6 +160,9 @@ pub struct ReportedFault {
     pub node: Option<u32>,
     /// The dump's id of the agent.
     pub gpu: Option<u32>,
+    /// The source of an inferred `gpu`: `only_gpu` (the core has one GPU) or `same_node` (another report with the same
+    /// `node` identifies it). Null: the report itself identifies the agent, or it is unknown.
+    pub gpu_inferred: Option<&'static str>,
     /// The hardware client.
     pub client: Option<String>,
     /// The kernel.
@@ -222,6 +234,7 @@ pub(crate) fn one(fault: &Fault) -> ReportedFault {
         all_reasons: fault.has_all_reasons,
         node: fault.node,
         gpu: fault.agent,
+        gpu_inferred: fault.agent_inferred.map(AgentInference::name),
         client: fault.client.clone(),
         kernel: fault.kernel.clone(),
         process: fault.process,

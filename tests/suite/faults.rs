@@ -11,29 +11,16 @@ use crate::slim::{Scratch, slim, words};
 const HEAD: &str = r#"
 format = 1
 agent = [{ id = 1, target = "gfx90a" }, { id = 2, target = "gfx90a" }]
-queue = [{ id = 1, agent = 1 }]
+queue = [{ id = 1, agent = 2 }]
 dispatch = [{ id = 1, queue = 1, grid = [64], workgroup = [64] }]
 workgroup = [{ id = 1, dispatch = 1, position = [0] }]
 wave = [{ id = 1, workgroup = 1, stop = ["memory_violation"], registers = { pc = 4096, exec = 1 } }]
 "#;
 
-const FAULTS: &str = r#"
-[[fault]]
-kind = "page"
-address = "0x7f0000201000"
-bytes = 4096
-inexact = true
-access = "write"
-reasons = ["not_present", "read_only"]
-all_reasons = true
-node = 4
-agent = 2
-client = "TCP"
-kernel = "saxpy"
-process = 1234
-source = "kernel_log"
-place = { file = "dmesg.txt", line = 7 }
-also = [{ source = "runtime", place = { file = "run.log" } }]
+/// A fault with each key.
+const WHOLE: &str = include_str!("../fixtures/fault.toml");
+
+const ASSERTION: &str = r#"
 [[fault]]
 kind = "assertion"
 assertion = { condition = "i < n", file = "scale.hip", line = 12, function = "scale(int)" }
@@ -52,14 +39,18 @@ fn expected() -> Value {
             "reasons": ["not_present", "read_only"],
             "all_reasons": true,
             "node": 4,
-            "gpu": 2,
+            "gpu": 1,
+            "gpu_inferred": "only_gpu",
             "client": "TCP",
             "kernel": "saxpy",
             "process": 1234,
-            "assertion": null,
+            "assertion": { "condition": "i < n", "file": "a.hip", "line": 12, "function": "f(int)" },
             "source": "kernel_log",
             "place": { "file": "dmesg.txt", "line": 7 },
-            "also": [{ "source": "runtime", "place": { "file": "run.log" } }],
+            "also": [
+                { "source": "runtime", "place": { "file": "run.log" } },
+                { "source": "dump", "place": null },
+            ],
         },
         {
             "kind": "assertion",
@@ -72,6 +63,7 @@ fn expected() -> Value {
             "all_reasons": false,
             "node": null,
             "gpu": null,
+            "gpu_inferred": null,
             "client": null,
             "kernel": null,
             "process": null,
@@ -101,14 +93,14 @@ fn same(dump: &Path) {
 fn each_output_has_the_faults_and_a_small_dump_keeps_them() {
     let scratch = Scratch::new("faults");
     let dump = scratch.path("dump.toml");
-    fs::write(&dump, format!("{HEAD}{FAULTS}")).unwrap();
+    fs::write(&dump, format!("{HEAD}{WHOLE}{ASSERTION}")).unwrap();
     same(&dump);
     let to = scratch.path("small");
     slim(&dump, &to, &[]);
     same(&to);
     let line = "write to page 0x7f0000201000 (inexact): page not present or supervisor privilege, write access to a \
-                read-only page; GPU node 4; agent 2; client TCP; kernel saxpy; process 1234; reported by the kernel log \
-                (dmesg.txt, line 7) and ROCm's runtime (run.log)";
+                read-only page; GPU node 4; agent 1 (inferred: the only GPU); client TCP; kernel saxpy; process 1234; \
+                reported by the kernel log (dmesg.txt, line 7) and ROCm's runtime (run.log) and the dump";
     let info = text(&run(&["info", words(&dump)]).stdout);
     let failed = "failed assertion i < n in scale(int), scale.hip:12; reported by the dump";
     for line in [line, failed] {

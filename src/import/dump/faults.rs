@@ -6,8 +6,8 @@ use super::manifest::{self, Entries};
 use super::read::LEFT_OUT;
 use super::shape::{Field, Text, quoted};
 use crate::capture::{
-    FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport, FaultSource,
-    FileLocation, MAX_FAULTS,
+    AgentInference, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport,
+    FaultSource, FileLocation, MAX_FAULTS,
 };
 use crate::import::problem::Problems;
 
@@ -29,6 +29,20 @@ impl Builder<'_, '_> {
             let agent = self.agents.resolve(&mut self.problems, &key, "agent", &entry.agent);
             let agent = agent.and_then(|index| Some(self.capture.agents.get(index)?.id));
             let problems = &mut self.problems;
+            let inferred = problems.named(
+                &key,
+                "agent_inferred",
+                &entry.agent_inferred,
+                AgentInference::ALL,
+                AgentInference::name,
+            );
+            if let (Some(_), None) = (inferred, agent) {
+                problems.report(
+                    key.name("agent_inferred"),
+                    "there is no `agent`; ignored",
+                    "it beside an `agent`",
+                );
+            }
             let (source, place) = problems.report_of(&key, &entry.source, &entry.place);
             let fault = Fault {
                 kind,
@@ -38,6 +52,7 @@ impl Builder<'_, '_> {
                 has_all_reasons: problems.truth(&key, "all_reasons", &entry.all_reasons),
                 node: problems.small(&key, "node", &entry.node),
                 agent,
+                agent_inferred: inferred.filter(|_| agent.is_some()),
                 client: problems.text(&key, "client", &entry.client),
                 kernel: problems.text(&key, "kernel", &entry.kernel),
                 process: problems.small(&key, "process", &entry.process),

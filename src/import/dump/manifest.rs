@@ -220,6 +220,7 @@ tables! {
         all_reasons: bool,
         node: u64,
         agent: u64,
+        agent_inferred: Text<'de>,
         client: Text<'de>,
         kernel: Text<'de>,
         process: u64,

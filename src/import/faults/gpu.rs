@@ -1,26 +1,28 @@
 //! The GPU of a report that has the driver's number of it alone.
 
-use crate::capture::{Capture, Fault};
+use crate::capture::{AgentInference, Capture, Fault};
 
 /// Names the agents of reports by their numbers: the agent of another report with the same number, or the only GPU of
-/// a core. The driver numbers processors and GPUs together, so a number alone names none of several GPUs.
+/// a core. The driver numbers processors and GPUs together, so a number alone names none of several GPUs. These agents
+/// are marked as inferred.
 pub(in crate::import) fn identify(capture: &mut Capture) {
     let only = match capture.agents.as_slice() {
         // A core lists all GPUs of its process, with the driver's facts. Other captures may list those of waves alone.
         [agent] if agent.hardware.is_some() => Some(agent.id),
         _ => None,
     };
-    let pair = |fault: &Fault| Some((fault.node?, fault.agent?));
+    let pair = |fault: &Fault| Some((fault.node?, fault.agent.filter(|_| fault.agent_inferred.is_none())?));
     let known: Vec<(u32, u32)> = capture.faults.iter().filter_map(pair).collect();
     for fault in capture.faults.iter_mut().filter(|fault| fault.agent.is_none()) {
         let Some(node) = fault.node else { continue };
         let mut agents = known.iter().filter(|(of, _)| *of == node).map(|(_, agent)| *agent);
-        fault.agent = match agents.next() {
+        let inferred = match agents.next() {
             // Reports that contradict each other name none.
-            Some(agent) if agents.all(|other| other == agent) => Some(agent),
+            Some(agent) if agents.all(|other| other == agent) => Some((agent, AgentInference::SameNode)),
             Some(_) => None,
-            None => only,
+            None => only.map(|agent| (agent, AgentInference::OnlyGpu)),
         };
+        (fault.agent, fault.agent_inferred) = inferred.unzip();
     }
 }
 
@@ -28,9 +30,15 @@ pub(in crate::import) fn identify(capture: &mut Capture) {
 mod tests {
     use super::identify;
     use crate::arch::Targets;
-    use crate::capture::{Agent, Capture, Fault, Hardware};
+    use crate::capture::AgentInference::{OnlyGpu, SameNode};
+    use crate::capture::{Agent, AgentInference, Capture, Fault, Hardware};
 
-    fn agents(faults: &[(Option<u32>, Option<u32>)], gpus: &[u32], has_facts: bool) -> Vec<Option<u32>> {
+    /// Agents with their inferences, of reports with a node and an agent.
+    fn agents(
+        faults: &[(Option<u32>, Option<u32>)],
+        gpus: &[u32],
+        has_facts: bool,
+    ) -> Vec<Option<(u32, Option<AgentInference>)>> {
         let hardware = Hardware {
             vendor: 0x1002,
             device: 0x740c,
@@ -54,12 +62,14 @@ mod tests {
             ..Capture::default()
         };
         identify(&mut capture);
-        capture.faults.iter().map(|fault| fault.agent).collect()
+        let found = capture.faults.iter();
+        found.map(|fault| fault.agent.map(|agent| (agent, fault.agent_inferred))).collect()
     }
 
     #[test]
     fn the_only_gpu_of_a_core_has_the_number() {
-        assert_eq!(agents(&[(Some(4), None), (None, None)], &[51], true), [Some(51), None]);
+        let found = agents(&[(Some(4), None), (None, None)], &[51], true);
+        assert_eq!(found, [Some((51, Some(OnlyGpu))), None]);
         assert_eq!(agents(&[(Some(4), None)], &[51], false), [None], "a log lists the GPUs of its waves");
         assert_eq!(agents(&[(Some(4), None)], &[51, 52], true), [None]);
         assert_eq!(agents(&[(Some(4), None)], &[], true), [None]);
@@ -68,8 +78,8 @@ mod tests {
     #[test]
     fn another_report_names_the_gpu_of_a_number() {
         let found = agents(&[(Some(4), Some(52)), (Some(4), None), (Some(5), None)], &[51, 52], true);
-        assert_eq!(found, [Some(52), Some(52), None]);
+        assert_eq!(found, [Some((52, None)), Some((52, Some(SameNode))), None]);
         let found = agents(&[(Some(4), Some(52)), (Some(4), Some(51)), (Some(4), None)], &[51, 52], true);
-        assert_eq!(found, [Some(52), Some(51), None]);
+        assert_eq!(found, [Some((52, None)), Some((51, None)), None]);
     }
 }

@@ -81,7 +81,10 @@ impl Merged {
                 found.location.is_some() && location == found.location
             });
             let agent = at.next().filter(|_| at.next().is_none()).map(|agent| agent.id);
-            Fault { agent: found.fault.agent.or(agent), ..found.fault }
+            match reported_agent(&found.fault).or(agent) {
+                Some(agent) => Fault { agent: Some(agent), agent_inferred: None, ..found.fault },
+                None => found.fault,
+            }
         });
         Faults { faults: faults.collect(), more: self.more }
     }
@@ -110,7 +113,7 @@ impl Found {
             && a.address.zip(b.address).is_none_or(|(a, b)| overlap(a, b))
             && agree(a.access.as_ref(), b.access.as_ref())
             && agree(a.node.as_ref(), b.node.as_ref())
-            && agree(a.agent.as_ref(), b.agent.as_ref())
+            && agree(reported_agent(a).as_ref(), reported_agent(b).as_ref())
             && agree(a.client.as_ref(), b.client.as_ref())
             && agree(a.kernel.as_ref(), b.kernel.as_ref())
             && agree(a.process.as_ref(), b.process.as_ref())
@@ -121,6 +124,9 @@ impl Found {
     /// Adds the facts of another report of the same fault.
     fn join(&mut self, other: Self) {
         let (own, other_location) = (&mut self.fault, other.location);
+        if own.agent.is_none() || reported_agent(own).is_none() && reported_agent(&other.fault).is_some() {
+            (own.agent, own.agent_inferred) = (other.fault.agent, other.fault.agent_inferred);
+        }
         let Fault { kind: kind_of, address, access, reasons, has_all_reasons, .. } = other.fault;
         own.kind = kind(own.kind, kind_of).unwrap_or(own.kind);
         own.address = match (own.address, address) {
@@ -135,7 +141,6 @@ impl Found {
         }
         own.has_all_reasons |= has_all_reasons;
         own.node = own.node.or(other.fault.node);
-        own.agent = own.agent.or(other.fault.agent);
         own.client = own.client.take().or(other.fault.client);
         own.kernel = own.kernel.take().or(other.fault.kernel);
         own.process = own.process.or(other.fault.process);
@@ -150,6 +155,11 @@ impl Found {
             }
         }
     }
+}
+
+/// The agent that the report itself identifies.
+fn reported_agent(fault: &Fault) -> Option<u32> {
+    fault.agent.filter(|_| fault.agent_inferred.is_none())
 }
 
 /// The kind of two reports of one fault; `None`: they are of different faults.

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use super::merge::Merged;
 use super::{Reader, Reported, read};
 use crate::capture::{
-    Agent, Capture, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport,
-    FaultSource, FileLocation, Hardware, MAX_FAULTS, PAGE,
+    Agent, AgentInference, Capture, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind,
+    FaultReason, FaultReport, FaultSource, FileLocation, Hardware, MAX_FAULTS, PAGE,
 };
 
 /// The faults of a text, with their places apart from the lines.
@@ -391,6 +392,7 @@ fn several_reports_of_one_fault_are_one() {
         has_all_reasons: true,
         node: Some(4),
         agent: None,
+        agent_inferred: None,
         client: Some("TCP".to_owned()),
         kernel: None,
         process: Some(4321),
@@ -574,5 +576,23 @@ fn failed_assertions_have_condition_and_place() {
         "Compile with `TORCH_USE_HIP_DSA` to enable device-side assertions.\n",
     ] {
         assert_eq!(faults(text), [], "{text}");
+    }
+}
+
+/// An inferred agent contradicts nothing, and gives way to the agent of a report.
+#[test]
+fn a_reported_agent_replaces_an_inferred_one() {
+    let at = page(0x7f00_0020_1000);
+    let inferred = Fault {
+        address: at,
+        agent: Some(1),
+        agent_inferred: Some(AgentInference::OnlyGpu),
+        ..Fault::default()
+    };
+    let reported = Fault { address: at, agent: Some(2), ..Fault::default() };
+    for pair in [[&inferred, &reported], [&reported, &inferred]] {
+        let mut merged = Merged::default();
+        pair.into_iter().for_each(|fault| merged.add(fault.clone().into()));
+        assert_eq!(merged.finish(&[]).faults, [reported.clone()]);
     }
 }

@@ -56,6 +56,7 @@ fn reports_of_one_fault_in_several_logs_are_one() {
         "all_reasons": true,
         "node": 4,
         "gpu": null,
+        "gpu_inferred": null,
         "client": "TCP",
         "kernel": null,
         "process": 4321,

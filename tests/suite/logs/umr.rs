@@ -515,6 +515,7 @@ pub(super) fn vm_fault() -> Value {
         "all_reasons": false,
         "node": null,
         "gpu": null,
+        "gpu_inferred": null,
         "client": null,
         "kernel": null,
         "process": null,

@@ -2,9 +2,12 @@
 
 use super::check;
 use crate::capture::{
-    CodeText, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason, FaultReport,
-    FaultSource, FileLocation, MAX_FAULTS, TextInstruction,
+    AgentInference, CodeText, FailedAssertion, Fault, FaultAccess, FaultAddress, FaultKind, FaultReason,
+    FaultReport, FaultSource, FileLocation, MAX_FAULTS, TextInstruction,
 };
+
+/// A fault with each key.
+const WHOLE: &str = include_str!("../../../../tests/fixtures/fault.toml");
 
 fn at(file: &str, line: Option<usize>) -> Option<FileLocation> {
     Some(FileLocation { file: file.to_owned(), line, ..FileLocation::default() })
@@ -12,31 +15,8 @@ fn at(file: &str, line: Option<usize>) -> Option<FileLocation> {
 
 #[test]
 fn each_key_of_a_fault_is_read() {
-    let capture = check(
-        r#"
-        [[fault]]
-        kind = "page"
-        address = "0x7f0000201000"
-        bytes = 4096
-        inexact = true
-        access = "write"
-        reasons = ["not_present", "read_only"]
-        all_reasons = true
-        node = 4
-        agent = 1
-        client = "TCP"
-        kernel = "saxpy"
-        process = 1234
-        assertion = { condition = "i < n", file = "a.hip", line = 12, function = "f(int)" }
-        source = "kernel_log"
-        place = { file = "dmesg.txt", line = 7 }
-        also = [{ source = "runtime", place = { file = "run.log" } }, {}]
-        [[fault]]
-        kind = "aperture"
-        address = 16
-        "#,
-        &[],
-    );
+    let short = "[[fault]]\nkind = \"aperture\"\naddress = 16\n";
+    let capture = check(&format!("{WHOLE}{short}"), &[]);
     let also = [
         FaultReport { source: FaultSource::Runtime, place: at("run.log", None) },
         FaultReport { source: FaultSource::Dump, place: None },
@@ -49,6 +29,7 @@ fn each_key_of_a_fault_is_read() {
         has_all_reasons: true,
         node: Some(4),
         agent: Some(1),
+        agent_inferred: Some(AgentInference::OnlyGpu),
         client: Some("TCP".to_owned()),
         kernel: Some("saxpy".to_owned()),
         process: Some(1234),
@@ -83,6 +64,7 @@ fn errors_in_a_fault_have_their_keys() {
         reasons = ["read_only", "read_only", "bad luck", 3]
         node = 0x100000000
         agent = 7
+        agent_inferred = "guess"
         source = "rumour"
         place = { line = 3 }
         also = [{ source = "me" }]
@@ -92,6 +74,7 @@ fn errors_in_a_fault_have_their_keys() {
         kind = "page"
         address = 1
         bytes = 0
+        agent_inferred = "only_gpu"
         "#,
         &[
             "fault[0].kind: is missing; the entry is left out (expected a string)",
@@ -99,6 +82,7 @@ fn errors_in_a_fault_have_their_keys() {
              illegal_instruction, exception, ecc, assertion, launch, queue)",
             "fault[2].colour: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
             "fault[2].agent: no agent has the id 7 (expected the id of an entry of [[agent]])",
+            "fault[2].agent_inferred: \"guess\"; ignored (expected one of only_gpu, same_node)",
             "fault[2].source: \"rumour\"; ignored (expected one of debug_agent, runtime, offload, hip, kernel_log, \
              dump, user)",
             "fault[2].place.file: is missing; `place` is unknown (expected a string)",
@@ -112,6 +96,7 @@ fn errors_in_a_fault_have_their_keys() {
             "fault[2].assertion.condition: is missing; `assertion` is unknown (expected a string)",
             "fault[2].also[0].source: \"me\"; ignored (expected one of debug_agent, runtime, offload, hip, kernel_log, \
              dump, user)",
+            "fault[3].agent_inferred: there is no `agent`; ignored (expected it beside an `agent`)",
             "fault[3].bytes: 0x0 bytes from 0x1 on; the address is ignored (expected at least 1, and an end within the \
              address space)",
         ],

@@ -179,6 +179,7 @@ pub(super) fn faults(capture: &Capture) -> Vec<Value> {
             ("all_reasons", truth(fault.has_all_reasons)),
             ("node", fault.node.map(|node| json!(node))),
             ("agent", fault.agent.map(|agent| json!(agent))),
+            ("agent_inferred", fault.agent_inferred.map(|source| json!(source.name()))),
             ("client", fault.client.as_ref().map(|client| json!(client))),
             ("kernel", fault.kernel.as_ref().map(|kernel| json!(kernel))),
             ("process", fault.process.map(|process| json!(process))),
