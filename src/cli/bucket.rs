@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::signature::{Options, status, waves};
-use super::{Failure, print_json};
+use super::{Failure, print_json, standard_input};
 use crate::arch::Targets;
 use crate::report::Style;
 use crate::signature::{Bucket, Buckets, Order, Record, Seen};
@@ -40,7 +40,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     for path in &args.from {
         let of_file = |error: Failure| -> Failure { format!("{}: {error}", path.display()).into() };
         match path == Path::new("-") {
-            true => read(std::io::stdin().lock(), &mut records),
+            true => {
+                standard_input::announce("signatures")?;
+                read(std::io::stdin().lock(), &mut records)
+            }
             false => std::fs::File::open(path)
                 .map_err(Failure::from)
                 .and_then(|file| read(BufReader::new(file), &mut records)),

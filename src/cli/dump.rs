@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Failure;
 use super::choice::choice;
 use super::value::ValueError;
-use super::warnings;
+use super::{standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
 use crate::capture::{FaultAddress, PAGE, Wave};
 use crate::disassembler::Disassembler;
@@ -165,16 +165,25 @@ fn fault_address(text: &str) -> Result<FaultAddress, ValueError> {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct WaveArgs {
     /// Waves by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 1-3,7
-    #[arg(long, short, value_name = "IDS")]
-    wave: Vec<String>,
+    #[arg(long, short, value_name = "IDS", value_parser = wave_ids)]
+    wave: Vec<WaveIds>,
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
 }
 
 impl WaveArgs {
     /// The ids of `--wave`; `None` without it.
-    pub(super) fn ids(&self) -> Result<Option<Vec<RangeInclusive<u32>>>, Failure> {
-        Ok(if self.wave.is_empty() { None } else { Some(wave_ids(&self.wave.join(","))?) })
+    pub(super) fn ids(&self) -> Option<Vec<RangeInclusive<u32>>> {
+        let ids = self.wave.iter().flat_map(|WaveIds(ids)| ids.iter().cloned());
+        (!self.wave.is_empty()).then(|| ids.collect())
+    }
+
+    /// Checks the options against each other, before a dump is opened.
+    ///
+    /// # Errors
+    /// Options of a place that contradict each other.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.at.place().map(drop)
     }
 
     /// The ids of the chosen waves, by `--wave` or by a place; `None`: no choice.
@@ -183,7 +192,7 @@ impl WaveArgs {
         dump: &Arc<Dump>,
         kind: Option<&str>,
     ) -> Result<Option<Vec<RangeInclusive<u32>>>, Failure> {
-        let ids = self.ids()?;
+        let ids = self.ids();
         Waves { dump, kind, ids: ids.as_deref(), at: &self.at }.chosen()
     }
 }
@@ -285,6 +294,9 @@ pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Fail
 
 /// Opens the dump; the caller reports its problems.
 pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
+    if args.with.logs.iter().any(|log| log.as_os_str() == "-") {
+        standard_input::announce("a log")?;
+    }
     let options = Options { name: args.called.clone(), ..args.with.options() };
     let opened = match &args.dump {
         Some(path) => import::open(path, targets, &options)?,
@@ -457,20 +469,20 @@ impl Waves<'_> {
     }
 }
 
+/// The ids of one `--wave`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WaveIds(Vec<RangeInclusive<u32>>);
+
 /// Ids of waves in the form of `--wave 3,7-9`.
-pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, ValueError> {
-    let wrong = || ValueError::WaveIds(text.to_owned());
+fn wave_ids(text: &str) -> Result<WaveIds, ValueError> {
+    let wrong = || ValueError::Form("ids of waves: 3 or 3,7-9");
     let id = |word: &str| word.trim().parse::<u32>().map_err(|_| wrong());
     let ranges = text.split(',').map(|part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (id(first)?, id(last)?);
-        if first <= last {
-            Ok(first..=last)
-        } else {
-            Err(ValueError::Backwards { text: text.to_owned(), first, last })
-        }
+        if first <= last { Ok(first..=last) } else { Err(ValueError::Backwards { first, last }) }
     });
-    ranges.collect()
+    Ok(WaveIds(ranges.collect::<Result<_, _>>()?))
 }
 
 /// A session over the waves of a kind, or over waves by id, whose kind applies if the user gives none.

@@ -23,8 +23,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let _ = args.json;
+    args.waves.check()?;
     let opened = dump::open(&args.from, targets)?;
-    let (ids, at) = (args.waves.ids()?, &args.waves.at);
+    let (ids, at) = (args.waves.ids(), &args.waves.at);
     let is_chosen = ids.is_some() || at.place()?.is_some();
     let waves = Waves { dump: &opened, kind: args.from.kind.as_deref(), ids: ids.as_deref(), at };
     let chosen: Option<Vec<WaveId>> = match is_chosen {

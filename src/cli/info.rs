@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::capture::{Capture, Problem, Severity};
+use crate::notation::plural;
 use crate::report::export::Provenance;
 use crate::report::fault::ReportedFault;
 use crate::report::schema::{Document, Hex, Schema};
@@ -145,8 +146,10 @@ fn missing(capture: &Capture) -> Vec<String> {
     let no_scratch = capture.waves.iter().filter(|wave| wave.private_size == Some(0)).count();
     if no_scratch > 0 {
         missing.push(format!(
-            "no scratch: {no_scratch} of {} waves have no private memory: their queues have none",
-            capture.waves.len()
+            "no scratch: {no_scratch} of {} {} no private memory: {} none",
+            counts(&[(capture.waves.len(), "wave")]),
+            plural(no_scratch, "has", "have"),
+            plural(no_scratch, "its queue has", "their queues have"),
         ));
     }
     missing

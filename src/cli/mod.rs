@@ -17,6 +17,7 @@ mod shell;
 mod signature;
 mod slim;
 mod sources;
+mod standard_input;
 mod steps;
 pub(crate) mod targets;
 mod value;

@@ -25,8 +25,11 @@ use crate::session::{Dump, Inspect, Member, Session, Storage as _, Waves as _};
 use crate::triage::Step;
 use crate::units::WaveId;
 
+/// The question whose answer is a page, folded already.
+const PAGE: &str = "triage";
+
 /// Questions whose answers are not folded to the terminal's width.
-const FIXED: [&str; 2] = ["triage", "disassemble"];
+const FIXED: [&str; 2] = [PAGE, "disassemble"];
 
 /// Maximum bytes of memory in an answer.
 const MAX_BYTES: u64 = 1 << 24;
@@ -203,10 +206,11 @@ impl Run {
         targets: &Targets,
         out: &mut dyn Write,
     ) -> Result<u8, Failure> {
+        let chosen = chosen.unwrap_or_default();
+        chosen.check()?;
         let dump = dump::open(from, targets)?;
         let kind = from.kind.as_deref();
-        let chosen = chosen.unwrap_or_default();
-        let (ids, at) = (chosen.ids()?, chosen.at);
+        let (ids, at) = (chosen.ids(), chosen.at);
         let is_chosen = ids.is_some() || at.place()?.is_some();
         let waves = Waves { dump: &dump, kind, ids: ids.as_deref(), at: &at };
         if !self.question.is_about_wave(&self.arguments)
@@ -236,6 +240,11 @@ impl Run {
             form: self.form(),
             limit: MAX_BYTES,
         }
+    }
+
+    /// Whether the text of the answer has the stop of the wave, and the doubts about its values.
+    fn is_page(&self) -> bool {
+        self.question.name == PAGE
     }
 
     fn form(&self) -> Form {
@@ -277,7 +286,7 @@ impl Run {
     /// The answer about one wave.
     fn of_wave(&self, session: &Session, focus: Focus, out: &mut dyn Write) -> Result<u8, Failure> {
         let answer = self.answer(&self.asked(session, focus)).map_err(failure)?;
-        if !self.is_json {
+        if !self.is_json && !self.is_page() {
             let mark = text::mark(session, focus.wave, Style::Coloured);
             out.write_all(Style::Coloured.folded(&mark).as_bytes())?;
         }
@@ -304,7 +313,11 @@ impl Run {
         for (index, (session, focus)) in waves.iter().enumerate() {
             let info = session.wave(focus.wave)?;
             let gap = if index > 0 { "\n" } else { "" };
-            writeln!(out, "{gap}{}", Style::Coloured.heading(&format!("{}: {}", info.name, info.cause)))?;
+            let heading = match self.is_page() {
+                true => info.name,
+                false => format!("{}: {}", info.name, info.cause),
+            };
+            writeln!(out, "{gap}{}", Style::Coloured.heading(&heading))?;
             match self.of_wave(session, *focus, out) {
                 Ok(one) => status = status.max(one),
                 Err(error) if error.is::<std::io::Error>() => return Err(error),

@@ -97,8 +97,10 @@ fn clients() -> impl Iterator<Item = (&'static str, Taken)> {
 }
 
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    args.waves.check()?;
+    let map = args.sources.map()?;
     let opened = dump::open(&args.from, targets)?;
-    let chosen = args.waves.ids()?;
+    let chosen = args.waves.ids();
     // An error of the dump appears here, not in a client's thread.
     let first = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
     let near = first.first_wave();
@@ -119,7 +121,6 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
     };
-    let map = args.sources.map()?;
     // A remote client has no files of this machine.
     let is_local = args.listen.is_none_or(|address| address.to_canonical().is_loopback());
     let client = args.client.and_then(|taken| taken.0);

@@ -170,6 +170,8 @@ fn idle(args: &Args) -> Vec<String> {
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    args.waves.check()?;
+    args.sources.map()?;
     let to = target(args)?;
     if let Some(dir) = &args.dir {
         std::fs::create_dir_all(dir)

@@ -11,10 +11,8 @@ pub(crate) enum ValueError {
     /// The form that the option takes, and the text.
     #[error("expected {0}, not `{1}`")]
     NotOfForm(&'static str, String),
-    #[error("--wave takes ids of waves, 3 or 3,7-9, not `{0}`")]
-    WaveIds(String),
-    #[error("--wave {text}: {first} is above {last}")]
-    Backwards { text: String, first: u32, last: u32 },
+    #[error("{first} is above {last}")]
+    Backwards { first: u32, last: u32 },
     #[error("`{0}` is empty: SIZE is 0")]
     NoSize(String),
     #[error("`{text}` is empty: {end:#x} is not above {first:#x}")]

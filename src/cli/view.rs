@@ -40,6 +40,8 @@ pub(super) const EXTENTS: [(&str, Extent); 3] =
     [("stack", Extent::Stacks), ("unit", Extent::Unit), ("all", Extent::All)];
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    args.waves.check()?;
+    let map = args.sources.map()?;
     let opened = dump::open(&args.from, targets)?;
     let chosen = args.waves.chosen(&opened, args.from.kind.as_deref())?;
     let session = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
@@ -48,7 +50,6 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
     let sources = std::path::absolute(args.output.join(SOURCES))?;
     let has_sources = !opened.capture().sources.is_empty();
-    let map = args.sources.map()?;
     let (places, mut problems) = match has_sources {
         true => SourcePlaces::planned(map, opened.capture(), &sources),
         false => (SourcePlaces::mapped(map), Vec::new()),

@@ -88,7 +88,7 @@ workgroup = [{ id = 1, dispatch = 1 }]
 wave = [{ id = 1, workgroup = 1 }]
 "#;
     std::fs::write(&path, manifest).unwrap();
-    let output = run(&["waves", path.to_str().unwrap()]);
+    let output = run(&["waves", "--verbose", path.to_str().unwrap()]);
     let said = text(&output.stdout);
     assert!(said.contains(r"a\0\u{1b}[31mb"), "{said}");
     assert!(!said.contains('\u{1b}') && !said.contains('\0'), "{said:?}");
@@ -445,8 +445,8 @@ fn several_waves_are_answered_one_after_the_other() {
     for (ids, status, words) in [
         ("99", 1, "has no wave with the id 99; `lanescope waves` lists the ids"),
         ("1,98-99", 1, "has no wave with the id 98-99; `lanescope waves` lists the ids"),
-        ("2-1", 1, "2 is above 1"),
-        ("x", 1, "takes ids of waves"),
+        ("2-1", 2, "2 is above 1"),
+        ("x", 2, "expected ids of waves: 3 or 3,7-9"),
     ] {
         let refused = run(&["locals", dump, "--wave", ids]);
         assert_eq!(refused.status.code(), Some(status), "{ids}");

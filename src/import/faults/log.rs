@@ -47,11 +47,28 @@ fn read_within(path: &Path, most: u64, problems: &mut Vec<Problem>) -> Result<Re
 /// A regular file, a pipe, or standard input for `-`.
 fn opened(path: &Path) -> io::Result<Box<dyn Read>> {
     if path.as_os_str() == "-" {
-        return Ok(Box::new(io::stdin().lock()));
+        return Ok(Box::new(Ended { source: io::stdin().lock(), is_at_end: false }));
     }
     match std::fs::metadata(path)?.file_type().is_fifo() {
         true => Ok(Box::new(File::open(path)?)),
         false => Ok(Box::new(open_regular(path)?)),
+    }
+}
+
+/// A source whose end stays the end: a terminal continues after Ctrl-D.
+struct Ended<R> {
+    source: R,
+    is_at_end: bool,
+}
+
+impl<R: Read> Read for Ended<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.is_at_end || buffer.is_empty() {
+            return Ok(0);
+        }
+        let count = self.source.read(buffer)?;
+        self.is_at_end = count == 0;
+        Ok(count)
     }
 }
 
