@@ -43,6 +43,7 @@ pub(super) fn command(step: &Step, typed: &str) -> Option<String> {
             format!("lanescope locals{typed} --wave {id} --lane {lane}")
         }
         Step::Locals { id, lane: None, .. } => format!("lanescope locals{typed} --wave {id}"),
+        Step::Registers { id, .. } => format!("lanescope registers{typed} --wave {id}"),
         Step::Instructions { id, around, .. } => {
             format!("lanescope disassemble{typed} --wave {id} --around {around}")
         }

@@ -1,7 +1,5 @@
 //! Suspected accesses to memory.
 
-use std::fmt::{self, Display};
-
 use super::SourceAt;
 use crate::isa::{Access, AddressError};
 use crate::notation::counted;
@@ -185,43 +183,53 @@ pub enum Evidence {
     OtherWaves(usize),
 }
 
-impl Display for Evidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Evidence {
+    /// The reason in words, in the number of the suspect's addresses.
+    #[must_use]
+    pub fn of(&self, suspect: &Suspect) -> String {
+        let first = suspect.addresses.first().map(|of| of.address);
+        let is_one = suspect.addresses.iter().all(|of| Some(of.address) == first);
+        let number = |one: &'static str, several: &'static str| if is_one { one } else { several };
+        let are = number("the address is", "the addresses are");
+        let those_are = number("the address is that", "the addresses are those");
         match self {
-            Self::OnPage { page } => write!(f, "the address is on the reported page {page:#x}"),
-            Self::OnlyOne => f.write_str("no other access before the PC can reach that page"),
-            Self::Unmapped => f.write_str("the address is in no GPU memory of the process"),
-            Self::NotCaptured => f.write_str("the capture has no memory at the address"),
-            Self::Hole => f.write_str("the address is outside all apertures"),
-            Self::Null => f.write_str("the address is near 0, where nothing is mapped"),
-            Self::Misaligned => f.write_str("the address of the atomic is not aligned"),
-            Self::BeyondLds => f.write_str("the offset is past the LDS of the work-group"),
-            Self::Client(value) => write!(f, "the report names a client of {value}"),
-            Self::Direction(value) => write!(f, "the report names a {value}"),
-            Self::NothingBad => {
-                f.write_str("none of its addresses is bad: only the distance to the PC counts")
+            Self::OnPage { page } => format!("{are} on the reported page {page:#x}"),
+            Self::OnlyOne => "no other access before the PC can reach that page".to_owned(),
+            Self::Unmapped => format!("{are} in no GPU memory of the process"),
+            Self::NotCaptured => {
+                format!("the capture has no memory at {}", number("the address", "the addresses"))
             }
+            Self::Hole => format!("{are} outside all apertures"),
+            Self::Null => format!("{are} near 0, where nothing is mapped"),
+            Self::Misaligned => number(
+                "the address of the atomic is not aligned",
+                "the addresses of the atomic are not aligned",
+            )
+            .to_owned(),
+            Self::BeyondLds => {
+                format!("{} past the LDS of the work-group", number("the offset is", "the offsets are"))
+            }
+            Self::Client(value) => format!("the report names a client of {value}"),
+            Self::Direction(value) => format!("the report names a {value}"),
+            Self::NothingBad => "none of its addresses is bad: only the distance to the PC counts".to_owned(),
             Self::OffPage { page: Some(page) } => {
-                write!(f, "none of its addresses is on the reported page {page:#x}")
+                format!("none of its addresses is on the reported page {page:#x}")
             }
-            Self::OffPage { page: None } => f.write_str("none of its addresses is on a reported page"),
-            Self::Outstanding => f.write_str("no wait before the PC proves its completion"),
-            Self::JustCompleted(value) => write!(
-                f,
+            Self::OffPage { page: None } => "none of its addresses is on a reported page".to_owned(),
+            Self::Outstanding => "no wait before the PC proves its completion".to_owned(),
+            Self::JustCompleted(value) => format!(
                 "a wait {} before the PC proves its completion, but faults are reported late",
                 counted(*value, "instruction")
             ),
-            Self::AtPc => f.write_str("the wave stopped before this instruction, unless the PC is too early"),
-            Self::Recovered => f.write_str("the address is computed again from values that survived"),
-            Self::OtherPath => f.write_str("a branch leads to the PC: another path lacks this access"),
-            Self::DependsOnPath => {
-                f.write_str("several paths lead to the PC: the address is that by one of them")
-            }
-            Self::InLoop => f.write_str("a loop executes it: the address is that of the last turn"),
-            Self::ExecChanged(value) => write!(f, "EXEC changed at {value:#x}: the lanes are an upper bound"),
-            Self::Unknown(value) => value.fmt(f),
+            Self::AtPc => "the wave stopped before this instruction, unless the PC is too early".to_owned(),
+            Self::Recovered => format!("{are} computed again from values that survived"),
+            Self::OtherPath => "a branch leads to the PC: another path lacks this access".to_owned(),
+            Self::DependsOnPath => format!("several paths lead to the PC: {those_are} by one of them"),
+            Self::InLoop => format!("a loop executes it: {those_are} of the last turn"),
+            Self::ExecChanged(value) => format!("EXEC changed at {value:#x}: the lanes are an upper bound"),
+            Self::Unknown(value) => value.to_string(),
             Self::OtherWaves(value) => {
-                write!(f, "{} stopped behind the same access", counted(*value, "more wave"))
+                format!("{} stopped behind the same access", counted(*value, "more wave"))
             }
         }
     }

@@ -63,9 +63,13 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     if is_memory && found.cause.is_none() {
         found.cause = Some(Cause::Memory);
         suspects(&stopped, &faults, &mut code, &mut found);
+    } else if found.cause.is_none() && faults.is_empty() && stop == Some(Stop::Halted) {
+        add(&mut found.missing, MissingData::StopReason);
     }
     if question.wants_hang || !has_faulted && faults.is_empty() {
-        let hang = hang(sessions, &mut code, &mut found.missing);
+        let mut missing = Vec::new();
+        let hang = hang(sessions, &mut code, &mut missing);
+        missing.into_iter().for_each(|new| add(&mut found.missing, new));
         if found.cause.is_none() && !has_faulted && hang.is_hang {
             found.cause = Some(Cause::Hang);
         }
@@ -81,6 +85,11 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
 /// Fills the suspects of a fault of memory, from the waves that stopped for it.
 fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found: &mut Triage) {
     let groups: Vec<&Group<'_>> = stopped.iter().copied().take(MAX_LISTED).collect();
+    let without_pc: usize =
+        stopped.iter().filter(|group| group.pc.is_none()).map(|group| group.waves.len()).sum();
+    if without_pc > 0 {
+        add(&mut found.missing, MissingData::WavePcs { waves: without_pc });
+    }
     let stacks: Vec<Stack<'_>> = groups.iter().filter_map(|group| Stack::of(group)).collect();
     let places: Vec<CodeAt<'_>> = stacks.iter().flat_map(|stack| stack.places.iter().copied()).collect();
     code.prepare(&places);
@@ -89,21 +98,19 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let mut walked: Vec<&Stack<'_>> = Vec::new();
     for stack in &stacks {
         match stack.walk(code, &work) {
-            Ok(Some(walk)) => {
+            Ok(walk) => {
                 walks.push(walk);
                 walked.push(stack);
             }
-            Ok(None) => {}
             Err(missing) => add(&mut found.missing, missing),
         }
     }
     let mut budget = MAX_LOOKS;
     let mut sighted = Vec::new();
-    let mut has_page = false;
+    let has_page = groups.iter().any(|group| Judge::new(group.session, group.agent, faults).has_page());
     let launches = groups.first().map(|group| Launches::of(group.session)).unwrap_or_default();
     for (walk, stack) in walks.iter().zip(&walked) {
         let judge = Judge::new(stack.group.session, stack.group.agent, faults);
-        has_page |= judge.has_page();
         sighted.extend(sightings(walk, stack.group, &judge, (&launches, &work), &mut budget));
     }
     let limits = [
@@ -118,6 +125,8 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let is_whole = walks.len() == stopped.len() && budget > 0;
     let mut suspects = rank::rank(sighted, has_page, is_whole);
     found.further = suspects.len().saturating_sub(MAX_SUSPECTS);
+    let unknown = suspects.iter().skip(MAX_SUSPECTS).filter(|suspect| suspect.addresses.is_empty());
+    found.further_unknown = unknown.count();
     suspects.truncate(MAX_SUSPECTS);
     for suspect in &mut suspects {
         if let Some(group) = groups.iter().find(|group| group.session.has_wave(suspect.wave)) {
@@ -225,7 +234,9 @@ impl<'a> Stack<'a> {
         Some(Self { group, places, has_kernel, is_inferred })
     }
 
-    fn walk(&self, code: &mut Listings, work: &Work) -> Result<Option<Paths>, MissingData> {
+    /// # Errors
+    /// The data without which no path is known.
+    fn walk(&self, code: &mut Listings, work: &Work) -> Result<Paths, MissingData> {
         let mut listings: Vec<(Arc<Listing>, u64)> = Vec::new();
         for place in &self.places {
             match code.around(*place) {
@@ -244,14 +255,20 @@ impl<'a> Stack<'a> {
         let outermost = listings.last().and_then(|(listing, _)| listing.function.as_ref());
         let is_kernel = outermost.is_some_and(|of| kernel.as_deref() == Some(&*of.name));
         let is_whole = self.is_inferred || listings.len() == self.places.len();
-        let Some(((listing, pc), callers)) = listings.split_first() else { return Ok(None) };
+        // All addresses of the question are listed.
+        let Some(((listing, pc), callers)) = listings.split_first() else {
+            return Err(MissingData::Limit(Limit::Pcs));
+        };
+        if listing.instructions.is_empty() {
+            return Err(MissingData::CodeObject(*pc));
+        }
         let caller = |(listing, last): &(Arc<Listing>, u64)| Caller {
             listing: Arc::clone(listing),
             resume: last.saturating_add(1),
         };
         let callers: Vec<Caller> = callers.iter().map(caller).collect();
         let has_kernel = (self.has_kernel || is_kernel) && is_whole;
-        Ok(Some(walk::search(listing, *pc, &callers, has_kernel, work)))
+        Ok(walk::search(listing, *pc, &callers, has_kernel, work))
     }
 }
 
@@ -277,8 +294,14 @@ fn missing_registers(first: &Suspect, groups: &[&Group<'_>], missing: &mut Vec<M
     }
 }
 
+/// Adds missing data once. Waves without a PC that faulted are among all of them.
 fn add(missing: &mut Vec<MissingData>, new: MissingData) {
-    if !missing.contains(&new) {
+    if let MissingData::WavePcs { waves: new } = new
+        && let Some(MissingData::WavePcs { waves }) =
+            missing.iter_mut().find(|known| matches!(known, MissingData::WavePcs { .. }))
+    {
+        *waves = new.max(*waves);
+    } else if !missing.contains(&new) {
         missing.push(new);
     }
 }

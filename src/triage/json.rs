@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 pub use types::*;
 
 use super::{
-    Cause, Confidence, Evidence, GroupWait, Hang, IndexRule, MissingData, Neighbour, Pattern, PatternOf,
-    PolledValue, Scene, SourceAt, Suspect, Term, Triage, Variable, WaveWait,
+    Cause, Confidence, GroupWait, Hang, IndexRule, MissingData, Neighbour, Pattern, PatternOf, PolledValue,
+    Scene, SourceAt, Suspect, Term, Triage, Variable, WaveWait,
 };
 use crate::isa::Direction;
 use crate::notation::ranges;
@@ -107,7 +107,7 @@ fn access(of: &Suspect, scene: &Scene<'_>) -> AccessJson {
         space: space.unwrap_or_else(|| "global".to_owned()),
         unknown: of.unknown.as_ref().map(unknown),
         confidence: confidence(of.confidence),
-        reasons: of.evidence.iter().map(Evidence::to_string).collect(),
+        reasons: of.evidence.iter().map(|reason| reason.of(of)).collect(),
         patterns: of.patterns.iter().map(pattern).collect(),
         also: runs(&of.also, scene),
         function: of.at.function.clone(),
@@ -309,18 +309,5 @@ fn confidence(of: Confidence) -> &'static str {
 }
 
 fn missing(of: &MissingData) -> MissingJson {
-    let missing = match of {
-        MissingData::Page => "page",
-        MissingData::Instructions(_) => "instructions",
-        MissingData::Code(_) => "code",
-        MissingData::Caller(_) => "caller",
-        MissingData::Callee(_) => "callee",
-        MissingData::Registers { .. } => "registers",
-        MissingData::MemoryMap => "memory_map",
-        MissingData::Limit(_) => "limit",
-        MissingData::WavePcs { .. } => "wave_pcs",
-        MissingData::WaveCode { .. } => "wave_code",
-        MissingData::BarrierStatus { .. } => "barrier_status",
-    };
-    MissingJson { missing, text: of.to_string() }
+    MissingJson { missing: of.name(), text: of.to_string() }
 }

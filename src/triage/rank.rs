@@ -205,6 +205,7 @@ pub(super) fn missing_code(walks: &[Paths], suspects: &[Suspect]) -> Vec<Missing
     let has_match = suspects.first().is_some_and(|first| first.evidence.iter().any(on_page));
     let missing = |gap: &Gap| match gap {
         Gap::Start(at) | Gap::Unknown(at) => Some(MissingData::Code(*at)),
+        Gap::NoFunction(at) => Some(MissingData::Function(*at)),
         Gap::Caller(at) => Some(MissingData::Caller(*at)),
         Gap::Call(at) if !has_match => Some(MissingData::Callee(*at)),
         Gap::Distance | Gap::Call(_) | Gap::Jump(_) => None,

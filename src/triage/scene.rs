@@ -1,5 +1,6 @@
 //! The dump beside its analysis: names, stacks and lanes that a page prints.
 
+use super::SourceAt;
 use crate::debuginfo::demangle;
 use crate::report::Style;
 use crate::report::text::mark;
@@ -79,6 +80,31 @@ impl<'a> Scene<'a> {
     /// The call stack of a wave.
     pub(crate) fn stack(&self, wave: WaveId) -> Option<Stack> {
         self.session(wave)?.backtrace(wave, None).ok()
+    }
+
+    /// The place of a wave's PC in the source.
+    pub(super) fn place(&self, wave: WaveId) -> SourceAt {
+        let frame = self.stack(wave).and_then(|stack| stack.frames.into_iter().next());
+        let Some((session, frame)) = self.session(wave).zip(frame) else { return SourceAt::default() };
+        let line = frame.file.as_deref().zip(frame.line);
+        let text = line.and_then(|(file, line)| session.source_line(file, line));
+        SourceAt { function: frame.function, file: frame.file, line: frame.line, text }
+    }
+
+    /// Whether a debugger's questions about variables of a wave have answers: its function has debug information.
+    pub(super) fn has_variables(&self, wave: WaveId) -> bool {
+        self.session(wave).is_some_and(|session| session.locals(wave, LaneSet::EMPTY, 0).is_ok())
+    }
+
+    /// Whether the code at a wave's PC is known, as bytes or as the capture's text.
+    pub(super) fn has_code(&self, wave: WaveId) -> bool {
+        let Some((session, info)) = self.session(wave).zip(self.info(wave)) else { return false };
+        let stack = self.stack(wave);
+        let is_known = |stack: Stack| {
+            let first = stack.frames.into_iter().next();
+            first.is_some_and(|frame| frame.function.is_some() || frame.code_object.is_some())
+        };
+        stack.is_some_and(is_known) || info.pc.is_some_and(|pc| session.region(pc.0, wave).readable)
     }
 
     /// The lanes of a wave by state.

@@ -20,6 +20,13 @@ pub enum Step {
         /// The lane; `None`: the focused one.
         lane: Option<LaneId>,
     },
+    /// The registers of a wave.
+    Registers {
+        /// The wave.
+        wave: WaveId,
+        /// The dump's id of the wave.
+        id: u32,
+    },
     /// The instructions around a wave's PC.
     Instructions {
         /// The wave.
@@ -49,8 +56,9 @@ pub(super) fn steps(triage: &Triage, scene: &Scene<'_>) -> Vec<Step> {
         return vec![Step::Info];
     }
     match &triage.cause {
-        Some(Cause::Hang) | None => steps.push(Step::Groups),
-        Some(_) => {
+        Some(Cause::Hang) => steps.push(Step::Groups),
+        None if triage.waves.faulted == 0 => steps.push(Step::Groups),
+        _ => {
             let suspect = triage.suspects.first();
             let wave = suspect.map(|suspect| suspect.wave).or(triage.waves.chosen);
             if let Some(wave) = wave {
@@ -58,7 +66,13 @@ pub(super) fn steps(triage: &Triage, scene: &Scene<'_>) -> Vec<Step> {
                 let id = scene.id(wave);
                 // The access is among the instructions.
                 let around = suspect.map_or(0, |suspect| suspect.distance + 1).clamp(AROUND, MAX_AROUND);
-                steps.extend([Step::Locals { wave, id, lane }, Step::Instructions { wave, id, around }]);
+                steps.push(match scene.has_variables(wave) {
+                    true => Step::Locals { wave, id, lane },
+                    false => Step::Registers { wave, id },
+                });
+                if scene.has_code(wave) {
+                    steps.push(Step::Instructions { wave, id, around });
+                }
             }
         }
     }

@@ -23,6 +23,7 @@ mod leak;
 mod logs;
 mod operations;
 mod page;
+mod page_inputs;
 mod pages;
 mod print;
 mod processors;

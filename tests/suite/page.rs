@@ -123,7 +123,12 @@ fn waves_are_chosen() {
     assert_eq!((&one["accesses"][0]["wave"], &one["thread"]), (&1.into(), &1.into()));
     let two: Value = serde_json::from_str(&run(&["triage", "--json", "--wave", "1-2"])).unwrap();
     assert_eq!(two["answers"].as_array().map(Vec::len), Some(2));
-    assert_eq!(run(&["triage", "--wave", "1-2"]).matches("AMDGPU Wave 1:1:1:2").count(), 2);
+    let text = run(&["triage", "--wave", "1-2"]);
+    assert_eq!(text.matches("AMDGPU Wave 1:1:1:2").count(), 2);
+    assert!(
+        text.contains("\nAMDGPU Wave 1:1:1:2 (0,0,0)/1\nsaxpy: wave 2 has no fault of its own"),
+        "{text}"
+    );
 }
 
 const SAXPY: &str = "tests/fixtures/dumps/saxpy-gfx90a-O2";

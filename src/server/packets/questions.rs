@@ -77,6 +77,7 @@ impl Numbering for State {
         match *step {
             Step::Locals { wave, lane: Some(lane), .. } => about(wave, &format!("locals {lane}")),
             Step::Locals { wave, lane: None, .. } => about(wave, "locals"),
+            Step::Registers { wave, .. } => about(wave, "registers scalar"),
             Step::Instructions { wave, around, .. } => about(wave, &format!("disassemble around {around}")),
             Step::Hang => Some("monitor triage hang".to_owned()),
             Step::Groups => Some("monitor groups".to_owned()),

@@ -14,7 +14,7 @@ use crate::report::schema::{Hex, Lanes, Run, Schema};
 pub struct Analysis<'a> {
     /// The answer in one sentence.
     pub sentence: String,
-    /// The cause; null: no wave faulted, nothing is reported, and nothing hangs.
+    /// The cause; null: nothing hangs, and no wave faulted or the reason of the fault is missing.
     pub cause: Option<CauseJson>,
     /// The suspected accesses to memory, best first.
     pub accesses: Vec<AccessJson>,
@@ -530,7 +530,7 @@ pub struct PollJson {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MissingJson {
-    /// The name of the data: `page`, `memory_map`, or another of docs/triage.md.
+    /// The name of the data; docs/triage.md lists them.
     pub missing: &'static str,
     /// The data and its effect as text.
     pub text: String,

@@ -2,7 +2,7 @@
 
 use super::layout::{Page, whole};
 use super::{lanes, words};
-use crate::notation::counted;
+use crate::notation::{counted, plural};
 use crate::triage::scene::Scene;
 use crate::triage::{Confidence, IndexRule, Neighbour, Pattern, Suspect, Term, Triage, Variable};
 
@@ -19,13 +19,37 @@ const MAX_VARIABLES: usize = 4;
 pub(super) fn rows(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
     if let Some((suspect, others)) = triage.suspects.split_first() {
         of_suspect(suspect, scene, page);
-        let each = others.iter().take(MAX_OTHERS).map(|other| line(other, scene));
-        page.list("Others", each.chain(words::more(others.len() + triage.further, MAX_OTHERS)));
+        page.list("Others", self::others(others, triage, scene).into_iter());
     }
     let wave = triage.suspects.first().map(|suspect| suspect.wave).or(triage.waves.chosen);
     if let Some(wave) = wave {
         lanes::rows(&scene.lanes(wave), triage.suspects.first(), page);
     }
+}
+
+/// A line for each of the first, and their number. If no address is known, the last line has that for all of them.
+fn others(others: &[Suspect], triage: &Triage, scene: &Scene<'_>) -> Vec<String> {
+    let is_unknown = |of: &&Suspect| of.addresses.is_empty();
+    let count = others.len() + triage.further;
+    let unknown = others.iter().filter(is_unknown).count() + triage.further_unknown;
+    let are_unknown = count > 1 && unknown == count;
+    let mut lines: Vec<String> =
+        others.iter().take(MAX_OTHERS).map(|other| line(other, are_unknown, scene)).collect();
+    let all = are_unknown.then(|| format!("all {count} addresses are unknown"));
+    let unlisted = unknown.saturating_sub(others.iter().take(MAX_OTHERS).filter(is_unknown).count());
+    let unshown = count.checked_sub(MAX_OTHERS);
+    let some = |more: String| match unlisted {
+        0 => more,
+        count if count > 1 && Some(count) == unshown => format!("{more}, all with unknown addresses"),
+        1 => format!("{more}, 1 of them with an unknown address"),
+        count => format!("{more}, {count} of them with unknown addresses"),
+    };
+    lines.extend(match (words::more(count, MAX_OTHERS), all) {
+        (Some(more), Some(all)) => Some(format!("{more}; {all}")),
+        (Some(more), None) => Some(some(more)),
+        (None, all) => all,
+    });
+    lines
 }
 
 fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
@@ -34,7 +58,7 @@ fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
         suspect.access.bytes.map_or_else(String::new, |bytes| format!(" of {}", counted(bytes, "byte")));
     let distance = match suspect.distance {
         0 => "at the PC".to_owned(),
-        count => format!("{} before the PC", counted(count, "instruction")),
+        count => whole(&format!("{} before the PC", counted(count, "instruction"))),
     };
     let text = &suspect.text;
     page.row("Access", &format!("{kind}{size}: {text} at {:#x}, {distance}", suspect.instruction));
@@ -48,7 +72,7 @@ fn of_suspect(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
     page.list("Also", words::patterns(&suspect.patterns).into_iter().skip(1));
     // The row of the address has the reason of an unknown one.
     let unknown = suspect.unknown.as_ref().map(|of| of.reason.to_string());
-    let reasons = suspect.evidence.iter().map(ToString::to_string);
+    let reasons = suspect.evidence.iter().map(|reason| reason.of(suspect));
     let reasons: Vec<String> = reasons.filter(|reason| Some(reason) != unknown.as_ref()).collect();
     page.list(
         "Because",
@@ -68,7 +92,7 @@ fn addresses(suspect: &Suspect, scene: &Scene<'_>, page: &mut Page) {
     } else {
         let each = all.iter().take(MAX_ADDRESSES).map(|of| {
             let lane = of.lane.map_or_else(String::new, |lane| format!("lane {lane}: "));
-            format!("{lane}{:#x}", of.address)
+            whole(&format!("{lane}{:#x}", of.address))
         });
         let more = words::more(all.len(), MAX_ADDRESSES);
         let text = each.chain(more).collect::<Vec<_>>().join(", ");
@@ -110,8 +134,10 @@ fn stride(suspect: &Suspect) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{:#x} in lane {from} to {:#x} in lane {to}, {by:+} bytes from lane to lane",
-        first.address, last.address
+        "{:#x} in lane {from} to {:#x} in lane {to}, {by:+} {} from lane to lane",
+        first.address,
+        last.address,
+        plural(usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX), "byte", "bytes")
     ))
 }
 
@@ -175,14 +201,27 @@ fn memory(of: &Neighbour, suspect: &Suspect) -> String {
 }
 
 /// `flat_load_dword v1, v[2:3] at 0x7f0000102614, saxpy.hip:53`; with its certainty if that is more than possible, and
-/// with its address if that is known.
-fn line(suspect: &Suspect, scene: &Scene<'_>) -> String {
+/// with its address. `are_unknown`: another line has that no address is known.
+fn line(suspect: &Suspect, are_unknown: bool, scene: &Scene<'_>) -> String {
     let certainty = match suspect.confidence {
         Confidence::Possible => String::new(),
         more => format!("{}: ", words::certainty(more)),
     };
     let place = words::place(&suspect.at).map_or_else(String::new, |place| format!(", {place}"));
     let address = words::addresses(&suspect.addresses, |space| scene.space(suspect.wave, space));
-    let address = address.map_or_else(String::new, |address| format!(", address {address}"));
+    let address = match address {
+        Some(address) => format!(", {}", whole(&format!("{} {address}", addresses_noun(suspect)))),
+        None if are_unknown => String::new(),
+        None => format!(", {}", whole("address unknown")),
+    };
     format!("{certainty}{} at {:#x}{place}{address}", suspect.text, suspect.instruction)
+}
+
+/// `address` of one, `addresses` of several.
+fn addresses_noun(suspect: &Suspect) -> &'static str {
+    let first = suspect.addresses.first().map(|of| of.address);
+    match suspect.addresses.iter().all(|of| Some(of.address) == first) {
+        true => "address",
+        false => "addresses",
+    }
 }

@@ -1,5 +1,7 @@
 //! The first sentence: cause, kernel, access, lanes, place, certainty.
 
+use std::borrow::Cow;
+
 use super::layout::whole;
 use super::{cause, hang, words};
 use crate::capture::{Fault, PAGE};
@@ -52,11 +54,14 @@ fn off_page(suspect: &Suspect) -> Option<String> {
 }
 
 /// The source line below the sentence, with its number.
-pub(super) fn source_line(triage: &Triage) -> Option<String> {
+pub(super) fn source_line(triage: &Triage, scene: &Scene<'_>) -> Option<String> {
+    let of_stop = || triage.waves.chosen.filter(|_| triage.waves.faulted > 0).map(|wave| scene.place(wave));
     let at = match &triage.cause {
-        Some(Cause::Memory) => &triage.suspects.first().filter(|suspect| !suspect.is_good())?.at,
-        Some(cause) => cause::place(cause)?,
-        None => return None,
+        Some(Cause::Memory) => {
+            Cow::Borrowed(&triage.suspects.first().filter(|suspect| !suspect.is_good())?.at)
+        }
+        Some(cause) => Cow::Borrowed(cause::place(cause)?),
+        None => Cow::Owned(of_stop()?),
     };
     Some(format!("{}  {}", at.line?, at.text.as_deref()?.trim()))
 }
@@ -162,8 +167,12 @@ fn of_fault(triage: &Triage, scene: &Scene<'_>) -> String {
     };
     match (chosen, reported) {
         (Some(info), reported) => {
-            let at = reported.and_then(|fault| fault.address).map(|at| format!(", address {:#x}", at.start));
-            format!("{subject}: {} in wave {}{}", info.cause, info.id, at.unwrap_or_default())
+            let address = reported.and_then(|fault| fault.address);
+            let address = address.map_or_else(String::new, |at| format!(", address {:#x}", at.start));
+            let at = scene.place(info.wave);
+            let at = words::place(&at).filter(|_| at.line.is_some());
+            let at = at.map_or_else(String::new, |place| format!(" at {}", whole(&place)));
+            format!("{subject}: {} in wave {}{at}{address}", info.cause, info.id)
         }
         (None, Some(fault)) => format!("{subject}: {}", fault::sentence(fault)),
         (None, None) => format!("{subject}: a fault"),

@@ -17,6 +17,7 @@ use super::{Cause, Triage};
 use crate::notation::{counted, plural};
 use crate::report::{self, Style, fault};
 use headline::headline;
+use layout::whole;
 pub use layout::{Page, Row};
 pub(crate) use layout::{plain, wrapped};
 
@@ -46,13 +47,17 @@ pub fn page(triage: &Triage, scene: &Scene<'_>, command: &dyn Fn(&Step) -> Optio
     let mut page = Page {
         headline: headline(triage, scene),
         is_alarm: triage.cause.is_some(),
-        source: headline::source_line(triage),
+        source: headline::source_line(triage, scene),
         rows: Vec::new(),
     };
     match &triage.cause {
         Some(Cause::Memory) => access::rows(triage, scene, &mut page),
         Some(cause) => cause::rows(cause, triage, scene, &mut page),
-        None => {}
+        None => {
+            if let Some(wave) = triage.waves.chosen.filter(|_| triage.waves.faulted > 0) {
+                lanes::rows(&scene.lanes(wave), None, &mut page);
+            }
+        }
     }
     reports(triage, &mut page);
     stops(triage, &mut page);
@@ -89,7 +94,7 @@ fn stops(triage: &Triage, page: &mut Page) {
     }
     let mut text = format!("{} of {} faulted", stops.faulted, counted(stops.asked, "wave"));
     if stops.pcs.len() > 1 {
-        let each = stops.pcs.iter().take(MAX_PCS).map(|(pc, count)| format!("{count} at {pc}"));
+        let each = stops.pcs.iter().take(MAX_PCS).map(|(pc, count)| whole(&format!("{count} at {pc}")));
         text += &format!(" ({}", each.collect::<Vec<_>>().join(", "));
         if let Some(more @ 1..) = stops.pcs.len().checked_sub(MAX_PCS) {
             text += &format!(" and {more} more {}", plural(more, "PC", "PCs"));
@@ -97,7 +102,7 @@ fn stops(triage: &Triage, page: &mut Page) {
         text.push(')');
     }
     if stops.bystanders > 0 {
-        text += &format!(", {} did not", stops.bystanders);
+        text += &format!(", {}", whole(&format!("{} did not", stops.bystanders)));
     }
     if stops.unknown > 0 {
         text += &format!(", {} with an unknown stop reason", stops.unknown);

@@ -1,5 +1,7 @@
 //! Pages of hand-made analyses over the demo: 8 waves of saxpy in 4 work-groups; lanes 0-24 of wave 1 are active.
 
+mod others;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -127,8 +129,8 @@ saxpy reads x[1024] (i = 1024, n = 1024), right past the end of x: lane 24 of
 wave 1, saxpy.hip:54 (likely)
     54  float xi = x[i];
 
-Access    load of 4 bytes: flat_load_dword v2, v[0:1] at 0x7f0000102790, 1
-          instruction before the PC
+Access    load of 4 bytes: flat_load_dword v2, v[0:1] at 0x7f0000102790,
+          1 instruction before the PC
 Address   0x7f0000201000 in lane 24
 Pointer   x = 0x7f0000200000 (argument), elements of 4 bytes; index i = 1024;
           n = 1024 (argument)
@@ -187,14 +189,14 @@ fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
         "24 of wave 1 and 4 more waves, saxpy.hip:54 (possible, one of 2 accesses)",
         "          unknown in lanes 0-1: v[0:1] was overwritten at 0x7f0000102794",
         "Others    global_store_dword v[2:3], v1, off at 0x7f0000102790, saxpy.hip:57,",
-        "          address 0x10 to 0x20",
+        "          addresses 0x10 and 0x20",
         "Lanes     ??++++++++++++++++++++++X.......................................",
         "          X at most: 24   ? unknown address: 0-1   + active: 2-23",
         "          . inactive: 25-63",
         "Report    read of page 0x7f0000201000: page not present or supervisor privilege;",
         "          reported by the kernel log",
-        "Waves     5 of 8 waves faulted (3 at 0x7f0000102798, 2 at 0x7f00001027a0), 2 did",
-        "          not, 1 with an unknown stop reason",
+        "Waves     5 of 8 waves faulted (3 at 0x7f0000102798, 2 at 0x7f00001027a0),",
+        "          2 did not, 1 with an unknown stop reason",
     ] {
         assert!(page.lines().any(|own| own == line), "{line}\n\n{page}");
     }
@@ -209,8 +211,8 @@ fn accesses_without_a_bad_address_are_not_blamed() {
     (first.confidence, first.evidence) = (Confidence::Possible, vec![Evidence::NothingBad]);
     triage.further = 2;
     let page = page(&triage);
-    let sentence = "saxpy: memory violation (page fault) in wave 1, by an unknown access: no bad address in 3 accesses before \
-                    the PC";
+    let sentence = "saxpy: memory violation (page fault) in wave 1 at saxpy.hip:54, by an unknown access: no bad \
+                    address in 3 accesses before the PC";
     assert_eq!(page.split("\n\n").next().unwrap().replace('\n', " "), sentence);
     assert!(!page.contains('X') && page.contains("+ active: 0-24"), "{page}");
 }
@@ -226,8 +228,8 @@ fn accesses_off_the_reported_page_are_not_blamed() {
     for (page_of, words) in [(Some(0x0dea_d000), "the reported page 0xdead000"), (None, "a reported page")] {
         triage.suspects[0].evidence = vec![Evidence::OffPage { page: page_of }];
         let page = page(&triage);
-        let sentence =
-            format!("saxpy: memory violation (page fault) in wave 1: no examined access leads to {words}");
+        let fault = "saxpy: memory violation (page fault) in wave 1 at saxpy.hip:54";
+        let sentence = format!("{fault}: no examined access leads to {words}");
         assert_eq!(page.split("\n\n").next().unwrap().replace('\n', " "), sentence);
         assert!(page.contains("\nAccess    load of 4 bytes"), "{page}");
         assert!(!page.contains('X') && page.contains("+ active: 0-24"), "{page}");
@@ -575,5 +577,8 @@ fn json_has_the_members_of_the_schema() {
 fn a_fault_without_a_cause_is_a_fault() {
     let waves = Stops { faulted: 1, chosen: Some(WaveId(0)), ..Stops::default() };
     let page = page(&Triage { waves, ..Triage::default() });
-    assert_eq!(page.lines().next(), Some("saxpy: memory violation (page fault) in wave 1"));
+    assert_eq!(page.lines().next(), Some("saxpy: memory violation (page fault) in wave 1 at saxpy.hip:54"));
+    // Variables and instructions of the wave are of use, not the groups of all waves.
+    assert!(page.contains("\nLanes     ++++"), "{page}");
+    assert!(page.contains("\nNext      Locals {") && !page.contains("Groups"), "{page}");
 }

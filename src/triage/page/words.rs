@@ -66,20 +66,52 @@ pub(super) fn certainty(confidence: Confidence) -> &'static str {
     }
 }
 
-/// `0x7f0000201000`, `local+0x10`, or the first and last of several.
+/// Maximum number of addresses without a rule in a list.
+const MAX_ADDRESSES: usize = 2;
+
+/// `0x7f0000201000`, `local+0x10`; `0x1000..0x103c (+4)` if all steps are equal; else the first ones of a list.
 pub(super) fn addresses(
     addresses: &[AddressOf],
     space: impl Fn(AddressSpace) -> Option<String>,
 ) -> Option<String> {
     let of = addresses.first()?;
-    let all = || addresses.iter().filter(|other| other.space == of.space).map(|of| of.address);
-    let (first, last) = (all().min()?, all().max()?);
+    let mut all: Vec<u64> = Vec::new();
+    for address in addresses.iter().filter(|other| other.space == of.space).map(|of| of.address) {
+        // Lanes of one address are neighbours, or their list has no rule.
+        if all.last() != Some(&address) {
+            all.push(address);
+        }
+    }
     let space = space(of.space).map_or_else(String::new, |name| format!("{name}+"));
-    Some(if first == last {
-        format!("{space}{first:#x}")
-    } else {
-        format!("{space}{first:#x} to {space}{last:#x}")
-    })
+    if let ([first, .., last], Some(step)) = (all.as_slice(), step(&all).filter(|_| all.len() > 2)) {
+        return Some(format!("{space}{first:#x}..{space}{last:#x} ({step:+})"));
+    }
+    all.sort_unstable();
+    all.dedup();
+    let mut items: Vec<String> =
+        all.iter().take(MAX_ADDRESSES).map(|address| format!("{space}{address:#x}")).collect();
+    items.extend(
+        all.len().checked_sub(MAX_ADDRESSES).filter(|more| *more > 0).map(|more| format!("{more} more")),
+    );
+    Some(joined(&items))
+}
+
+/// The difference of neighbours, if it is the same everywhere.
+fn step(all: &[u64]) -> Option<i64> {
+    let mut steps = all.windows(2).map(|pair| match pair {
+        [one, next] => next.wrapping_sub(*one).cast_signed(),
+        _ => 0,
+    });
+    let first = steps.next()?;
+    steps.all(|step| step == first).then_some(first)
+}
+
+/// `a`, `a and b`, `a, b and c`
+fn joined(items: &[String]) -> String {
+    match items {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        items => items.concat(),
+    }
 }
 
 /// An allocation: its name, else its bounds.
@@ -107,21 +139,23 @@ pub(super) fn patterns(all: &[PatternOf]) -> Vec<String> {
                         "a 32-bit overflow of index times size, or bit {bit} flipped: {meant:#x} is in memory"
                     ));
                 }
-                None => texts.push(pattern(&of.pattern)),
+                None => texts.push(pattern(of)),
             },
             Pattern::FlippedBit { meant, .. } if joined == Some(meant) => {}
-            _ => texts.push(pattern(&of.pattern)),
+            _ => texts.push(pattern(of)),
         }
     }
     texts
 }
 
 /// A pattern as the end of a sentence about an access.
-pub(super) fn pattern(pattern: &Pattern) -> String {
-    match pattern {
+fn pattern(of: &PatternOf) -> String {
+    match &of.pattern {
         Pattern::Null { offset: 0, .. } => "a null pointer".to_owned(),
         Pattern::Null { offset, .. } => format!("a null pointer plus {offset:#x}"),
-        Pattern::NonCanonical => "a non-canonical address".to_owned(),
+        Pattern::NonCanonical => {
+            plural(of.lanes.count().max(1), "a non-canonical address", "non-canonical addresses").to_owned()
+        }
         Pattern::Wrapped32 { meant, .. } => {
             format!("a 32-bit overflow of index times size ({meant:#x} is in memory)")
         }
@@ -155,3 +189,7 @@ pub(super) fn pattern(pattern: &Pattern) -> String {
         Pattern::LargeIndex { index } => format!("the large index {index}"),
     }
 }
+
+#[cfg(test)]
+#[path = "words_tests.rs"]
+mod tests;

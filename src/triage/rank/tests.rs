@@ -185,7 +185,6 @@ fn the_only_known_candidate_of_a_page_is_named() {
     let (names, certainty) = ranked(&text, [Fine, Unknown, Fine], true, |_| {});
     assert_eq!((names[0].as_str(), certainty), ("v2", Confidence::Likely));
     assert_eq!(ranked(&text, [Fine, Unknown, Fine], false, |_| {}).1, Confidence::Possible);
-    assert!(Evidence::OnlyOne.to_string().contains("no other access"));
 }
 
 /// The reasons of an access on the page, the farthest of a code.

@@ -99,6 +99,8 @@ pub(super) enum Gap {
     Distance,
     /// The first decoded instruction at this address is not the function's start.
     Start(u64),
+    /// The function that holds this address is unknown.
+    NoFunction(u64),
     /// The caller of the function at this address is unknown.
     Caller(u64),
     /// A call at this address: the accesses of the callee are unknown.

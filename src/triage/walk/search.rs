@@ -68,9 +68,19 @@ pub(in crate::triage) fn search(
     let graph = Graph { listings, calls, has_kernel: has_kernel && is_complete, branches };
     let start = listing.index(pc).map(|index| Node { listing: 0, index });
     let Some(start) = start else {
-        return Paths { graph, steps: Vec::new(), candidates: Vec::new(), gaps: vec![Gap::Start(pc)] };
+        return Paths {
+            graph,
+            steps: Vec::new(),
+            candidates: Vec::new(),
+            gaps: vec![start_gap(listing, pc)],
+        };
     };
     graph.walk(start, work)
+}
+
+/// The gap before an address that is not the function's start.
+fn start_gap(listing: &Listing, at: u64) -> Gap {
+    if listing.function.is_some() { Gap::Start(at) } else { Gap::NoFunction(at) }
 }
 
 fn branches(listing: &Listing) -> HashMap<u64, Vec<usize>> {
@@ -104,7 +114,7 @@ impl Graph {
                 edges.push(Edge { node: before, is_taken: false });
             }
         } else if !listing.has_start() {
-            gap = Some(Gap::Start(one.address));
+            gap = Some(start_gap(listing, one.address));
         } else if let Some(call) = self.calls.get(node.listing) {
             let node = Node { listing: node.listing + 1, index: *call };
             edges.push(Edge { node, is_taken: true });

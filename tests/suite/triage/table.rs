@@ -91,7 +91,7 @@ pub(super) fn describe(found: &Triage) -> String {
         format!("cause {:?}", found.cause.as_ref().map(std::mem::discriminant).map(|_| name(found)));
     for suspect in found.suspects.iter().take(3) {
         let lanes: Vec<u8> = suspect.lanes.iter().map(|lane| lane.0).collect();
-        let evidence: Vec<String> = suspect.evidence.iter().map(ToString::to_string).collect();
+        let evidence: Vec<String> = suspect.evidence.iter().map(|reason| reason.of(suspect)).collect();
         write!(
             text,
             "\n    {:#x} {} [{:?}] lanes {lanes:?} of wave {}: {}",

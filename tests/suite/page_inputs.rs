@@ -1,0 +1,260 @@
+//! The page of captures with missing data, its options, and logs from pipes and terminals.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use lanescope::triage::MissingData;
+use serde_json::{Value, json};
+
+use crate::cli::text;
+use crate::dwarf::root;
+
+const COLUMNS: usize = 80;
+/// A wave of a core whose values are in doubt; the dump has a warning of more than a line.
+const CORE: &str = "tests/fixtures/gpucore/gfx1100.core";
+/// A halt without a reason at line 23 (expected/lds-gfx90a-O0.json).
+const HALT: &str = "tests/fixtures/dumps/lds-gfx90a-O0";
+/// A wave without code.
+const NO_CODE: &str = "tests/fixtures/logs/agent-2018.log";
+/// A wave with the bytes at its PC, and without a code object.
+const NO_FUNCTION: &str = "tests/fixtures/logs/umr-columns.txt";
+/// The demo's dispatch without its report.
+const UNREPORTED: &str = "tests/fixtures/dumps/saxpy-gfx90a-O0";
+const REPORT: &str = "tests/fixtures/logs/faults/rocr.log";
+
+fn program(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    command.args(words).current_dir(root()).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
+    command
+}
+
+fn output(words: &[&str]) -> Output {
+    program(words).output().unwrap()
+}
+
+fn page(words: &[&str]) -> String {
+    let output = output(words);
+    assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn missing(dump: &str) -> Vec<Value> {
+    let answer: Value = serde_json::from_str(&page(&["triage", "--json", dump])).unwrap();
+    answer["missing"].as_array().unwrap().iter().map(|one| one["missing"].clone()).collect()
+}
+
+/// The commands of the row `Next`.
+fn next(page: &str) -> Vec<Vec<String>> {
+    let commands = page.lines().map(|line| line.trim_start_matches("Next").trim_start());
+    let commands = commands.filter_map(|line| line.strip_prefix("lanescope "));
+    commands.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn a_halt_without_a_reason_has_its_line_and_the_missing_reason() {
+    let text = page(&[HALT]);
+    assert!(text.starts_with("lds: fatal halt in wave 2 at lds.cl:23\n"), "{text}");
+    assert!(text.contains("\nMissing   the reason of the halt: add the program's output"), "{text}");
+    assert_eq!(missing(HALT), [json!("stop_reason")]);
+    let first = next(&text);
+    assert_eq!(first[0][..1], ["locals"], "{text}");
+    // A report has the reason.
+    let reported = page(&["triage", HALT, "--log", REPORT]);
+    assert!(!reported.contains("the reason of the halt"), "{reported}");
+}
+
+#[test]
+fn missing_code_has_its_option() {
+    let text = page(&[NO_CODE]).replace("\n          ", " ");
+    assert!(
+        text.contains("Missing   the code at 0x1101f0b1a4: add its code object with --code-object FILE"),
+        "{text}"
+    );
+    // The report has the page.
+    assert_eq!(missing(NO_CODE), [json!("code_object")]);
+    // The log has the instruction at the PC alone.
+    let text = page(&[NO_FUNCTION]).replace("\n          ", " ");
+    let row = "the function at 0x1000e10d0: earlier accesses are no candidates; add its code object with --code-object";
+    assert!(text.contains(row), "{text}");
+    assert!(missing(NO_FUNCTION).contains(&json!("function")));
+}
+
+/// A wave without a PC has no accesses: the page has the reason.
+#[test]
+fn a_faulted_wave_without_a_pc_has_the_missing_pc() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("dump.toml");
+    let head = "format = 1\nagent = [{ id = 1, target = \"gfx90a\" }]\n";
+    let wave = "[[wave]]\nid = 1\nagent = 1\nstop = [\"memory_violation\"]\nregisters = { exec = 1 }\n";
+    fs::write(&dump, format!("{head}{wave}")).unwrap();
+    let dump = dump.to_str().unwrap();
+    assert!(missing(dump).contains(&json!("wave_pcs")), "{:?}", missing(dump));
+    let text = page(&[dump]).replace("\n          ", " ");
+    assert!(text.contains("the PC of 1 wave: its state and accesses are unknown "), "{text}");
+    // A hang counts the same wave.
+    let hang = page(&["triage", "--hang", dump]);
+    assert_eq!(hang.matches("the PC of 1 wave").count(), 1, "{hang}");
+}
+
+#[test]
+fn next_commands_have_answers() {
+    let dumps = [
+        HALT,
+        NO_CODE,
+        CORE,
+        "tests/fixtures/gpucore/gfx90a-split.core",
+        "tests/fixtures/logs/agent-plain.log",
+        "tests/fixtures/logs/agent-kernargs.log",
+        NO_FUNCTION,
+    ];
+    for dump in dumps {
+        let commands = next(&page(&[dump]));
+        assert!(commands.iter().any(|words| words[0] == "serve"), "{dump}: {commands:?}");
+        for words in commands.iter().filter(|words| words[0] != "serve") {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let found = output(&words);
+            assert!(found.status.success(), "{words:?}: {}", text(&found.stderr));
+            let shown = text(&found.stdout);
+            assert!(words[0] != "disassemble" || shown.contains("=> 0x"), "{words:?}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn pages_of_several_waves_fit_the_columns() {
+    let text = page(&["triage", CORE, "--wave", "1-2"]);
+    for line in text.lines().filter(|line| !line.contains("  lanescope ")) {
+        assert!(line.chars().count() <= COLUMNS, "{line}");
+    }
+    assert_eq!(text.matches("wave 1 has unchecked values").count(), 1, "{text}");
+}
+
+/// Bad options are reported before the dump is read.
+#[test]
+fn bad_options_come_before_warnings() {
+    for (words, status) in [
+        (&["triage", CORE, "--wave", "x"][..], 2),
+        (&["waves", CORE, "--wave", "2-1"], 2),
+        (&["slim", CORE, "--wave", "1,"], 2),
+        (&["locals", CORE, "--workgroup", "0/1", "--work-item", "0"], 1),
+        (&["export", CORE, "--workgroup", "0", "--work-item", "(0)[1]"], 1),
+        (&["serve", CORE, "--source-map", "x"], 1),
+        (&["view", CORE, "-o", "view", "--source-map", "x"], 1),
+    ] {
+        let refused = output(words);
+        let error = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(status), "{words:?}: {error}");
+        assert!(!error.contains("warning:"), "{words:?}: {error}");
+    }
+    assert!(text(&output(&["waves", CORE]).stderr).contains("warning:"));
+}
+
+#[test]
+fn warnings_without_a_terminal_are_lines_of_80_columns() {
+    let short = text(&output(&["triage", CORE]).stderr);
+    assert!(short.starts_with("warning: gfx1100.core: queue 1: "), "{short}");
+    assert!(short.lines().all(|line| line.chars().count() <= COLUMNS), "{short}");
+    let whole = text(&output(&["triage", CORE, "--verbose"]).stderr);
+    assert!(whole.lines().any(|line| line.chars().count() > 200), "{whole}");
+}
+
+/// The demo's dispatch with a log: the report, from standard input and from a named pipe.
+#[test]
+fn logs_come_from_standard_input_and_pipes() {
+    let report = fs::read(root().join(REPORT)).unwrap();
+    let expected = page(&["triage", UNREPORTED, "--log", REPORT]);
+    let unfolded = |page: &str| page.replace("\n          ", " ");
+    assert!(unfolded(&expected).contains("reported by ROCm's runtime"), "{expected}");
+    let mut child = program(&["triage", UNREPORTED, "--log", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&report).unwrap();
+    let piped = child.wait_with_output().unwrap();
+    assert!(piped.status.success());
+    // The next commands name a file.
+    let own = unfolded(&text(&piped.stdout))
+        .replace("standard input", REPORT)
+        .replace("--log FILE", &format!("--log {REPORT}"));
+    assert_eq!(own, unfolded(&expected));
+    assert_eq!(text(&piped.stderr), "", "a pipe needs no note");
+
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let to = fifo.clone();
+    let writer = std::thread::spawn(move || fs::write(to, report).unwrap());
+    let path = fifo.to_str().unwrap();
+    let found = page(&["triage", UNREPORTED, "--log", path]);
+    writer.join().unwrap();
+    assert_eq!(unfolded(&found).replace(path, REPORT), unfolded(&expected));
+}
+
+/// A terminal as standard input: a note precedes the wait. Python opens the terminal.
+#[test]
+fn a_terminal_as_log_has_a_note() {
+    let script = "
+import os, pty, subprocess, sys
+master, slave = pty.openpty()
+child = subprocess.Popen(sys.argv[1:], stdin=slave, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+first = child.stderr.readline()
+os.write(master, b'\\n\\x04')
+rest = child.stderr.read()
+sys.stdout.buffer.write(first + rest)
+sys.exit(child.wait())
+";
+    let words = ["-c", script, env!("CARGO_BIN_EXE_lanescope"), "triage", UNREPORTED, "--log", "-"];
+    let mut python = Command::new("python3");
+    let found = python.args(words).current_dir(root()).stdin(Stdio::null()).output().unwrap();
+    let said = text(&found.stdout);
+    assert!(found.status.success(), "{said}{}", text(&found.stderr));
+    assert!(said.starts_with("note: reading a log from standard input; Ctrl-D ends it\n"), "{said}");
+}
+
+/// `info` with a fault of a log: in a terminal its lines are folded to the columns.
+#[test]
+fn info_folds_faults_in_a_terminal() {
+    let script = "
+import fcntl, os, pty, struct, subprocess, sys, termios
+master, slave = pty.openpty()
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 80, 0, 0))
+child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL)
+os.close(slave)
+text = b''
+while True:
+    try:
+        part = os.read(master, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    text += part
+sys.stdout.buffer.write(text)
+sys.exit(child.wait())
+";
+    let words = ["-c", script, env!("CARGO_BIN_EXE_lanescope"), "info", UNREPORTED, "--log", REPORT];
+    let mut python = Command::new("python3");
+    let python = python.args(words).current_dir(root()).env("NO_COLOR", "1").env("TERM", "xterm");
+    let found = python.stdin(Stdio::null()).output().unwrap();
+    assert!(found.status.success(), "{}", text(&found.stderr));
+    let shown = text(&found.stdout).replace('\r', "");
+    assert!(shown.lines().all(|line| line.chars().count() <= COLUMNS), "{shown}");
+    let piped = page(&["info", UNREPORTED, "--log", REPORT]);
+    let fault = piped.lines().find(|line| line.starts_with("fault: ")).unwrap();
+    assert!(fault.chars().count() > COLUMNS, "{fault}");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&shown).contains(&words(fault)), "{shown}");
+}
+
+/// docs/triage.md lists all names of missing data.
+#[test]
+fn the_page_of_triage_lists_all_missing_data() {
+    let docs = fs::read_to_string(root().join("docs/triage.md")).unwrap();
+    let section = docs.split("\n### Missing data\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let rows: Vec<&str> = rows.filter(|name| *name != "missing").collect();
+    assert_eq!(rows, MissingData::NAMES);
+}
