@@ -336,14 +336,16 @@ fn launch_failure(_: &[u8], _: usize) -> Option<Row> {
 }
 
 /// ``scale.hip:12: void scale(int *): Device-side assertion `i < n' failed.`` of HIP's device code,
-/// ``a.c:12: void f(void): Assertion `i < n` failed.`` of LLVM's device library, and HIP's error 710. C libraries of hosts
-/// end the condition with an apostrophe.
+/// ``a.c:12: void f(void): Assertion `i < n` failed.`` of LLVM's device library, with a message
+/// ``Assertion message (`i < n`) failed.``, and HIP's error 710. C libraries of hosts end the condition with an
+/// apostrophe.
 fn assertion(text: &[u8], _: usize) -> Option<Row> {
     let is_error =
         || ["device-side assert triggered", "hipErrorAssert"].iter().any(|mark| find(text, mark).is_some());
     let fault = |source| Fault { kind: FaultKind::Assertion, source, ..Fault::default() };
     failed(text, ": Device-side assertion `", b"' failed.", FaultSource::Hip)
         .or_else(|| failed(text, ": Assertion `", b"` failed.", FaultSource::Offload))
+        .or_else(|| failed_with_message(text))
         .or_else(|| is_error().then(|| Row::Whole(fault(FaultSource::Hip))))
 }
 
@@ -366,8 +368,23 @@ fn file(text: &[u8]) -> Option<String> {
 /// A failed assertion: its place, `mark`, the condition, `end`.
 fn failed(text: &[u8], mark: &str, end: &[u8], source: FaultSource) -> Option<Row> {
     let at = find(text, mark)?;
-    let condition = name(from(text, at + mark.len()).trim_ascii_end().strip_suffix(end)?)?;
-    let before = text.get(..at)?;
+    let condition = from(text, at + mark.len()).trim_ascii_end().strip_suffix(end)?;
+    failed_at(text.get(..at)?, condition, source)
+}
+
+/// A failed assertion of LLVM's device library with a message: its place, the message, the condition in parentheses.
+/// Messages are free text, and C++ has no grave accents.
+fn failed_with_message(text: &[u8]) -> Option<Row> {
+    const MARK: &str = ": Assertion ";
+    let at = find(text, MARK)?;
+    let rest = from(text, at + MARK.len()).trim_ascii_end().strip_suffix(b"`) failed.")?;
+    let open = memchr::memmem::rfind(rest, b" (`")?;
+    failed_at(text.get(..at)?, from(rest, open + 3), FaultSource::Offload)
+}
+
+/// A failed assertion by the text before its wording and its condition.
+fn failed_at(before: &[u8], condition: &[u8], source: FaultSource) -> Option<Row> {
+    let condition = name(condition)?;
     // `FILE:LINE: FUNCTION`; names of functions have colons, too. A log may have a prefix before the file.
     let colons = || memchr::memchr_iter(b':', before);
     let number = colons().zip(colons().skip(1)).find_map(|(first, second)| {

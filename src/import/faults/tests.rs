@@ -553,6 +553,19 @@ fn failed_assertions_have_condition_and_place() {
     }
     let openmp = "a.c:7: void f(void): Assertion `p != NULL` failed.\r\n";
     assert_eq!(one(openmp), failed("p != NULL", "a.c", 7, "void f(void)", FaultSource::Offload));
+    // `ASSERT` of the device library itself has a message.
+    let place = "/llvm/State.cpp:101: void *alloc(unsigned long): Assertion ";
+    for message in ["unexpected team state", "a (nested) size (`bytes`) ends: bad"] {
+        let text = format!("{place}{message} (`Size <= (4 * kMax)`) failed.\n");
+        let wanted = failed(
+            "Size <= (4 * kMax)",
+            "/llvm/State.cpp",
+            101,
+            "void *alloc(unsigned long)",
+            FaultSource::Offload,
+        );
+        assert_eq!(one(&text), wanted, "{message}");
+    }
     for error in [error, "hipErrorAssert (710)\n", "CUDA error: device-side assert triggered\n"] {
         assert_eq!(one(error), of(FaultKind::Assertion, FaultSource::Hip));
     }
@@ -572,6 +585,9 @@ fn failed_assertions_have_condition_and_place() {
     for text in [
         "prog: a.c:7: f: Assertion `p' failed.\n",
         "a.c:7: f: Assertion `p\n",
+        "a.c:7: f: Assertion (`p`) failed.\n",
+        "a.c:7: f: Assertion m (`p`) succeeded.\n",
+        "a.c:7: f: Assertion m (`p') failed.\n",
         "FAILED assert x == 1\n",
         "Compile with `TORCH_USE_HIP_DSA` to enable device-side assertions.\n",
     ] {
