@@ -1,5 +1,6 @@
 //! The analysis: waves by their stops, suspected accesses, other causes, hangs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::hang::hang;
@@ -11,7 +12,7 @@ use super::survey::{Group, Stop, Survey};
 use super::walk::launch::Launches;
 use super::walk::look::Look;
 use super::walk::work::Work;
-use super::walk::{self, Caller, Paths, registers::Registers};
+use super::walk::{self, Callees, Caller, Paths, registers::Registers};
 use super::{Cause, Limit, MissingData, Suspect, Triage, causes, describe};
 use crate::capture::{Fault, FaultKind};
 use crate::debuginfo::demangle;
@@ -29,8 +30,8 @@ const RECOVERED: usize = 2;
 const ENOUGH_MATCHES: usize = 64;
 /// Maximum number of callers that paths follow.
 const MAX_CALLERS: usize = 4;
-/// Maximum number of suspects.
-const MAX_SUSPECTS: usize = 16;
+/// Maximum number of levels of calls that paths enter behind their return.
+const MAX_DEPTH: usize = 2;
 
 /// A question about a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,17 +95,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let places: Vec<CodeAt<'_>> = stacks.iter().flat_map(|stack| stack.places.iter().copied()).collect();
     code.prepare(&places);
     let work = Work::default();
-    let mut walks: Vec<Paths> = Vec::new();
-    let mut walked: Vec<&Stack<'_>> = Vec::new();
-    for stack in &stacks {
-        match stack.walk(code, &work) {
-            Ok(walk) => {
-                walks.push(walk);
-                walked.push(stack);
-            }
-            Err(missing) => add(&mut found.missing, missing),
-        }
-    }
+    let (walks, walked) = walks(&stacks, code, &work, &mut found.missing);
     let mut budget = MAX_LOOKS;
     let mut sighted = Vec::new();
     let has_page = groups.iter().any(|group| Judge::new(group.session, group.agent, faults).has_page());
@@ -123,11 +114,9 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
         add(&mut found.missing, MissingData::Limit(limit));
     }
     let is_whole = walks.len() == stopped.len() && budget > 0;
-    let mut suspects = rank::rank(sighted, has_page, is_whole);
-    found.further = suspects.len().saturating_sub(MAX_SUSPECTS);
-    let unknown = suspects.iter().skip(MAX_SUSPECTS).filter(|suspect| suspect.addresses.is_empty());
-    found.further_unknown = unknown.count();
-    suspects.truncate(MAX_SUSPECTS);
+    let rank::Ranked { mut suspects, further, further_unknown } = rank::rank(sighted, has_page, is_whole);
+    found.further = further;
+    found.further_unknown = further_unknown;
     for suspect in &mut suspects {
         if let Some(group) = groups.iter().find(|group| group.session.has_wave(suspect.wave)) {
             let at = &mut suspect.at;
@@ -151,6 +140,49 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     if !has_page && !groups.iter().all(|group| group.session.has_whole_map()) {
         add(&mut found.missing, MissingData::MemoryMap);
     }
+}
+
+/// The paths to the PCs of stacks, with the stack of each. They enter the callees of calls that returned; each level of
+/// calls needs one more run of the tool.
+fn walks<'s, 'a>(
+    stacks: &'s [Stack<'a>],
+    code: &mut Listings,
+    work: &Work,
+    missing: &mut Vec<MissingData>,
+) -> (Vec<Paths>, Vec<&'s Stack<'a>>) {
+    let mut found = Vec::new();
+    for stack in stacks {
+        match stack.walk(code, &Callees::new(), work) {
+            Ok(walk) => found.push((walk, stack, Callees::new())),
+            Err(error) => add(missing, error),
+        }
+    }
+    for _ in 0..MAX_DEPTH {
+        let mut called: Vec<(usize, u64, CodeAt<'a>)> = Vec::new();
+        for (index, (walk, stack, _)) in found.iter().enumerate() {
+            let (Some(first), session) = (stack.places.first(), stack.group.session) else { continue };
+            for (call, target) in walk.calls(session.kind().wave_size) {
+                called.extend(target.map(|address| (index, call, CodeAt { address, ..*first })));
+            }
+        }
+        code.prepare(&called.iter().map(|(_, _, at)| *at).collect::<Vec<_>>());
+        let mut entered = BTreeSet::new();
+        for (index, call, at) in called {
+            let listing =
+                code.around(at).and_then(Result::ok).filter(|listing| walk::can_enter(listing, at.address));
+            if let (Some(listing), Some((_, _, callees))) = (listing, found.get_mut(index)) {
+                callees.insert(call, listing);
+                entered.insert(index);
+            }
+        }
+        for index in entered {
+            let Some((walk, stack, callees)) = found.get_mut(index) else { continue };
+            if let Ok(again) = stack.walk(code, callees, work) {
+                *walk = again;
+            }
+        }
+    }
+    found.into_iter().map(|(walk, stack, _)| (walk, stack)).unzip()
 }
 
 /// Judges the accesses of a walk in the waves of a group.
@@ -236,7 +268,7 @@ impl<'a> Stack<'a> {
 
     /// # Errors
     /// The data without which no path is known.
-    fn walk(&self, code: &mut Listings, work: &Work) -> Result<Paths, MissingData> {
+    fn walk(&self, code: &mut Listings, callees: &Callees, work: &Work) -> Result<Paths, MissingData> {
         let mut listings: Vec<(Arc<Listing>, u64)> = Vec::new();
         for place in &self.places {
             match code.around(*place) {
@@ -268,7 +300,7 @@ impl<'a> Stack<'a> {
         };
         let callers: Vec<Caller> = callers.iter().map(caller).collect();
         let has_kernel = (self.has_kernel || is_kernel) && is_whole;
-        Ok(walk::search(listing, *pc, &callers, has_kernel, work))
+        Ok(walk::search_with(listing, *pc, &callers, callees, has_kernel, work))
     }
 }
 

@@ -289,6 +289,7 @@ fn poll(of: &PolledValue) -> PollJson {
         compared_with: of.compared.map(Hex),
         lanes: Lanes(of.lanes),
         name: of.name.clone(),
+        inferred: of.is_inferred,
     }
 }
 

@@ -11,6 +11,9 @@ use super::{Confidence, Evidence, MissingData, Suspect, UnknownAddressCause};
 use crate::units::WaveId;
 use std::collections::BTreeSet;
 
+/// Maximum number of suspects.
+const MAX_SUSPECTS: usize = 16;
+
 impl Sighting {
     /// The order of sightings, the best first.
     fn key(&self, candidate: &Candidate) -> impl Ord + use<> {
@@ -55,8 +58,18 @@ impl Sighted<'_> {
     }
 }
 
-/// Ranks accesses, the best first, and merges those of the same instruction.
-pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool, is_whole: bool) -> Vec<Suspect> {
+/// Ranked accesses.
+pub(super) struct Ranked {
+    /// The best ones, the best first.
+    pub(super) suspects: Vec<Suspect>,
+    /// Number of further ones, whose facts are not collected.
+    pub(super) further: usize,
+    /// Number of those without a known address.
+    pub(super) further_unknown: usize,
+}
+
+/// Ranks accesses, and merges those of the same instruction.
+pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool, is_whole: bool) -> Ranked {
     let mut all = all;
     all.retain(|one| !one.sightings.is_empty());
     for one in &mut all {
@@ -70,19 +83,27 @@ pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool, is_whole: bool) 
         (best.map(|best| best.key(one.candidate)), std::cmp::Reverse(one.waves))
     });
     let mut suspects: Vec<Suspect> = Vec::new();
+    let (mut further, mut further_unknown) = (BTreeSet::new(), 0);
     let certain = certain(&all, judge_has_page, is_whole);
     // Beside others, an access whose addresses are all known to be good is no suspect.
     let is_good = |one: &Sighted<'_>| one.sightings.iter().all(|sighting| sighting.is_good);
     let has_others = all.iter().any(|one| !is_good(one));
     for (index, one) in all.iter().enumerate().filter(|(_, one)| !has_others || !is_good(one)) {
         let Some(address) = one.address() else { continue };
+        let is_full = suspects.len() >= MAX_SUSPECTS;
         match suspects.iter_mut().find(|suspect| suspect.instruction == address) {
             Some(suspect) => {
                 let same = one.sightings.iter().filter(|sighting| is_same(suspect, sighting));
                 let same: Vec<WaveId> = same.map(|sighting| sighting.wave).collect();
                 suspect.also.extend(same);
             }
-            None => suspects.extend(one.suspect(if index == 0 { certain } else { Confidence::Possible })),
+            None if !is_full => {
+                suspects.extend(one.suspect(if index == 0 { certain } else { Confidence::Possible }));
+            }
+            None => {
+                let is_unknown = one.best().is_some_and(|best| best.addresses.is_empty());
+                further_unknown += usize::from(further.insert(address) && is_unknown);
+            }
         }
     }
     for suspect in &mut suspects {
@@ -90,7 +111,7 @@ pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool, is_whole: bool) 
             suspect.evidence.push(Evidence::OtherWaves(suspect.also.len()));
         }
     }
-    suspects
+    Ranked { suspects, further: further.len(), further_unknown }
 }
 
 /// Whether a sighting is by the evidence of a suspect.

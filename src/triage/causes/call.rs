@@ -1,4 +1,4 @@
-//! Constant arguments of a call: strings whose addresses the code before it computes from the PC.
+//! Constants of a call that the code before it computes from the PC: its target, and the addresses of strings.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -23,10 +23,10 @@ const MAX_STRING: usize = 1024;
 const CHUNK: usize = 64;
 
 /// A call in the code of a wave.
-pub(super) struct Call {
-    pub(super) listing: Arc<Listing>,
+pub(in crate::triage) struct Call {
+    pub(in crate::triage) listing: Arc<Listing>,
     /// The instruction of the call.
-    pub(super) index: usize,
+    pub(in crate::triage) index: usize,
 }
 
 impl Call {
@@ -37,17 +37,33 @@ impl Call {
         Some(source_at(session, function, call.file.as_ref().map(|file| file.to_string()), call.line))
     }
 
+    /// The address of the called function, if the code before the call computes it from the PC.
+    pub(in crate::triage) fn target(&self, size: WaveSize) -> Option<u64> {
+        let call = self.listing.instructions.get(self.index)?;
+        if call.target.is_some() {
+            return call.target;
+        }
+        let to = RegisterRange::parse(call.text.rsplit(',').next()?.trim())?;
+        let (targets, work) = (self.targets(), Cell::new(MAX_WORK));
+        let before = self.before(&targets, &work, size);
+        let dword = |index| before.dword(to.file, to.first.checked_add(index)?, LaneId(0)).map(u64::from);
+        (to.count == 2).then_some(())?;
+        Some(dword(0)? | dword(1)? << 32)
+    }
+
+    fn targets(&self) -> BTreeSet<u64> {
+        self.listing.instructions.iter().filter_map(|one| one.target).collect()
+    }
+
+    fn before<'a>(&'a self, targets: &'a BTreeSet<u64>, work: &'a Cell<usize>, size: WaveSize) -> Before<'a> {
+        Before { listing: &self.listing, targets, size, index: self.index, work }
+    }
+
     /// The string behind a pointer in the first two VGPRs, which hold the first argument; `None`: the code before the
     /// call does not show it.
     pub(super) fn string(&self, session: &dyn Inspect, info: &WaveInfo) -> Option<String> {
-        let targets = self.listing.instructions.iter().filter_map(|one| one.target).collect();
-        let before = Before {
-            listing: &self.listing,
-            targets: &targets,
-            size: info.kind.wave_size,
-            index: self.index,
-            work: &Cell::new(MAX_WORK),
-        };
+        let (targets, work) = (self.targets(), Cell::new(MAX_WORK));
+        let before = self.before(&targets, &work, info.kind.wave_size);
         let dword = |index| before.dword(RegisterFile::Vector, index, LaneId(0)).map(u64::from);
         let address = dword(0)? | dword(1)? << 32;
         string(session, info, address)

@@ -12,6 +12,7 @@ mod stops;
 #[cfg(test)]
 mod tests;
 
+pub(super) use call::Call;
 pub(super) use stops::StopKind;
 
 use super::listings::Listings;

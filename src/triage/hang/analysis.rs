@@ -21,7 +21,8 @@ const MAX_POLLING: usize = 1024;
 const MAX_POLLED: usize = 1 << 16;
 /// Maximum number of PCs whose code is analysed, the most frequent ones. The state of waves at others is unknown.
 const MAX_POSITIONS: usize = 4096;
-/// Maximum number of steps in the analysis of the values of all loops. Loops beyond it count as no polling loops.
+/// Maximum number of steps in the analysis of all loops: instructions of their bodies and of the paths to PCs, and steps
+/// for their values. Loops beyond it count as no loops.
 pub(super) const MAX_WORK: usize = 1 << 25;
 /// Maximum number of PCs that the first run of the tool decodes.
 const FIRST_PCS: usize = 8;
@@ -96,7 +97,11 @@ pub(in crate::triage) fn hang(
             let place = places.entry((index, info.agent, info.pc));
             let at = Arc::clone(place.or_insert_with(|| Arc::new(wait_place(&info, position))));
             let mut wait = WaveWait { wave: info.wave, state, at, polls: Vec::new() };
-            if let Some(position) = position.filter(|_| state == WaveState::Spinning) {
+            // A loop without an exit polls nothing.
+            let is_polling = |position: &&Position| {
+                matches!(position.place, CodePosition::Polling(_)) && state == WaveState::Spinning
+            };
+            if let Some(position) = position.filter(is_polling) {
                 if polling < MAX_POLLING && values > 0 {
                     polling += 1;
                     wait.polls = search.values(*session, &info, position, values);

@@ -42,7 +42,7 @@ struct Next {
 }
 
 impl<'a> Flow<'a> {
-    /// `work`: the steps left for the analysis of values in loops.
+    /// `work`: the steps left for the analysis of loops.
     pub(super) fn new(listing: &'a Listing, work: &'a Cell<usize>) -> Self {
         let next: Vec<Next> = (0..listing.instructions.len()).map(|at| Next::of(listing, at)).collect();
         let mut before = vec![Vec::new(); next.len()];
@@ -90,6 +90,7 @@ impl<'a> Flow<'a> {
         let mut seen = BTreeSet::from([start]);
         let mut open = VecDeque::from([start]);
         while let Some(at) = open.pop_front() {
+            self.spend(1)?;
             let next = self.next.get(at).filter(|next| !next.leaves && seen.len() <= MAX_LOOP)?;
             open.extend(next.within.iter().filter(|to| seen.insert(**to)));
         }
@@ -100,7 +101,8 @@ impl<'a> Flow<'a> {
     /// is its target, and all instructions that lead to the branch without passing the target.
     pub(super) fn loops(&self, of: usize) -> impl Iterator<Item = &Loop> {
         let all = self.loops.get_or_init(|| self.all_loops());
-        all.iter().filter(move |one| one.body.binary_search(&of).is_ok()).take(MAX_LOOPS)
+        let is_around = move |one: &&Loop| self.spend(1).is_some() && one.body.binary_search(&of).is_ok();
+        all.iter().filter(is_around).take(MAX_LOOPS)
     }
 
     /// The loops of a listing, the smallest first.
@@ -126,6 +128,7 @@ impl<'a> Flow<'a> {
         let mut seen = BTreeSet::from([start, end]);
         let mut open = vec![end];
         while let Some(at) = open.pop().filter(|_| seen.len() <= MAX_LOOP) {
+            self.spend(1)?;
             if at != start {
                 let before = self.before.get(at)?;
                 open.extend(before.iter().filter(|from| seen.insert(**from)));
@@ -166,6 +169,7 @@ impl<'a> Flow<'a> {
         let (mut seen, mut open) = (BTreeSet::from([start]), vec![start]);
         let (mut with, mut without) = (false, false);
         while let Some(at) = open.pop() {
+            self.spend(1)?;
             let before = self.before.get(at).filter(|_| seen.len() <= MAX_PATHS)?;
             // The first instruction: the entry, or the listing does not show the paths to it.
             without |= at == 0 || self.previous(at).is_none();

@@ -142,4 +142,7 @@ pub struct PolledValue {
     pub lanes: LaneSet,
     /// The variable or the expression that names it.
     pub name: Option<String>,
+    /// Whether the name is inferred: the debug information has no location of the variable, or the values alone lead to
+    /// the expression.
+    pub is_inferred: bool,
 }

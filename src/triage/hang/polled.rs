@@ -6,11 +6,12 @@ use super::PolledValue;
 use super::spin::{Compared, Poll};
 use super::state::{CodePosition, Position};
 use crate::arch::SpaceScope;
-use crate::isa::{Access, LaneAddress, ReadRegister as _, WaveContext, named_registers};
+use crate::isa::{Access, LaneAccess, LaneAddress, ReadRegister as _, WaveContext, named_registers};
 use crate::session::address::GLOBAL;
 use crate::session::print::{PartSort, PartsQuery, VariablePart};
-use crate::session::{Inspect, MemoryAddress, WaveInfo};
+use crate::session::{Inspect, MemoryAddress, Scope, ValueState, Variable, WaveInfo};
 use crate::triage::registers::{WaveRegisters, apertures};
+use crate::triage::source::Line;
 use crate::triage::walk::launch::Launches;
 use crate::triage::walk::registers::Registers;
 use crate::triage::walk::work::Work;
@@ -23,14 +24,16 @@ const MAX_NAMES: usize = 16;
 const MAX_RECOVERED: usize = 64;
 /// Maximum number of loads of a loop.
 const MAX_LOADS: usize = 32;
+/// Maximum number of frames whose variables are compared with a value in LDS: inlined calls are frames.
+const MAX_FRAMES: usize = 4;
 /// Maximum number of bytes of a polled value.
 const MAX_BYTES: u16 = 8;
 
 /// The search for the polled values of all waves.
 #[derive(Debug, Default)]
 pub(super) struct Search {
-    /// Expressions by PC and address.
-    names: HashMap<(u64, u64), Option<String>>,
+    /// Expressions by PC and address, and whether each is inferred.
+    names: HashMap<(u64, u64), Option<(String, bool)>>,
     recovered: usize,
     work: Work,
     /// Whether the addresses of some values stay unknown because of a limit.
@@ -66,6 +69,7 @@ impl Search {
                 let bytes = of.first().and_then(|of| of.bytes).unwrap_or(4).min(MAX_BYTES);
                 let lanes = of.iter().filter_map(|of| of.lane).map(|lane| LaneSet::one(lane).0);
                 let lanes = LaneSet(lanes.fold(0, |all, one| all | one));
+                let name = self.name(session, info, position, poll, access, of);
                 values.push(PolledValue {
                     address,
                     is_lds: is_lds(session, space),
@@ -73,7 +77,8 @@ impl Search {
                     value: read(session, place, bytes),
                     compared: compared(session, info, poll, lanes, bytes),
                     lanes,
-                    name: self.name(session, info, position, poll, access, of),
+                    is_inferred: name.as_ref().is_some_and(|(_, is_inferred)| *is_inferred),
+                    name: name.map(|(name, _)| name),
                 });
             }
         }
@@ -94,12 +99,7 @@ impl Search {
         if are_addresses_kept(position, poll.load) {
             let registers = WaveRegisters::new(session, info.wave);
             let context = WaveContext { arch: registers.arch(), exec, apertures: &apertures };
-            let each = access.addresses(&context, &registers).into_iter().filter_map(|one| {
-                let LaneAddress::Memory { space, address, global } = one.address else { return None };
-                let global = global.map(|address| address.0);
-                Some(AddressOf { lane: one.lane, space, address: address.0, global, bytes: one.bytes })
-            });
-            return each.collect();
+            return access.addresses(&context, &registers).into_iter().filter_map(known).collect();
         }
         // Unoptimised code loads the pointer again in each turn.
         self.recovered += 1;
@@ -110,20 +110,12 @@ impl Search {
         let launches = Launches::default();
         let registers = Registers::new(session, info.wave, &apertures, &launches, &self.work);
         let paths = position.paths(&self.work);
-        let load = position.listing.instructions.get(poll.load).map(|one| one.address);
-        let is_it = |address: Option<u64>| address.is_some() && address == load;
-        let candidate = paths
-            .candidates
-            .iter()
-            .find(|candidate| is_it(paths.instruction(candidate).map(|one| one.address)));
-        let looks = candidate.map(|candidate| paths.looks(candidate, &registers, true)).unwrap_or_default();
-        let found = looks.into_iter().map(|look| look.addresses).find(|found| !found.is_empty());
+        let found = position.route(poll.load).map(|route| paths.addresses_ahead(access, &route, &registers));
         self.is_cut |= self.work.has_cut_registers();
-        let is_active = |one: &AddressOf| one.lane.is_none_or(|lane| exec.contains(lane));
-        found.into_iter().flatten().filter(is_active).collect()
+        found.unwrap_or_default().into_iter().filter_map(known).collect()
     }
 
-    /// The expression of a polled value in the source.
+    /// The expression of a polled value in the source, and whether it is inferred.
     fn name(
         &mut self,
         session: &dyn Inspect,
@@ -132,7 +124,7 @@ impl Search {
         poll: &Poll,
         access: &Access,
         addresses: Vec<AddressOf>,
-    ) -> Option<String> {
+    ) -> Option<(String, bool)> {
         let one = position.listing.instructions.get(poll.load)?;
         let pc = info.pc?;
         let key = (one.address, addresses.first()?.address);
@@ -143,11 +135,16 @@ impl Search {
             return None;
         }
         if let Some(name) = variable(session, info, Pc(one.address), addresses.first()?) {
-            self.names.insert(key, Some(name.clone()));
-            return Some(name);
+            self.names.insert(key, Some((name.clone(), false)));
+            return Some((name, false));
         }
         let file = one.file.as_ref().map(ToString::to_string);
         let text = file.as_deref().zip(one.line).and_then(|(file, line)| session.source_line(file, line));
+        let named = text.as_deref().zip(addresses.first());
+        if let Some(name) = named.and_then(|(line, of)| without_location(session, info, line, of)) {
+            self.names.insert(key, Some((name.clone(), true)));
+            return Some((name, true));
+        }
         let lanes = addresses.iter().filter_map(|of| of.lane).map(|lane| LaneSet::one(lane).0);
         let mut polled = Suspect {
             wave: info.wave,
@@ -169,10 +166,17 @@ impl Search {
         };
         describe(session, &[], &mut polled);
         let term = polled.term.filter(|term| !term.is_inferred || term.alternatives.is_empty());
-        let name = term.map(|term| term.expression);
+        let name = term.map(|term| (term.expression, term.is_inferred));
         self.names.insert(key, name.clone());
         name
     }
+}
+
+/// The address of a lane's access, if known.
+fn known(one: LaneAccess) -> Option<AddressOf> {
+    let LaneAddress::Memory { space, address, global } = one.address else { return None };
+    let global = global.map(|address| address.0);
+    Some(AddressOf { lane: one.lane, space, address: address.0, global, bytes: one.bytes })
 }
 
 /// The variable, or the part of one, that is at an address.
@@ -195,6 +199,34 @@ fn variable(session: &dyn Inspect, info: &WaveInfo, at: Pc, of: &AddressOf) -> O
         part.values.iter().any(|value| value.space == space && holds(value.address))
     };
     parts.iter().find(is_it).map(|part| part.path.clone())
+}
+
+/// The variable that a line names and that has the size of a value in LDS, but no location: clang describes no
+/// locations of HIP's variables in LDS. `None`: none or several have these properties.
+fn without_location(session: &dyn Inspect, info: &WaveInfo, line: &str, of: &AddressOf) -> Option<String> {
+    if !is_lds(session, of.space) {
+        return None;
+    }
+    let lane = of.lane.or_else(|| info.exec?.first()).unwrap_or(LaneId(0));
+    let line = Line::new(line);
+    let bytes = of.bytes.map(u64::from)?;
+    let is_it = |one: &&Variable| {
+        let is_placed = one.lanes.iter().any(|of| !matches!(of.state, ValueState::OptimizedOut(_)));
+        let is_pointer = one.type_name.ends_with(['*', '&']);
+        let is_local = one.scope != Scope::Argument && !is_placed && !is_pointer;
+        is_local && one.size == Some(bytes) && line.has(&one.name)
+    };
+    session.next_question();
+    for frame in 0..MAX_FRAMES {
+        let found = session.locals(info.wave, LaneSet::one(lane), frame).ok()?;
+        let mut named = found.variables.iter().filter(is_it);
+        match (named.next(), named.next()) {
+            (Some(only), None) => return Some(only.name.clone()),
+            (None, _) => {}
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The number that the loop compares the loaded value with.

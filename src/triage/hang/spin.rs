@@ -4,7 +4,7 @@
 //! Registers follow from the instructions' texts. A slot of private memory that the loop stores to is like a register:
 //! unoptimised code keeps its variables there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
 use crate::isa::{
@@ -108,8 +108,8 @@ fn find_polls(flow: &Flow<'_>, body: &[usize]) -> Option<Vec<Poll>> {
     // Each step is compared with all others.
     flow.spend(body.len().saturating_mul(body.len()))?;
     let mut steps: Vec<Step> = body.iter().map(|index| Step::of(flow, *index)).collect::<Option<_>>()?;
-    name_slots(&mut steps);
-    let uses = Uses::of(&steps, flow);
+    name_slots(flow, &mut steps)?;
+    let uses = Uses::of(&steps, flow)?;
     let counters = uses.counters(&steps)?;
     let exits = flow.exits(body);
     let is_exit = |at: usize| steps.get(at).is_some_and(|step| exits.contains(&step.index));
@@ -143,10 +143,10 @@ fn find_polls(flow: &Flow<'_>, body: &[usize]) -> Option<Vec<Poll>> {
     Some(polls)
 }
 
-/// Turns accesses by spilled addresses into accesses to slots.
-fn name_slots(steps: &mut [Step]) {
-    let sources: Vec<_> = (0..steps.len()).map(|at| spilled_address(steps, at)).collect();
-    for (step, source) in steps.iter_mut().zip(&sources) {
+/// Turns accesses by spilled addresses into accesses to slots. `None`: too much work.
+fn name_slots(flow: &Flow<'_>, steps: &mut [Step]) -> Option<()> {
+    let sources: Option<Vec<_>> = (0..steps.len()).map(|at| spilled_address(flow, steps, at)).collect();
+    for (step, source) in steps.iter_mut().zip(&sources?) {
         let Some(names) = source else { continue };
         let slot = Item::Spilled(names.clone());
         if step.load.take().is_some() {
@@ -156,22 +156,26 @@ fn name_slots(steps: &mut [Step]) {
             step.writes = vec![Write { item: slot, is_whole: true }];
         }
     }
+    Some(())
 }
 
 /// The spilled registers that moves copy to the address of a step: unoptimised code keeps the addresses of its
-/// variables there. `None`: the address has another source, too.
-fn spilled_address(steps: &[Step], at: usize) -> Option<BTreeSet<String>> {
-    let step = steps.get(at).filter(|step| step.load.is_some() || step.store.is_some())?;
+/// variables there. Inner `None`: the address has another source, too; outer `None`: too much work.
+fn spilled_address(flow: &Flow<'_>, steps: &[Step], at: usize) -> Option<Option<BTreeSet<String>>> {
+    let Some(step) = steps.get(at).filter(|step| step.load.is_some() || step.store.is_some()) else {
+        return Some(None);
+    };
     let (mut open, mut seen, mut names) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     let mut is_plain = false;
     let enter = |open: &mut Vec<usize>, plain: &mut bool, at: usize, items: &[Item]| {
         for part in items.iter().flat_map(Item::parts) {
-            let from = writers(steps, at, &part);
+            let from = writers(flow, steps, at, &part)?;
             *plain |= from.is_empty();
             open.extend(from);
         }
+        Some(())
     };
-    enter(&mut open, &mut is_plain, at, &step.address);
+    enter(&mut open, &mut is_plain, at, &step.address)?;
     while let Some(from) = open.pop() {
         let Some(step) = steps.get(from).filter(|_| seen.insert(from)) else { continue };
         match &step.copies {
@@ -179,11 +183,11 @@ fn spilled_address(steps: &[Step], at: usize) -> Option<BTreeSet<String>> {
                 Item::Spilled(names) => names.first().cloned(),
                 _ => None,
             })),
-            Copy::Moves => enter(&mut open, &mut is_plain, from, &step.reads),
-            Copy::No => return None,
+            Copy::Moves => enter(&mut open, &mut is_plain, from, &step.reads)?,
+            Copy::No => return Some(None),
         }
     }
-    (!is_plain && !names.is_empty()).then_some(names)
+    Some((!is_plain && !names.is_empty()).then_some(names))
 }
 
 /// The exits of a loop whose conditions nothing in the loop changes, if all are so: the branches with their registers.
@@ -194,17 +198,30 @@ pub(super) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> Vec<(usize, Regis
         return Vec::new();
     }
     let condition = |exit: usize| implicit(flow.at(exit)?.text.split_whitespace().next()?);
+    let files: Option<BTreeMap<usize, RegisterFile>> =
+        exits.iter().map(|exit| Some((*exit, condition(*exit)?))).collect();
+    let Some(files) = files else { return Vec::new() };
     let is_kept = |file: RegisterFile| {
         body.iter().filter_map(|at| flow.at(*at)).all(|one| {
             let Ok(effects) = &one.effects else { return false };
             let writes = effects.writes.iter().any(|write| write.range.file == file);
-            let named = named_registers(&one.text);
-            !writes || one.text.starts_with("s_mov") && matches!(named.as_slice(), [to, from] if to == from)
+            let moves_to_itself = || {
+                let named = named_registers(&one.text);
+                one.text.starts_with("s_mov") && matches!(named.as_slice(), [to, from] if to == from)
+            };
+            !writes || moves_to_itself()
         })
     };
-    let kept =
-        exits.iter().map(|exit| condition(*exit).filter(|file| is_kept(*file)).map(|file| (*exit, file)));
-    kept.collect::<Option<Vec<_>>>().unwrap_or_default()
+    let mut known: Vec<RegisterFile> = Vec::new();
+    for file in files.values().copied() {
+        if !known.contains(&file) {
+            if flow.spend(body.len()).is_none() || !is_kept(file) {
+                return Vec::new();
+            }
+            known.push(file);
+        }
+    }
+    files.into_iter().collect()
 }
 
 /// The steps whose results each step of a loop uses, from this turn or the one before. The order of the code stands for
@@ -220,16 +237,18 @@ struct Uses<'f> {
 }
 
 impl<'f> Uses<'f> {
-    fn of(steps: &[Step], flow: &'f Flow<'f>) -> Self {
-        let all = |items: fn(&Step) -> &[Item]| -> Vec<BTreeSet<usize>> {
-            let of = |(at, step): (usize, &Step)| {
-                items(step).iter().flat_map(|item| writers(steps, at, item)).collect()
+    /// `None`: too much work.
+    fn of(steps: &[Step], flow: &'f Flow<'f>) -> Option<Self> {
+        let all = |items: fn(&Step) -> &[Item]| -> Option<Vec<BTreeSet<usize>>> {
+            let of = |(at, step): (usize, &Step)| -> Option<BTreeSet<usize>> {
+                let each = items(step).iter().map(|item| writers(flow, steps, at, item));
+                Some(each.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
             };
             steps.iter().enumerate().map(of).collect()
         };
-        let (values, addresses) = (all(|step| &step.reads), all(|step| &step.address));
+        let (values, addresses) = (all(|step| &step.reads)?, all(|step| &step.address)?);
         let (users, addressed) = (inverse(&values), inverse(&addresses));
-        Self { flow, values, addresses, users, addressed }
+        Some(Self { flow, values, addresses, users, addressed })
     }
 
     fn values_from(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
@@ -273,7 +292,7 @@ impl<'f> Uses<'f> {
         }
         let is_loaded = |text: &str| {
             RegisterRange::parse(text).is_some_and(|range| {
-                let from = writers(steps, comparison, &Item::Registers(range));
+                let from = writers(self.flow, steps, comparison, &Item::Registers(range)).unwrap_or_default();
                 !from.is_empty() && from.iter().all(|from| copies.contains(from))
             })
         };
@@ -287,7 +306,7 @@ impl<'f> Uses<'f> {
             return Some(Compared::Constant(value));
         }
         let range = RegisterRange::parse(other)?;
-        match writers(steps, comparison, &Item::Registers(range)).as_slice() {
+        match writers(self.flow, steps, comparison, &Item::Registers(range))?.as_slice() {
             [] => Some(Compared::Register(range)),
             [from] if matches!(steps.get(*from)?.copies, Copy::Moves) => {
                 let text = &self.flow.at(steps.get(*from)?.index)?.text;
@@ -324,12 +343,13 @@ fn inverse(sets: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// The steps that write an item last before a step, backwards through the loop.
-fn writers(steps: &[Step], at: usize, item: &Item) -> Vec<usize> {
+/// The steps that write an item last before a step, backwards through the loop. `None`: too much work.
+fn writers(flow: &Flow<'_>, steps: &[Step], at: usize, item: &Item) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     for part in item.parts() {
         let order = (0..at).rev().chain((at..steps.len()).rev());
         for from in order {
+            flow.spend(1)?;
             let writes = steps.get(from).map_or(&[][..], |step| &step.writes);
             let mut overlapping = writes.iter().filter(|write| write.item.overlaps(&part)).peekable();
             if overlapping.peek().is_some() {
@@ -340,7 +360,7 @@ fn writers(steps: &[Step], at: usize, item: &Item) -> Vec<usize> {
             }
         }
     }
-    found
+    Some(found)
 }
 
 impl Step {

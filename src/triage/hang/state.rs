@@ -1,6 +1,8 @@
 //! The state of a wave by its PC, the code there and its status.
 
 use std::cell::OnceCell;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::WaveState;
@@ -76,6 +78,36 @@ impl Position {
     pub(super) fn paths(&self, work: &Work) -> &Paths {
         let pc = self.listing.instructions.get(self.index).map_or(0, |one| one.address);
         self.paths.get_or_init(|| walk::search(&self.listing, pc, &[], false, work))
+    }
+
+    /// The instructions that a wave executes from its PC to its next execution of an instruction of the loop, by the
+    /// shortest way in the loop. `None`: the loop has no way.
+    pub(super) fn route(&self, to: usize) -> Option<Vec<usize>> {
+        let instructions = &self.listing.instructions;
+        let mut from: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut open = VecDeque::from([self.index]);
+        while let Some(at) = open.pop_front().filter(|at| *at != to) {
+            let one = instructions.get(at)?;
+            let control = one.effects.as_ref().ok()?.control;
+            let is_open = !matches!(control, Control::Branch | Control::Return | Control::End);
+            let next = is_open.then_some(at + 1);
+            let target = one.target.and_then(|target| self.listing.index(target));
+            let ways = next.into_iter().chain(target).filter(|to| self.body.binary_search(to).is_ok());
+            for next in ways.filter(|next| *next != self.index) {
+                if let Entry::Vacant(entry) = from.entry(next) {
+                    entry.insert(at);
+                    open.push_back(next);
+                }
+            }
+        }
+        let mut route = Vec::new();
+        let mut at = to;
+        while at != self.index {
+            at = *from.get(&at)?;
+            route.push(at);
+        }
+        route.reverse();
+        Some(route)
     }
 
     /// The bit of the status that would show whether a wave waits, if its capture lacks it: then a barrier proves nothing.

@@ -524,6 +524,9 @@ pub struct PollJson {
     pub lanes: Lanes,
     /// Its name.
     pub name: Option<String>,
+    /// Whether the name is inferred: the debug information has no location of the variable, or the values alone lead to
+    /// the expression.
+    pub inferred: bool,
 }
 
 /// Missing data.

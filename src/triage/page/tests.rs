@@ -454,6 +454,7 @@ fn deadlock() -> Triage {
         compared: Some(0),
         lanes: LaneSet(0xf),
         name: Some("*flag".to_owned()),
+        is_inferred: false,
     };
     let hang = Hang {
         groups: vec![GroupWait {

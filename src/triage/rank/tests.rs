@@ -1,6 +1,6 @@
 //! Order and certainty of judged accesses, by the rules of docs/triage.md.
 
-use super::{Sighted, rank};
+use super::{Ranked, Sighted, rank};
 use crate::arch::Generation;
 use crate::triage::judge::{Fit, Sighting};
 use crate::triage::walk::Way;
@@ -62,7 +62,7 @@ fn ranked(text: &str, fits: [Fit; 3], has_page: bool, change: Change) -> (Vec<St
         }
         Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
     };
-    let found = rank(walk.candidates.iter().map(of).collect(), has_page, true);
+    let found = rank(walk.candidates.iter().map(of).collect(), has_page, true).suspects;
     let names = found.iter().map(|one| one.text["global_load_dword ".len()..][..2].to_owned());
     (names.collect(), found[0].confidence)
 }
@@ -109,13 +109,27 @@ fn waits_count_beyond_the_slack() {
             let sightings = vec![sighting(candidate.ways[0], Unknown)];
             Sighted { walk: &walk, candidate, sightings, waves: 1 }
         });
-        let found = rank(all.collect(), false, true);
+        let found = rank(all.collect(), false, true).suspects;
         found[0].text.split_whitespace().next().unwrap().to_owned()
     };
     // GFX10: the store has a counter of its own, and no wait for it.
     assert_eq!(first(Generation::Gfx10, &path(7)), "global_load_dword");
     assert_eq!(first(Generation::Gfx10, &path(8)), "global_store_dword");
     assert_eq!(first(Generation::Gfx90a, &path(8)), "global_load_dword");
+}
+
+/// The facts of a bounded number of accesses are collected, the best ones; the others count.
+#[test]
+fn further_accesses_are_counted() {
+    let text = "global_load_dword v1, v[10:11], off\n".repeat(20) + "PC\ns_endpgm";
+    let walk = walk(&code(Generation::Gfx90a, &text));
+    let all = walk.candidates.iter().map(|candidate| {
+        let sightings = vec![sighting(candidate.ways[0], Unknown)];
+        Sighted { walk: &walk, candidate, sightings, waves: 1 }
+    });
+    let Ranked { suspects, further, further_unknown } = rank(all.collect(), false, true);
+    let distances: Vec<usize> = suspects.iter().map(|one| one.distance).collect();
+    assert_eq!((distances, further, further_unknown), ((1..=16).collect(), 4, 4));
 }
 
 #[test]
@@ -172,7 +186,7 @@ fn accesses_off_the_page_are_last() {
         }
         Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 }
     });
-    let found = rank(all.collect(), true, true);
+    let found = rank(all.collect(), true, true).suspects;
     let names: Vec<&str> = found.iter().map(|one| &one.text["global_load_dword ".len()..][..2]).collect();
     assert_eq!(names, ["v2", "v1"]);
 }
@@ -194,7 +208,7 @@ fn reasons(text: &str, change: Change) -> Vec<Evidence> {
     let mut sighting = sighting(candidate.ways[0], OnPage);
     change(&mut sighting);
     let one = Sighted { walk: &walk, candidate, sightings: vec![sighting], waves: 1 };
-    rank(vec![one], true, true).remove(0).evidence
+    rank(vec![one], true, true).suspects.remove(0).evidence
 }
 
 /// What keeps an access on the page from `exact` is among its reasons.

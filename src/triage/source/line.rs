@@ -15,13 +15,13 @@ pub(super) enum Use {
 
 /// The names of a line, and its text without spaces.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line<'t> {
+pub(in crate::triage) struct Line<'t> {
     names: Vec<&'t str>,
     dense: String,
 }
 
 impl<'t> Line<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(in crate::triage) fn new(text: &'t str) -> Self {
         // A comment of the line names nothing.
         let text = text.split_once("//").map_or(text, |(code, _)| code);
         let dense = text.chars().filter(|symbol| !symbol.is_whitespace()).collect();
@@ -29,7 +29,7 @@ impl<'t> Line<'t> {
     }
 
     /// Whether the line has all names of a path: `body.at`, `list->next`.
-    pub(super) fn has(&self, path: &str) -> bool {
+    pub(in crate::triage) fn has(&self, path: &str) -> bool {
         self.use_of(path) > Use::Absent
     }
 

@@ -11,6 +11,7 @@ mod term;
 #[cfg(test)]
 mod tests;
 
+pub(super) use line::Line;
 pub(super) use term::Found;
 
 use super::accessed::Accessed;

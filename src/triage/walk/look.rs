@@ -159,7 +159,7 @@ impl Paths {
     /// Whether vector instructions may have written other registers than their texts show.
     fn may_index(&self, registers: &Registers<'_>) -> bool {
         let is_index = |text: &str| text.starts_with("s_set_gpr_idx_");
-        let has_index = self.graph.listings.first().is_some_and(|listing| {
+        let has_index = self.graph.listings.iter().any(|listing| {
             let has_mode = listing.generation.is_none_or(|generation| generation < Generation::Gfx10);
             has_mode && listing.instructions.iter().any(|one| is_index(&one.text))
         });

@@ -14,12 +14,14 @@ pub(super) mod tests;
 mod waits;
 pub(super) mod work;
 
-pub(super) use search::{Caller, search};
+pub(super) use search::{Callees, Caller, can_enter, search, search_with};
 
 use std::sync::Arc;
 
+use super::causes::Call;
 use super::listings::{Decoded, Listing};
-use crate::units::Pc;
+use crate::isa::{Access, Control, LaneAccess};
+use crate::units::{Pc, WaveSize};
 
 /// Maximum number of instructions between an access and the PC.
 pub(super) const MAX_DISTANCE: usize = 128;
@@ -122,10 +124,44 @@ impl Paths {
         self.graph.listings.get(candidate.node.listing)
     }
 
+    /// The calls whose callees the paths did not enter: the address of each, and the called function if the code before
+    /// the call computes its address.
+    pub(super) fn calls(&self, size: WaveSize) -> Vec<(u64, Option<u64>)> {
+        let calls = self.gaps.iter().filter_map(|gap| match gap {
+            Gap::Call(at) => Some(*at),
+            _ => None,
+        });
+        let target = |at: u64| {
+            let mut places = self.graph.listings.iter().filter_map(|of| Some((of, of.index(at)?)));
+            let (listing, index) = places.next()?;
+            Call { listing: Arc::clone(listing), index }.target(size)
+        };
+        calls.map(|at| (at, target(at))).collect()
+    }
+
     /// The PC.
     pub(super) fn pc(&self) -> Option<Pc> {
         let first = self.steps.first().and_then(|step| self.decoded(step.node));
         first.map(|one| Pc(one.address))
+    }
+
+    /// The addresses of the load to which a route leads from the PC: indexes of the instructions between them, in the
+    /// function of the PC. The lanes are those that are active at the first branch of the route: it may have lanes that
+    /// leave the loop on its further way. Without known ones they are those at the PC.
+    pub(super) fn addresses_ahead(
+        &self,
+        access: &Access,
+        route: &[usize],
+        registers: &registers::Registers<'_>,
+    ) -> Vec<LaneAccess> {
+        let past = recover::Past::ahead(self, route, registers);
+        let branches = |index: &usize| {
+            let one = self.decoded(Node { listing: 0, index: *index });
+            one.and_then(|one| one.effects.as_ref().ok()).is_none_or(|of| of.control != Control::Next)
+        };
+        let straight = route.iter().position(branches).unwrap_or(route.len());
+        let lanes = past.exec(straight).filter(|lanes| !lanes.is_empty()).or_else(|| registers.exec());
+        lanes.map(|lanes| past.addresses(access, lanes, route.len())).unwrap_or_default()
     }
 
     fn decoded(&self, node: Node) -> Option<&Decoded> {

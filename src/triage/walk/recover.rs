@@ -2,7 +2,8 @@
 //!
 //! A register's value before an instruction is that of the last instruction that wrote it, and so on, along the path to
 //! the PC and the straight code before it. A load is repeated from captured memory, unless a later store on the path
-//! wrote there. The results are inferred: a store at an unknown address may have changed the memory.
+//! wrote there. The results are inferred: a store at an unknown address may have changed the memory. The values that a
+//! wave computes next, from its PC on, follow from the captured ones in the same way.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -32,8 +33,8 @@ pub(super) struct Past<'a, 'r> {
     walk: &'a Paths,
     nodes: Vec<Node>,
     registers: &'a Registers<'r>,
-    /// Whether the first instruction is that of the kernel.
-    has_start: bool,
+    /// The registers before the first instruction.
+    first: First,
     /// VGPRs that some instruction writes in one lane.
     by_lane: HashSet<u16>,
     work: Cell<usize>,
@@ -56,6 +57,17 @@ enum Origin {
     Start,
     /// Unknown.
     Unknown,
+}
+
+/// The registers before the first instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    /// They are unknown.
+    Unknown,
+    /// The hardware set them: the kernel begins there.
+    Start,
+    /// They are the captured ones: the instructions are those that follow the PC.
+    Pc,
 }
 
 /// The write of an instruction to a register.
@@ -89,22 +101,38 @@ impl<'a, 'r> Past<'a, 'r> {
         }
         nodes.reverse();
         let has_start = nodes.first().is_some_and(|first| walk.is_kernel_start(*first));
+        (Self::over(walk, nodes, if has_start { First::Start } else { First::Unknown }, registers), index)
+    }
+
+    /// The instructions that a wave executes from its PC on; `route`: their indexes in the function of the PC.
+    pub(super) fn ahead(walk: &'a Paths, route: &[usize], registers: &'a Registers<'r>) -> Self {
+        let nodes = route.iter().map(|index| Node { listing: 0, index: *index }).collect();
+        Self::over(walk, nodes, First::Pc, registers)
+    }
+
+    fn over(walk: &'a Paths, nodes: Vec<Node>, first: First, registers: &'a Registers<'r>) -> Self {
         let texts = nodes.iter().filter_map(|node| walk.decoded(*node));
         let by_lane = texts.filter(|one| written_lane(&one.text).is_some());
         let by_lane = by_lane.filter_map(|one| one.effects.as_ref().ok()).flat_map(|of| &of.writes);
         let by_lane = by_lane.map(|write| write.range.first).collect();
-        let past = Self {
+        Self {
             walk,
             nodes,
             registers,
-            has_start,
+            first,
             by_lane,
             work: Cell::new(MAX_WORK),
             depth: Cell::new(MAX_DEPTH),
             known: RefCell::default(),
             origins: RefCell::default(),
-        };
-        (past, index)
+        }
+    }
+
+    /// EXEC before an instruction.
+    pub(super) fn exec(&self, index: usize) -> Option<LaneSet> {
+        let part = |dword| self.dword(RegisterFile::Exec, dword, LaneId::default(), index).map(u64::from);
+        let high = if self.registers.arch().wave_size == WaveSize::W64 { part(1)? } else { 0 };
+        Some(LaneSet(part(0)? | high << 32))
     }
 
     /// The accesses of lanes before the instruction of that index.
@@ -142,6 +170,10 @@ impl<'a, 'r> Past<'a, 'r> {
 
     /// The value of a dword before an index, from a copy that was made later and survived.
     fn copied(&self, file: RegisterFile, number: u16, lane: LaneId, index: usize) -> Option<u32> {
+        // Nothing is captured of the time after the PC.
+        if self.first == First::Pc {
+            return None;
+        }
         self.spend(1 + self.nodes.len() / SEARCHED_PER_STEP)?;
         if self.is_kept(file, number, lane, index) {
             return self.registers.dword(file, number, lane);
@@ -177,13 +209,14 @@ impl<'a, 'r> Past<'a, 'r> {
             return Origin::Unknown;
         }
         let range = RegisterRange::new(file, number, 1);
-        let origin = if self.is_kept(file, number, lane, index) {
+        let origin = if self.first != First::Pc && self.is_kept(file, number, lane, index) {
             Origin::Pc
         } else {
             let writes = (0..index).rev().map(|at| (at, self.write(at, range, lane)));
             match writes.into_iter().find(|(_, kind)| *kind != WriteKind::None) {
                 Some((at, WriteKind::Whole)) => Origin::At(at),
-                None if self.has_start => Origin::Start,
+                None if self.first == First::Start => Origin::Start,
+                None if self.first == First::Pc => Origin::Pc,
                 _ => Origin::Unknown,
             }
         };
@@ -275,17 +308,22 @@ impl<'a, 'r> Past<'a, 'r> {
         });
         let LaneAddress::Memory { space, address, .. } = part?.address else { return None };
         let first = address.0.checked_add(u64::from(ahead))?;
-        for later in at + 1..self.nodes.len() {
-            let (_, effects) = self.effects(later)?;
+        // The instructions between the load and the capture, the nearest to the load first.
+        let between: Vec<usize> = match self.first {
+            First::Pc => (0..at).rev().collect(),
+            First::Unknown | First::Start => (at + 1..self.nodes.len()).collect(),
+        };
+        for other in between {
+            let (_, effects) = self.effects(other)?;
             let Some(store) = effects.access.as_ref().filter(|of| of.direction != Direction::Load) else {
                 continue;
             };
             self.spend(1)?;
-            for one in self.addresses(store, lanes, later) {
+            for one in self.addresses(store, lanes, other) {
                 if let LaneAddress::Memory { space: of, address, .. } = one.address {
                     let end = address.0.saturating_add(u64::from(one.bytes.unwrap_or(16)));
                     if of == space && address.0 < first.saturating_add(4) && first < end {
-                        return None;
+                        return self.stored(other, store, first.checked_sub(address.0)?, lane);
                     }
                 }
             }
@@ -300,6 +338,24 @@ impl<'a, 'r> Past<'a, 'r> {
         let read = self.registers.session.read(place, &mut bytes).ok()?;
         (read == 4).then(|| u32::from_le_bytes(bytes))
     }
+
+    /// The dword at an offset of a store between the PC and a load. A store between a load and the PC hides the loaded
+    /// value.
+    fn stored(&self, at: usize, store: &Access, offset: u64, lane: LaneId) -> Option<u32> {
+        if self.first != First::Pc {
+            return None;
+        }
+        let data = *store.data.first()?;
+        let number = data.first.checked_add(dword_of(store, offset)?)?;
+        self.dword(data.file, number, lane, at)
+    }
+}
+
+/// The number of the dword at an offset in the data of a store of whole dwords.
+fn dword_of(store: &Access, offset: u64) -> Option<u16> {
+    let is_whole = store.data.first()?.count.checked_mul(4) == store.bytes;
+    let is_plain = store.direction == Direction::Store && store.data.len() == 1 && is_whole;
+    (is_plain && offset.is_multiple_of(4)).then(|| u16::try_from(offset / 4).ok())?
 }
 
 /// Registers before an instruction of the past.

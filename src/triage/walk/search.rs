@@ -12,6 +12,8 @@ use super::{
 use crate::isa::{Control, RegisterRange, named_registers};
 use crate::triage::listings::{Decoded, Listing};
 
+/// Maximum number of entered calls: a function that calls itself would be entered without an end.
+const MAX_ENTERED: usize = 16;
 /// Instructions between the computation of a jump's target and the jump.
 const JUMP_DISTANCE: usize = 8;
 
@@ -24,6 +26,9 @@ pub(in crate::triage) struct Caller {
     pub(in crate::triage) resume: u64,
 }
 
+/// Functions that calls have returned from, by the address of the call instruction.
+pub(in crate::triage) type Callees = HashMap<u64, Arc<Listing>>;
+
 /// An edge of the graph backwards: the instruction that ran before.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
@@ -34,6 +39,7 @@ pub(super) struct Edge {
 /// The order of instructions.
 #[derive(Debug)]
 pub(super) struct Graph {
+    /// The function of the PC, its callers, then a listing for each entered call.
     pub(super) listings: Vec<Arc<Listing>>,
     /// Indexes of the call instructions: of function `n` in listing `n + 1`.
     calls: Vec<usize>,
@@ -41,6 +47,10 @@ pub(super) struct Graph {
     has_kernel: bool,
     /// Branches by target, for each listing.
     branches: Vec<HashMap<u64, Vec<usize>>>,
+    /// The listing of each entered call.
+    entered: HashMap<Node, usize>,
+    /// The call of each entered listing.
+    entries: HashMap<usize, Node>,
 }
 
 /// Finds the accesses before a PC. `callers`: the function's callers, the innermost first. `has_kernel`: the last one,
@@ -49,6 +59,18 @@ pub(in crate::triage) fn search(
     listing: &Arc<Listing>,
     pc: u64,
     callers: &[Caller],
+    has_kernel: bool,
+    work: &Work,
+) -> Paths {
+    search_with(listing, pc, callers, &Callees::new(), has_kernel, work)
+}
+
+/// [`search`] that enters the callees of calls before the PC.
+pub(in crate::triage) fn search_with(
+    listing: &Arc<Listing>,
+    pc: u64,
+    callers: &[Caller],
+    callees: &Callees,
     has_kernel: bool,
     work: &Work,
 ) -> Paths {
@@ -64,8 +86,22 @@ pub(in crate::triage) fn search(
         listings.push(Arc::clone(&caller.listing));
         calls.push(call);
     }
+    let (mut entered, mut entries) = (HashMap::new(), HashMap::new());
+    let mut index = 0;
+    while let Some(of) = listings.get(index).cloned().filter(|_| !callees.is_empty()) {
+        for (at, one) in of.instructions.iter().enumerate() {
+            let Some(callee) = callees.get(&one.address) else { continue };
+            if entered.len() < MAX_ENTERED {
+                entered.insert(Node { listing: index, index: at }, listings.len());
+                entries.insert(listings.len(), Node { listing: index, index: at });
+                listings.push(Arc::clone(callee));
+            }
+        }
+        index += 1;
+    }
     let branches = listings.iter().map(|listing| branches(listing)).collect();
-    let graph = Graph { listings, calls, has_kernel: has_kernel && is_complete, branches };
+    let has_kernel = has_kernel && is_complete;
+    let graph = Graph { listings, calls, has_kernel, branches, entered, entries };
     let start = listing.index(pc).map(|index| Node { listing: 0, index });
     let Some(start) = start else {
         return Paths {
@@ -110,11 +146,18 @@ impl Graph {
         if let Some(index) = node.index.checked_sub(1) {
             let before = Node { index, ..node };
             let control = self.decoded(before).and_then(|one| one.effects.as_ref().ok()).map(|of| of.control);
-            if !matches!(control, Some(Control::Branch | Control::Return | Control::End)) {
+            if let Some(callee) = self.entered.get(&before) {
+                let returns = self.returns(*callee);
+                edges.extend(
+                    returns.map(|index| Edge { node: Node { listing: *callee, index }, is_taken: true }),
+                );
+            } else if !matches!(control, Some(Control::Branch | Control::Return | Control::End)) {
                 edges.push(Edge { node: before, is_taken: false });
             }
         } else if !listing.has_start() {
             gap = Some(start_gap(listing, one.address));
+        } else if let Some(call) = self.entries.get(&node.listing) {
+            edges.push(Edge { node: *call, is_taken: true });
         } else if let Some(call) = self.calls.get(node.listing) {
             let node = Node { listing: node.listing + 1, index: *call };
             edges.push(Edge { node, is_taken: true });
@@ -126,6 +169,11 @@ impl Graph {
             edges.push(Edge { node: Node { index: *index, ..node }, is_taken: true });
         }
         (edges, gap)
+    }
+
+    /// The instructions that return from a function.
+    fn returns(&self, listing: usize) -> impl Iterator<Item = usize> + '_ {
+        self.listings.get(listing).into_iter().flat_map(|listing| returns(listing))
     }
 
     fn walk(self, start: Node, work: &Work) -> Paths {
@@ -279,6 +327,18 @@ impl Graph {
             })
         })
     }
+}
+
+/// The instructions of a function that return, or jump to a computed address.
+fn returns(listing: &Listing) -> impl Iterator<Item = usize> + '_ {
+    let is_return = |one: &Decoded| one.effects.as_ref().is_ok_and(|of| of.control == Control::Return);
+    listing.instructions.iter().enumerate().filter(move |(_, one)| is_return(one)).map(|(index, _)| index)
+}
+
+/// Whether the path backwards from a call's return can continue in the called function: the listing has all of it from
+/// the called address on, and it returns.
+pub(in crate::triage) fn can_enter(listing: &Listing, called: u64) -> bool {
+    listing.has_start() && listing.index(called) == Some(0) && returns(listing).next().is_some()
 }
 
 /// Adds a path of an access. Returns a gap if the access is dropped.

@@ -73,6 +73,30 @@ fn code_of_branches_only() {
     }
 }
 
+/// Loops of 500 instructions, one after another, and a wave in each: all their instructions leave them, or move values
+/// along a chain to the addresses of loads.
+#[test]
+fn code_of_large_loops() {
+    // llvm-mc, gfx90a: s_cbranch_scc1 in dwords from the next instruction; v_mov_b32 v1, v0; v_mov_b32 v0, v1;
+    // global_load_dword v2, v[0:1], off; v_cmp_eq_u32 vcc, v2, v3; s_cbranch_scc0 and s_cbranch_vccnz.
+    let exit = |at: u32| vec![0xbf85_0000 | (500 - at)];
+    let chain = |at: u32| match at {
+        0..250 if at % 2 == 0 => vec![0x7e02_0300],
+        0..250 => vec![0x7e00_0301],
+        499 => vec![0x7d94_0702],
+        _ if at % 2 == 0 => vec![0xdc50_8000, 0x027f_0000],
+        _ => Vec::new(),
+    };
+    for (part, branch) in [(&exit as &dyn Fn(u32) -> Vec<u32>, 0xbf84_0000), (&chain, 0xbf87_0000)] {
+        let mut body: Vec<u32> = (0..500).flat_map(part).collect();
+        body.push(branch | (body.len() as u32 + 1).wrapping_neg() & 0xffff);
+        body.push(S_ENDPGM);
+        let size = 4 * body.len() as u64;
+        let object = code_object_of(&body.repeat(180), Vec::new());
+        Hostile::with_pcs(&object, (0..180).map(|turn| size * turn + 40)).each(&COMMANDS);
+    }
+}
+
 /// Waves at a jump to itself.
 #[test]
 fn waves_at_a_jump_to_itself() {

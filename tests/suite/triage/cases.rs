@@ -49,6 +49,8 @@ pub(crate) struct Case {
     pub(crate) fault: Option<Reported>,
     /// `None`: undecided.
     pub(crate) hangs: Option<bool>,
+    /// Whether the capture proves a deadlock. `None`: undecided.
+    pub(crate) deadlock: Option<bool>,
     #[serde(default)]
     pub(crate) groups: Vec<Group>,
 }
@@ -148,6 +150,8 @@ pub(crate) struct Poll {
     pub(crate) value: u64,
     /// The expression of the source.
     pub(crate) name: Option<String>,
+    /// Another expression of the source with the same value.
+    pub(crate) alias: Option<String>,
     /// The number that the source compares it with.
     pub(crate) compared: Option<u64>,
 }
@@ -188,11 +192,8 @@ fn read(archive: &mut zip::ZipArchive<std::fs::File>, cases: &mut Cases) {
         if name.ends_with(".json") {
             let read: Vec<Case> =
                 serde_json::from_slice(&content).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let into = if name.starts_with("hangs") || name.starts_with("polls") {
-                &mut cases.hangs
-            } else {
-                &mut cases.faults
-            };
+            let is_hang = ["hangs", "polls", "locks"].iter().any(|stem| name.starts_with(stem));
+            let into = if is_hang { &mut cases.hangs } else { &mut cases.faults };
             into.extend(read);
         } else {
             cases.code.insert(name, content);
@@ -247,6 +248,10 @@ impl Cases {
         if let Some(fault) = case.fault.as_ref().filter(|_| moment.has_report) {
             manifest["fault"] = json!([fault.entry(&case.name)]);
         }
+        let source = case.source();
+        if let Some((path, _)) = &source {
+            manifest["source"] = json!([{"path": path, "file": path}]);
+        }
         let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
         let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
         let files = [("manifest.json", manifest.to_string().into_bytes()), ("bulk.bin", bulk.0)];
@@ -254,6 +259,7 @@ impl Cases {
             .iter()
             .map(|(name, content)| (*name, content))
             .chain([(case.code.as_str(), &self.code[&case.code])])
+            .chain(source.as_ref().map(|(path, text)| (path.as_str(), text)))
         {
             archive.start_file(name, stored).unwrap();
             archive.write_all(content).unwrap();
@@ -346,6 +352,14 @@ impl Case {
 
     fn is_gfx9(&self) -> bool {
         self.gpu.starts_with("gfx9")
+    }
+
+    /// The source of a hang, with its name in the line table: variables of LDS have names there, and no locations.
+    fn source(&self) -> Option<(String, Vec<u8>)> {
+        let stem = self.code.split('-').next().filter(|_| self.fault.is_none())?;
+        let path = format!("tests/fixtures/kernels/{stem}.hip");
+        let text = std::fs::read(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(&path)).unwrap();
+        Some((path, text))
     }
 
     fn layout(&self) -> Value {

@@ -11,7 +11,7 @@ use crate::import::{self, Options};
 use crate::report::Style;
 use crate::session::{Dump, Inspect, Session};
 use crate::triage::hang::WaveState::{self, AtBarrier, Ended, Running, Spinning};
-use crate::triage::{GroupWait, Hang, MissingData, Question, Scene, Triage, page, triage};
+use crate::triage::{GroupWait, Hang, Limit, MissingData, Question, Scene, Triage, page, triage};
 use crate::units::WaveId;
 
 const LOADED: u64 = 0x7f00_0010_0000;
@@ -279,4 +279,65 @@ fn unknown_states_have_missing_data() {
     assert_eq!(states(found.hang.as_ref().unwrap()), [WaveState::Unknown; 2]);
     let page = page::text(&found, &Scene::new(&sessions), &|_| None, Style::Plain);
     assert!(page.contains("2 waves are at unknown code"), "{page}");
+}
+
+/// A kernel with a loop that polls memory, and one without an exit.
+const POLLING: &str = "
+.text
+.globl kernel
+.type kernel,@function
+kernel:
+  s_cbranch_scc1 endless
+polling:
+  s_load_dword s4, s[2:3], 0x0
+  s_waitcnt lgkmcnt(0)
+  s_cmp_eq_u32 s4, 0
+  s_cbranch_scc1 polling
+  s_endpgm
+endless:
+  s_nop 0
+  s_branch endless
+end:
+.size kernel, end-kernel
+";
+
+/// The values of a bounded number of waves are read. Loops that poll nothing have none, and do not count.
+#[test]
+fn only_waves_that_poll_reach_the_limit_of_polled_values() {
+    let asked = |polling: usize, endless: usize| {
+        let code = assembled_for("gfx90a", POLLING);
+        let object = CodeObject::parse(code.clone()).unwrap();
+        let address =
+            |label: &str| LOADED + object.symbols().iter().find(|known| known.name == label).unwrap().value;
+        let mut text = format!(
+            "format = 1\nagent = [{{ id = 1, target = \"gfx90a\" }}]\n\
+             [[code_object]]\nfile = \"code.hsaco\"\naddress = {LOADED}\n"
+        );
+        let labels = [("polling", polling), ("endless", endless)];
+        let labels = labels.into_iter().flat_map(|(label, count)| std::iter::repeat_n(label, count));
+        for (id, label) in (1..).zip(labels) {
+            let pc = address(label);
+            let _ = write!(
+                text,
+                "[[wave]]\nid = {id}\nagent = 1\nstop = []\n\
+                 registers = {{ pc = {pc}, exec = 1, s2 = 4096, s3 = 0 }}\n"
+            );
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("manifest.toml"), text).unwrap();
+        std::fs::write(folder.path().join("code.hsaco"), code).unwrap();
+        let opened = import::open(folder.path(), &Targets::builtin(), &Options::default()).unwrap();
+        let session = Session::new(Arc::new(Dump::new(opened.capture, opened.problems)), None).unwrap();
+        let sessions: [&dyn Inspect; 1] = [&session];
+        triage(&sessions, &Question { wave: None, wants_hang: true })
+    };
+    for (polling, endless, is_cut) in [(1, 2000, false), (1024, 0, false), (1025, 1, true)] {
+        let found = asked(polling, endless);
+        let hang = found.hang.unwrap();
+        assert!(hang.waves.iter().all(|wave| wave.state == Spinning), "{polling} {endless}");
+        let with_values = hang.waves.iter().filter(|wave| !wave.polls.is_empty()).count();
+        assert_eq!(with_values, polling.min(1024), "{polling} {endless}");
+        let limit = found.missing.contains(&MissingData::Limit(Limit::Hang));
+        assert_eq!((hang.is_cut, limit), (is_cut, is_cut), "{polling} {endless}");
+    }
 }

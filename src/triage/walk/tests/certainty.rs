@@ -38,7 +38,7 @@ fn reported(text: &str, fault: &Fault) -> Confidence {
         Some(Sighted { walk: &walk, candidate, sightings, waves: 1 })
     };
     let all = walk.candidates.iter().filter_map(sighted).collect();
-    rank(all, judge.has_page(), true).first().map_or(Confidence::Possible, |one| one.confidence)
+    rank(all, judge.has_page(), true).suspects.first().map_or(Confidence::Possible, |one| one.confidence)
 }
 
 const LOAD: &str = "global_load_dword v1, v[2:3], off";

@@ -7,7 +7,7 @@ use super::launch::Launches;
 use super::look::Look;
 use super::registers::Registers;
 use super::work::Work;
-use super::{Caller, Gap, MAX_CANDIDATES, Paths, search};
+use super::{Callees, Caller, Gap, MAX_CANDIDATES, Paths, can_enter, search, search_with};
 use crate::arch::{Generation, RegId, RegisterValue, Targets, WaveArch};
 use crate::capture::{Fault, FaultAddress, FaultKind, PAGE};
 use crate::isa;

@@ -170,3 +170,74 @@ fn paths_continue_in_the_caller() {
     assert_eq!(walk.gaps, []);
     assert_eq!(walk.pc(), Some(Pc(0x1008)));
 }
+
+/// Paths before the return of a call: those of the callee from each of its returns, then those before the call.
+#[test]
+fn paths_enter_a_callee_that_returned() {
+    let text = "global_load_dword v1, v[4:5], off
+        s_getpc_b64 s[4:5]
+        s_add_u32 s4, s4, 0x6ff0
+        s_addc_u32 s5, s5, 0
+        s_swappc_b64 s[30:31], s[4:5]
+        global_load_dword v1, v[6:7], off
+        PC
+        s_endpgm";
+    let kernel = code(Gfx90a, text);
+    let callee = "s_cbranch_scc1 OTHER
+        global_load_dwordx2 v[8:9], v[2:3], off
+        s_setpc_b64 s[30:31]
+        OTHER:
+        global_load_dwordx4 v[8:11], v[2:3], off
+        s_setpc_b64 s[30:31]";
+    let callee = code_at(Gfx90a, 0x8000, callee);
+    // The next instruction after s_getpc_b64 is at 0x1010.
+    let outside = walk(&kernel);
+    assert_eq!(outside.calls(WaveSize::W64), [(0x1020, Some(0x8000))]);
+    assert!(can_enter(&callee.listing, 0x8000) && !can_enter(&callee.listing, 0x8008));
+    let callees = Callees::from([(0x1020, callee.listing)]);
+    let walk = search_with(&kernel.listing, kernel.pc, &[], &callees, true, &Work::default());
+    assert_eq!(walk.gaps, []);
+    let found = summary(&walk);
+    let found: Vec<_> = found.iter().map(|(text, distance, _)| (text.as_str(), *distance)).collect();
+    let expected = [
+        ("global_load_dword", 1),
+        ("global_load_dwordx2", 3),
+        ("global_load_dwordx4", 3),
+        ("global_load_dword", 9),
+    ];
+    assert_eq!(found, expected);
+    // A path has one of the two loads of the callee.
+    let others: Vec<bool> = walk.candidates.iter().map(|one| one.has_other_path).collect();
+    assert_eq!(others, [false, true, true, false]);
+}
+
+/// Registers that the callee leaves as they are survive, also those that the calling convention does not preserve.
+#[test]
+fn registers_that_a_callee_keeps_survive() {
+    let kernel =
+        code(Gfx90a, "global_load_dword v60, v[2:3], off\ns_swappc_b64 s[30:31], s[4:5]\nPC\ns_endpgm");
+    let arch = Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap();
+    let session = registers(&arch, &ADDRESS);
+    let (apertures, launches) = (HashMap::new(), Launches::default());
+    let work = Work::default();
+    let registers = Registers::new(&session, WaveId(0), &apertures, &launches, &work);
+    for (body, is_known) in [("v_mov_b32_e32 v1, 0", true), ("v_mov_b32_e32 v2, 0", false)] {
+        let callee = code_at(Gfx90a, 0x8000, &format!("{body}\ns_setpc_b64 s[30:31]"));
+        let callees = Callees::from([(0x1008, callee.listing)]);
+        let walk = search_with(&kernel.listing, kernel.pc, &[], &callees, true, &work);
+        let look = walk.looks(&walk.candidates[0], &registers, false).remove(0);
+        assert_eq!(look.unknown.is_none(), is_known, "{body}");
+    }
+    let outside = walk(&kernel);
+    assert!(outside.looks(&outside.candidates[0], &registers, false)[0].unknown.is_some());
+}
+
+/// A function that calls itself is entered a bounded number of times.
+#[test]
+fn recursive_callees_are_bounded() {
+    let callee = code_at(Gfx90a, 0x8000, "s_swappc_b64 s[30:31], s[4:5]\ns_setpc_b64 s[30:31]");
+    let kernel = code(Gfx90a, "s_swappc_b64 s[30:31], s[4:5]\nPC\ns_endpgm");
+    let callees = Callees::from([(0x1000, Arc::clone(&callee.listing)), (0x8000, callee.listing)]);
+    let walk = search_with(&kernel.listing, kernel.pc, &[], &callees, true, &Work::default());
+    assert_eq!(walk.gaps, [Gap::Call(0x8000)]);
+}
