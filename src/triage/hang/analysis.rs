@@ -23,7 +23,7 @@ const MAX_POLLED: usize = 1 << 16;
 const MAX_POSITIONS: usize = 4096;
 /// Maximum number of steps in the analysis of all loops: instructions of their bodies and of the paths to PCs, and steps
 /// for their values. Loops beyond it count as no loops.
-pub(super) const MAX_WORK: usize = 1 << 25;
+pub(super) const MAX_WORK: usize = 1 << 24;
 /// Maximum number of PCs that the first run of the tool decodes.
 const FIRST_PCS: usize = 8;
 
