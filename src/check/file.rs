@@ -274,7 +274,7 @@ pub enum Right {
     Between(String, String),
     /// `in {1, 2, 3}`: one of them, at least one.
     OneOf(Vec<Operand>),
-    /// `is unavailable`, `is optimized out`, `is inactive`, `is error /text/`.
+    /// `is unavailable`, `is optimized out`, `is inactive`, `is error /text/`, `is nan`, `is inf`.
     Is(StateName),
 }
 
@@ -316,4 +316,8 @@ pub enum StateName {
     Error(String),
     /// There is a value.
     Available,
+    /// A floating-point number that is not a number.
+    Nan,
+    /// An infinity of either sign.
+    Infinite,
 }

@@ -238,6 +238,8 @@ pub(super) fn right(right: &Right) -> String {
         Right::Is(StateName::OptimizedOut) => "is optimized out".to_owned(),
         Right::Is(StateName::Inactive) => "is inactive".to_owned(),
         Right::Is(StateName::Available) => "is available".to_owned(),
+        Right::Is(StateName::Nan) => "is nan".to_owned(),
+        Right::Is(StateName::Infinite) => "is inf".to_owned(),
         Right::Is(StateName::Error(text)) if text.is_empty() => "is error".to_owned(),
         Right::Is(StateName::Error(text)) => {
             format!("is error /{}/", text.replace('\\', "\\\\").replace('/', "\\/"))

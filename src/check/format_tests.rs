@@ -145,6 +145,7 @@ fn part() -> impl Strategy<Value = String> {
         "unavailable",
         "optimized out",
         "inactive",
+        "inf",
         "error",
         "/a \\/ # b/",
         "a.hip:3",

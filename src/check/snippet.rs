@@ -1,6 +1,6 @@
 //! Messages about lines of a file as rustc prints them: the line with a caret, and notes below.
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet as Source};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet as Source};
 
 use super::syntax::{MAX_LINE, SyntaxError, lines};
 use crate::clean::clean;
@@ -10,8 +10,8 @@ use crate::clean::clean;
 pub struct Snippet<'t> {
     /// The file's name.
     pub file: &'t str,
-    /// The line, from 1.
-    pub line: usize,
+    /// The line, from 1; `None`: the file as a whole, whose text and columns do not count.
+    pub line: Option<usize>,
     /// The text of the line.
     pub text: &'t str,
     /// The marked columns: the first byte, and the one past the last, from 0; moved to boundaries of characters.
@@ -33,9 +33,15 @@ impl Snippet<'_> {
         let end = self.text.ceil_char_boundary(end).max(start);
         let label = Some(self.label).filter(|label| !label.is_empty()).map(clean);
         let mark = AnnotationKind::Primary.span(start..end).label(label);
-        let source = Source::source(self.text).line_start(self.line).path(clean(self.file)).annotation(mark);
         let notes = self.notes.iter().map(|(name, text)| Level::NOTE.with_name(*name).message(clean(text)));
-        let report = [Level::ERROR.primary_title(clean(self.title)).element(source).elements(notes)];
+        let title = Level::ERROR.primary_title(clean(self.title));
+        let report = [match self.line {
+            Some(line) => {
+                let source = Source::source(self.text).line_start(line).path(clean(self.file));
+                title.element(source.annotation(mark)).elements(notes)
+            }
+            None => title.element(Origin::path(clean(self.file))).elements(notes),
+        }];
         let renderer = if is_styled { Renderer::styled() } else { Renderer::plain() };
         renderer.render(&report)
     }
@@ -58,7 +64,7 @@ pub fn syntax_errors<'t>(
         let hint = error.hint.iter().map(|hint| ("hint", hint.clone()));
         Snippet {
             file,
-            line: error.line,
+            line: Some(error.line),
             text: &text,
             columns: error.columns,
             title: &error.problem,

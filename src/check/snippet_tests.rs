@@ -46,7 +46,7 @@ fn controls_are_not_printed() {
     assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
     let styled = Snippet {
         file: "a\u{1b}.scope",
-        line: 1,
+        line: Some(1),
         text: "x",
         columns: (0, 1),
         title: "\u{1b}",
@@ -58,12 +58,27 @@ fn controls_are_not_printed() {
     assert!(styled.render(true).contains("\u{1b}[1m"));
 }
 
+#[test]
+fn a_message_about_a_file_has_its_name_and_notes() {
+    let of_file = Snippet {
+        file: "saxpy.scope",
+        line: None,
+        text: "",
+        columns: (0, 0),
+        title: "no `dump` line",
+        label: "",
+        notes: vec![("hint", "add the dump".to_owned())],
+    };
+    let expected = "error: no `dump` line\n --> saxpy.scope\n  |\n  = hint: add the dump";
+    assert_eq!(of_file.render(false), expected);
+}
+
 proptest! {
     #[test]
     fn no_line_and_no_column_panics(text in "\\PC{0,40}", first in 0usize..90, length in 0usize..90, wide in any::<bool>()) {
         let text = if wide { text.repeat(40) } else { text };
         let columns = (first, first + length);
-        let shown = Snippet { file: "f", line: 1, text: &text, columns, title: "t", label: "l", notes: Vec::new() };
+        let shown = Snippet { file: "f", line: Some(1), text: &text, columns, title: "t", label: "l", notes: Vec::new() };
         prop_assert!(shown.render(false).starts_with("error: t\n"));
     }
 

@@ -6,15 +6,13 @@ use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::signature::{Options, status, waves};
-use super::{Failure, print_json, standard_input};
+use super::{Failure, folder, print_json, standard_input};
 use crate::arch::Targets;
 use crate::report::Style;
 use crate::signature::{Bucket, Buckets, Order, Record, Seen};
 
 /// Maximum number of bytes of a line of `--from`.
 const MAX_LINE: u64 = 1 << 20;
-/// Maximum depth of folders below one that the user names.
-const MAX_DEPTH: usize = 32;
 /// Manifests of a dump in a folder.
 const MANIFESTS: [&str; 2] = ["manifest.toml", "manifest.json"];
 
@@ -88,15 +86,15 @@ fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for path in paths {
         if path.is_dir() && !is_dump(path) {
-            let before = found.len();
-            in_folder(path, MAX_DEPTH, &mut found).map_err(|error| format!("{}: {error}", path.display()))?;
-            if found.len() == before {
+            let below = folder::below(path, &is_named_dump)?;
+            if below.is_empty() {
                 return Err(format!(
                     "{}: no *.zip, *.core, gpucore* or folder with a manifest in this folder; name other files",
                     path.display()
                 )
                 .into());
             }
+            found.extend(below);
         } else {
             found.push(path.clone());
         }
@@ -104,30 +102,14 @@ fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Collects the dumps below a folder, by name.
-fn in_folder(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), std::io::Error> {
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        entries.push((entry.file_name(), entry.file_type()?.is_dir()));
+/// Whether a path is a dump by its name, or a folder with a manifest.
+fn is_named_dump(path: &Path, is_folder: bool) -> bool {
+    if is_folder {
+        return is_dump(path);
     }
-    entries.sort();
-    for (name, is_folder) in entries {
-        let (path, name) = (folder.join(&name), name.as_encoded_bytes());
-        // Links to folders are not followed: they can form a circle.
-        if is_folder && is_dump(&path) {
-            found.push(path);
-        } else if is_folder {
-            if depth > 0 && !name.starts_with(b".") {
-                in_folder(&path, depth - 1, found)?;
-            }
-        } else if (name.ends_with(b".zip") || name.ends_with(b".core") || name.starts_with(b"gpucore"))
-            && path.is_file()
-        {
-            found.push(path);
-        }
-    }
-    Ok(())
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_named = name.ends_with(b".zip") || name.ends_with(b".core") || name.starts_with(b"gpucore");
+    is_named && path.is_file()
 }
 
 /// Whether a folder is a dump.

@@ -9,6 +9,7 @@ mod diff;
 mod dump;
 mod dwarf;
 pub(crate) mod eval;
+mod folder;
 mod info;
 mod questions;
 mod report;
@@ -183,7 +184,8 @@ pub fn main() -> ExitCode {
             let _ = writeln!(anstream::stderr(), "lanescope: {}", clean_lines(error.to_string()));
             let is_input = error.is::<eval::EvalError>()
                 || error.is::<dialect::DraftError>()
-                || error.is::<diff::InputError>();
+                || error.is::<diff::InputError>()
+                || error.is::<check::CheckError>();
             ExitCode::from(if is_input { 2 } else { 1 })
         }
     }

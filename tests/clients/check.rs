@@ -60,6 +60,25 @@ fn stock_debuggers_show_the_values_of_expectations() {
     }
 }
 
+/// The lines of a file whose expectations gdb answers, in each form.
+#[test]
+fn each_form_has_the_opinion_of_the_debugger() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.scope"), scope(&named("regions-gfx90a"))).unwrap();
+    let forms = ["human", "github", "gitlab", "junit", "tap"];
+    let path = |form: &str| folder.path().join(form).to_str().unwrap().to_owned();
+    let options = forms.map(|form| format!("--format={form}={}", path(form)));
+    let output =
+        tool(lanescope()).arg("check").arg(folder.path()).args(options).args(["--debugger", "gdb"]).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for form in forms {
+        let text = fs::read_to_string(path(form)).unwrap();
+        assert!(text.contains("gdb shows the same in "), "{form}: {text}");
+        assert!(text.contains(" lines, and differs in 0"), "{form}: {text}");
+    }
+}
+
 /// An executable script.
 fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);

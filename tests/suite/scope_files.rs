@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use lanescope::check::{Content, Head, ScopeFile, Subject, Verdict, draft, evaluate, format, parse};
 use lanescope::session::{Dump, Inspect, Session};
+use lanescope::signature::Rules;
 
 use crate::cli::{run, text};
 use crate::fixtures::{fixtures, open};
@@ -24,6 +25,7 @@ fn subject<'a>(dump: &Arc<Dump>, sessions: &'a [Session]) -> Subject<'a> {
         name: "dump".to_owned(),
         sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
         dump: Arc::clone(dump),
+        rules: Rules::default(),
     }
 }
 
@@ -273,6 +275,6 @@ fn the_draft_of_the_command_holds_with_its_options() {
     let held = check(&[path.to_str().unwrap()], None);
     assert_eq!(held.status.code(), Some(0), "{held:?}\n{written}");
     let misplaced = run(&["check", path.to_str().unwrap(), "--symbols", "build"]);
-    assert_eq!(misplaced.status.code(), Some(1), "{misplaced:?}");
+    assert_eq!(misplaced.status.code(), Some(2), "{misplaced:?}");
     assert!(text(&misplaced.stderr).contains("--symbols goes with --new"), "{misplaced:?}");
 }

@@ -108,8 +108,26 @@ pub(super) fn near(
         (Some(percent), true) => right.abs() * percent / 100.0,
         (Some(tolerance), false) => tolerance,
     };
-    // Equal infinities have no distance.
-    Ok(left == right || (left - right).abs() <= tolerance)
+    // Equal infinities have no distance; each other number is infinitely far from them.
+    let has_distance = left.is_finite() && right.is_finite();
+    Ok(left == right || has_distance && (left - right).abs() <= tolerance)
+}
+
+/// Whether a floating-point number, or each element of an aggregate of them, has a property; an integer has none.
+pub(super) fn are_all(value: &TypedValue, fits: &impl Fn(f64) -> bool) -> Compared {
+    match value {
+        TypedValue::Missing(state) => Err(missing(state)),
+        TypedValue::Float { value, .. } => Ok(fits(*value)),
+        TypedValue::Integer { .. } | TypedValue::Truth(_) | TypedValue::Enumerator(_) => Ok(false),
+        TypedValue::Array { elements, count, .. } if !elements.is_empty() => {
+            let result = all(elements.iter().map(|element| are_all(element, fits)))?;
+            if result { whole(*count, elements).map(|()| true) } else { Ok(false) }
+        }
+        TypedValue::Record { fields } if !fields.is_empty() => {
+            all(fields.iter().map(|field| are_all(&field.value, fits)))
+        }
+        other => Err(not_comparable(format!("{} is no floating-point number", described(other)))),
+    }
 }
 
 fn equal(left: &TypedValue, right: &Plan, values: &[&TypedValue]) -> Compared {

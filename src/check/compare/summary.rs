@@ -1,13 +1,15 @@
 //! One right side for the values of many lanes and waves.
 
-use super::number;
 use super::plan::RightPlan;
 use super::write::{Style, integer, written};
+use super::{are_all, number};
 use crate::check::file::StateName;
 use crate::session::ValueState;
 use crate::session::print::TypedValue;
 use crate::units::LaneId;
 
+/// The right side that a value without an equal satisfies.
+const NAN: &str = "is nan";
 /// Maximum number of values of a set.
 const MAX_SET: usize = 16;
 
@@ -103,6 +105,7 @@ impl Summary {
                 Some(format!("in {}..{}", written(least, self.style)?, written(most, self.style)?))
             }
             (_, More::Set(Some(set))) if !set.is_empty() => Some(format!("in {{{}}}", set.join(", "))),
+            (RightPlan::Near { .. }, _) if self.is_nan() => Some(NAN.to_owned()),
             (RightPlan::Near { tolerance, is_percent, .. }, _) => {
                 let value = self.constant()?;
                 let tolerance = tolerance.map_or_else(String::new, |tolerance| {
@@ -129,6 +132,13 @@ impl Summary {
         is("unavailable", |state| matches!(state, ValueState::Unavailable(_)))
             .or_else(|| is("optimized out", |state| matches!(state, ValueState::OptimizedOut(_))))
             .or_else(|| is("error", |state| matches!(state, ValueState::Error(_))))
+            .or_else(|| self.is_nan().then(|| NAN.to_owned()))
+    }
+
+    /// Whether all values are no numbers: no value equals them.
+    fn is_nan(&self) -> bool {
+        let first = self.first.as_ref().filter(|_| !self.is_varied);
+        first.is_some_and(|first| are_all(first, &f64::is_nan) == Ok(true))
     }
 }
 
@@ -149,6 +159,11 @@ fn is_same(left: &TypedValue, right: &TypedValue) -> bool {
         (TypedValue::Record { fields }, TypedValue::Record { fields: others }) => {
             fields.len() == others.len()
                 && fields.iter().zip(others).all(|(left, right)| is_same(&left.value, &right.value))
+        }
+        (TypedValue::Float { value, .. }, TypedValue::Float { value: other, .. })
+            if value.is_nan() && other.is_nan() =>
+        {
+            true
         }
         _ => left == right,
     }

@@ -105,7 +105,14 @@ fn nan_equals_nothing() {
     }
     assert_eq!(near(&double(f64::NAN), &double(f64::NAN), Some(1.0), false), Ok(false));
     assert_eq!(near(&double(f64::INFINITY), &double(f64::INFINITY), Some(0.0), false), Ok(true));
-    assert_eq!(near(&double(1.0), &double(f64::INFINITY), Some(1.0), false), Ok(false));
+    for (tolerance, is_percent) in [(Some(1.0), false), (Some(1.0), true), (None, false)] {
+        assert_eq!(near(&double(1.0), &double(f64::INFINITY), tolerance, is_percent), Ok(false));
+        assert_eq!(
+            near(&double(f64::NEG_INFINITY), &double(f64::INFINITY), tolerance, is_percent),
+            Ok(false)
+        );
+        assert_eq!(near(&double(f64::INFINITY), &double(1.0), tolerance, is_percent), Ok(false));
+    }
 }
 
 /// A known difference decides, whatever else is missing.

@@ -9,7 +9,7 @@ use crate::check::file::{Comparator, FaultLine, HangLine};
 use crate::check::outcome::Verdict;
 use crate::check::similar::folded;
 use crate::session::WaveInfo;
-use crate::signature::{Crashes, Rules, Signature, SignatureLevel, VERSION};
+use crate::signature::{Crashes, Signature, SignatureLevel, VERSION};
 use crate::triage::{Cause, WaveState, has_faulted};
 
 /// The state of a wave without a stop reason.
@@ -260,7 +260,7 @@ pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) 
         );
     }
     let subject = facts.subject;
-    let crashes = Crashes::of(&subject.dump, &subject.sessions, &Rules::default());
+    let crashes = Crashes::of(&subject.dump, &subject.sessions, &subject.rules);
     let has = |found: &[Signature]| found.iter().any(|one| one.id.starts_with(expected));
     if SignatureLevel::ALL.iter().any(|level| has(&crashes.signatures(*level))) {
         return Verdict::Holds;

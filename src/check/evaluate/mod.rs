@@ -28,6 +28,7 @@ use facts::Facts;
 use super::file::{Content, Line, ScopeFile, Selector};
 use super::outcome::{Difference, Obstacle, Outcome, Verdict};
 use crate::session::{Dump, Inspect};
+use crate::signature::Rules;
 
 /// An opened dump.
 pub struct Subject<'a> {
@@ -37,6 +38,8 @@ pub struct Subject<'a> {
     pub sessions: Vec<&'a dyn Inspect>,
     /// The dump.
     pub dump: Arc<Dump>,
+    /// The rules of signatures.
+    pub rules: Rules,
 }
 
 impl std::fmt::Debug for Subject<'_> {
@@ -82,6 +85,23 @@ pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
         outcomes.extend(waves::block(&facts, head, selector, &lines));
     }
     outcomes.sort_by_key(|outcome| outcome.line);
+    with_missing(outcomes, &numbered)
+}
+
+/// Adds an outcome for each expectation without one, so that no line is skipped silently.
+fn with_missing(mut outcomes: Vec<Outcome>, lines: &[Numbered<'_>]) -> Vec<Outcome> {
+    let is_expectation = |line: &&Numbered<'_>| {
+        !matches!(line.line.content, Content::Empty | Content::Dump(_) | Content::Setting(_))
+    };
+    let is_missing =
+        |line: &&Numbered<'_>| outcomes.binary_search_by_key(&line.number, |outcome| outcome.line).is_err();
+    let verdict = || obstacle("the statement has no meaning at this place", None);
+    let missing: Vec<Outcome> =
+        lines.iter().filter(is_expectation).filter(is_missing).map(|line| line.outcome(verdict())).collect();
+    if !missing.is_empty() {
+        outcomes.extend(missing);
+        outcomes.sort_by_key(|outcome| outcome.line);
+    }
     outcomes
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::facts::{Facts, Wave};
 use super::tally::{DifferingLane, Tally, brief, expected};
 use super::{Numbered, lanes};
-use crate::check::compare::{Compared, NotComparable, RightPlan, compare, missing, near};
+use crate::check::compare::{Compared, NotComparable, RightPlan, are_all, compare, missing, near};
 use crate::check::file::{Comparator, StateName, ValueLine};
 use crate::check::outcome::Outcome;
 use crate::session::print::{TypedLane, TypedQuery, TypedValue};
@@ -204,6 +204,8 @@ fn is(lane: &TypedLane, state: &StateName) -> Compared {
             TypedValue::Missing(ValueState::Error(why)) => why.contains(text.as_str()),
             _ => false,
         }),
+        StateName::Nan => are_all(value, &f64::is_nan),
+        StateName::Infinite => are_all(value, &f64::is_infinite),
         StateName::Inactive => match lane.state {
             Some(state) => Ok(state != LaneState::Active),
             None => Err(because("the state of the lane is unknown".to_owned())),

@@ -192,6 +192,8 @@ fn operators_and_values() {
         ("x is optimized   out", "x", Right::Is(StateName::OptimizedOut)),
         ("x is optimized-out", "x", Right::Is(StateName::OptimizedOut)),
         ("x is available", "x", Right::Is(StateName::Available)),
+        ("x is nan", "x", Right::Is(StateName::Nan)),
+        ("x is inf", "x", Right::Is(StateName::Infinite)),
         ("x is error", "x", Right::Is(StateName::Error(String::new()))),
         ("x is error /a # \\/ b/ # c", "x", Right::Is(StateName::Error("a # / b".to_owned()))),
         ("s == \"a # \\\"b\\\" \\n\\x41\\101\"", "s", text(b"a # \"b\" \nAA")),

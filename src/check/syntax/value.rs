@@ -260,7 +260,7 @@ fn range(part: Part<'_>) -> Result<Right, Wrong> {
 }
 
 /// States by name.
-const STATES: &[&str] = &["unavailable", "optimized out", "inactive", "available", "error"];
+const STATES: &[&str] = &["unavailable", "optimized out", "inactive", "available", "nan", "inf", "error"];
 
 /// `unavailable`, `optimized out`, `error /text/`.
 fn state(part: Part<'_>) -> Result<StateName, Wrong> {
@@ -280,10 +280,12 @@ fn state(part: Part<'_>) -> Result<StateName, Wrong> {
         "optimizedout" => StateName::OptimizedOut,
         "inactive" => StateName::Inactive,
         "available" => StateName::Available,
+        "nan" => StateName::Nan,
+        "inf" => StateName::Infinite,
         _ => {
             let hint = match similar(part.text, STATES.iter().copied()) {
                 Some(state) => format!("did you mean `{state}`?"),
-                None => "expected unavailable, optimized out, inactive, available, error or error /text/"
+                None => "expected unavailable, optimized out, inactive, available, nan, inf, error or error /text/"
                     .to_owned(),
             };
             let problem = if part.is_empty() {

@@ -27,6 +27,13 @@ const CI: &[&str] = &[
     "CIRRUS_CI",
 ];
 
+/// The files differ and stay as they are, because a variable of a CI system is set.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no file is changed in CI ({0} is set). Bless on your machine, or write FILE.new with --bless=review"
+)]
+pub(super) struct RefusedError(&'static str);
+
 /// The set variable of a CI system.
 fn ci() -> Option<&'static str> {
     CI.iter().copied().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
@@ -90,8 +97,7 @@ pub(super) fn run(
     }
     if let Some(variable) = refused.filter(|_| changed > 0) {
         out.flush()?;
-        let hint = "Bless on your machine, or write FILE.new with --bless=review";
-        return Err(format!("no file is changed in CI ({variable} is set). {hint}").into());
+        return Err(RefusedError(variable).into());
     }
     Ok(status)
 }

@@ -19,36 +19,35 @@ use crate::session::{Dump, DumpFacts as _, Inspect, Session, Waves as _};
 use crate::signature::Rules;
 use crate::triage::Step;
 
+/// The options of all dumps.
+pub(super) struct Setup<'a> {
+    pub(super) globals: &'a Globals,
+    pub(super) debugger: Option<&'a Debugger>,
+    pub(super) rules: &'a Rules,
+    pub(super) targets: &'a Targets,
+}
+
 /// Evaluates the expectations of a file over a dump. An error is a result.
-pub(super) fn run(
-    file: &PlannedFile,
-    dump: &PlannedDump,
-    globals: &Globals,
-    debugger: Option<&Debugger>,
-    targets: &Targets,
-) -> CheckedDump {
+pub(super) fn run(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> CheckedDump {
     let checked = CheckedDump { dump: dump.name.clone(), ..CheckedDump::default() };
-    if !file.errors.is_empty() {
-        return checked;
+    if let Some(error) = file.errors.first() {
+        // The file had no errors when the run began.
+        let error = Some(format!("the file of expectations changed: {}", error.problem));
+        return CheckedDump { error, ..checked };
     }
-    match evaluate(file, dump, globals, debugger, targets) {
+    match evaluate(file, dump, setup) {
         Ok(found) => CheckedDump { dump: checked.dump, ..found },
         Err(error) => CheckedDump { error: Some(clean_lines(error.to_string()).to_string()), ..checked },
     }
 }
 
-fn evaluate(
-    file: &PlannedFile,
-    dump: &PlannedDump,
-    globals: &Globals,
-    debugger: Option<&Debugger>,
-    targets: &Targets,
-) -> Result<CheckedDump, Failure> {
+fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result<CheckedDump, Failure> {
+    let Setup { globals, debugger, rules, targets } = *setup;
     let words = words(file);
     let args = arguments(&words, dump, globals)?;
     let opened = dump::open_quietly(&args, targets)?;
     let sessions = dump::sessions(&opened, args.kind.as_deref())?;
-    let subject = subject(&dump.name, &sessions, &opened);
+    let subject = Subject { rules: rules.clone(), ..subject(&dump.name, &sessions, &opened) };
     let mut outcomes = check::evaluate(&file.scope, &subject);
     let opinion = debugger.map(|debugger| {
         let kinds: Vec<String> = sessions.iter().map(|session| dump::kind_name(&session.kind())).collect();
@@ -100,6 +99,7 @@ pub(super) fn subject<'a>(name: &str, sessions: &'a [Session], dump: &Arc<Dump>)
         name: name.to_owned(),
         sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
         dump: Arc::clone(dump),
+        rules: Rules::default(),
     }
 }
 

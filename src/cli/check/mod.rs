@@ -25,9 +25,10 @@ use std::time::Duration;
 use super::choice::choice;
 use super::dump::CaptureArgs;
 use super::value::ValueError;
-use super::{Failure, Globals};
+use super::{Failure, Globals, signature};
 use crate::arch::Targets;
 use formats::{Form, Output};
+use job::Setup;
 use plan::{PlannedDump, PlannedFile};
 use results::CheckedFile;
 pub(super) use results::Report;
@@ -51,6 +52,9 @@ pub(super) struct Args {
     /// whose name begins so
     #[arg(long, value_name = "DEBUGGER", value_parser = debugger::debugger, conflicts_with_all = ["bless", "fmt", "new"])]
     debugger: Option<debugger::Debugger>,
+    /// Rules of signatures about functions: TOML with irrelevant, prefix, in_app and built_in
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fmt", "new"])]
+    rules: Option<PathBuf>,
     /// Maximum seconds for a dump
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
@@ -115,11 +119,28 @@ fn shard(text: &str) -> Result<Shard, ValueError> {
     if (1..=shard.parts).contains(&shard.part) { Ok(shard) } else { Err(wrong()) }
 }
 
+/// The reason that nothing was checked. The exit status is 2: status 1 means a difference.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct CheckError(Failure);
+
 /// Checks all files; returns the exit status.
+///
+/// # Errors
+/// [`CheckError`], [`bless::RefusedError`], or an I/O error of the output.
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
+    status(args, targets, out).map_err(|error| {
+        let is_own = error.is::<std::io::Error>() || error.is::<bless::RefusedError>();
+        if is_own { error } else { CheckError(error).into() }
+    })
+}
+
+fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
     let globals = args.globals.clone().unwrap_or_default();
     if args.worker {
-        workers::work(&globals, args.debugger.as_ref(), targets, out)?;
+        let rules = signature::rules(args.rules.as_deref())?;
+        let debugger = args.debugger.as_ref();
+        workers::work(&Setup { globals: &globals, debugger, rules: &rules, targets }, out)?;
         return Ok(0);
     }
     if let Some(dump) = &args.new {
@@ -133,6 +154,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     if args.fmt {
         return fmt::run(&args.paths, args.check, out);
     }
+    // Each worker reads the rules: an error in them is one error, and not one for each dump.
+    signature::rules(args.rules.as_deref())?;
     let mut plan = plan::Plan::of(&args.paths)?;
     if let Some(Shard { part, parts }) = args.shard {
         plan.keep_part(part - 1, parts);

@@ -1,14 +1,13 @@
 //! The files to check, with their dumps.
 
 use std::collections::HashSet;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::results::{FileError, cleaned};
 use crate::check::{self, Content, MAX_FILE, ScopeFile};
 use crate::clean::clean;
-
-/// Maximum depth of folders below one that the user names.
-const MAX_DEPTH: usize = 32;
+use crate::cli::folder::{self, FolderError};
 
 /// The files, each folder's in the order of their names.
 #[derive(Debug, Default)]
@@ -53,6 +52,9 @@ pub(super) enum PlanError {
         /// The operating system's error.
         error: std::io::Error,
     },
+    /// A folder is unreadable or too large.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// A folder without files of expectations.
     #[error("{}: no *.scope file in this folder", clean(.0.to_string_lossy()))]
     NoFiles(PathBuf),
@@ -108,11 +110,11 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PlanError> {
         let unreadable = |error| PlanError::Unreadable { path: path.clone(), error };
         match std::fs::metadata(path).map_err(unreadable)?.is_dir() {
             true => {
-                let before = found.len();
-                scope_files(path, MAX_DEPTH, &mut found).map_err(unreadable)?;
-                if found.len() == before {
+                let below = folder::below(path, &is_scope_file)?;
+                if below.is_empty() {
                     return Err(PlanError::NoFiles(path.clone()));
                 }
+                found.extend(below);
             }
             false => found.push(path.clone()),
         }
@@ -120,24 +122,9 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, PlanError> {
     Ok(found)
 }
 
-/// Collects the `*.scope` files below a folder, by name.
-fn scope_files(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), std::io::Error> {
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        entries.push((entry.file_name(), entry.file_type()?.is_dir()));
-    }
-    entries.sort();
-    for (name, is_folder) in entries {
-        let path = folder.join(&name);
-        // Links to folders are not followed: they can form a circle.
-        if is_folder && depth > 0 && !name.as_encoded_bytes().starts_with(b".") {
-            scope_files(&path, depth - 1, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "scope") && path.is_file() {
-            found.push(path);
-        }
-    }
-    Ok(())
+/// Whether a path is a file of expectations by its name.
+fn is_scope_file(path: &Path, is_folder: bool) -> bool {
+    !is_folder && path.extension().is_some_and(|extension| extension == "scope") && path.is_file()
 }
 
 impl PlannedFile {
@@ -201,17 +188,16 @@ pub(super) enum FileReadError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The file is too large.
-    #[error("{0} bytes, expected at most {MAX_FILE}")]
-    TooLarge(u64),
+    #[error("more than {MAX_FILE} bytes, the maximum of a file of expectations; split it")]
+    TooLarge,
 }
 
 /// Reads a file of expectations.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, FileReadError> {
-    let size = std::fs::metadata(path)?.len();
-    if size > MAX_FILE as u64 {
-        return Err(FileReadError::TooLarge(size));
-    }
-    Ok(std::fs::read(path)?)
+    // A pipe or a device has no size.
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_FILE { Err(FileReadError::TooLarge) } else { Ok(bytes) }
 }
 
 /// Reads and parses a file.
@@ -239,6 +225,9 @@ enum PatternError {
         /// The crate's error.
         error: glob::PatternError,
     },
+    /// A folder is unreadable: its dumps are unknown.
+    #[error(transparent)]
+    Unreadable(glob::GlobError),
     /// No file matches.
     #[error("no file matches `{0}`")]
     NoMatch(String),
@@ -260,7 +249,8 @@ fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, PatternError>
     let whole = whole.ok_or(PatternError::Folder)?;
     let found = glob::glob(whole)
         .map_err(|error| PatternError::Form { pattern: clean(pattern).into_owned(), error })?;
-    let found: Vec<PlannedDump> = found.filter_map(Result::ok).map(dump).collect();
+    let found: Vec<PlannedDump> =
+        found.map(|path| path.map(dump).map_err(PatternError::Unreadable)).collect::<Result<_, _>>()?;
     match found.is_empty() {
         true => Err(PatternError::NoMatch(clean(pattern).into_owned())),
         false => Ok(found),

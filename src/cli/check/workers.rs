@@ -15,12 +15,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::debugger::Debugger;
-use super::job;
+use super::job::{self, Setup};
 use super::plan::{PlannedDump, PlannedFile};
 use super::results::CheckedDump;
-use crate::arch::Targets;
-use crate::cli::{Failure, Globals};
+use crate::cli::Failure;
 
 /// Maximum number of bytes of a job and of a result.
 const MAX_LINE: u64 = 64 << 20;
@@ -35,12 +33,7 @@ struct Job {
 }
 
 /// Answers the jobs of standard input, until it ends.
-pub(super) fn work(
-    globals: &Globals,
-    debugger: Option<&Debugger>,
-    targets: &Targets,
-    out: &mut dyn std::io::Write,
-) -> Result<(), Failure> {
+pub(super) fn work(setup: &Setup<'_>, out: &mut dyn std::io::Write) -> Result<(), Failure> {
     let mut input = std::io::stdin().lock();
     let mut known: Option<PlannedFile> = None;
     loop {
@@ -52,7 +45,7 @@ pub(super) fn work(
         let file = known.take().filter(|file| file.path == job.file);
         let file = file.unwrap_or_else(|| PlannedFile::read(job.file));
         let dump = PlannedDump { path: job.dump, name: job.name, report: job.report };
-        let checked = job::run(&file, &dump, globals, debugger, targets);
+        let checked = job::run(&file, &dump, setup);
         known = Some(file);
         serde_json::to_writer(&mut *out, &checked)?;
         out.write_all(b"\n")?;

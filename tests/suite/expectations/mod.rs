@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use lanescope::check::{self, Difference, Outcome, Subject, Verdict};
 use lanescope::session::{Dump, Inspect, Session};
+use lanescope::signature::Rules;
 
 use crate::fixtures::{fixtures, open};
 
@@ -35,6 +36,7 @@ pub(crate) fn evaluate(dump: &Arc<Dump>, text: &str) -> Vec<Outcome> {
         name: dump.capture().name.clone(),
         sessions: sessions.iter().map(|session| -> &dyn Inspect { session }).collect(),
         dump: Arc::clone(dump),
+        rules: Rules::default(),
     };
     check::evaluate(&file, &subject)
 }

@@ -1,5 +1,6 @@
 //! Statements about causes, places, stacks and counts. The facts are those of the models: kernels/saxpy.hip reads
-//! `x[1024]` in line 54 in lane 24 of wave 1 of demo; calls.s has `leaf`, `middle` and `launch`.
+//! `x[1024]` in line 54 in lane 24 of wave 1 of demo; calls.s has `leaf`, `middle` and `launch`. The signature is the one
+//! that md5sum prints for the text of docs/signatures.md.
 
 use super::table;
 
@@ -39,7 +40,10 @@ fn causes_and_places() {
         - waves 8, faulted 2, stacks 8 => 8, faulted 1, stacks 8
         - faulted 2                    => 1
         + hang none
-        - signature ls1:0000000000000000
+        + signature ls1:52d6a45d46f3
+        + signature ls1:52d6
+        - signature ls1:52d6a45d46f4     => ls1:52d6a45d46f3
+        - signature ls1:0000000000000000 => ls1:52d6a45d46f3
         ? signature ls99:0000000000000000 => ls99
         - hang deadlock                => none
         - hang                         => none

@@ -89,7 +89,7 @@ fn numbers_compare_in_the_type_of_the_left_side() {
         - lane 5 half == nan           => == 2.5
         + lane 5 half < inf
         + lane 5 0.0 / 0 != 0.0 / 0
-        - lane 5 0.0 / 0 == 0.0 / 0    => none
+        - lane 5 0.0 / 0 == 0.0 / 0    => is nan
         + lane 17 (float) 0.1 == 0.1
         - lane 17 0.1 == (float) 0.1   => == 0.1
         + lane 5 small == small
@@ -287,6 +287,44 @@ fn states_of_values() {
         + lane 17 1 / 0 is error /divides by 0/
         ? lane 17 1 / 0 == 1           => divides by 0
         ? frame 3 lane 17 i == 1       => frame 3
+        ",
+    );
+}
+
+/// IEEE 754: 0 / 0 is no number and equals nothing, 1 / 0 is an infinity. demo's `half` is lane / 2 and `taps` an array
+/// of floats; `x[1024]` is not captured.
+#[test]
+fn numbers_without_a_value() {
+    table(
+        "demo",
+        "
+        + wave faulted
+        + lane 5 0.0 / 0 is nan
+        + lane 5 1.0 / 0 is inf
+        + lane 5 -1.0 / 0 is inf
+        - lane 5 0.0 / 0 is inf        => is nan
+        - lane 5 1.0 / 0 is nan        => == inf
+        - lane 5 -1.0 / 0 is nan       => == -inf
+        - lane 5 half is nan           => == 2.5
+        - lane 5 half is inf           => == 2.5
+        - lane 17 i is nan             => == 1017
+        - lane 0 colour is nan         => == demo::RED
+        - lane 0 history is inf        => == {0, 500, 0, 7}
+        - lane 0 sample.taps is nan
+        ? lane 17 x[1024] is nan       => was not captured
+        ? lane 17 x[1024] is inf       => `is unavailable` expects that
+        ? lane 0 x is nan              => a pointer is no floating-point number
+        - lane active 0.0 / 0 ~= 3     => is nan
+        - lane active 0.0 / 0 in {1, 2} => is nan
+        - lane active 0.0 / 0 in 0..1  => is nan
+        - lane active 0.0 / 0 < 1      => is nan
+        ",
+    );
+    table(
+        "absent-gfx90a",
+        "
+        + wave id 2
+        - lane 0 history is nan        => none
         ",
     );
 }

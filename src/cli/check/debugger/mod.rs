@@ -16,6 +16,7 @@ use crate::check::{Outcome, asked, frames_fit};
 use crate::clean::clean;
 use crate::cli::Failure;
 use crate::cli::value::ValueError;
+use crate::notation::counted;
 use crate::session::print::TypedQuery;
 use crate::session::{Inspect, LaneState};
 use crate::units::{LaneId, LaneSet};
@@ -86,6 +87,26 @@ pub(super) struct Opinion {
     pub(super) differing: Vec<usize>,
     /// Lines that the debugger cannot answer.
     pub(super) not_asked: Vec<NotAsked>,
+}
+
+impl Opinion {
+    /// `gdb shows the same in 5 lines, and differs in 1`
+    pub(super) fn in_words(&self) -> String {
+        let same = counted(self.same, "line");
+        format!("{} shows the same in {same}, and differs in {}", self.name, self.differing.len())
+    }
+
+    /// The same with the lines that were not asked, each in a line of its own.
+    pub(super) fn in_lines(&self) -> Vec<String> {
+        std::iter::once(self.in_words()).chain(self.not_asked.iter().map(NotAsked::in_words)).collect()
+    }
+}
+
+impl NotAsked {
+    /// `line 4 is not asked: lane 30 of wave 1 is inactive, and no thread`
+    pub(super) fn in_words(&self) -> String {
+        format!("line {} is not asked: {}", self.line, self.reason)
+    }
 }
 
 /// A line that the debugger cannot answer, at least in part.

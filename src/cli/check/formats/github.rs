@@ -6,15 +6,18 @@ use std::io::Write;
 use std::path::Path;
 
 use super::super::results::Report;
-use super::{Failed, failed};
+use super::{Failed, failed, in_repository, opinions};
 use crate::cli::Failure;
 
+/// The variable with the folder of the repository.
+const WORKSPACE: &str = "GITHUB_WORKSPACE";
 /// Maximum bytes of a step's summary.
 const MAX_SUMMARY: usize = 1 << 20;
 /// Bytes that are left for the end of the summary.
 const RESERVE: usize = 200;
 
-/// Prints an annotation for each line that does not hold. GitHub shows the first 10 of a step.
+/// Prints an annotation for each line that does not hold, and a notice for each opinion of a debugger. GitHub shows the
+/// first 10 of a kind in a step.
 pub(super) fn annotations(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     for failed in failed(report) {
         let what = if failed.differs { "differs" } else { "cannot be checked" };
@@ -26,13 +29,19 @@ pub(super) fn annotations(report: &Report, out: &mut dyn Write) -> std::io::Resu
         writeln!(
             out,
             "::error file={},line={},col={},endColumn={},title={}::{}",
-            property(failed.file),
+            property(&in_repository(failed.file, WORKSPACE)),
             failed.line,
             failed.columns.0 + 1,
             failed.columns.1.max(failed.columns.0 + 1),
             property(&title),
             data(&message)
         )?;
+    }
+    for (file, dump, opinion) in opinions(report) {
+        let title = format!("{dump}: {}", opinion.name);
+        let message = opinion.in_lines().join("\n");
+        let file = in_repository(file, WORKSPACE);
+        writeln!(out, "::notice file={},title={}::{}", property(&file), property(&title), data(&message))?;
     }
     Ok(())
 }
@@ -72,6 +81,13 @@ pub(super) fn table(report: &Report, left: usize) -> String {
             break;
         }
         text += &row;
+    }
+    for (file, dump, opinion) in opinions(report) {
+        let paragraph =
+            format!("\n{}, {}: {}\n", cell(file), cell(dump), cell(&opinion.in_lines().join("\n")));
+        if text.len() + paragraph.len() + RESERVE <= left {
+            text += &paragraph;
+        }
     }
     text.push('\n');
     if text.len() > left { String::new() } else { text }

@@ -1,9 +1,14 @@
 //! GitLab's report of code quality: an array of issues in the form of Code Climate.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::super::results::Report;
-use super::failed;
+use super::{failed, in_repository, opinions};
+
+/// The variable with the folder of the repository.
+const PROJECT: &str = "CI_PROJECT_DIR";
 
 /// An issue.
 #[derive(Debug, Serialize)]
@@ -27,27 +32,34 @@ struct Lines {
     begin: usize,
 }
 
-/// The issues: one for each line that does not hold.
+/// The issues: one for each line that does not hold, and one about each debugger's opinion.
 pub(super) fn entries(report: &Report) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
+    // Equal expectations of a file differ by their number.
+    let mut used: HashMap<String, usize> = HashMap::new();
     for failed in failed(report) {
         let dump = failed.dump.unwrap_or_default();
         let name = format!("{}\0{dump}\0{}\0", failed.file, failed.text);
-        // Equal expectations of a file differ by their number.
-        let fingerprint = |number: usize| format!("{:x}", md5::compute(format!("{name}{number}")));
-        let is_used = |number: &usize| {
-            let fingerprint = fingerprint(*number);
-            entries.iter().any(|entry| entry.fingerprint == fingerprint)
-        };
-        let number = (0..=entries.len()).find(|number| !is_used(number)).unwrap_or_default();
+        let number = used.entry(name.clone()).or_default();
         let what = if dump.is_empty() { String::new() } else { format!("{dump}: ") };
         entries.push(Entry {
             description: format!("{what}{}", failed.message),
             check_name: "lanescope",
-            fingerprint: fingerprint(number),
+            fingerprint: format!("{:x}", md5::compute(format!("{name}{number}"))),
             severity: if failed.differs { "major" } else { "critical" },
-            location: Location { path: failed.file.to_owned(), lines: Lines { begin: failed.line } },
+            location: Location {
+                path: in_repository(failed.file, PROJECT),
+                lines: Lines { begin: failed.line },
+            },
         });
+        *number += 1;
     }
+    entries.extend(opinions(report).map(|(file, dump, opinion)| Entry {
+        description: format!("{dump}: {}", opinion.in_lines().join("; ")),
+        check_name: "lanescope-debugger",
+        fingerprint: format!("{:x}", md5::compute(format!("{file}\0{dump}\0{}", opinion.name))),
+        severity: "info",
+        location: Location { path: in_repository(file, PROJECT), lines: Lines { begin: 1 } },
+    }));
     entries
 }

@@ -3,15 +3,14 @@
 use std::io::Write;
 
 use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
-use crate::check::{Difference, Obstacle, Verdict};
-use crate::notation::{counted, list};
-use crate::report::Style;
+use crate::check::{Difference, Obstacle, Snippet, Verdict};
+use crate::notation::list;
 
 /// Prints the failed lines, and a summary.
 pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     for file in &report.files {
         for error in &file.errors {
-            print_error(file, error, out)?;
+            writeln!(out, "{}\n", of_file(file, error).render(true))?;
         }
         for dump in &file.dumps {
             print_dump(file, dump, out)?;
@@ -20,39 +19,44 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
     writeln!(out, "{}", report.totals().in_words())
 }
 
-fn print_error(file: &CheckedFile, error: &FileError, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "{}: {}", Style::Coloured.alarm("error"), error.problem)?;
-    match error.line {
-        Some(line) => print_line(&file.file, line, &error.text, error.columns, out)?,
-        None => writeln!(out, " --> {}", file.file)?,
+fn of_file<'r>(file: &'r CheckedFile, error: &'r FileError) -> Snippet<'r> {
+    Snippet {
+        file: &file.file,
+        line: error.line,
+        text: &error.text,
+        columns: error.columns,
+        title: &error.problem,
+        label: "",
+        notes: hint(error.hint.as_ref()),
     }
-    print_hint(error.hint.as_deref(), out)
+}
+
+fn hint(hint: Option<&String>) -> Vec<(&'static str, String)> {
+    hint.map(|hint| ("hint", hint.clone())).into_iter().collect()
 }
 
 fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> std::io::Result<()> {
     if let Some(error) = &dump.error {
-        writeln!(out, "{}: {error}\n --> {}\n", Style::Coloured.alarm("error"), file.file)?;
+        let of_dump = FileError::of_file(format!("{}: {error}", dump.dump), None);
+        writeln!(out, "{}\n", of_file(file, &of_dump).render(true))?;
     }
     for line in &dump.lines {
-        match &line.outcome.verdict {
-            Verdict::Holds => {}
-            Verdict::Differs(difference) => print_difference(file, dump, line, difference, out)?,
-            Verdict::NotChecked(obstacle) => print_obstacle(file, dump, line, obstacle, out)?,
-        }
+        let (title, notes) = match &line.outcome.verdict {
+            Verdict::Holds => continue,
+            Verdict::Differs(difference) => (format!("{} differs", dump.dump), differing(difference)),
+            Verdict::NotChecked(Obstacle { problem, hint }) => {
+                (format!("{}: cannot be checked: {problem}", dump.dump), self::hint(hint.as_ref()))
+            }
+        };
+        writeln!(out, "{}\n", of_line(file, line, &title, notes).render(true))?;
     }
     if let Some(sentence) = &dump.sentence {
         writeln!(out, "{}: {sentence}\n", dump.dump)?;
     }
     if let Some(opinion) = &dump.opinion {
-        let same = counted(opinion.same, "line");
-        let differing = opinion.differing.len();
-        writeln!(
-            out,
-            "{}: {} shows the same in {same}, and differs in {differing}",
-            dump.dump, opinion.name
-        )?;
+        writeln!(out, "{}: {}", dump.dump, opinion.in_words())?;
         for not_asked in &opinion.not_asked {
-            writeln!(out, "  line {} is not asked: {}", not_asked.line, not_asked.reason)?;
+            writeln!(out, "  {}", not_asked.in_words())?;
         }
         writeln!(out)?;
     }
@@ -62,63 +66,33 @@ fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> st
     }
 }
 
-/// The place, and the line with marks below its columns.
-fn print_line(
-    file: &str,
-    number: usize,
-    text: &str,
-    (start, end): (usize, usize),
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    let gap = " ".repeat(number.to_string().len());
-    let width = |bytes: usize| text.get(..bytes).unwrap_or(text).chars().count();
-    let (before, marked) = (width(start), width(end).saturating_sub(width(start)).max(1));
-    writeln!(out, "{gap}--> {file}:{number}")?;
-    writeln!(out, "{gap} |")?;
-    writeln!(out, "{number} | {text}")?;
-    writeln!(out, "{gap} | {}{}", " ".repeat(before), "^".repeat(marked))
-}
-
-fn print_hint(hint: Option<&str>, out: &mut dyn Write) -> std::io::Result<()> {
-    if let Some(hint) = hint {
-        writeln!(out, "  = help: {hint}")?;
+fn of_line<'r>(
+    file: &'r CheckedFile,
+    line: &'r CheckedLine,
+    title: &'r str,
+    notes: Vec<(&'r str, String)>,
+) -> Snippet<'r> {
+    Snippet {
+        file: &file.file,
+        line: Some(line.outcome.line),
+        text: &line.text,
+        columns: line.outcome.columns,
+        title,
+        label: "",
+        notes,
     }
-    writeln!(out)
 }
 
-fn print_difference(
-    file: &CheckedFile,
-    dump: &CheckedDump,
-    line: &CheckedLine,
-    difference: &Difference,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    writeln!(out, "{}: {} differs", Style::Coloured.alarm("error"), dump.dump)?;
-    print_line(&file.file, line.outcome.line, &line.text, line.outcome.columns, out)?;
-    writeln!(out, "  = expected: {}", difference.expected)?;
-    writeln!(out, "  =      got: {}", difference.found)?;
+/// The notes about a difference.
+fn differing(difference: &Difference) -> Vec<(&'static str, String)> {
+    let mut notes = vec![("expected", difference.expected.clone()), ("got", difference.found.clone())];
     if difference.waves.len() > 1 {
-        writeln!(out, "  =    waves: {}", list(difference.waves.iter().copied()))?;
+        notes.push(("waves", list(difference.waves.iter().copied())));
     }
     // One group of lanes is in the line above.
     for lanes in difference.lanes.iter().filter(|_| difference.lanes.len() > 1) {
-        writeln!(out, "  =    lanes: {}: expected {}, got {}", lanes.lanes, lanes.expected, lanes.got)?;
+        notes.push(("lanes", format!("{}: expected {}, got {}", lanes.lanes, lanes.expected, lanes.got)));
     }
-    for name in &difference.names {
-        writeln!(out, "  =    where: {} = {}", name.name, name.value)?;
-    }
-    writeln!(out)
-}
-
-fn print_obstacle(
-    file: &CheckedFile,
-    dump: &CheckedDump,
-    line: &CheckedLine,
-    obstacle: &Obstacle,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    let alarm = Style::Coloured.alarm("error");
-    writeln!(out, "{alarm}: {}: cannot be checked: {}", dump.dump, obstacle.problem)?;
-    print_line(&file.file, line.outcome.line, &line.text, line.outcome.columns, out)?;
-    print_hint(obstacle.hint.as_deref(), out)
+    notes.extend(difference.names.iter().map(|name| ("where", format!("{} = {}", name.name, name.value))));
+    notes
 }

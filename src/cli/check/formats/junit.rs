@@ -5,6 +5,7 @@ use std::io::Write;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
+use super::super::debugger::Opinion;
 use super::super::results::{CheckedDump, CheckedFile, CheckedLine, Report};
 use super::message;
 use crate::check::Verdict;
@@ -37,10 +38,11 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
                 })
                 .collect();
             if !errors.is_empty() {
-                suite(writer, &file.file, &file.file, &errors)?;
+                suite(writer, &file.file, &file.file, &errors, None)?;
             }
             for dump in &file.dumps {
-                suite(writer, &format!("{} {}", file.file, dump.dump), &file.file, &cases(file, dump))?;
+                let name = format!("{} {}", file.file, dump.dump);
+                suite(writer, &name, &file.file, &cases(file, dump), dump.opinion.as_ref())?;
             }
         }
         Ok(())
@@ -67,7 +69,14 @@ fn case(file: &CheckedFile, dump: &CheckedDump, line: &CheckedLine) -> Case {
     failed(name, element, message, text)
 }
 
-fn suite<W: Write>(writer: &mut Writer<W>, name: &str, class: &str, cases: &[Case]) -> std::io::Result<()> {
+/// A suite; the opinion of a debugger is its output.
+fn suite<W: Write>(
+    writer: &mut Writer<W>,
+    name: &str,
+    class: &str,
+    cases: &[Case],
+    opinion: Option<&Opinion>,
+) -> std::io::Result<()> {
     let count = |element: &str| {
         let of = |case: &&Case| case.failure.as_ref().is_some_and(|failure| failure.element == element);
         cases.iter().filter(of).count().to_string()
@@ -95,6 +104,10 @@ fn suite<W: Write>(writer: &mut Writer<W>, name: &str, class: &str, cases: &[Cas
                         Ok(())
                     })?,
                 };
+            }
+            if let Some(opinion) = opinion {
+                let text = opinion.in_lines().join("\n");
+                writer.create_element("system-out").write_text_content(BytesText::new(&xml(&text)))?;
             }
             Ok(())
         })?;

@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::debugger::Opinion;
 use super::results::{CheckedDump, CheckedFile, CheckedLine, Report};
 use crate::check::{Difference, Verdict};
 use crate::cli::value::ValueError;
@@ -72,7 +73,9 @@ pub(super) fn write(report: &Report, outputs: &[Output], out: &mut dyn Write) ->
             None => one(report, output.form, out)?,
             Some(path) => {
                 let named = |error| format!("{}: {error}", path.display());
-                let mut file = BufWriter::new(File::create(path).map_err(named)?);
+                // Colours are for terminals.
+                let file = anstream::StripStream::new(File::create(path).map_err(named)?);
+                let mut file = BufWriter::new(file);
                 one(report, output.form, &mut file)?;
                 file.flush().map_err(named)?;
             }
@@ -100,6 +103,17 @@ fn one(report: &Report, form: Form, out: &mut dyn Write) -> Result<(), Failure> 
         Form::Json => print_json(out, &Document::new(report))?,
     }
     Ok(())
+}
+
+/// A path as reviews of code have it: relative to the folder of the repository, which a variable of the CI system or
+/// else the working folder is, and without `./`. Other paths stay.
+fn in_repository(path: &str, variable: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let folder = std::env::var_os(variable).map(PathBuf::from);
+    let whole = std::path::absolute(path).unwrap_or_default();
+    let folders = [folder.filter(|folder| folder.is_absolute()), Some(here)];
+    let relative = folders.iter().flatten().find_map(|folder| whole.strip_prefix(folder).ok()?.to_str());
+    relative.filter(|relative| !relative.is_empty()).unwrap_or(path).to_owned()
 }
 
 /// A result that does not hold.
@@ -141,6 +155,13 @@ fn failed(report: &Report) -> Vec<Failed<'_>> {
         }
     }
     found
+}
+
+/// The opinions of debuggers, with the file of expectations and the dump.
+fn opinions(report: &Report) -> impl Iterator<Item = (&str, &str, &Opinion)> {
+    report.files.iter().flat_map(|file| {
+        file.dumps.iter().filter_map(move |dump| Some((&*file.file, &*dump.dump, dump.opinion.as_ref()?)))
+    })
 }
 
 fn of_dump<'r>(file: &'r CheckedFile, dump: &'r CheckedDump, error: &str) -> Failed<'r> {

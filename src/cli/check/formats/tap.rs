@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::json;
 
 use super::super::results::Report;
-use super::message;
+use super::{message, opinions};
 
 /// Prints the results.
 pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
@@ -32,6 +32,11 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
         if let Some(failure) = failure {
             // A JSON string is a YAML string.
             writeln!(out, "  ---\n  message: {}\n  ...", json!(failure))?;
+        }
+    }
+    for (file, dump, opinion) in opinions(report) {
+        for line in opinion.in_lines() {
+            writeln!(out, "# {}", format!("{file} {dump}: {line}").replace(['\r', '\n'], " "))?;
         }
     }
     Ok(())

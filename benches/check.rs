@@ -1,0 +1,130 @@
+//! Limits for expectations. 30 dumps with 10 lines each take at most 1 s of processor time, that of all processes
+//! together. `wave every` over 10,000 waves takes at most 4.8 times the time over 2,500 waves.
+//!
+//! `cargo bench --bench check` writes the files and measures. The processor time is that of the ended children, which
+//! the kernel counts in ticks of 10 ms; the minimum counts, because other work disturbs it least.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
+
+#[allow(dead_code, reason = "tests use the rest")]
+#[path = "../tests/cores/mod.rs"]
+mod cores;
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use support::{Failure, Promises, TURNS};
+
+const DUMPS: usize = 30;
+/// Runs per turn.
+const RUNS: usize = 5;
+const MAX_SECONDS: f64 = 1.0;
+/// Waves of the two cores, and the maximum ratio of their times.
+const WAVES: [u32; 2] = [2_500, 10_000];
+const MAX_RATIO: f64 = 4.8;
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+const CODE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/code/saxpy-gfx942-O2.hsaco@0x7f0000100000");
+/// PCs in the kernel.
+const PCS: [u64; 4] = [0x7f00_0010_1924, 0x7f00_0010_1950, 0x7f00_0010_19a0, 0x7f00_0010_1a00];
+/// Ten expectations about the demo.
+const LINES: &str = "dump    demo.zip
+fault   memory violation
+at      saxpy saxpy.hip:54
+stack   saxpy
+access  lane 24 load x[i] past end
+waves   8, faulted 1
+
+wave faulted
+  exec         0x1ffffff
+  lane active  i == 1000 + $lane
+  lane 17      x[i] == 14.25
+  lane 24      x[i] is unavailable
+";
+/// Expectations about each wave of a core.
+const EVERY: &str = "
+wave every
+  stop         running
+  stack        saxpy
+  lane active  $lane < 64
+  lane 0-3     $pc != 0
+  lane 7       n == n
+";
+
+fn main() -> Result<ExitCode, Failure> {
+    let folder = tempfile::tempdir()?;
+    let crashes = folder.path().join("crashes");
+    for number in 0..DUMPS {
+        let own = crashes.join(number.to_string());
+        fs::create_dir_all(&own)?;
+        fs::copy(DEMO, own.join("demo.zip"))?;
+        fs::write(own.join("demo.scope"), LINES)?;
+    }
+    let mut files = Vec::new();
+    for waves in WAVES {
+        let core = folder.path().join(format!("core-{waves}"));
+        cores::big::build_of_running(1 << 30, waves, &PCS).gpu.write(&core)?;
+        let file = folder.path().join(format!("{waves}.scope"));
+        fs::write(&file, format!("dump {}\ncode-object {CODE}\n{EVERY}", core.display()))?;
+        files.push(file);
+    }
+    // The first run warms the page cache.
+    run(&crashes, 0)?;
+    let (mut seconds, mut ratios) = (Vec::new(), Vec::new());
+    for turn in 1..=TURNS {
+        let dumps = least(&crashes, 0)?;
+        let [few, many] = [least(&files[0], 2)?, least(&files[1], 2)?];
+        println!(
+            "turn {turn}: {DUMPS} dumps {:.2} s of processor time, {:.2} s; {} waves {:.2} s, {} waves {:.2} s",
+            dumps.processor, dumps.elapsed, WAVES[0], few.processor, WAVES[1], many.processor
+        );
+        seconds.push(dumps.processor);
+        ratios.push(many.processor / few.processor);
+    }
+    let mut promises = Promises::default();
+    promises.at_most("seconds of processor time for 30 dumps with 10 lines each", &seconds, MAX_SECONDS);
+    promises.at_most("time for lines about 10,000 waves, times that about 2,500", &ratios, MAX_RATIO);
+    Ok(promises.end())
+}
+
+/// The cost of a run, in seconds.
+struct Cost {
+    /// Of all its processes.
+    processor: f64,
+    elapsed: f64,
+}
+
+/// The run of a turn with the least processor time.
+fn least(path: &Path, status: i32) -> Result<Cost, Failure> {
+    let mut least = run(path, status)?;
+    for _ in 1..RUNS {
+        let next = run(path, status)?;
+        if next.processor < least.processor {
+            least = next;
+        }
+    }
+    Ok(least)
+}
+
+/// Checks files; `status` is the expected exit status.
+fn run(path: &Path, status: i32) -> Result<Cost, Failure> {
+    let (start, before) = (Instant::now(), children()?);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let output = command.arg("check").arg(path).stdin(Stdio::null()).output()?;
+    if output.status.code() != Some(status) {
+        return Err(format!("{}", String::from_utf8_lossy(&[output.stdout, output.stderr].concat())).into());
+    }
+    Ok(Cost { processor: children()? - before, elapsed: start.elapsed().as_secs_f64() })
+}
+
+/// The processor time of ended children and theirs, in seconds (proc_pid_stat(5): cutime, cstime).
+fn children() -> Result<f64, Failure> {
+    const TICKS: f64 = 100.0; // unit of the kernel's interface, independent of the clock rate
+    let status = fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = status.rsplit_once(')').ok_or("no status")?;
+    let ticks = fields.split_whitespace().skip(13).take(2).map(|ticks| ticks.parse::<f64>());
+    Ok(ticks.sum::<Result<f64, _>>()? / TICKS)
+}

@@ -1,0 +1,123 @@
+//! Exit statuses: 0 if all holds, 1 if something differs, 2 if something cannot be checked.
+
+use super::{FILES, FORMS, Folder, check, command, json, text};
+use crate::slim::words;
+
+/// The worst result of a run decides, in each combination of files and in each form.
+#[test]
+fn the_worst_result_decides_in_each_form() {
+    let folder = Folder::new("check-status");
+    let files: Vec<String> = FILES.iter().map(|(name, text, _)| folder.write(name, text)).collect();
+    for chosen in 1..1usize << FILES.len() {
+        let is_chosen = |index: &usize| chosen >> index & 1 == 1;
+        let indexes: Vec<usize> = (0..FILES.len()).filter(is_chosen).collect();
+        let expected = indexes.iter().map(|index| FILES[*index].2).max().unwrap();
+        let form = FORMS[chosen % FORMS.len()];
+        let paths = indexes.iter().map(|index| files[*index].as_str());
+        let arguments: Vec<&str> = paths.chain(["--format", form]).collect();
+        let output = check(&arguments);
+        assert_eq!(output.status.code(), Some(expected.into()), "{arguments:?}: {output:?}");
+        assert_eq!(text(&output.stderr), "", "{arguments:?}");
+    }
+    for form in FORMS {
+        for (index, (_, _, status)) in FILES.iter().enumerate() {
+            let output = check(&[&files[index], "--format", form]);
+            assert_eq!(output.status.code(), Some((*status).into()), "{form}: {output:?}");
+        }
+    }
+}
+
+/// Status 1 is for differences: a run that does not begin has status 2.
+#[test]
+fn a_run_that_does_not_begin_has_status_2() {
+    let folder = Folder::new("check-begin");
+    let file = folder.write("a.scope", FILES[0].1);
+    let wrong_rules = folder.write("rules.toml", "irrelevant = 3\n");
+    let empty = folder.path("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let nowhere = folder.path("nowhere.toml");
+    for (arguments, part) in [
+        (vec!["/nowhere/a.scope"], "/nowhere/a.scope"),
+        (vec![words(&empty)], "no *.scope file"),
+        (vec![&*file, "--rules", &wrong_rules], "irrelevant"),
+        (vec![&*file, "--rules", words(&nowhere)], "nowhere.toml"),
+        (vec![&*file, "--report", "/proc/nowhere"], "--report"),
+        (vec![&*file, "--symbols", "build"], "--symbols goes with --new"),
+        (vec![&*file, "--shard", "4/3"], "I/N"),
+        (vec!["--new", "/nowhere/dump.zip"], "/nowhere/dump.zip"),
+    ] {
+        let output = check(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+        assert!(text(&output.stderr).contains(part), "{arguments:?}: {output:?}");
+        assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    }
+}
+
+/// Each line with an expectation has a result in each dump, also after a `wave` line without waves.
+#[test]
+fn no_line_is_skipped() {
+    let folder = Folder::new("check-lines");
+    let text = "# comment
+dump demo.zip
+log log.txt
+
+fault none
+at f
+stack f
+access p
+waves 8
+hang
+hang spinning 3
+signature ls1:0
+wave id 99
+  at f
+  stack f
+  exec 0x1
+  state running
+  stop trap
+  n == 3
+wave some
+  n == 3
+  n == 4
+  exec 0x1
+wave every
+  lane 63 n == 3
+";
+    folder.write("log.txt", "Memory access fault by GPU node-1 on address 0x7f0000201000.\n");
+    let file = folder.write("a.scope", text);
+    let output = json(&check(&[&file, "--json"]));
+    let lines = output["files"][0]["dumps"][0]["lines"].as_array().unwrap();
+    let found: Vec<u64> = lines.iter().map(|line| line["line"].as_u64().unwrap()).collect();
+    // All but the comment, the dump, the option and the blank line.
+    let expected: Vec<u64> = (5..=text.lines().count() as u64).collect();
+    assert_eq!(found, expected, "{output:#}");
+}
+
+/// tests/fixtures/kernels/saxpy.hip: `saxpy` is the only function; without it no frame counts.
+#[test]
+fn rules_of_signatures_apply() {
+    let folder = Folder::new("check-rules");
+    let rules = folder.write("signature.toml", "irrelevant = [\"saxpy\"]\n");
+    let id = |options: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.arg("signature").arg(folder.path("demo.zip")).args(options).output().unwrap();
+        text(&output.stdout).split_whitespace().next().unwrap().to_owned()
+    };
+    let (plain, ruled) = (id(&[]), id(&["--rules", &rules]));
+    assert_ne!(plain, ruled);
+    for (signature, options, status) in [
+        (&plain, vec![], 0),
+        (&ruled, vec![], 1),
+        (&plain, vec!["--rules", &*rules], 1),
+        (&ruled, vec!["--rules", &*rules], 0),
+    ] {
+        let file = folder.write("a.scope", &format!("dump demo.zip\nsignature {signature}\n"));
+        let output = command(&[&file]).args(&options).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{signature} {options:?}: {output:?}");
+    }
+    // The blessed signature is that of the rules.
+    let file = folder.write("b.scope", "dump demo.zip\nsignature ls1:000000000000\n");
+    let output = check(&["--bless", &file, "--rules", &rules]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("dump demo.zip\nsignature {ruled}\n"));
+}
