@@ -69,8 +69,10 @@ fn a_message_about_a_file_has_its_name_and_notes() {
         label: "",
         notes: vec![("hint", "add the dump".to_owned())],
     };
-    let expected = "error: no `dump` line\n --> saxpy.scope\n  |\n  = hint: add the dump";
-    assert_eq!(of_file.render(false), expected);
+    // Without a line there is no column of numbers.
+    let text = of_file.render(false);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    assert_eq!(lines, ["error: no `dump` line", "--> saxpy.scope", "= hint: add the dump"]);
 }
 
 proptest! {

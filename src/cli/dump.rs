@@ -50,6 +50,9 @@ pub(crate) struct DumpArgs {
     /// The disassembler, given once for all commands.
     #[arg(skip)]
     pub(crate) disassembler: Option<PathBuf>,
+    /// The disassembler of several dumps, in place of `disassembler`.
+    #[arg(skip)]
+    pub(super) tools: Option<Arc<Disassembler>>,
     /// Whether all warnings are printed whole, given once for all commands.
     #[arg(skip)]
     pub(crate) is_verbose: bool,
@@ -308,7 +311,8 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     };
     let folders = args.with.debug_folders(&args.debug_dirs);
     let dump = Dump::with_debug_folders(opened.capture, opened.problems, &folders);
-    let dump = dump.with_disassembler(Disassembler::new(args.disassembler.clone()));
+    let own = || Disassembler::new(args.disassembler.clone());
+    let dump = dump.with_disassembler(args.tools.as_ref().map_or_else(own, |tools| tools.of_another()));
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 

@@ -16,6 +16,7 @@ mod error;
 mod mc;
 mod objdump;
 mod run;
+mod runs;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -31,6 +32,7 @@ pub use tools::MAX_TRIED;
 
 use batch::Batch;
 use cache::Kept;
+use runs::Runs;
 use tools::{Program, Tool};
 
 /// Alignment of AMDGPU instructions in bytes; sizes are multiples of it too.
@@ -82,6 +84,8 @@ pub struct Disassembler {
     /// Installed tools, the preferred one first; filled by the first request.
     found: Mutex<Vec<Tool>>,
     kept: Kept,
+    /// Results for other captures; `None`: the only capture has them in `kept`.
+    runs: Option<Arc<Runs>>,
     time_limit: Duration,
 }
 
@@ -97,7 +101,22 @@ impl Disassembler {
     #[must_use]
     pub fn new(program: Option<PathBuf>) -> Self {
         let named = program.map(Tool::named);
-        Self { named, found: Mutex::default(), kept: Kept::default(), time_limit: TIME_LIMIT }
+        Self { named, found: Mutex::default(), kept: Kept::default(), runs: None, time_limit: TIME_LIMIT }
+    }
+
+    /// Shares the results of its tools with the disassemblers of [`Self::of_another`].
+    #[must_use]
+    pub fn shared(mut self) -> Self {
+        self.runs = Some(Arc::default());
+        self
+    }
+
+    /// Creates the disassembler of another capture, with the same tools. Results are shared after [`Self::shared`].
+    #[must_use]
+    pub fn of_another(&self) -> Self {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (named, runs) = (self.named.clone(), self.runs.clone());
+        Self { named, found: Mutex::new(found), kept: Kept::default(), runs, time_limit: self.time_limit }
     }
 
     /// Sets the time limit of a tool run.
@@ -146,12 +165,27 @@ impl Disassembler {
             return Err(DisassembleError::UnknownProcessor { tool, processor, words });
         }
         let batch = Batch::of(pieces)?;
-        let (tool, instructions) = match &self.named {
-            Some(tool) => (tool.name(), self.by(tool, machine, &batch)?),
-            None => self.by_installed(machine, &batch)?,
+        let known = self.runs.as_ref().and_then(|runs| runs.find(machine, &batch));
+        let (tool, instructions) = match (known, &self.named) {
+            (Some(known), _) => known,
+            (None, Some(tool)) => self.keep(machine, &batch, (tool.name(), self.by(tool, machine, &batch)?)),
+            (None, None) => self.keep(machine, &batch, self.by_installed(machine, &batch)?),
         };
         let blocks = batch.blocks(machine, &tool, instructions);
         Ok(blocks.into_iter().map(|block| self.kept.keep(block)).collect())
+    }
+
+    /// Keeps a result for other captures.
+    fn keep(
+        &self,
+        machine: &Machine,
+        batch: &Batch,
+        result: (String, Vec<Instruction>),
+    ) -> (String, Vec<Instruction>) {
+        if let Some(runs) = &self.runs {
+            runs.keep(machine, batch, &result);
+        }
+        result
     }
 
     /// Decodes with the first installed tool that succeeds.

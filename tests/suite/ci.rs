@@ -317,7 +317,7 @@ fn lit_has_a_test_for_each_file() {
 }
 
 /// A program of the newest LLVM of this machine.
-fn lanescope_tools(name: &str) -> PathBuf {
+pub(crate) fn lanescope_tools(name: &str) -> PathBuf {
     let versions = fs::read_dir("/usr/lib").unwrap().filter_map(|entry| {
         let name = entry.unwrap().file_name().into_string().ok()?;
         name.strip_prefix("llvm-")?.parse::<u32>().ok()

@@ -180,7 +180,8 @@ fn right_sides_of_several_lanes() {
     assert_eq!(shown(&[i64::MIN.into()]).as_deref(), Some("== -9223372036854775807 - 1"));
     assert_eq!(right(&[lost(), lost()], &equal).as_deref(), Some("is unavailable"));
     assert_eq!(right(&[lost(), int(1)], &equal), None);
-    assert_eq!(right(&[double(f64::NAN)], &equal), None);
+    assert_eq!(right(&[double(f64::NAN), double(f64::NAN)], &equal).as_deref(), Some("is nan"));
+    assert_eq!(right(&[double(f64::NAN), double(0.5)], &equal), None);
     assert_eq!(right(&[double(0.5), double(0.5)], &equal).as_deref(), Some("== 0.5"));
     let between = RightPlan::of(&Right::Between("0".into(), "1".into()), &mut none);
     assert_eq!(right(&ints(&[5, -1, 3]), &between).as_deref(), Some("in -1..5"));

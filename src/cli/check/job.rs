@@ -14,6 +14,7 @@ use crate::check::{self, Content, ScopeFile, Setting, Subject, Verdict};
 use crate::clean::{clean, clean_lines};
 use crate::cli::dump::{self, DumpArgs};
 use crate::cli::{Failure, Globals, shell, steps};
+use crate::disassembler::Disassembler;
 use crate::postmortem;
 use crate::session::{Dump, DumpFacts as _, Inspect, Session, Waves as _};
 use crate::signature::Rules;
@@ -25,6 +26,8 @@ pub(super) struct Setup<'a> {
     pub(super) debugger: Option<&'a Debugger>,
     pub(super) rules: &'a Rules,
     pub(super) targets: &'a Targets,
+    /// Dumps of one program need its instructions once.
+    pub(super) tools: Arc<Disassembler>,
 }
 
 /// Evaluates the expectations of a file over a dump. An error is a result.
@@ -42,9 +45,10 @@ pub(super) fn run(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> 
 }
 
 fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result<CheckedDump, Failure> {
-    let Setup { globals, debugger, rules, targets } = *setup;
+    let Setup { globals, debugger, rules, targets, .. } = *setup;
     let words = words(file);
-    let args = arguments(&words, dump, globals)?;
+    let tools = Some(Arc::clone(&setup.tools));
+    let args = DumpArgs { tools, ..arguments(&words, dump, globals)? };
     let opened = dump::open_quietly(&args, targets)?;
     let sessions = dump::sessions(&opened, args.kind.as_deref())?;
     let subject = Subject { rules: rules.clone(), ..subject(&dump.name, &sessions, &opened) };
@@ -71,7 +75,7 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
     let mut error = sessions.first().and_then(|session| session.changed_file());
     let mut report = None;
     if let Some(path) = dump.report.as_deref().filter(|_| !holds) {
-        match write_report(path, dump, &opened, &subject.sessions) {
+        match write_report(path, dump, &opened, &subject) {
             Ok(()) => report = Some(clean(path.to_string_lossy()).to_string()),
             Err(failure) => error = error.or(Some(format!("{}: {failure}", path.display()))),
         }
@@ -84,12 +88,12 @@ fn write_report(
     path: &Path,
     dump: &PlannedDump,
     opened: &Arc<Dump>,
-    sessions: &[&dyn Inspect],
+    subject: &Subject<'_>,
 ) -> Result<(), Failure> {
     let typed = format!(" {}", shell::word(&clean(dump.path.to_string_lossy())));
     let command = |step: &Step| steps::command(step, &typed);
-    let model =
-        postmortem::model(opened, sessions, postmortem::Options::default(), &Rules::default(), &command);
+    let options = postmortem::Options::default();
+    let model = postmortem::model(opened, &subject.sessions, options, &subject.rules, &command);
     Ok(std::fs::write(path, postmortem::html::html(&model)?)?)
 }
 
@@ -145,7 +149,6 @@ fn arguments(words: &[OsString], dump: &PlannedDump, globals: &Globals) -> Resul
     let own = Globals::from_arg_matches(&matches)?;
     args.dump = Some(dump.path.clone());
     args.debug_dirs = own.debug_dirs.into_iter().chain(globals.debug_dirs.iter().cloned()).collect();
-    args.disassembler = own.disassembler.or_else(|| globals.disassembler.clone());
     Ok(args)
 }
 

@@ -20,6 +20,7 @@ mod workers;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::choice::choice;
@@ -27,6 +28,7 @@ use super::dump::CaptureArgs;
 use super::value::ValueError;
 use super::{Failure, Globals, signature};
 use crate::arch::Targets;
+use crate::disassembler::Disassembler;
 use formats::{Form, Output};
 use job::Setup;
 use plan::{PlannedDump, PlannedFile};
@@ -140,7 +142,8 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
     if args.worker {
         let rules = signature::rules(args.rules.as_deref())?;
         let debugger = args.debugger.as_ref();
-        workers::work(&Setup { globals: &globals, debugger, rules: &rules, targets }, out)?;
+        let tools = Arc::new(Disassembler::new(globals.disassembler.clone()).shared());
+        workers::work(&Setup { globals: &globals, debugger, rules: &rules, targets, tools }, out)?;
         return Ok(0);
     }
     if let Some(dump) = &args.new {

@@ -57,13 +57,11 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
     let with = args.with.clone();
     let from = DumpArgs {
         dump: file,
-        kind: None,
         dialect: args.dialect,
         debug_dirs,
         with,
-        disassembler: None,
         is_verbose: args.is_verbose,
-        called: None,
+        ..DumpArgs::default()
     };
     let dump = dump::open(&from, targets)?;
     let objects = &dump.capture().code_objects;

@@ -25,7 +25,10 @@ fn states(case: &Case) -> Vec<String> {
 fn drafts_of_hangs_hold_and_have_the_states_of_the_model() {
     let cases = load();
     let (mut hangs, mut healthy) = (0, 0);
-    for case in cases.hangs.iter().step_by(3) {
+    // Each third hang, and all that do not hang.
+    let chosen =
+        cases.hangs.iter().enumerate().filter(|(index, case)| index % 3 == 0 || case.hangs == Some(false));
+    for (_, case) in chosen {
         let dump = cases.open(case, MOMENT);
         let session = Session::new(Arc::clone(&dump), None).unwrap();
         let sessions: Vec<&dyn Inspect> = vec![&session];
@@ -71,5 +74,5 @@ fn drafts_of_hangs_hold_and_have_the_states_of_the_model() {
             assert!(states.contains(&folded(state)), "{name}: {state}, expected some of {states:?}\n{text}");
         }
     }
-    assert!(hangs > 12 && healthy > 1, "{hangs} hangs, {healthy} others");
+    assert!(hangs > 12 && healthy > 5, "{hangs} hangs, {healthy} others");
 }

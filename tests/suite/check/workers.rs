@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::{Folder, check, command, json};
+use crate::slim::words;
 
 /// Files of expectations: `a.scope` has a dump and a pipe as its log, `b.scope` a dump alone.
 fn files(folder: &Folder) {
@@ -71,4 +72,27 @@ fn each_dump_has_its_own_time() {
     let late = Some("no result after 2 s (--timeout)".to_owned());
     assert_eq!(errors, [late.clone(), None, late]);
     assert!(start.elapsed() >= Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
+/// Starting LLVM's tool costs more than all else about a small dump.
+#[test]
+fn dumps_of_one_program_need_one_run_of_the_disassembler() {
+    let folder = Folder::new("check-tools");
+    let (tool, log) = (folder.path("objdump"), folder.path("log"));
+    let llvm = crate::ci::lanescope_tools("llvm-objdump");
+    let script = format!("#!/bin/sh\necho run >> '{}'\nexec {} \"$@\"\n", log.display(), llvm.display());
+    crate::install(std::path::Path::new(&folder.write("script", &script)), &tool);
+    for name in ["a.zip", "b.zip", "c.zip"] {
+        std::fs::copy(folder.path("demo.zip"), folder.path(name)).unwrap();
+    }
+    let file = folder.write("a.scope", "dump *.zip\naccess lane 24 load x[i] past end\n");
+    let runs = |arguments: &[&str]| {
+        let _ = std::fs::remove_file(&log);
+        let output =
+            command(arguments).args(["--jobs", "1", "--disassembler", words(&tool)]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        std::fs::read_to_string(&log).unwrap().lines().count()
+    };
+    let one = folder.write("b.scope", "dump a.zip\naccess lane 24 load x[i] past end\n");
+    assert_eq!(runs(&[&file]), runs(&[&one]));
 }
