@@ -14,7 +14,7 @@ const COLUMNS: usize = 80;
 /// Mark of a line that is cut.
 const CUT: &str = "...";
 /// The line after cut ones.
-const WHOLE: &str = "--verbose prints whole warnings";
+const WHOLE: &str = "warning: --verbose prints all warnings whole";
 
 /// Prints the problems of a dump on standard error. `is_verbose`: all of them, each whole.
 ///

@@ -263,9 +263,9 @@ fn each_core_may_have_a_host_core() {
     let host = split(&whole, "host", true);
     let host = host.to_str().unwrap();
     let lacking = |text: &str| text.matches("the list of code objects is in the host's memory").count();
-    let (_, text) = diff(&a, &b, &[]);
+    let (_, text) = diff(&a, &b, &["--verbose"]);
     assert_eq!(lacking(&text), 2, "{text}");
-    let (_, text) = diff(&a, &b, &["--b-host-core", host]);
+    let (_, text) = diff(&a, &b, &["--verbose", "--b-host-core", host]);
     assert_eq!(lacking(&text), 1, "{text}");
     for with in [&["--a-host-core", host, "--b-host-core", host][..], &["--host-core", host]] {
         let (status, text) = diff(&a, &b, with);

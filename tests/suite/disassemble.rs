@@ -409,7 +409,7 @@ fn dispatches_have_the_columns_of_amds_gdb() {
         [[workgroup]]\nid = 1\ndispatch = 5\n[[wave]]\nid = 1\nworkgroup = 1\n";
     let path = folder.path().join("lanescope.toml");
     std::fs::write(&path, manifest).unwrap();
-    let output = lanescope(&["dispatches", path.to_str().unwrap()], None);
+    let output = lanescope(&["dispatches", path.to_str().unwrap(), "--verbose"], None);
     let text = String::from_utf8(output.stdout).unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     let rows: Vec<String> =

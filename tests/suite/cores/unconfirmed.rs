@@ -267,7 +267,9 @@ pub(super) fn is_wherever_the_wave_is(bytes: &[u8], words: &str) {
         for form in [&[][..], &["--json"]] {
             let arguments = [&["--wave", "1"], arguments, form].concat();
             let (_, out, err) = run(bytes, name, &arguments);
-            assert!(out.contains(words), "{name} {arguments:?}: {out}\n{err}");
+            // Text is folded.
+            let line = out.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(line.contains(words), "{name} {arguments:?}: {out}\n{err}");
         }
         let answer = monitor(&mut served, line);
         assert!(answer.contains(words), "monitor {line}: {answer}");
