@@ -77,6 +77,16 @@ pub enum CodeObjectError {
     },
 }
 
+impl CodeObjectError {
+    /// The error of a part of a file, whose offset is relative to `base` of the file.
+    pub(super) fn moved(mut self, base: u64) -> Self {
+        if let Self::Truncated { offset, .. } | Self::Malformed { offset, .. } = &mut self {
+            *offset = base.saturating_add(*offset);
+        }
+        self
+    }
+}
+
 /// The cause of a failed decompression.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]

@@ -1,12 +1,16 @@
-//! Containers of several code objects: offload bundles, compressed or not, and host programs with bundles.
+//! Containers of several code objects: offload bundles, compressed or not, offload binaries, and host files with them.
 //!
 //! Clang Offload Bundler, "Bundled Binary File Layout" and "Compression and Decompression". A host ELF has bundles in
 //! section `.hip_fatbin`, one per linked object, padded with zeros between them. A compiler's intermediate file has one
-//! section `__CLANG_OFFLOAD_BUNDLE__ID` for each entry.
+//! section `__CLANG_OFFLOAD_BUNDLE__ID` for each entry. Programs with OpenMP, and objects of `-fgpu-rdc` by the new
+//! driver, have offload binaries in section `.llvm.offloading`.
+
+use std::ops::Range;
 
 use super::bytes::Bytes;
 use super::error::{CodeObjectError, Result};
-use super::header::{BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC};
+use super::header::{BITCODE_MAGIC, BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC, SPIRV_MAGIC};
+use super::offload::{self, OffloadBinary};
 use super::section::{self, UnpackLimit, UnpackMemory};
 use crate::clean::clean;
 use crate::elf::read::{self, ElfError, machine, range};
@@ -15,12 +19,16 @@ use crate::integers::{u16_at, u32_at, u64_at};
 
 /// Section of a host program with HIP's bundles.
 const FATBIN_SECTION: &str = ".hip_fatbin";
+/// Section of a host file with LLVM's offload binaries.
+const OFFLOAD_SECTION: &str = ".llvm.offloading";
 /// Maximum entries of all bundles of a file; ROCm's largest libraries have a few hundred.
 pub const MAX_ENTRIES: usize = 65_536;
 /// Maximum candidate ends tried for a compressed bundle of version 1, which has no size field.
 const MAX_ENDS: usize = 8;
 /// Maximum length of an entry ID in bytes.
-const MAX_ID: u64 = 1024;
+pub(super) const MAX_ID: u64 = 1024;
+/// The target of SPIR-V that the runtime compiles for any GPU.
+const SPIRV_TARGET: &str = "amdgcnspirv";
 
 /// One code object of a file.
 #[derive(Clone, Debug)]
@@ -49,8 +57,17 @@ impl Entry {
     pub fn target_id(&self) -> Option<&str> {
         let id = self.id.as_deref()?;
         // KIND-ARCH-VENDOR-OS-ENV-TARGET. A target may contain hyphens (gfx9-4-generic); its name begins with gfx.
+        if id.ends_with("-amdgcnspirv") {
+            return Some(SPIRV_TARGET);
+        }
         let at = id.rfind("-gfx").map(|at| at + 1)?;
         id.get(at..)
+    }
+
+    /// The format of its bytes.
+    #[must_use]
+    pub fn format(&self) -> ImageFormat {
+        ImageFormat::of(&self.bytes)
     }
 
     /// The processor of the target ID: `gfx90a`.
@@ -70,6 +87,45 @@ impl Entry {
     }
 }
 
+/// The format of an entry's bytes, by their first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageFormat {
+    /// No bytes: the host entry of most bundles.
+    Empty,
+    /// An ELF file.
+    Elf,
+    /// LLVM bitcode, which the linker of the device code compiles.
+    Bitcode,
+    /// SPIR-V, which the runtime compiles for the GPU.
+    Spirv,
+    /// Another format.
+    Other,
+}
+
+impl ImageFormat {
+    /// Returns the format of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        match bytes {
+            [] => Self::Empty,
+            _ if bytes.starts_with(&ELFMAG) => Self::Elf,
+            _ if bytes.starts_with(BITCODE_MAGIC) => Self::Bitcode,
+            _ if bytes.starts_with(SPIRV_MAGIC) => Self::Spirv,
+            _ => Self::Other,
+        }
+    }
+
+    /// Describes code that is compiled later, which no wave runs in this form; `None` for other formats.
+    #[must_use]
+    pub fn uncompiled(self) -> Option<&'static str> {
+        match self {
+            Self::Bitcode => Some("LLVM bitcode: the linker makes the code object of it"),
+            Self::Spirv => Some("SPIR-V: the runtime compiles it when it loads it"),
+            Self::Empty | Self::Elf | Self::Other => None,
+        }
+    }
+}
+
 /// The code objects of a file.
 #[derive(Debug, Default)]
 pub struct FatFile {
@@ -80,13 +136,20 @@ pub struct FatFile {
 }
 
 impl FatFile {
-    /// Whether the bytes begin with a bundle.
+    /// Whether the bytes begin with a bundle or an offload binary.
     #[must_use]
     pub fn is_bundle(file: &[u8]) -> bool {
-        file.starts_with(BUNDLE_MAGIC) || file.starts_with(COMPRESSED_BUNDLE_MAGIC)
+        [BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC, offload::MAGIC].iter().any(|magic| file.starts_with(magic))
     }
 
-    /// Finds the code objects of a file: a code object, an offload bundle or several, a host program with bundles.
+    /// The entries of the bundles that begin in a range of the file.
+    ///
+    /// A loader's URI may name a bundle instead of one code object.
+    pub fn within(&self, range: Range<u64>) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| range.contains(&entry.compressed_at.unwrap_or(entry.offset)))
+    }
+
+    /// Finds the code objects of a file: a code object, an offload bundle or binary or several, a host file with them.
     ///
     /// # Errors
     /// [`CodeObjectError::Identity`] if it is none of these, or a host ELF without code objects.
@@ -101,7 +164,9 @@ impl FatFile {
     pub fn read_within(file: &Bytes, memory: &UnpackMemory) -> Result<Self> {
         let mut found = Self::default();
         let unpack_limit = UnpackLimit::of(file, memory);
-        if Self::is_bundle(file) {
+        if file.starts_with(offload::MAGIC) {
+            found.offload_binaries(file, 0);
+        } else if Self::is_bundle(file) {
             found.bundles(file, 0, None, &unpack_limit);
         } else if file.starts_with(&ELFMAG) && machine(file) != Some(EM_AMDGPU) {
             found.host(file, &unpack_limit)?;
@@ -136,7 +201,7 @@ impl FatFile {
         let mut found = false;
         for section in &sections {
             let id = section.name.strip_prefix("__CLANG_OFFLOAD_BUNDLE__");
-            if id.is_none() && section.name != FATBIN_SECTION {
+            if id.is_none() && ![FATBIN_SECTION, OFFLOAD_SECTION].contains(&section.name.as_str()) {
                 continue;
             }
             found = true;
@@ -144,6 +209,7 @@ impl FatFile {
                 Err(problem) => self.problems.push(problem),
                 Ok(bytes) => match id {
                     Some(id) => self.push(Some(id.to_owned()), section.offset, None, bytes),
+                    None if section.name == OFFLOAD_SECTION => self.offload_binaries(&bytes, section.offset),
                     None => self.bundles(&bytes, section.offset, None, unpack_limit),
                 },
             }
@@ -154,7 +220,10 @@ impl FatFile {
         Err(CodeObjectError::Identity {
             what: "e_machine",
             offset: 18,
-            found: format!("{} and no section is {FATBIN_SECTION}", header.e_machine.get(LE)),
+            found: format!(
+                "{} and no section is {FATBIN_SECTION} or {OFFLOAD_SECTION}",
+                header.e_machine.get(LE)
+            ),
             expected: "224 (AMDGPU), or a host program with code objects",
         })
     }
@@ -182,10 +251,46 @@ impl FatFile {
                     1
                 }
             });
-            if self.entries.len() >= MAX_ENTRIES || self.problems.len() >= MAX_ENTRIES {
-                let why = format!("more than {MAX_ENTRIES} entries; the others are left out");
-                let what = "offload bundle".to_owned();
-                self.problems.push(CodeObjectError::Malformed { what, offset: place, why });
+            if self.is_full("offload bundle", place) {
+                return;
+            }
+        }
+    }
+
+    /// Whether there are as many entries as are read; reports that.
+    fn is_full(&mut self, what: &str, offset: u64) -> bool {
+        let is_full = self.entries.len() >= MAX_ENTRIES || self.problems.len() >= MAX_ENTRIES;
+        if is_full {
+            let why = format!("more than {MAX_ENTRIES} entries; the others are left out");
+            self.problems.push(CodeObjectError::Malformed { what: what.to_owned(), offset, why });
+        }
+        is_full
+    }
+
+    /// Reads all offload binaries of `bytes`, which begin at offset `base` of the file.
+    fn offload_binaries(&mut self, bytes: &Bytes, base: u64) {
+        let mut at = 0;
+        while let Some(start) = OffloadBinary::next(bytes, at) {
+            let Some(rest) = bytes.slice(start..bytes.len()) else { return };
+            let place = base.saturating_add(start as u64);
+            let most = MAX_ENTRIES.saturating_sub(self.entries.len());
+            // The size leads to the next binary, so a magic within an image is ignored.
+            at = start.saturating_add(match OffloadBinary::read(&rest, most) {
+                Ok(read) => {
+                    for image in read.images {
+                        let offset = place.saturating_add(image.bytes.start as u64);
+                        let bytes = rest.slice(image.bytes).unwrap_or_else(Bytes::empty);
+                        self.push(Some(image.id), offset, None, bytes);
+                    }
+                    self.problems.extend(read.problems.into_iter().map(|problem| problem.moved(place)));
+                    read.size
+                }
+                Err(problem) => {
+                    self.problems.push(problem.moved(place));
+                    1
+                }
+            });
+            if self.is_full("offload binary", place) {
                 return;
             }
         }
@@ -290,11 +395,8 @@ impl FatFile {
 }
 
 /// Converts an error whose offset is relative to `base`.
-fn moved(mut error: ElfError, base: u64) -> CodeObjectError {
-    if let ElfError::Truncated { offset, .. } = &mut error {
-        *offset = base.saturating_add(*offset);
-    }
-    error.into()
+fn moved(error: ElfError, base: u64) -> CodeObjectError {
+    CodeObjectError::from(error).moved(base)
 }
 
 /// Returns the start of the next bundle at or after `at`.

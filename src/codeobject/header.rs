@@ -3,6 +3,7 @@
 //! AMDGPUUsage, "ELF Code Object": tables "AMDGPU ELF Header", "ELF Header e_flags".
 
 use super::error::{CodeObjectError, Result};
+use super::offload;
 use crate::elf::{ELFCLASS64, ELFDATA2LSB, ELFMAG, ELFOSABI_AMDGPU_HSA, EM_AMDGPU, ET_REL, LE, read};
 use crate::notation::hex_bytes;
 
@@ -12,6 +13,10 @@ const EF_AMDGPU_FEATURE_XNACK_V2: u32 = 1;
 /// The magic of offload bundles, which contain code objects.
 pub(super) const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 pub(super) const COMPRESSED_BUNDLE_MAGIC: &[u8] = b"CCOB";
+/// The magic of LLVM bitcode.
+pub(super) const BITCODE_MAGIC: &[u8] = b"BC\xc0\xde";
+/// The magic of SPIR-V, 0x07230203, in little-endian order (SPIR-V specification, 2.3 "Physical Layout").
+pub(super) const SPIRV_MAGIC: &[u8] = &[0x03, 0x02, 0x23, 0x07];
 
 /// The version of the code object ABI: the raw `e_ident[EI_ABIVERSION]`.
 ///
@@ -162,6 +167,14 @@ fn magic(file: &[u8]) -> Result<()> {
         _ if file.starts_with(&ELFMAG) => return Ok(()),
         _ if file.starts_with(BUNDLE_MAGIC) => "an offload bundle's (unbundle it first)".to_owned(),
         _ if file.starts_with(COMPRESSED_BUNDLE_MAGIC) => "a compressed offload bundle's".to_owned(),
+        _ if file.starts_with(offload::MAGIC) => "an offload binary's (extract its images first)".to_owned(),
+        _ if file.starts_with(BITCODE_MAGIC) => {
+            "LLVM bitcode's (the linker makes the code object of it)".to_owned()
+        }
+        _ if file.starts_with(SPIRV_MAGIC) => {
+            "SPIR-V's (amdgcnspirv: the runtime compiles it; the code object is in the memory of the process)"
+                .to_owned()
+        }
         [] => "missing (the file is empty)".to_owned(),
         _ => hex_bytes(file.iter().take(4)),
     };

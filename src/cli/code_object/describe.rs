@@ -98,8 +98,7 @@ pub(super) fn entry(entry: &Entry) -> Listed {
             format!("code object version {} for {id}", header.abi_version.code_object_version())
         }
         Err(_) if bytes.is_empty() => "empty".to_owned(),
-        Err(_) if bytes.starts_with(b"BC\xc0\xde") => "LLVM bitcode".to_owned(),
-        Err(error) => error.to_string(),
+        Err(error) => entry.format().uncompiled().map_or_else(|| error.to_string(), str::to_owned),
     };
     Listed {
         index: entry.index,

@@ -1,8 +1,9 @@
 //! `lanescope code-object FILE [--entry E] [--json]`: the contents of a code object, a bundle of them or a host
 //! program.
 //!
-//! FILE is an AMDGPU ELF file, an offload bundle (compressed or not, several in a row), a host program with a
-//! `.hip_fatbin` section, or a URI in the loaders' form: `file:///tmp/a.out#offset=4096&size=8192`.
+//! FILE is an AMDGPU ELF file, an offload bundle (compressed or not, several in a row), an offload binary of LLVM, a
+//! host file with a section `.hip_fatbin` or `.llvm.offloading`, or a URI in the loaders' form:
+//! `file:///tmp/a.out#offset=4096&size=8192`.
 //!
 //! If FILE holds several code objects, the command lists the entries with index, place, size and target ID. `--entry`
 //! takes an index, a bundle entry ID or a target ID and prints that one. For one code object it prints the header,

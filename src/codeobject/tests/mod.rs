@@ -5,6 +5,7 @@ mod fat;
 mod image;
 mod kernels;
 mod metadata;
+mod offload;
 mod readelf;
 mod relocation;
 mod units;

@@ -1,11 +1,12 @@
 //! Candidates for a loaded code object: the code objects of a file, of a bundle or host program, or of memory.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::error::CandidateError;
-use crate::codeobject::{Bytes, CodeObject, FatFile};
+use crate::codeobject::{Bytes, CodeObject, FatFile, MAX_ENTRIES, UnpackMemory};
 use crate::elf::SHT_NOBITS;
 use crate::import::file::open_regular;
 use crate::mapping;
@@ -32,7 +33,10 @@ impl Candidate {
 /// The code objects of some bytes: the bytes themselves, or the entries of a bundle or host program. Host entries,
 /// bitcode and damaged entries are left out.
 pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, CandidateError> {
-    let fat = FatFile::read(bytes)?;
+    of_entries(&FatFile::read(bytes)?, label)
+}
+
+fn of_entries(fat: &FatFile, label: &str) -> Result<Vec<Arc<Candidate>>, CandidateError> {
     let single = matches!(&fat.entries[..], [entry] if entry.id.is_none());
     let candidates = fat.entries.iter().filter_map(|entry| {
         let object = CodeObject::parse(entry.bytes.clone()).ok()?;
@@ -51,6 +55,9 @@ pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
     });
     let candidates: Vec<_> = candidates.collect();
     if candidates.is_empty() {
+        if let Some(what) = fat.entries.iter().find_map(|entry| entry.format().uncompiled()) {
+            return Err(CandidateError::Uncompiled(what));
+        }
         return Err(CandidateError::NoCode(fat.problems.first().cloned()));
     }
     Ok(candidates)
@@ -87,14 +94,51 @@ pub(super) fn of_open(file: &File, label: &str) -> Result<Vec<Arc<Candidate>>, C
     of_bytes(&map_open(file)?, label)
 }
 
-/// A part of a file of this machine that a capture names, if it is a code object; `None` has one cause for the reader,
-/// so that it reveals no facts.
-pub(super) fn of_range(path: &Path, offset: u64, size: Option<u64>, label: &str) -> Option<Arc<Candidate>> {
+/// The code objects in a part of a file of this machine that a capture names: the part is one, or a bundle. An empty
+/// list has one cause for the reader, so that it reveals no facts.
+pub(super) fn of_range(
+    path: &Path,
+    offset: u64,
+    size: Option<u64>,
+    label: &str,
+    bounds: &BundleBounds,
+) -> Vec<Arc<Candidate>> {
+    range(path, offset, size).and_then(|part| of_part(part, label, bounds).ok()).unwrap_or_default()
+}
+
+/// The code objects in a part of a file or of captured memory: the part is one, or a bundle.
+pub(super) fn of_part(
+    part: Bytes,
+    label: &str,
+    bounds: &BundleBounds,
+) -> Result<Vec<Arc<Candidate>>, CandidateError> {
+    if !FatFile::is_bundle(&part) {
+        return of_object(part, label);
+    }
+    let left = Some(bounds.entries.get()).filter(|left| *left > 0).ok_or(CandidateError::Entries)?;
+    let fat = FatFile::read_within(&part, &bounds.memory)?;
+    bounds.entries.set(left.saturating_sub(fat.entries.len().max(1)));
+    of_entries(&fat, label)
+}
+
+/// Limits for all bundles that the URIs of a capture name: many URIs may name one bundle.
+#[derive(Debug)]
+pub(super) struct BundleBounds {
+    memory: UnpackMemory,
+    entries: Cell<usize>,
+}
+
+impl Default for BundleBounds {
+    fn default() -> Self {
+        Self { memory: UnpackMemory::default(), entries: Cell::new(MAX_ENTRIES) }
+    }
+}
+
+fn range(path: &Path, offset: u64, size: Option<u64>) -> Option<Bytes> {
     // A relative path would depend on the working directory.
     let bytes = path.is_absolute().then(|| map(path).ok()).flatten()?;
     let end = size.map_or(Some(bytes.len() as u64), |size| offset.checked_add(size))?;
-    let part = bytes.slice(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?;
-    of_object(part, label).ok()?.pop()
+    bytes.slice(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)
 }
 
 /// A file of this machine that a capture names, if it holds a code object of the capture's build id.

@@ -2,7 +2,7 @@
 
 use super::compare::MAX_COMPARED;
 use super::find::{MAX_COPIED, NOT_OPENED, NOT_USED};
-use crate::codeobject::{CodeObjectError, UriError};
+use crate::codeobject::{CodeObjectError, MAX_ENTRIES, UriError};
 
 /// The reason that a file has no candidate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +17,11 @@ pub(super) enum CandidateError {
     /// Contains the first damage of the file.
     #[error("it holds no AMDGPU code object with code{}", .0.as_ref().map_or_else(String::new, |why| format!(": {why}")))]
     NoCode(Option<CodeObjectError>),
+    #[error("more than {MAX_ENTRIES} entries of bundles that URIs name; --code-object FILE names one")]
+    Entries,
+    /// All code of the file is of a format that is compiled later.
+    #[error("it holds no AMDGPU code object with code, but {0}")]
+    Uncompiled(&'static str),
 }
 
 impl From<std::io::Error> for CandidateError {

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::candidate::{self, Candidate};
+use super::candidate::{self, BundleBounds, Candidate};
 use super::compare::{MAX_COMPARED, Strength, Verdict, compare, is_in_memory};
 use super::discover;
 use super::error::{CandidateError, TakeError};
@@ -88,6 +88,8 @@ struct Search<'s> {
     left: Cell<u64>,
     /// Remaining budget of copied bytes of captured memory.
     copies: Cell<u64>,
+    /// Limits of the bundles that URIs name.
+    bundles: BundleBounds,
 }
 
 impl<'s> Search<'s> {
@@ -101,6 +103,7 @@ impl<'s> Search<'s> {
             from_uris: Vec::new(),
             left: Cell::new(MAX_COMPARED),
             copies: Cell::new(MAX_COPIED),
+            bundles: BundleBounds::default(),
         }
     }
 
@@ -370,7 +373,7 @@ impl<'s> Search<'s> {
             let captured = discover::captured(self.memory, address, size);
             TakeError::NotCaptured { size, address, captured }
         })?;
-        let candidates = candidate::of_object(bytes, uri)?;
+        let candidates = candidate::of_part(bytes, uri, &self.bundles)?;
         let place = self.places.get_mut(index);
         let taken = place.map(|place| place.take_one(self.memory, &self.left, &candidates, ""));
         self.from_uris.extend(candidates);
@@ -395,12 +398,13 @@ impl<'s> Search<'s> {
             // Facts of a text are no proof.
             (LocalFiles::Auto, Some(_)) | (LocalFiles::No, _) => return Err(TakeError::NotOpened),
         };
-        let found = candidate::of_range(Path::new(OsStr::from_bytes(path)), offset, size, uri);
-        let Some(found) = found else { return Err(TakeError::NotUsed) };
-        if is_proved && !is_in_memory(&found, place.address, self.memory, &self.left) {
+        let path = Path::new(OsStr::from_bytes(path));
+        let mut candidates = candidate::of_range(path, offset, size, uri, &self.bundles);
+        candidates.retain(|found| !is_proved || is_in_memory(found, place.address, self.memory, &self.left));
+        candidates.sort_by_key(|candidate| !(self.fits)(&candidate.object));
+        if candidates.is_empty() {
             return Err(TakeError::NotUsed);
         }
-        let candidates = [found];
         place.take_one(self.memory, &self.left, &candidates, "").map_err(|_| TakeError::NotUsed)?;
         self.from_uris.extend(candidates);
         Ok(())

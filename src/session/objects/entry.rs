@@ -1,10 +1,13 @@
 //! Selection of code objects in an offload bundle or a host program.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::arch::Processor;
 use crate::capture::{self, BackingId, Capture, Extent, distinct};
-use crate::codeobject::{Bytes, CodeObject, CodeObjectError, Entry, FatFile, UnpackMemory, Uri, UriPlace};
+use crate::codeobject::{
+    Bytes, CodeObject, CodeObjectError, Entry, FatFile, ImageFormat, UnpackMemory, Uri, UriPlace,
+};
 use crate::session::error::ObjectCause;
 use crate::session::objects::files::MAX_OVERLAP;
 
@@ -22,12 +25,14 @@ pub enum BundleError {
         problem: Option<Box<CodeObjectError>>,
     },
     /// No sound entry is for the GPU.
-    #[error("no entry for {targets}; it has {entries}{}", and(problem.as_deref()))]
+    #[error("no entry for {targets}; it has {entries}{}{}", uncompiled(*format), and(problem.as_deref()))]
     NoneFor {
         /// The GPUs.
         targets: String,
         /// The file's entries.
         entries: String,
+        /// The format of an entry that is compiled later, if the file has one.
+        format: Option<ImageFormat>,
         /// The first damage of the file.
         problem: Option<Box<CodeObjectError>>,
     },
@@ -45,6 +50,10 @@ pub enum BundleError {
 
 fn and(problem: Option<&CodeObjectError>) -> String {
     problem.map_or_else(String::new, |problem| format!("; {problem}"))
+}
+
+fn uncompiled(format: Option<ImageFormat>) -> String {
+    format.and_then(ImageFormat::uncompiled).map_or_else(String::new, |what| format!("; one is {what}"))
 }
 
 /// Maximum number of entries that a message lists.
@@ -158,11 +167,18 @@ impl<'c> Chooser<'c> {
             };
             return self.take(&fat.entry(asked).ok_or_else(none)?.bytes);
         }
-        if let Some(found) = object.uri.as_deref().and_then(|uri| at_uri(uri, bytes))
+        let named = object.uri.as_deref().and_then(range_of);
+        if let Some(found) = named.as_ref().and_then(|range| part(bytes, range))
             && self.is_sound(&found, None)?
         {
             return Ok(found);
         }
+        // A range that begins with no entry of the file names another file, or a place before its change.
+        let of_bundle = named.filter(|range| {
+            let is_start = part(bytes, range).is_some_and(|part| FatFile::is_bundle(&part));
+            is_start && fat.within(range.clone()).next().is_some()
+        });
+        let considered: Vec<&Entry> = fat.within(of_bundle.unwrap_or(0..u64::MAX)).collect();
         let agents = self.capture.agents.iter().enumerate();
         let agents = agents.filter(|(index, _)| object.agent.is_none_or(|agent| agent == *index));
         let mut targets: Vec<&str> = agents.map(|(_, agent)| agent.target.name.as_str()).collect();
@@ -172,34 +188,41 @@ impl<'c> Chooser<'c> {
             processor.is_some_and(|processor| targets.iter().any(|target| processor.runs_on(target)))
         };
         let mut fitting = Vec::new();
-        for entry in fat.entries.iter().filter(|entry| is_for(entry)) {
+        for entry in considered.iter().copied().filter(|entry| is_for(entry)) {
             if self.is_sound(&entry.bytes, object.build_id.as_deref())? {
                 fitting.push(entry);
             }
         }
-        let (targets, entries) = (targets.join(", "), list(&fat.entries));
+        let format =
+            considered.iter().map(|entry| entry.format()).find(|format| format.uncompiled().is_some());
+        let (targets, entries) = (targets.join(", "), list(considered));
         Err(match fitting[..] {
             [entry] => return Ok(entry.bytes.clone()),
-            [] => BundleError::NoneFor { targets, entries, problem: problem() },
+            [] => BundleError::NoneFor { targets, entries, format, problem: problem() },
             _ => BundleError::Several { count: fitting.len(), targets, entries },
         }
         .into())
     }
 }
 
-/// The range that a `file://` URI names.
-fn at_uri(uri: &str, bytes: &Bytes) -> Option<Bytes> {
+/// The range of a file that a `file://` URI names.
+fn range_of(uri: &str) -> Option<Range<u64>> {
     let uri = Uri::parse(uri).ok().filter(|uri| matches!(uri.place, UriPlace::File(_)))?;
-    let start = usize::try_from(uri.offset?).ok()?;
-    let end = start.checked_add(usize::try_from(uri.size?).ok()?)?;
-    bytes.slice(start..end)
+    let start = uri.offset?;
+    Some(start..start.checked_add(uri.size?)?)
 }
 
-fn list(entries: &[Entry]) -> String {
+fn part(bytes: &Bytes, range: &Range<u64>) -> Option<Bytes> {
+    bytes.slice(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+}
+
+fn list<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> String {
     let name = |entry: &Entry| format!("{}: {}", entry.index, entry.id.as_deref().unwrap_or("a code object"));
-    let mut names: Vec<String> = entries.iter().take(SHOWN).map(name).collect();
-    if entries.len() > SHOWN {
-        names.push(format!("{} more", entries.len() - SHOWN));
+    let mut entries = entries.into_iter();
+    let mut names: Vec<String> = entries.by_ref().take(SHOWN).map(name).collect();
+    let more = entries.count();
+    if more > 0 {
+        names.push(format!("{more} more"));
     }
     if names.is_empty() { "no entries".to_owned() } else { names.join(", ") }
 }

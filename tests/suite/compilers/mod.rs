@@ -1,0 +1,3 @@
+//! Code as compilers and linkers write it.
+
+mod containers;
