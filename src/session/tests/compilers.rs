@@ -4,7 +4,9 @@ use super::Maker;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::dwarf::clang_xderef::Idiom;
-use crate::session::{Byte, Expression, Found, Question, Session, Stacks as _, Variables as _, Want};
+use crate::session::{
+    Byte, Expression, Found, Provenance, Question, Session, Stacks as _, Variables as _, Want,
+};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const LOADED: u64 = 0x7f00_0010_0000;
@@ -73,7 +75,7 @@ fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
                         "{} {pc:#x}",
                         shown.name
                     );
-                    assert_eq!(value.idiom(), Some(Idiom::LaneDword));
+                    assert_eq!(value.provenance(), Provenance::of(Some(Idiom::LaneDword)));
                     assert!(value.location().unwrap().ends_with("(inferred: lane's dword)"));
                 }
                 let question = Question {
@@ -83,7 +85,9 @@ fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
                     explain: false,
                 };
                 let found = session.evaluate(WaveId(0), LaneSet::one(LaneId(5)), &question).unwrap();
-                let Found::Location { bytes, idiom: None, .. } = &found.lanes[0].found else {
+                let Found::Location { bytes, provenance: Provenance { idiom: None, .. }, .. } =
+                    &found.lanes[0].found
+                else {
                     panic!("{found:?}")
                 };
                 assert_eq!(*bytes, known(dword(register, 0), size), "by the book");
@@ -149,7 +153,7 @@ fn parameters_of_flang_are_where_the_pointers_in_the_frame_lead() {
         let locals = session.locals(WaveId(0), lanes, 0).unwrap();
         let Some(n) = locals.variables.iter().find(|variable| variable.name == "n") else { continue };
         let [third, seventh] = &n.lanes[..] else { panic!("{n:?}") };
-        assert_eq!(third.idiom(), Some(Idiom::PrivateFrame));
+        assert_eq!(third.provenance().idiom, Some(Idiom::PrivateFrame));
         assert_eq!((third.state.words(), seventh.state.words()), ("42", "1007"), "{pc:#x}");
         checked += 1;
     }
