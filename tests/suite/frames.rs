@@ -144,8 +144,10 @@ fn without_call_frame_information_the_code_gives_the_callers() {
         let called = expected["called"].as_array().cloned().unwrap_or_default();
         let around = expected["inlined_into"].as_array().cloned().unwrap_or_default();
         let outer = around.last().map_or(function, |of| of["function"].as_str().unwrap());
-        // A kernel has no caller, whatever its table says.
-        if is_kernel(outer) != called.is_empty() || reason != "outermost" {
+        // A kernel has no caller, whatever its table says. A model may put a wave into a function without a call: then
+        // the return address is a filler.
+        let end = if called.is_empty() && !is_kernel(outer) { "bad_caller_pc" } else { "outermost" };
+        if reason != end {
             wrong(format!("{called:?}: {stack}"));
         }
         let callers: Vec<&Value> = frames.iter().filter(|frame| frame["physical"] != 0).collect();
@@ -163,7 +165,9 @@ fn without_call_frame_information_the_code_gives_the_callers() {
             let number = frame["frame"].as_u64().unwrap_or_default();
             for register in ["s33", "exec"] {
                 let printed = register_of(session, wave, number as usize, register);
-                if printed.as_deref() != call[register].as_str() {
+                // The lanes of the entry may be unknown: after a loop, for example.
+                let is_absent = register == "exec" && printed.is_none();
+                if !is_absent && printed.as_deref() != call[register].as_str() {
                     wrong(format!("{register} of caller {level}: {printed:?}, expected {}", call[register]));
                 }
             }

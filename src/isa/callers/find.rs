@@ -131,7 +131,18 @@ impl CallerState {
 
     /// Registers whose values in the caller may not be their own values: vector registers.
     pub fn changed_vectors(&self) -> impl Iterator<Item = Vector> {
-        self.0.changed_vectors(VECTORS)
+        self.0.vectors.keys().copied()
+    }
+
+    /// Scalar registers without another place, which a callee that returned may have changed.
+    pub fn uncertain_scalars(&self) -> impl Iterator<Item = u8> {
+        (0..VCC).filter(|number| self.0.is_uncertain_scalar(*number))
+    }
+
+    /// Vector registers whose lanes a callee that returned may have changed.
+    pub fn uncertain_vectors(&self) -> impl Iterator<Item = Vector> {
+        let all = |accumulator| (0..VECTORS).map(move |number| Vector { accumulator, number });
+        all(false).chain(all(true)).filter(|register| self.0.is_uncertain_vector(*register))
     }
 
     /// The places of a caller's vector register: of the lanes that were active at entry, and of the others.

@@ -90,7 +90,7 @@ impl CallerCode {
             .iter()
             .map(|one| {
                 let (effect, flow) = match one.is_decoded {
-                    true => Effect::of(&one.text, one.target, target.generation),
+                    true => Effect::of(&one.text, one.target, target),
                     false => (Effect::Unknown, step::Flow::Next),
                 };
                 Step { address: one.address, size: one.size, effect, flow }

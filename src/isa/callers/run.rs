@@ -91,7 +91,7 @@ impl State {
             Effect::Writes(writes) => writes.iter().for_each(|write| self.write(write)),
             Effect::Call { link } => {
                 self.link(*link);
-                self.call();
+                self.has_called = true;
             }
             Effect::Unknown => self.forget(),
         }

@@ -230,11 +230,11 @@ pub struct Slot {
 pub(super) struct State {
     pub(super) scalars: [Value; SCALARS],
     pub(super) exec: Mask,
-    /// Whether a call returned: active lanes of vector registers that callees need not preserve are lost.
+    /// Whether a call returned.
     pub(super) has_called: bool,
     /// Number of the first accumulation register that callees preserve.
     first_saved_accumulator: u16,
-    /// Vector registers whose contents differ from their own at entry, or after a call.
+    /// Vector registers whose contents differ from their own at entry.
     pub(super) vectors: BTreeMap<Vector, Halves>,
     /// Scalar values in lanes of vector registers.
     pub(super) lanes: BTreeMap<(Vector, u8), Value>,
@@ -273,15 +273,7 @@ impl State {
     }
 
     pub(super) fn vector(&self, register: Vector) -> Halves {
-        self.vectors.get(&register).copied().unwrap_or_else(|| self.untouched(register))
-    }
-
-    /// The contents of a vector register that this function does not write.
-    fn untouched(&self, register: Vector) -> Halves {
-        match self.has_called && !self.is_preserved(register) {
-            true => Halves { active: None, inactive: Some(register) },
-            false => Halves::whole(register),
-        }
+        self.vectors.get(&register).copied().unwrap_or_else(|| Halves::whole(register))
     }
 
     /// Whether callees preserve all lanes of a vector register: LLVM's `SIRegisterInfo.td`, `CSR_AMDGPU`.
@@ -292,36 +284,18 @@ impl State {
         }
     }
 
-    /// A call returned: the own values of registers that callees need not preserve are lost.
-    pub(super) fn call(&mut self) {
-        for number in (0u8..).take(SCALARS) {
-            if !is_preserved(number) && self.scalar(number) == Value::Entry(number) {
-                self.set(number, Value::Unknown);
-            }
-        }
-        if self.has_called {
-            return;
-        }
-        let lost: Vec<Vector> = self.vectors.keys().copied().filter(|of| !self.is_preserved(*of)).collect();
-        for register in lost {
-            let halves = self.vector(register);
-            if halves.active == Some(register) {
-                self.vectors.insert(register, Halves { active: None, ..halves });
-            }
-        }
-        self.has_called = true;
+    /// Whether a callee that returned may have changed a scalar register that still counts as having its own value.
+    pub(super) fn is_uncertain_scalar(&self, number: u8) -> bool {
+        self.has_called && !is_preserved(number) && self.scalar(number) == Value::Entry(number)
     }
 
-    /// Registers that need not have their own values: of the first `count` of each file.
-    pub(super) fn changed_vectors(&self, count: u16) -> impl Iterator<Item = Vector> {
-        let files = [false, true].into_iter();
-        let all =
-            files.flat_map(move |accumulator| (0..count).map(move |number| Vector { accumulator, number }));
-        all.filter(|register| self.vector(*register) != Halves::whole(*register))
+    /// [`Self::is_uncertain_scalar`] of the lanes of a vector register that were active at entry.
+    pub(super) fn is_uncertain_vector(&self, register: Vector) -> bool {
+        self.has_called && !self.is_preserved(register) && self.vector(register).active == Some(register)
     }
 
     pub(super) fn set_vector(&mut self, register: Vector, halves: Halves) {
-        if halves == self.untouched(register) {
+        if halves == Halves::whole(register) {
             self.vectors.remove(&register);
         } else {
             self.vectors.insert(register, halves);
@@ -354,7 +328,6 @@ impl State {
         let registers: BTreeSet<Vector> = self.vectors.keys().chain(other.vectors.keys()).copied().collect();
         let merged = |register: Vector| (register, self.vector(register).merged(other.vector(register)));
         let merged: Vec<(Vector, Halves)> = registers.into_iter().map(merged).collect();
-        // A register that neither writes has the contents after a call if one of them called.
         self.has_called |= other.has_called;
         merged.into_iter().for_each(|(register, halves)| self.set_vector(register, halves));
         self.lanes.retain(|at, value| {

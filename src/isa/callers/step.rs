@@ -4,8 +4,8 @@ use super::super::access::{Access, Direction, Family, Form, ScalarOperand};
 use super::super::effects::{Control, Write};
 use super::super::registers::{RegisterFile, RegisterRange};
 use super::super::text::{Line, number};
+use super::CodeTarget;
 use super::state::{VCC, Vector};
-use crate::arch::Generation;
 
 /// A scalar source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +91,10 @@ pub(super) enum Flow {
 
 impl Effect {
     /// The effect of an instruction, and the way on.
-    pub(super) fn of(text: &str, target: Option<u64>, generation: Generation) -> (Self, Flow) {
-        let Ok(effects) = super::super::decode(text, generation) else { return (Self::Unknown, Flow::Next) };
+    pub(super) fn of(text: &str, target: Option<u64>, of: CodeTarget) -> (Self, Flow) {
+        let Ok(effects) = super::super::decode(text, of.generation) else {
+            return (Self::Unknown, Flow::Next);
+        };
         let line = Line::parse(text);
         let register = |index: usize| line.as_ref()?.operand(index).and_then(RegisterRange::parse);
         let flow = match effects.control {
@@ -108,7 +110,7 @@ impl Effect {
         }
         let followed = match &effects.access {
             Some(access) => Self::of_access(access),
-            None => line.as_ref().and_then(Self::of_line),
+            None => line.as_ref().and_then(|line| Self::of_line(line, of.lanes)),
         };
         (followed.unwrap_or(Self::Writes(effects.writes)), flow)
     }
@@ -143,7 +145,7 @@ impl Effect {
         }
     }
 
-    fn of_line(line: &Line<'_>) -> Option<Self> {
+    fn of_line(line: &Line<'_>, lanes: u8) -> Option<Self> {
         let dwords = match line.mnemonic.rsplit_once('_')?.1 {
             "b64" => 2,
             _ => 1,
@@ -154,7 +156,8 @@ impl Effect {
         let to = || {
             let range = register(0).filter(|range| range.count == u16::from(dwords))?;
             match range.file {
-                RegisterFile::Exec if range.first == 0 => Some(Target::Exec),
+                // EXEC as a whole.
+                RegisterFile::Exec if range.first == 0 && lanes == 32 * dwords => Some(Target::Exec),
                 _ => scalar(range).map(Target::Scalar),
             }
         };
@@ -199,6 +202,7 @@ impl Effect {
                     false => (source(1), source(2)),
                 };
                 match is_saving {
+                    true if lanes != 32 * dwords => return None,
                     true => Self::SaveExec { to: to()?, operation, left, right, dwords },
                     false => Self::Logic { to: to()?, operation, left, right, dwords },
                 }

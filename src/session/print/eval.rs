@@ -348,6 +348,13 @@ impl PathEvaluator<'_, '_, '_> {
             self.note(u8::try_from(slot).map_or(LaneSet::EMPTY, |slot| LaneSet::one(LaneId(slot))));
         }
         if let Some(number) = kind.dwarf_of(register.id) {
+            let (walk, level) = (context.level.walk(), context.level.number());
+            if walk.is_uncertain(level, number) {
+                return unavailable(format!(
+                    "the function of an inner frame called others, which may have changed ${name}"
+                ));
+            }
+            self.inferred.set(self.inferred.get().or(context.unwound()));
             let storage = Storage::Register {
                 register: number,
                 frame: Frame::Current,

@@ -29,6 +29,8 @@ const MAX_BYTES: u64 = 4 * MAX_BLOCK as u64;
 /// Units of work for each dword of code, and free units for each function.
 const DWORD_WORK: u64 = 16;
 const OWN_WORK: u64 = 4096 * DWORD_WORK;
+/// Units of work of a run of LLVM's tool, which takes 50 ms: 256 of them spend a question's budget.
+const TOOL_WORK: u64 = OWN_WORK + 65_536;
 
 /// The reason that a function's code gives no rules.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -102,7 +104,7 @@ impl CallerCodes {
             None => {
                 let size = bounds.parts.iter().map(|part| part.end.0.saturating_sub(part.start.0));
                 let work = (size.fold(0, u64::saturating_add) / 4).saturating_mul(DWORD_WORK);
-                if let Err(spent) = reader.budget().take(work, OWN_WORK) {
+                if let Err(spent) = reader.budget().take(work.saturating_add(TOOL_WORK), OWN_WORK) {
                     return failed(spent.into());
                 }
                 let target = CodeTarget {
@@ -130,16 +132,17 @@ impl CallerCodes {
                 code
             }
         };
-        let row = match &*code {
-            Ok(code) => code
-                .at(at.0)
-                .map_err(CodeError::from)
-                .and_then(|state| code_row::row(&state, &wave.kind).ok_or(CodeError::NoHolder)),
+        let rules = match &*code {
+            Ok(code) => code.at(at.0).map_err(CodeError::from).and_then(|state| {
+                let row = code_row::row(&state, &wave.kind).ok_or(CodeError::NoHolder)?;
+                let uncertain = code_row::uncertain(&state, &wave.kind);
+                Ok(Rules { entry: RulesOrigin::Code(bounds.entry), row, uncertain })
+            }),
             Err(why) => Err(why.clone()),
         };
-        match row {
-            Ok(row) => {
-                let found = Arc::new(Ok(Rules { entry: RulesOrigin::Code(bounds.entry), row }));
+        match rules {
+            Ok(rules) => {
+                let found = Arc::new(Ok(rules));
                 let mut cached = lock();
                 if cached.rows.len() >= MAX_ROWS {
                     cached.rows.clear();

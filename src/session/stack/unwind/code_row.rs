@@ -2,7 +2,7 @@
 //!
 //! The rules have the forms of LLVM's own call frame information: `SIFrameLowering::buildCFI*`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::arch::WaveArch;
@@ -60,6 +60,15 @@ pub(super) fn row(state: &CallerState, kind: &WaveArch) -> Option<Row> {
         add(rules.vector_number(register), rules.vector(register).unwrap_or(RegisterRule::Undefined));
     }
     Some(Row { cfa: placed(cfa), registers, return_address })
+}
+
+/// Registers without a rule that a callee which returned may have changed: LLVM relies on them only where it knows that
+/// the callee does not change them.
+pub(super) fn uncertain(state: &CallerState, kind: &WaveArch) -> BTreeSet<DwarfReg> {
+    let rules = Rules { state, kind };
+    let scalars = state.uncertain_scalars().filter_map(|number| rules.scalar_number(number));
+    let vectors = state.uncertain_vectors().filter_map(|register| rules.vector_number(register));
+    scalars.chain(vectors).collect()
 }
 
 fn placed<T>(rule: T) -> Placement<T> {

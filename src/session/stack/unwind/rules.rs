@@ -1,6 +1,6 @@
 //! Rows of call frame information by PC, cached for all sessions: thousands of waves share a few PCs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,7 +11,7 @@ use crate::debuginfo::{CallFrames, FrameEntry, FrameError, FrameSection};
 use crate::dwarf::cfi::{self, CfaRule, Factors, Row};
 use crate::dwarf::print::Names;
 use crate::dwarf::{self, Budget, Class, Dialect, Encoding};
-use crate::units::Pc;
+use crate::units::{DwarfReg, Pc};
 
 /// Maximum number of cached rows of all code objects; past this the cache starts anew. A row with 200 registers takes
 /// 30 kB.
@@ -24,6 +24,8 @@ pub(in crate::session) struct Rules {
     pub(in crate::session) entry: RulesOrigin,
     /// The rules.
     pub(in crate::session) row: Row,
+    /// Registers without a rule that may have another value in the caller.
+    pub(in crate::session) uncertain: BTreeSet<DwarfReg>,
 }
 
 impl Rules {
@@ -251,9 +253,10 @@ fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Bu
         Some(budget),
     );
     match found {
-        Ok((row, extent)) => {
-            (extent.start.0..extent.end.0, Arc::new(Ok(Rules { entry: RulesOrigin::Entry(at), row })))
-        }
+        Ok((row, extent)) => (
+            extent.start.0..extent.end.0,
+            Arc::new(Ok(Rules { entry: RulesOrigin::Entry(at), row, uncertain: BTreeSet::new() })),
+        ),
         Err(error) => (alone, Arc::new(Err(RulesError::Broken(at, error)))),
     }
 }

@@ -202,6 +202,22 @@ impl<'a> Unwinder<'a> {
             || self.rules(level).is_ok_and(Rules::is_inferred)
     }
 
+    /// Whether a register of a frame may have another value than its inner frames give it: a callee that returned may have
+    /// changed it. Compilers rely on such a register only where they know that the callee does not change it.
+    pub(in crate::session) fn is_uncertain(&self, level: usize, register: DwarfReg) -> bool {
+        for callee in (0..level).rev() {
+            let Ok(rules) = self.rules(callee) else { return false };
+            if rules.uncertain.contains(&register) {
+                return true;
+            }
+            match rules.row.registers.get(&register).map(|placed| &placed.rule) {
+                None | Some(RegisterRule::SameValue) => {}
+                Some(_) => return false,
+            }
+        }
+        false
+    }
+
     /// Whether call frame information of a frame has a rule for a register of its caller.
     pub(in crate::session) fn has_rule(&self, level: usize, register: DwarfReg) -> bool {
         self.rules(level).is_ok_and(|rules| rules.row.registers.contains_key(&register))
