@@ -32,8 +32,8 @@ mod vector;
 pub use access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
 pub use address::{AddressError, LaneAccess, LaneAddress, WaveContext};
 pub use callers::{
-    CallerCode, CallerState, CodeTarget, Execution, Half, Scalar, Slot, SlotBase, StackPointer, Undecided,
-    Vector,
+    CallerCode, CallerState, CodeTarget, Execution, Half, Scalar, Slot, SlotBase, StackPointer,
+    UndecidedError, Vector,
 };
 pub use copies::{CopyOf, copy};
 pub use counters::{Counter, Wait};

@@ -1,5 +1,5 @@
-//! Stacks of code without debug information, at many moments of a wave's run: compared with the calls of the model that
-//! executed the code (tests/fixtures/models/stacks.py).
+//! Stacks of code without call frame information, at many moments of a wave's run: compared with the calls of the model
+//! that executed the code (tests/fixtures/models/stacks.py). At -O0 the code has no debug information either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -18,7 +18,8 @@ use crate::fixtures::{fixtures, open};
 /// A register of a frame in a lane.
 fn register(session: &Session, wave: WaveId, frame: usize, path: &str, lane: u8) -> Option<u64> {
     let query = Query { path: path.to_owned(), letter: Some(Letter::Hex) };
-    let printed = session.print(wave, LaneSet(1 << lane), frame, &query).unwrap();
+    // Paths need debug information.
+    let printed = session.print(wave, LaneSet(1 << lane), frame, &query).ok()?;
     let value = &printed.lanes[0].value;
     match &value.state {
         ValueState::Value(text) => {
@@ -38,6 +39,7 @@ fn hex(value: &Value) -> u64 {
 #[derive(Debug, Default)]
 struct Counts {
     callers: usize,
+    frame: usize,
     exec: [usize; 2],
     vectors: [usize; 2],
 }
@@ -63,10 +65,11 @@ fn callers_are_those_of_the_models_calls() {
     assert_eq!(all.len(), 4);
     for (name, counts) in &all {
         assert!(counts.callers >= 40, "{name}: {counts:?}");
-        assert!(
-            counts.exec[0] > counts.exec[1] && counts.vectors[0] > counts.vectors[1],
-            "{name}: {counts:?}"
-        );
+        if name.ends_with("O2") {
+            assert!(counts.frame >= 40, "{name}: {counts:?}");
+            let has_more = |[known, unknown]: [usize; 2]| known > unknown;
+            assert!(has_more(counts.exec) && has_more(counts.vectors), "{name}: {counts:?}");
+        }
     }
 }
 
@@ -92,7 +95,9 @@ fn compared(folder: &std::path::Path) -> Counts {
             assert_eq!(frame.inferred.names(), ["caller_code"], "{at}");
             let cfa = format!("private_wave+{} (inferred: caller by code)", call["cfa"].as_str().unwrap());
             assert_eq!(stack.frames[level - 1].cfa.as_deref(), Some(&*cfa), "{at}");
-            assert_eq!(register(&session, wave, level, "$s33", 0), call["s33"].as_u64(), "{at}");
+            let s33 = register(&session, wave, level, "$s33", 0);
+            assert!(s33.is_none() || s33 == call["s33"].as_u64(), "{at}: s33 {s33:x?}");
+            counts.frame += usize::from(s33.is_some());
             counts.callers += 1;
             let exec = register(&session, wave, level, "$exec", 0);
             assert!(exec.is_none_or(|exec| exec == hex(&call["exec"])), "{at}: {exec:x?}");

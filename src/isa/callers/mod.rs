@@ -31,7 +31,7 @@ pub(super) const MAX_STEPS: usize = 1 << 16;
 
 /// The reason that a function's code does not show its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Undecided {
+pub enum UndecidedError {
     /// No target has this generation.
     #[error("instructions of {0:?} are unknown")]
     Generation(Generation),
@@ -79,12 +79,12 @@ impl CallerCode {
     ///
     /// # Errors
     /// The code does not show the callers.
-    pub fn read(code: &[Instruction], entry: u64, target: CodeTarget) -> Result<Self, Undecided> {
+    pub fn read(code: &[Instruction], entry: u64, target: CodeTarget) -> Result<Self, UndecidedError> {
         if super::facts::of(target.generation).is_none() {
-            return Err(Undecided::Generation(target.generation));
+            return Err(UndecidedError::Generation(target.generation));
         }
         if code.len() > MAX_STEPS {
-            return Err(Undecided::TooLong);
+            return Err(UndecidedError::TooLong);
         }
         let steps: Vec<Step> = code
             .iter()
@@ -110,17 +110,17 @@ impl CallerCode {
     ///
     /// # Errors
     /// No path leads to the address.
-    pub fn at(&self, address: u64) -> Result<CallerState, Undecided> {
+    pub fn at(&self, address: u64) -> Result<CallerState, UndecidedError> {
         let after = self.steps.partition_point(|step| step.address <= address);
-        let index = after.checked_sub(1).ok_or(Undecided::NoInstruction(address))?;
-        let step = self.steps.get(index).ok_or(Undecided::NoInstruction(address))?;
+        let index = after.checked_sub(1).ok_or(UndecidedError::NoInstruction(address))?;
+        let step = self.steps.get(index).ok_or(UndecidedError::NoInstruction(address))?;
         if address - step.address >= u64::from(step.size) {
-            return Err(Undecided::NoInstruction(address));
+            return Err(UndecidedError::NoInstruction(address));
         }
         let state = self.paths.before(&self.steps, index, self.units);
-        let mut state = state.ok_or(Undecided::Unreached(address))?;
+        let mut state = state.ok_or(UndecidedError::Unreached(address))?;
         if address > step.address {
-            let link = paths::link_of(&step.effect).ok_or(Undecided::NoInstruction(address))?;
+            let link = paths::link_of(&step.effect).ok_or(UndecidedError::NoInstruction(address))?;
             state.link(link);
         }
         Ok(CallerState::new(state))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::state::{FRAME, LINK, STACK, State, Value};
 use super::step::{Effect, Flow, Step};
-use super::{Undecided, Units};
+use super::{UndecidedError, Units};
 
 /// Maximum number of entries of all states that are kept; about 40 bytes each.
 const MAX_ENTRIES: usize = 1 << 19;
@@ -20,7 +20,7 @@ pub(super) struct Paths {
 
 impl Paths {
     /// Follows a function's code from its entry.
-    pub(super) fn follow(steps: &[Step], entry: u64, units: Units) -> Result<Self, Undecided> {
+    pub(super) fn follow(steps: &[Step], entry: u64, units: Units) -> Result<Self, UndecidedError> {
         let index = |address: u64| steps.binary_search_by_key(&address, |step| step.address).ok();
         let starts: BTreeSet<usize> = steps
             .iter()
@@ -29,7 +29,7 @@ impl Paths {
                 _ => None,
             })
             .collect();
-        let first = index(entry).ok_or(Undecided::NoInstruction(entry))?;
+        let first = index(entry).ok_or(UndecidedError::NoInstruction(entry))?;
         let start = State::entry(units.first_saved_accumulator);
         let mut entries = start.size();
         let mut paths = Self { states: BTreeMap::from([(first, start)]) };
@@ -39,12 +39,12 @@ impl Paths {
             let Some(mut state) = paths.states.get(&start).cloned() else { continue };
             let mut at = start;
             loop {
-                let Some(step) = steps.get(at) else { return Err(Undecided::Unreached(entry)) };
-                left = left.checked_sub(1).ok_or(Undecided::TooComplex)?;
+                let Some(step) = steps.get(at) else { return Err(UndecidedError::Unreached(entry)) };
+                left = left.checked_sub(1).ok_or(UndecidedError::TooComplex)?;
                 state.run(&step.effect, units);
                 let target = match step.flow {
                     Flow::Branch(target) | Flow::Conditional(target) => {
-                        target.and_then(index).map(Some).ok_or(Undecided::Outside(step.address))
+                        target.and_then(index).map(Some).ok_or(UndecidedError::Outside(step.address))
                     }
                     _ => Ok(None),
                 };
@@ -55,22 +55,22 @@ impl Paths {
                     Err(why) => return Err(why),
                 };
                 if let Some(target) = target {
-                    left = left.checked_sub(1 + state.size() / 4).ok_or(Undecided::TooComplex)?;
+                    left = left.checked_sub(1 + state.size() / 4).ok_or(UndecidedError::TooComplex)?;
                     paths.meet(target, &state, &mut work, &mut entries)?;
                 }
                 match step.flow {
                     Flow::Next | Flow::Conditional(_) => {}
-                    Flow::Jump(to) if !is_left(&state, to) => return Err(Undecided::Jump(step.address)),
+                    Flow::Jump(to) if !is_left(&state, to) => return Err(UndecidedError::Jump(step.address)),
                     Flow::Branch(_) | Flow::Jump(_) | Flow::End => break,
                 }
                 let end = step.address.saturating_add(u64::from(step.size));
                 at += 1;
                 // The next part of the function may be elsewhere.
                 if steps.get(at).is_none_or(|next| next.address != end) {
-                    return Err(Undecided::Outside(step.address));
+                    return Err(UndecidedError::Outside(step.address));
                 }
                 if starts.contains(&at) {
-                    left = left.checked_sub(1 + state.size() / 4).ok_or(Undecided::TooComplex)?;
+                    left = left.checked_sub(1 + state.size() / 4).ok_or(UndecidedError::TooComplex)?;
                     paths.meet(at, &state, &mut work, &mut entries)?;
                     break;
                 }
@@ -85,11 +85,11 @@ impl Paths {
         state: &State,
         work: &mut BTreeSet<usize>,
         entries: &mut usize,
-    ) -> Result<(), Undecided> {
+    ) -> Result<(), UndecidedError> {
         let Some(known) = self.states.get_mut(&at) else {
             *entries = entries.saturating_add(state.size());
             if *entries > MAX_ENTRIES {
-                return Err(Undecided::TooComplex);
+                return Err(UndecidedError::TooComplex);
             }
             self.states.insert(at, state.clone());
             work.insert(at);
@@ -100,7 +100,7 @@ impl Paths {
         if merged != *known {
             *entries = entries.saturating_sub(known.size()).saturating_add(merged.size());
             if *entries > MAX_ENTRIES {
-                return Err(Undecided::TooComplex);
+                return Err(UndecidedError::TooComplex);
             }
             *known = merged;
             work.insert(at);

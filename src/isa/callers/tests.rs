@@ -124,7 +124,7 @@ fn code(texts: &[&str], targets: &[(usize, usize)]) -> Vec<Instruction> {
 
 const GFX90A: CodeTarget = CodeTarget { generation: Generation::Gfx90a, buffer_scratch: true, lanes: 64 };
 
-fn read(texts: &[&str], targets: &[(usize, usize)]) -> Result<CallerCode, Undecided> {
+fn read(texts: &[&str], targets: &[(usize, usize)]) -> Result<CallerCode, UndecidedError> {
     CallerCode::read(&code(texts, targets), 0x1000, GFX90A)
 }
 
@@ -148,7 +148,7 @@ fn a_return_address_is_in_the_lanes_of_a_vector_register() {
         &[],
     );
     // The stack pointer is not the caller's at the jump.
-    assert_eq!(code.unwrap_err(), Undecided::Jump(0x1000 + 11 * 4));
+    assert_eq!(code.unwrap_err(), UndecidedError::Jump(0x1000 + 11 * 4));
     let texts = [
         "s_mov_b32 s7, s33",
         "s_mov_b32 s33, s32",
@@ -211,26 +211,29 @@ fn paths_that_differ_leave_a_value_unknown() {
 
 #[test]
 fn code_that_leads_elsewhere_is_undecided() {
-    assert_eq!(read(&["s_nop 0"], &[]).unwrap_err(), Undecided::Outside(0x1000));
+    assert_eq!(read(&["s_nop 0"], &[]).unwrap_err(), UndecidedError::Outside(0x1000));
     assert_eq!(
         read(&["s_mov_b32 s33, s32", "s_branch 100"], &[(1, 100)]).unwrap_err(),
-        Undecided::Outside(0x1004)
+        UndecidedError::Outside(0x1004)
     );
     // Without a frame this is a tail call.
     assert!(read(&["s_branch 100"], &[(0, 100)]).is_ok());
     assert!(read(&["s_setpc_b64 s[4:5]"], &[]).is_ok());
-    assert_eq!(read(&["s_mov_b32 s33, 1", "s_setpc_b64 s[4:5]"], &[]).unwrap_err(), Undecided::Jump(0x1004));
+    assert_eq!(
+        read(&["s_mov_b32 s33, 1", "s_setpc_b64 s[4:5]"], &[]).unwrap_err(),
+        UndecidedError::Jump(0x1004)
+    );
     let code = read(&["s_endpgm", "s_nop 0"], &[]).unwrap();
-    assert_eq!(code.at(0x1004).unwrap_err(), Undecided::Unreached(0x1004));
-    assert_eq!(code.at(0x1002).unwrap_err(), Undecided::NoInstruction(0x1002));
-    assert_eq!(code.at(0xffc).unwrap_err(), Undecided::NoInstruction(0xffc));
-    assert_eq!(code.at(0x2000).unwrap_err(), Undecided::NoInstruction(0x2000));
+    assert_eq!(code.at(0x1004).unwrap_err(), UndecidedError::Unreached(0x1004));
+    assert_eq!(code.at(0x1002).unwrap_err(), UndecidedError::NoInstruction(0x1002));
+    assert_eq!(code.at(0xffc).unwrap_err(), UndecidedError::NoInstruction(0xffc));
+    assert_eq!(code.at(0x2000).unwrap_err(), UndecidedError::NoInstruction(0x2000));
     let unknown = read(&["s_unheard_of s1", "s_endpgm"], &[]).unwrap();
     assert_eq!(unknown.at(0x1004).unwrap().scalar(30), None);
     let old = CodeTarget { generation: Generation::Gfx8, ..GFX90A };
     assert_eq!(
         CallerCode::read(&code_of_one(), 0x1000, old).unwrap_err(),
-        Undecided::Generation(Generation::Gfx8)
+        UndecidedError::Generation(Generation::Gfx8)
     );
 }
 
@@ -251,9 +254,9 @@ fn hostile_code_ends_within_the_bounds() {
     texts.push("s_endpgm".to_owned());
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     match read(&texts, &targets) {
-        Ok(_) | Err(Undecided::TooComplex) => {}
+        Ok(_) | Err(UndecidedError::TooComplex) => {}
         Err(other) => panic!("{other}"),
     }
     let long = vec!["s_nop 0"; MAX_STEPS + 1];
-    assert_eq!(read(&long, &[]).unwrap_err(), Undecided::TooLong);
+    assert_eq!(read(&long, &[]).unwrap_err(), UndecidedError::TooLong);
 }

@@ -12,7 +12,7 @@ use crate::arch::{Generation, Processor};
 use crate::codeobject::{CodeObject, ElfAddress, SymbolKind};
 use crate::disassembler::{DisassembleError, Instruction, MAX_BLOCK, Machine};
 use crate::dwarf::Cause;
-use crate::isa::{CallerCode, CodeTarget, Undecided};
+use crate::isa::{CallerCode, CodeTarget, UndecidedError};
 use crate::session::Reader;
 use crate::session::disassembly::machine;
 use crate::session::objects::Loaded;
@@ -46,7 +46,7 @@ pub(in crate::session) enum CodeError {
     #[error("the code shows no stack pointer or no return address at the PC")]
     NoHolder,
     #[error(transparent)]
-    Undecided(#[from] Undecided),
+    Undecided(#[from] UndecidedError),
     #[error(transparent)]
     Tool(#[from] DisassembleError),
     /// The question's budget is spent.

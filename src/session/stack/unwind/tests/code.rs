@@ -13,7 +13,7 @@ use crate::codeobject::{CodeObject, ElfAddress, Symbol, SymbolKind, newest_llvm}
 use crate::disassembler::{Disassembler, Instruction, Machine};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Row, Unwind};
 use crate::dwarf::{Bits, Budget, LaneNeed, MemoryAt, Snapshot, SpaceInfo, fetch};
-use crate::isa::{CallerCode, CallerEntry, CallerState, CodeTarget, Undecided, Vector};
+use crate::isa::{CallerCode, CallerEntry, CallerState, CodeTarget, UndecidedError, Vector};
 use crate::session::stack::unwind::{FoundRules, UnwindTable, code_row};
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, WaveSize};
 
@@ -232,7 +232,7 @@ fn agreement(of: &Object, what: &str) -> Counts {
             let at = format!("{what} {name} {:#x} {}", one.address, one.text);
             // Padding before a branch's target.
             let state = match analysis.at(one.address) {
-                Err(Undecided::Unreached(_)) if one.text == "s_nop 0" => continue,
+                Err(UndecidedError::Unreached(_)) if one.text == "s_nop 0" => continue,
                 found => found.unwrap_or_else(|why| panic!("{at}: {why}")),
             };
             let found = table.at(&of.object, || None, ElfAddress(one.address), None, &budget);
@@ -246,7 +246,7 @@ fn agreement(of: &Object, what: &str) -> Counts {
                 {
                     *compared
                 }
-                _ => of.compared(&state, &rules.row, &at),
+                _ => of.compared(&state, &rules.row, realigned, &at),
             };
             if !compared.has_return || !compared.has_scalars {
                 assert!(
@@ -270,7 +270,7 @@ fn agreement(of: &Object, what: &str) -> Counts {
 /// Results of a PC.
 #[derive(Clone, Copy)]
 struct Compared {
-    /// Whether LLVM's rules lead to the return address, and to the CFA.
+    /// Whether LLVM's rules lead to the return address, and to the CFA with the slots.
     has_return: bool,
     has_cfa: bool,
     /// Whether they lead to the scalar registers that they have.
@@ -291,7 +291,7 @@ impl Object {
     }
 
     /// Compares the rules of a PC.
-    fn compared(&self, state: &CallerState, theirs: &Row, at: &str) -> Compared {
+    fn compared(&self, state: &CallerState, theirs: &Row, realigned: bool, at: &str) -> Compared {
         let (kind, entry) = (&*self.kind, self.entry);
         let number = |name: &str| number(kind, name);
         let rules = theirs.registers.iter().filter(|(_, placed)| placed.rule != RegisterRule::Undefined);
@@ -339,6 +339,9 @@ impl Object {
                 // enabled all.
                 if (exec ^ entry.exec) >> lane & 1 == 1 {
                     has_diverged |= theirs != expected;
+                } else if realigned {
+                    // The slots are relative to the rounded frame pointer.
+                    compared.has_cfa &= theirs == expected;
                 } else {
                     assert_eq!(theirs, expected, "{at}: {name} lane {lane}");
                 }
@@ -385,7 +388,7 @@ fn rules_by_code_are_known_at_every_pc_of_code_without_call_frame_information() 
                     let at = format!("{gpu} {level} {name} {:#x} {}", one.address, one.text);
                     // Padding before a branch's target.
                     let state = match analysis.at(one.address) {
-                        Err(Undecided::Unreached(_)) if one.text == "s_nop 0" => continue,
+                        Err(UndecidedError::Unreached(_)) if one.text == "s_nop 0" => continue,
                         found => found.unwrap_or_else(|why| panic!("{at}: {why}")),
                     };
                     pcs += 1;
