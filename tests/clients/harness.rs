@@ -55,7 +55,7 @@ impl Server {
             .arg("--default-signal")
             .arg(lanescope())
             .arg("serve")
-            .args(["--port", "0"])
+            .args(["--port", "0", "--verbose"])
             .args(arguments)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env_remove("RUST_LOG")
