@@ -413,7 +413,7 @@ pub(crate) fn exported(dump: &Path) -> Vec<Value> {
 /// `lanescope slim --dir DIR -` over those bytes, after which the writer waits for `hold`.
 pub(crate) fn piped(bytes: &[u8], folder: &Path, more: &[&str], hold: bool) -> (Option<i32>, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
-        .args(["slim", "--json", "--all-waves", "--dir", words(folder), "-"])
+        .args(["slim", "--verbose", "--json", "--all-waves", "--dir", words(folder), "-"])
         .args(more)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -536,8 +536,8 @@ fn what_cannot_be_written_leaves_nothing() {
     let small = "trap '' XFSZ; ulimit -f 20";
     for (command, says) in [
         (vec!["slim", "--dir", dir, "-"], "cannot keep standard input there"),
-        (vec!["slim", words(&from), "--dir", dir, "--all-waves"], "too large"),
-        (vec!["slim", words(&from), "-o", "DIR/folder", "--all-waves"], "too large"),
+        (vec!["slim", "--verbose", words(&from), "--dir", dir, "--all-waves"], "too large"),
+        (vec!["slim", "--verbose", words(&from), "-o", "DIR/folder", "--all-waves"], "too large"),
     ] {
         let to = folder.join("folder");
         let command: Vec<&str> =
