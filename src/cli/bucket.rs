@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::signature::{Options, status, waves};
-use super::{Failure, folder, print_json, standard_input};
+use super::{Failure, folder, print_json, printed, standard_input};
 use crate::arch::Targets;
 use crate::report::Style;
 use crate::signature::{Bucket, Buckets, Order, Record, Seen};
@@ -55,12 +55,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         }
     }
     let found = Buckets::of(records, known.as_ref())?;
-    if args.json {
-        print_json(out, &found)?;
-    } else {
-        print(&found, out)?;
-    }
-    Ok(status(!found.unreadable.is_empty(), found.has_new()))
+    printed(status(!found.unreadable.is_empty(), found.has_new()), out, |out| match args.json {
+        true => print_json(out, &found),
+        false => print(&found, out),
+    })
 }
 
 /// Adds the records of lines.

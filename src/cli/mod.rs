@@ -172,9 +172,9 @@ pub fn main() -> ExitCode {
     let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
     // The server reports a changed file in its answers.
     let is_server = matches!(matches.subcommand_name(), None | Some("serve"));
-    let result = run(&matches, &mut out).and_then(|status| {
-        out.flush()?;
-        Ok(status)
+    let result = run(&matches, &mut out).and_then(|status| match out.flush() {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(status),
     });
     let result = if is_server { result } else { unchanged(result) };
     match result {
@@ -305,8 +305,21 @@ fn is_of_slim(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    let io = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    let json = error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+    io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
+}
+
+/// Prints an answer whose exit status is known before: a reader that closes its pipe does not change the status.
+fn printed(
+    status: u8,
+    out: &mut dyn Write,
+    print: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> Result<u8, Failure> {
+    match print(out) {
+        Err(error) if !is_closed_pipe(&*error) => Err(error),
+        _ => Ok(status),
+    }
 }
 
 /// Writes a JSON answer in readable form.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::choice::choice;
 use super::dump::CaptureArgs;
 use super::questions::Answers;
-use super::{DumpArgs, Failure, Globals, dump, print_json};
+use super::{DumpArgs, Failure, Globals, dump, print_json, printed};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
 use crate::report::Style;
@@ -163,19 +163,21 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         let named = records.iter_mut().flat_map(|record| &mut record.signatures);
         named.for_each(|named| named.signature.steps.clear());
     }
-    if args.json {
-        print_json(out, &Document::new(Answers { answers: &records }))?;
-    }
-    for record in &records {
-        if args.jsonl {
-            serde_json::to_writer(&mut *out, record)?;
-            out.write_all(b"\n")?;
-        } else if !args.json {
-            print(record, out)?;
-        }
-    }
     let has_error = records.iter().any(|record| record.error.is_some());
-    Ok(status(has_error, records.iter().any(Record::has_new)))
+    printed(status(has_error, records.iter().any(Record::has_new)), out, |out| {
+        if args.json {
+            return print_json(out, &Document::new(Answers { answers: &records }));
+        }
+        for record in &records {
+            if args.jsonl {
+                serde_json::to_writer(&mut *out, record)?;
+                out.write_all(b"\n")?;
+            } else {
+                print(record, out)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// The exit status.

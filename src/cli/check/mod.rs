@@ -26,7 +26,7 @@ use std::time::Duration;
 use super::choice::choice;
 use super::dump::CaptureArgs;
 use super::value::ValueError;
-use super::{Failure, Globals, signature};
+use super::{Failure, Globals, is_closed_pipe, printed, signature};
 use crate::arch::Targets;
 use crate::disassembler::Disassembler;
 use formats::{Form, Output};
@@ -132,7 +132,7 @@ pub(super) struct CheckError(Failure);
 /// [`CheckError`], [`bless::RefusedError`], or an I/O error of the output.
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
     status(args, targets, out).map_err(|error| {
-        let is_own = error.is::<std::io::Error>() || error.is::<bless::RefusedError>();
+        let is_own = is_closed_pipe(&*error) || error.is::<bless::RefusedError>();
         if is_own { error } else { CheckError(error).into() }
     })
 }
@@ -187,6 +187,7 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
         });
     }
     let json = [Output { form: Form::Json, file: None }];
-    formats::write(&report, if args.json { &json } else { &args.formats }, out)?;
-    Ok(report.status())
+    printed(report.status(), out, |out| {
+        formats::write(&report, if args.json { &json } else { &args.formats }, out)
+    })
 }

@@ -146,11 +146,12 @@ impl Drop for Worker {
 
 impl Worker {
     fn start() -> std::io::Result<Self> {
-        let mut words = std::env::args_os().skip(1);
-        let own: Vec<OsString> = words.by_ref().collect();
+        let mut own: Vec<OsString> = std::env::args_os().skip(1).collect();
+        // Behind `--` all words are paths.
+        let end = own.iter().position(|word| word == "--").unwrap_or(own.len());
+        own.insert(end, "--worker".into());
         let mut child = Command::new(std::env::current_exe()?)
             .args(own)
-            .arg("--worker")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

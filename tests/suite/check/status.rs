@@ -121,3 +121,30 @@ fn rules_of_signatures_apply() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("dump demo.zip\nsignature {ruled}\n"));
 }
+
+/// A reader that closes its pipe does not make a run pass; paths may stand behind `--`.
+#[test]
+fn a_closed_pipe_keeps_the_status() {
+    let folder = Folder::new("check-closed");
+    let lines = "waves >= 1000000\n".repeat(2000);
+    let file = folder.write("many.scope", &format!("dump demo.zip\n{lines}"));
+    for form in FORMS {
+        let mut run = command(&["--format", form, "--", &file]);
+        let mut child =
+            run.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{form}");
+    }
+}
+
+/// On GitHub's runner a document on standard output stays a document, and the annotations are on the other stream.
+#[test]
+fn annotations_are_not_in_a_document() {
+    let folder = Folder::new("check-document");
+    let file = folder.write("b.scope", FILES[1].1);
+    let output = command(&[&file, "--format", "json"]).env("GITHUB_ACTIONS", "true").output().unwrap();
+    assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok(), "{output:?}");
+    assert!(text(&output.stderr).starts_with("::error "), "{output:?}");
+    let output = command(&[&file]).env("GITHUB_ACTIONS", "true").output().unwrap();
+    assert!(text(&output.stdout).contains("\n::error "), "{output:?}");
+}

@@ -83,8 +83,13 @@ pub(super) fn write(report: &Report, outputs: &[Output], out: &mut dyn Write) ->
     }
     let is_set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if is_set("GITHUB_ACTIONS").is_some() {
-        if !outputs.iter().any(|output| output.form == Form::Github) {
-            github::annotations(report, out)?;
+        let is_document = |output: &Output| output.file.is_none() && output.form != Form::Human;
+        let has_annotations = outputs.iter().any(|output| output.form == Form::Github);
+        match outputs.iter().any(is_document) {
+            _ if has_annotations => {}
+            // A program reads the document, and GitHub's runner reads both streams.
+            true => github::annotations(report, &mut std::io::stderr().lock())?,
+            false => github::annotations(report, out)?,
         }
         if let Some(path) = is_set("GITHUB_STEP_SUMMARY") {
             github::summary(report, Path::new(&path))?;
