@@ -29,8 +29,6 @@ const MAX_BYTES: u64 = 4 * MAX_BLOCK as u64;
 /// Units of work for each dword of code, and free units for each function.
 const DWORD_WORK: u64 = 16;
 const OWN_WORK: u64 = 4096 * DWORD_WORK;
-/// Units of work of a run of LLVM's tool, which takes 50 ms: 256 of them spend a question's budget.
-const TOOL_WORK: u64 = OWN_WORK + 65_536;
 
 /// The reason that a function's code gives no rules.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -52,6 +50,9 @@ pub(in crate::session) enum CodeError {
     /// The question's budget is spent.
     #[error(transparent)]
     Budget(#[from] Cause),
+    /// The client is gone.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// Functions by file, first address, and lanes of a wave.
@@ -104,8 +105,12 @@ impl CallerCodes {
             None => {
                 let size = bounds.parts.iter().map(|part| part.end.0.saturating_sub(part.start.0));
                 let work = (size.fold(0, u64::saturating_add) / 4).saturating_mul(DWORD_WORK);
-                if let Err(spent) = reader.budget().take(work.saturating_add(TOOL_WORK), OWN_WORK) {
+                if let Err(spent) = reader.budget().take(work, OWN_WORK) {
                     return failed(spent.into());
+                }
+                // A run of the tool takes 50 ms.
+                if reader.goes_on().is_err() {
+                    return failed(CodeError::Interrupted);
                 }
                 let target = CodeTarget {
                     generation: object

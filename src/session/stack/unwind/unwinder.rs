@@ -355,7 +355,11 @@ impl<'a> Unwinder<'a> {
                 let (section, offset) = (entry.section.to_string(), entry.offset);
                 StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
             }
-            RulesOrigin::Code(_) => StackEnd::NoUnwindInformation { pc, why: format!("{origin}: {why}") },
+            // The rules have no source that a user can look up: the cause alone counts.
+            RulesOrigin::Code(_) => {
+                let cause = why.rsplit(": ").next().unwrap_or(&why);
+                StackEnd::NoUnwindInformation { pc, why: format!("{origin}: {cause}") }
+            }
         }
     }
 
