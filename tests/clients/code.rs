@@ -408,10 +408,9 @@ fn registers_and_ends_of_stacks_fit_the_console() {
                 let long = text[from..].lines().find(|row| row.chars().count() > 80);
                 long.map_or(Ok(()), |row| Err(row.to_owned()))
             });
-            // Its call frame information defines no CFA; the code of the kernel's body gives the kernel.
+            // Its call frame information defines no CFA.
             if dump == "lds-gfx1100-O0" {
-                let words = "(inferred: caller by code)";
-                script.expect(format!("monitor thread {number} backtrace"), words);
+                script.expect(format!("monitor thread {number} backtrace"), "The stack ends here: ");
             }
         }
         // Lane 17 of v0, in the row of lanes 16 to 23.

@@ -12,7 +12,6 @@ mod list;
 mod marks;
 pub(super) mod text;
 
-pub(super) use bounds::machine;
 pub(super) use functions::functions;
 pub(super) use list::list;
 

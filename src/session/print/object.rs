@@ -1,7 +1,8 @@
 //! Objects on a path: a type and a location for one lane; and moves within an object.
 
+use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{CapturedLane, Composite, LaneNeed, Lanes, Location, Offset, Part, SpaceInfo, Storage};
-use crate::session::{Provenance, ValueState};
+use crate::session::ValueState;
 use crate::units::{AddressSpace, BitSize, LaneId};
 
 use super::typed::Ty;
@@ -29,20 +30,14 @@ pub(super) struct Object {
     pub(super) bits: Option<u64>,
     /// Whether it was computed and has no location.
     pub(super) is_value: bool,
-    /// The way in which its location was found.
-    pub(super) provenance: Provenance,
+    /// The compiler's idiom of its location's reading.
+    pub(super) idiom: Option<Idiom>,
 }
 
 impl Object {
     /// A computed value.
     pub(super) fn value(ty: Ty, bytes: &[u8]) -> Self {
-        Self {
-            ty,
-            location: Location::implicit(bytes),
-            bits: None,
-            is_value: true,
-            provenance: Provenance::default(),
-        }
+        Self { ty, location: Location::implicit(bytes), bits: None, is_value: true, idiom: None }
     }
 
     /// A computed number of `size` bytes; drops higher bits.
@@ -53,13 +48,13 @@ impl Object {
     }
 
     /// An object somewhere.
-    pub(super) fn at(ty: Ty, location: Location, provenance: Provenance) -> Self {
-        Self { ty, location, bits: None, is_value: false, provenance }
+    pub(super) fn at(ty: Ty, location: Location, idiom: Option<Idiom>) -> Self {
+        Self { ty, location, bits: None, is_value: false, idiom }
     }
 
     /// A part of it, at another location and of another type.
     pub(super) fn part(&self, ty: Ty, location: Location, bits: Option<u64>) -> Self {
-        Self { ty, location, bits, is_value: self.is_value, provenance: self.provenance }
+        Self { ty, location, bits, is_value: self.is_value, idiom: self.idiom }
     }
 
     /// Whether it is in memory, where adjacent objects have addresses, too.

@@ -5,8 +5,8 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use crate::arch::WaveArch;
+use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{Bits, Known, Location, print};
-use crate::session::{Inferred, Provenance};
 use crate::units::{LaneId, LaneSet};
 
 /// An object in one lane.
@@ -23,8 +23,6 @@ pub struct LaneValue {
     /// The lanes whose registers, private memory or variables the value depends on. Empty: no lane matters, as for
     /// `$exec` and objects in global memory.
     pub of: LaneSet,
-    /// The inferences behind it: those of its location, and of the variables that lead to it.
-    pub inferred: Inferred,
 }
 
 impl LaneValue {
@@ -40,39 +38,32 @@ impl LaneValue {
         self.located.as_ref().map(|located| located.text(self.lane))
     }
 
-    /// The way in which the location was found.
+    /// The compiler's idiom of the location's reading, if any.
     #[must_use]
-    pub fn provenance(&self) -> Provenance {
-        self.located.as_ref().map_or_else(Provenance::default, |located| located.provenance())
+    pub fn idiom(&self) -> Option<Idiom> {
+        self.located.as_ref().and_then(|located| located.idiom())
     }
 }
 
 /// An object without a location.
 pub(in crate::session) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
-    LaneValue {
-        lane,
-        located: None,
-        bytes: ObjectBytes::default(),
-        state,
-        of: LaneSet::EMPTY,
-        inferred: Inferred::NONE,
-    }
+    LaneValue { lane, located: None, bytes: ObjectBytes::default(), state, of: LaneSet::EMPTY }
 }
 
 /// The location of an object in a set of lanes.
 #[derive(Clone, Debug)]
 pub struct ObjectLocation {
     location: Location,
-    provenance: Provenance,
+    idiom: Option<Idiom>,
     /// AMD's names of its registers and address spaces.
     kind: Arc<WaveArch>,
 }
 
 impl ObjectLocation {
-    /// A location of a kind of wave.
+    /// A location of a kind of wave; `idiom`: of its reading.
     #[must_use]
-    pub fn new(location: Location, provenance: Provenance, kind: &Arc<WaveArch>) -> Self {
-        Self { location, provenance, kind: Arc::clone(kind) }
+    pub fn new(location: Location, idiom: Option<Idiom>, kind: &Arc<WaveArch>) -> Self {
+        Self { location, idiom, kind: Arc::clone(kind) }
     }
 
     /// The location of all lanes.
@@ -80,14 +71,18 @@ impl ObjectLocation {
         &self.location
     }
 
-    /// The way in which the location was found.
-    pub(super) fn provenance(&self) -> Provenance {
-        self.provenance
+    /// The compiler's idiom of the location's reading, if any.
+    pub(super) fn idiom(&self) -> Option<Idiom> {
+        self.idiom
     }
 
-    /// The location in one lane, with the marks of its provenance.
+    /// The location in one lane, with the idiom of its reading.
     pub(super) fn text(&self, lane: LaneId) -> String {
-        print::location(&self.location, lane, &*self.kind) + &self.provenance.suffix()
+        let words = print::location(&self.location, lane, &*self.kind);
+        match self.idiom {
+            Some(idiom) => format!("{words} ({})", idiom.mark()),
+            None => words,
+        }
     }
 }
 
