@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
-    DebugInfo, DebugInfoError, FunctionAt, FunctionKey, Rereads, SourceLocation, demangle,
+    DebugInfo, DebugInfoError, FunctionAt, FunctionKey, Rereads, SourceLocation, UnitFacts, demangle,
 };
 use crate::session::error::{CodePlace, SourceError};
 use crate::session::objects::Loaded;
@@ -108,11 +108,16 @@ impl Source {
                 Self { key: Some((debug, function.key())), calls, problem: row.err() }
             }
             // Without a function the line is still known.
-            Ok((_, function, row)) => {
+            Ok((debug, function, row)) => {
                 let none = SourceError::NoFunction(CodePlace::File(at));
-                let problem = function.err().or_else(|| row.as_ref().err().cloned()).or(Some(none));
+                let (symbol, unit) = (symbol(), debug.unit_at(at).ok().flatten());
+                let is_triton = || debug.unit(unit?).ok().map(UnitFacts::producer_is_triton);
+                let problem = function.err().or_else(|| row.as_ref().err().cloned());
                 let row = row.ok().flatten();
-                Self { key: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
+                // Triton writes functions only where others are inlined into them.
+                let is_whole = symbol.is_some() && row.is_some() && is_triton() == Some(true);
+                let problem = problem.or_else(|| (!is_whole).then_some(none));
+                Self { key: None, calls: vec![Call::at(symbol, row.as_ref())], problem }
             }
             Err(problem) => {
                 Self { key: None, calls: vec![Call::at(symbol(), None)], problem: Some(problem.into()) }

@@ -1,3 +1,4 @@
 //! Code as compilers and linkers write it.
 
 mod containers;
+mod triton;
