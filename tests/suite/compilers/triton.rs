@@ -83,7 +83,7 @@ fn a_fault_of_a_helper_has_its_line_lanes_and_address() {
             })
             .collect();
         let head = "fault memory violation\nwaves 4, faulted 1\n";
-        let access = format!("access lanes {}-{} load\n", lanes[0], lanes[lanes.len() - 1]);
+        let access = format!("access lane {}-{} load\n", lanes[0], lanes[lanes.len() - 1]);
         fs::write(&file, format!("dump {dump}\n{head}{access}{frames}")).unwrap();
         answer(&["check", words(&file)]);
         let lanes = format!("faulting: {}-{}", lanes[0], lanes[lanes.len() - 1]);
