@@ -2,3 +2,4 @@
 
 mod containers;
 mod triton;
+mod release;
