@@ -37,7 +37,6 @@ mod script;
 mod shown;
 mod sources;
 mod stdio;
-mod triton;
 mod two_dumps;
 mod unions;
 mod view;

@@ -9,7 +9,6 @@ mod entry;
 mod filter;
 mod gaps;
 mod group;
-mod helpers;
 mod lines;
 mod location;
 mod outline;

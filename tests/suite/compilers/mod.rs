@@ -1,5 +1,3 @@
 //! Code as compilers and linkers write it.
 
 mod containers;
-mod triton;
-mod release;
