@@ -609,6 +609,6 @@ fn a_reported_agent_replaces_an_inferred_one() {
     for pair in [[&inferred, &reported], [&reported, &inferred]] {
         let mut merged = Merged::default();
         pair.into_iter().for_each(|fault| merged.add(fault.clone().into()));
-        assert_eq!(merged.finish(&[]).faults, [reported.clone()]);
+        assert_eq!(merged.finish(&[]).faults, std::slice::from_ref(&reported));
     }
 }

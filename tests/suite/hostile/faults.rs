@@ -81,10 +81,10 @@ fn code_of_large_loops() {
     // global_load_dword v2, v[0:1], off; v_cmp_eq_u32 vcc, v2, v3; s_cbranch_scc0 and s_cbranch_vccnz.
     let exit = |at: u32| vec![0xbf85_0000 | (500 - at)];
     let chain = |at: u32| match at {
-        0..250 if at % 2 == 0 => vec![0x7e02_0300],
+        0..250 if at.is_multiple_of(2) => vec![0x7e02_0300],
         0..250 => vec![0x7e00_0301],
         499 => vec![0x7d94_0702],
-        _ if at % 2 == 0 => vec![0xdc50_8000, 0x027f_0000],
+        _ if at.is_multiple_of(2) => vec![0xdc50_8000, 0x027f_0000],
         _ => Vec::new(),
     };
     for (part, branch) in [(&exit as &dyn Fn(u32) -> Vec<u32>, 0xbf84_0000), (&chain, 0xbf87_0000)] {
