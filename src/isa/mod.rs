@@ -3,7 +3,7 @@
 //! Input: the text of an instruction as LLVM 22 prints it ([`crate::disassembler`]) and the GPU's generation. Output:
 //! its [`Effects`], which are the access to memory, the written registers, the counters that it increments and waits
 //! for, and its effect on the flow of control. [`Access::addresses`] computes each lane's address from registers,
-//! [`value`] the results of the arithmetic that leads to addresses.
+//! [`value()`] the results of the arithmetic that leads to addresses.
 //!
 //! docs/instructions.md has the forms, formulas and open points. Generations without a target file are unknown.
 
