@@ -172,10 +172,7 @@ pub fn main() -> ExitCode {
     let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
     // The server reports a changed file in its answers.
     let is_server = matches!(matches.subcommand_name(), None | Some("serve"));
-    let result = run(&matches, &mut out).and_then(|status| match out.flush() {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(status),
-    });
+    let result = run(&matches, &mut out).and_then(|status| printed(status, &mut out, |out| Ok(out.flush()?)));
     let result = if is_server { result } else { unchanged(result) };
     match result {
         Ok(status) => status,
@@ -311,11 +308,11 @@ fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Prints an answer whose exit status is known before: a reader that closes its pipe does not change the status.
-fn printed(
-    status: u8,
+fn printed<S>(
+    status: S,
     out: &mut dyn Write,
     print: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
-) -> Result<u8, Failure> {
+) -> Result<S, Failure> {
     match print(out) {
         Err(error) if !is_closed_pipe(&*error) => Err(error),
         _ => Ok(status),
