@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 use crate::dwarf::newest;
@@ -20,17 +20,40 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The validators by the names of their schemas: `lanescope.waves/1`.
-static SCHEMAS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
-    let files = fs::read_dir(root().join("docs/schemas")).unwrap();
-    let schema = |file: fs::DirEntry| {
-        let mut schema: Value = serde_json::from_slice(&fs::read(file.path()).unwrap()).unwrap();
+/// The names of the schemas, `lanescope.waves/1`, and the validator of all: tests/browser/schemas.js, a process with ajv.
+struct Schemas {
+    names: BTreeSet<String>,
+    ajv: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
+}
+
+static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| {
+    let mut schemas = serde_json::Map::new();
+    for file in fs::read_dir(root().join("docs/schemas")).unwrap() {
+        let mut schema: Value = serde_json::from_slice(&fs::read(file.unwrap().path()).unwrap()).unwrap();
         let name = schema["title"].as_str().unwrap().to_owned();
         close(&mut schema, true);
-        (name, jsonschema::validator_for(&schema).unwrap())
-    };
-    files.map(|file| schema(file.unwrap())).collect()
+        schemas.insert(name, schema);
+    }
+    let names = schemas.keys().cloned().collect();
+    let mut node = Command::new("node");
+    node.arg(root().join("tests/browser/schemas.js")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let child = node.spawn().expect("no node: run scripts/setup");
+    let (mut input, output) = (child.stdin.unwrap(), BufReader::new(child.stdout.unwrap()));
+    writeln!(input, "{}", Value::Object(schemas)).unwrap();
+    Schemas { names, ajv: Mutex::new((input, output)) }
 });
+
+impl Schemas {
+    /// The places and errors of a document by the schema of this name.
+    fn errors(&self, name: &str, document: &Value) -> Vec<String> {
+        let request = serde_json::json!([name, document]).to_string();
+        let mut ajv = self.ajv.lock().unwrap();
+        writeln!(ajv.0, "{request}").unwrap();
+        let mut answer = String::new();
+        ajv.1.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).expect("an answer of tests/browser/schemas.js")
+    }
+}
 
 /// Rejects members that a schema does not list. The forms of one value (`oneOf`) are parts of its schema.
 fn close(schema: &mut Value, is_whole: bool) {
@@ -58,14 +81,13 @@ fn close(schema: &mut Value, is_whole: bool) {
 /// The errors of a document, and the names of its schemas.
 fn check(document: &Value, seen: &mut BTreeSet<String>) -> Vec<String> {
     let Some(name) = document["schema"].as_str() else { return vec!["no schema".to_owned()] };
-    let Some(validator) = SCHEMAS.get(name) else { return vec![format!("{name}: no such schema")] };
+    if !SCHEMAS.names.contains(name) {
+        return vec![format!("{name}: no such schema")];
+    }
     seen.insert(name.to_owned());
     let first = document.as_object().unwrap().keys().next();
-    let mut wrong: Vec<String> = validator
-        .iter_errors(document)
-        .map(|error| format!("{name}: {}: {}", error.instance_path(), error))
-        .map(|error| error.chars().take(400).collect())
-        .collect();
+    let errors = SCHEMAS.errors(name, document);
+    let mut wrong: Vec<String> = errors.iter().map(|error| format!("{name}: {error}")).collect();
     if first.map(String::as_str) != Some("schema") {
         wrong.push(format!("{name}: `schema` is not the first member"));
     }
@@ -231,7 +253,7 @@ fn output_of_all_commands_has_its_schema() {
     let (wrong, seen, count) = found.into_inner().unwrap();
     assert!(wrong.is_empty(), "{} errors\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
     assert!(count > 1000, "{count}");
-    let unseen: Vec<_> = SCHEMAS.keys().filter(|name| !seen.contains(*name)).collect();
+    let unseen: Vec<_> = SCHEMAS.names.iter().filter(|name| !seen.contains(*name)).collect();
     assert_eq!(unseen, OF_PACKETS.iter().collect::<Vec<_>>());
 }
 
@@ -265,7 +287,7 @@ fn the_page_lists_the_schemas() {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| [")?.split_once("](schemas/"));
     let mut named: Vec<String> = rows.map(|(name, _)| format!("lanescope.{name}/1")).collect();
     named.sort();
-    assert_eq!(named, SCHEMAS.keys().cloned().collect::<Vec<_>>());
+    assert_eq!(named, SCHEMAS.names.iter().cloned().collect::<Vec<_>>());
 }
 
 /// The check finds a lost member, a wrong type and an unknown member.
