@@ -48,6 +48,7 @@ pub struct FrameCode {
     spans: Vec<(u64, Span)>,
     /// Objects of a realigned frame, whose stack arguments are relative to the stack pointer at entry.
     objects: Option<FrameObjects>,
+    reserves_memory: bool,
 }
 
 /// The state in a run of addresses.
@@ -131,13 +132,21 @@ impl FrameCode {
         );
         let rounded = frame.filter(|frame| matches!(frame, Value::Rounded { .. }) && !function.is_kernel);
         let objects = rounded.map(|frame| FrameObjects::read(encoding, &layout, &paths, frame, by_lane));
-        Ok(Self { parts, spans, objects })
+        let reserves_memory = function.is_kernel && paths.reserves_memory;
+        Ok(Self { parts, spans, objects, reserves_memory })
     }
 
     /// Number of kept spans, each about 40 bytes.
     #[must_use]
     pub fn spans(&self) -> usize {
         self.spans.len()
+    }
+
+    /// Whether a kernel computes its frame pointer before its first branch or call. It then keeps memory for the trap
+    /// handler below its frame, as in dynamic VGPR mode of GFX12.
+    #[must_use]
+    pub fn reserves_memory(&self) -> bool {
+        self.reserves_memory
     }
 
     /// Returns the start of the frame before the instruction at an address.

@@ -166,6 +166,8 @@ pub(super) struct Paths {
     inside: Vec<bool>,
     /// Address of the last instruction that sets the frame pointer to anything but 0.
     pub(super) frame_set: Option<u64>,
+    /// Whether the first straight run of code computes the frame pointer from a hardware register: dynamic VGPRs.
+    pub(super) reserves_memory: bool,
 }
 
 impl Paths {
@@ -178,6 +180,7 @@ impl Paths {
             is_target: vec![false; count],
             inside: vec![false; count],
             frame_set: None,
+            reserves_memory: reserves_memory(encoding, function.entry, layout),
         };
         let mut work: BTreeSet<usize> = BTreeSet::new();
         let meet = |before: &mut Vec<Option<State>>, work: &mut BTreeSet<usize>, at: u64, state: State| {
@@ -245,6 +248,26 @@ impl Paths {
         }
         rounded.or(is_entry.then_some(Value::Entry(0)))
     }
+}
+
+/// Whether the code before the first branch or call moves a hardware register, or on a condition a constant, to the
+/// frame pointer. In dynamic VGPR mode a kernel keeps memory for the trap handler below its frame (LLVM,
+/// `SIFrameLowering::emitEntryFunctionPrologue`): `s_getreg_b32 s33, hwreg(HW_REG_WAVE_HW_ID2, 8, 2)` and later
+/// `s_cmovk_i32 s33, 0x1c0`.
+fn reserves_memory(encoding: Encoding, entry: u64, layout: &Layout<'_>) -> bool {
+    let mut at = entry;
+    while let Some((_, code)) = layout.index(at).and_then(|index| layout.code(index)) {
+        let Some(instruction) = encoding.decode(code) else { return false };
+        match instruction.effect {
+            Effect::Branch { .. } | Effect::End | Effect::Unknown => return false,
+            _ if encoding.ends_with_call(code.get(..4).unwrap_or_default()) => return false,
+            effect if sets_frame(effect) && encoding.is_conditional_constant(code) => return true,
+            _ => {}
+        }
+        let Some(next) = at.checked_add(u64::from(instruction.size)) else { return false };
+        at = next;
+    }
+    false
 }
 
 fn sets_frame(effect: Effect) -> bool {

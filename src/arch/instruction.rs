@@ -336,6 +336,13 @@ impl Encoding {
         writes(to & !(u32::from(count) - 1).min(3), count)
     }
 
+    /// Whether the first instruction has a 16-bit constant, and a result other than that constant alone (SOPK without
+    /// `s_movk_i32`): `s_cmovk_i32`, `s_getreg_b32`.
+    pub(super) fn is_conditional_constant(self, code: &[u8]) -> bool {
+        u32_at(code, 0)
+            .is_some_and(|first| first >> 28 == 0b1011 && first >> 30 == 0b10 && bits(first, 27, 23) != 0)
+    }
+
     /// Whether the last instruction is a call: `s_swappc_b64` or `s_call_b64`, both one dword.
     pub(super) fn ends_with_call(self, code: &[u8]) -> bool {
         let Some(last) = code.last_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)) else { return false };

@@ -32,7 +32,7 @@ pub(crate) use tests::{assembled, assembled_for, newest_llvm};
 mod uri;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -85,7 +85,8 @@ pub struct CodeObject {
     sections: Vec<Section>,
     problems: Vec<CodeObjectError>,
     symbols: OnceLock<Symbols>,
-    kernel_entries: OnceLock<HashSet<ElfAddress>>,
+    /// Descriptors of kernels by their first instruction.
+    kernel_entries: OnceLock<HashMap<ElfAddress, ElfAddress>>,
     metadata: OnceLock<Result<Option<Metadata>>>,
     /// The remaining limit on unpacked bytes of its compressed sections.
     unpack_limit: UnpackLimit,
@@ -375,12 +376,23 @@ impl CodeObject {
     /// runtime finds a kernel by its exported descriptor, and reading a million others takes seconds.
     #[must_use]
     pub fn is_kernel_entry(&self, entry: ElfAddress) -> bool {
-        let entries = self.kernel_entries.get_or_init(|| {
+        self.kernel_entries().contains_key(&entry)
+    }
+
+    /// Returns the descriptor of the kernel that begins at that ELF address; [`Self::is_kernel_entry`] has the rule.
+    #[must_use]
+    pub fn descriptor_of_entry(&self, entry: ElfAddress) -> Option<KernelDescriptor> {
+        let descriptor = self.kernel_entries().get(&entry)?;
+        self.bytes_at(*descriptor, symbol::DESCRIPTOR_SIZE)?.first_chunk().map(KernelDescriptor::read)
+    }
+
+    fn kernel_entries(&self) -> &HashMap<ElfAddress, ElfAddress> {
+        self.kernel_entries.get_or_init(|| {
             let symbols = self.symbols_up_to(MANY_SYMBOLS);
             let kernels = symbols.iter().filter(|symbol| symbol.kernel_name().is_some());
-            kernels.filter_map(|kernel| self.kernel_entry(ElfAddress(kernel.value))).collect()
-        });
-        entries.contains(&entry)
+            let descriptors = kernels.map(|kernel| ElfAddress(kernel.value));
+            descriptors.filter_map(|descriptor| Some((self.kernel_entry(descriptor)?, descriptor))).collect()
+        })
     }
 
     /// Returns the first instruction of the kernel with that descriptor: bytes 16 to 23 hold its signed distance from

@@ -198,6 +198,9 @@ struct VariableJson {
     /// Its type.
     #[serde(rename = "type")]
     type_name: String,
+    /// The inferences behind the values: docs/json.md, "Inferred answers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inferred: Vec<&'static str>,
     /// The lanes that differ.
     lanes: Vec<LaneJson>,
 }
@@ -225,6 +228,7 @@ fn frame(frame: &FrameDifference) -> FrameJson {
     let variables = frame.variables.iter().map(|variable| VariableJson {
         name: variable.name.clone(),
         type_name: variable.type_name.clone(),
+        inferred: variable.inferred.names(),
         lanes: lanes(&variable.lanes),
     });
     FrameJson {

@@ -188,7 +188,7 @@ fn frame_lines(text: &mut String, frame: &FrameDifference, most: Most) {
 }
 
 fn variable(text: &mut String, of: &DifferentVariable, most: usize) {
-    let _ = writeln!(text, "{} {}:", of.type_name, of.name);
+    let _ = writeln!(text, "{} {}{}:", of.type_name, of.name, of.inferred.suffix());
     lanes(text, &of.lanes, most, |value| value.clone().unwrap_or_else(|| "no such variable".to_owned()));
 }
 

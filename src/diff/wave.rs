@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::{DiffError, LeftOut};
 use crate::arch::{Register, RegisterValue};
-use crate::session::{Byte, LaneValue, Locals, Session, Storage as _, Variable, WaveFrames, Waves as _};
+use crate::session::{
+    Byte, Inferred, LaneValue, Locals, Session, Storage as _, Variable, WaveFrames, Waves as _,
+};
 use crate::units::{LaneId, WaveId};
 
 /// A pair of waves that differ.
@@ -66,6 +68,8 @@ pub(crate) struct DifferentVariable {
     pub name: String,
     /// Its type in the first dump, or in the second if the first lacks it.
     pub type_name: String,
+    /// The inferences behind the values in either dump.
+    pub inferred: Inferred,
     /// Lanes that differ, with both values as text; `None`: the variable does not exist.
     pub lanes: Vec<LaneDifference<Option<String>>>,
 }
@@ -253,7 +257,9 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
     });
     let lanes: Vec<_> = each.collect();
     let (name, type_name) = (any.name.clone(), any.type_name.clone());
-    (!lanes.is_empty()).then_some(DifferentVariable { name, type_name, lanes })
+    let values = [a, b].into_iter().flatten().flat_map(|variable| &variable.lanes);
+    let inferred = values.fold(Inferred::NONE, |all, value| all.or(value.inferred));
+    (!lanes.is_empty()).then_some(DifferentVariable { name, type_name, inferred, lanes })
 }
 
 fn is_same(a: &LaneValue, b: &LaneValue) -> bool {

@@ -10,6 +10,9 @@
 mod access;
 mod address;
 mod buffer;
+mod callers;
+#[cfg(test)]
+pub(crate) use callers::tests::Entry as CallerEntry;
 mod copies;
 mod counters;
 mod effects;
@@ -28,6 +31,10 @@ mod vector;
 
 pub use access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
 pub use address::{AddressError, LaneAccess, LaneAddress, WaveContext};
+pub use callers::{
+    CallerCode, CallerState, CodeTarget, Execution, Half, Scalar, Slot, SlotBase, StackPointer,
+    UndecidedError, Vector,
+};
 pub use copies::{CopyOf, copy};
 pub use counters::{Counter, Wait};
 pub use effects::{Control, Effects, Write};

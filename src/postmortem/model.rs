@@ -219,6 +219,8 @@ pub struct VariableStrip {
     /// The type.
     #[serde(rename = "type")]
     pub type_name: String,
+    /// The inferences behind the values: `inferred: kernel's frame at 0`. `None`: nothing is inferred.
+    pub inferred: Option<String>,
     /// `argument`, `local`, `static` or `global`.
     pub scope: &'static str,
     /// Whether the line of the fault names it.

@@ -206,7 +206,8 @@ fn variables(wave: &ShownWave) -> String {
     for variable in wave.variables.iter().filter(has_value).take(MAX_VARIABLES) {
         let mark = if variable.is_on_line { "*" } else { " " };
         let scope = if variable.scope == "local" { String::new() } else { format!("{} ", variable.scope) };
-        let _ = writeln!(text, "{mark} {scope}{} {}", variable.type_name, variable.name);
+        let inferred = variable.inferred.as_ref().map_or(String::new(), |words| format!(" ({words})"));
+        let _ = writeln!(text, "{mark} {scope}{} {}{inferred}", variable.type_name, variable.name);
         for rule in &variable.rules {
             let inactive = if rule.state == ValueMark::Inactive { " (inactive)" } else { "" };
             let value = rule_text(rule.state, rule.text.as_deref());

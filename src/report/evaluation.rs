@@ -31,11 +31,8 @@ fn line(lane: &LaneFound, style: Style) -> String {
     match &lane.found {
         Found::Value(number) => print::number(number, lane.lane),
         Found::Failed { error, words } => style.alarm(&format!("{}: {words}", error.class())),
-        Found::Location { words, idiom, size, bytes, unread, .. } => {
-            let mut line = words.clone();
-            if let Some(idiom) = idiom {
-                let _ = write!(line, " ({})", idiom.mark());
-            }
+        Found::Location { words, provenance, size, bytes, unread, .. } => {
+            let mut line = words.clone() + &provenance.suffix();
             if let Some(why) = unread {
                 let _ = write!(line, "  cannot be read: {why}");
             } else if let Some(size) = size {
@@ -98,6 +95,9 @@ struct LocationResult {
     location: String,
     /// Whether the expression was read as a compiler's idiom means it.
     legacy: bool,
+    /// The inferences behind the location: docs/json.md, "Inferred answers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inferred: Vec<&'static str>,
     /// Number of bits; null: the location has no size.
     bits: Option<u64>,
     /// Two digits a byte, lowest address first; `xx`: not captured.
@@ -122,10 +122,11 @@ fn lane_json(lane: &LaneFound) -> LaneResult {
         Found::Failed { error, words } => {
             (ExpressionResult::Error(expression::error(error)), None, Some(words.clone()))
         }
-        Found::Location { words, place, idiom, size, bytes, unread } => {
+        Found::Location { words, place, provenance, size, bytes, unread } => {
             let location = LocationResult {
                 location: words.clone(),
-                legacy: idiom.is_some(),
+                legacy: provenance.idiom.is_some(),
+                inferred: provenance.inferred.names(),
                 bits: size.map(|size| size.0),
                 bytes: size.filter(|_| unread.is_none()).map(|_| byte_text(bytes)),
             };

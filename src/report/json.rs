@@ -419,6 +419,9 @@ pub struct LaneValue {
     pub parts: Option<Vec<Part>>,
     /// Whether the location was read as a compiler's idiom means it, not as the specification does.
     pub legacy: bool,
+    /// The inferences behind the value: docs/json.md, "Inferred answers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inferred: Vec<&'static str>,
     /// Two digits a byte, lowest address first; `xx`: not captured.
     pub bytes: Option<String>,
     /// Inactive lanes whose data the value contains.
@@ -456,7 +459,8 @@ impl LaneValue {
             why,
             location: lane.location(),
             parts: lane.place().map(|place| expression::parts(&place, lane.lane)),
-            legacy: lane.idiom().is_some(),
+            legacy: lane.provenance().idiom.is_some(),
+            inferred: lane.inferred.names(),
             bytes: byte_text(&lane.bytes),
             marks: marks.iter().map(mark).collect(),
         }

@@ -9,7 +9,7 @@ use super::explain::ExplainedName;
 use super::json::LaneValue;
 use super::lanes::{self, Cell, Detail};
 use super::schema::{Hex, Schema};
-use super::text::{beside, lane_mark, shown};
+use super::text::{beside, inferred, lane_mark, shown};
 use crate::debuginfo::format::{Letter, Value};
 use crate::session::LaneState;
 use crate::session::print::{Printed, PrintedLane};
@@ -29,7 +29,7 @@ pub fn text(printed: &Printed, detail: Detail, style: Style) -> String {
         let _ = writeln!(text, "{head} = {value}{}{mark}{}", missing(lane), beside(&lane.value, style));
         return text;
     }
-    let _ = writeln!(text, "{head}:");
+    let _ = writeln!(text, "{head}{}:", inferred(printed.lanes.iter().map(|lane| &lane.value)));
     let cells: Vec<Cell<'_>> = printed
         .lanes
         .iter()

@@ -95,6 +95,7 @@ fn line(frame: &StackFrame, problem: Option<&SourceError>, of_lane: bool, style:
         _ => {}
     }
     notes.extend(problem.map(ToString::to_string));
+    line.push_str(&frame.inferred.suffix());
     if !notes.is_empty() {
         line.push_str(&style.dim(&format!("  [{}]", notes.join("; "))));
     }
@@ -183,6 +184,9 @@ pub struct Frame {
     pub code_object: Option<String>,
     /// The reason for missing data.
     pub problem: Option<String>,
+    /// The inferences behind the frame: docs/json.md, "Inferred answers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inferred: Vec<&'static str>,
 }
 
 /// The end of a stack.
@@ -230,6 +234,7 @@ impl CallStack {
             cfa: frame.cfa.clone(),
             code_object: frame.code_object.clone(),
             problem: frame.problem.as_ref().map(ToString::to_string),
+            inferred: frame.inferred.names(),
         };
         let end = End { reason: stack.end.name(), words: stack.end.to_string() };
         Self { frames: stack.frames.iter().map(frame).collect(), end }

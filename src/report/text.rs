@@ -7,8 +7,8 @@ use super::{Style, Table};
 use crate::notation::lanes::ranges;
 use crate::notation::plural;
 use crate::session::{
-    Byte, DispatchArguments, LaneInfo, LanePosition, LaneState, LaneStates, LaneValue, Locals, Scope,
-    ValueState, Variable, Waves,
+    Byte, DispatchArguments, Inferred, LaneInfo, LanePosition, LaneState, LaneStates, LaneValue, Locals,
+    Scope, ValueState, Variable, Waves,
 };
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -120,17 +120,29 @@ fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, d
         let _ = writeln!(text, "{head} = {value}{mark}{}", beside(lane, style));
         return;
     }
-    let _ = writeln!(text, "{head}:");
+    let _ = writeln!(text, "{head}{}:", inferred(variable.lanes.iter()));
     let cells: Vec<Cell<'_>> = variable.lanes.iter().map(|value| Cell { value, missing: None }).collect();
     lanes::lines(text, &cells, states, detail, style);
 }
 
-/// The text after a lane's value: its location, or the reason of its absence.
+/// The text after a lane's value: its location, or the reason of its absence; and the inferences behind it that the
+/// location's text does not have.
 pub(super) fn beside(lane: &LaneValue, style: Style) -> String {
-    match lane.location() {
+    let inferred = match lane.provenance().inferred == lane.inferred {
+        true => String::new(),
+        false => lane.inferred.suffix(),
+    };
+    let place = match lane.location() {
         Some(place) => style.dim(&format!("  [{place}]")),
         None => reason(&lane.state, style),
-    }
+    };
+    inferred + &place
+}
+
+/// The inferences behind the values of several lanes: ` (inferred: kernel's frame at 0)`.
+pub(super) fn inferred<'a>(values: impl Iterator<Item = &'a LaneValue>) -> String {
+    let values = values.filter(|value| matches!(value.state, ValueState::Value(_)));
+    values.fold(Inferred::NONE, |all, value| all.or(value.inferred)).suffix()
 }
 
 /// The reason of a missing location, unless its value has it.

@@ -6,6 +6,7 @@ mod clean;
 mod cli;
 mod cli_options;
 mod code_object;
+mod code_stacks;
 mod compilers;
 mod cores;
 mod diff;

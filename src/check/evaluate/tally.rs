@@ -8,8 +8,8 @@ use crate::check::compare::{NotComparable, RightPlan, Summary, shown, sign};
 use crate::check::file::{Right, ValueLine};
 use crate::check::outcome::{Difference, LaneDifference, NamedValue, Verdict};
 use crate::notation::lanes::{ranges, texts};
-use crate::session::ValueState;
 use crate::session::print::{Node, Path, Query, TypedQuery, TypedValue, parse};
+use crate::session::{Inferred, ValueState};
 use crate::units::{LaneId, LaneSet};
 
 /// Maximum number of names with values.
@@ -29,16 +29,29 @@ pub(super) struct Tally<'w> {
     /// The first reason that a result is unknown, with the lane.
     unknown: Option<(Wave<'w>, Option<LaneId>, NotComparable)>,
     summary: Summary,
+    /// The inferences behind the values.
+    inferred: Inferred,
 }
 
 impl<'w> Tally<'w> {
     pub(super) fn new(plan: &RightPlan) -> Self {
-        Self { differing: Vec::new(), first: None, unknown: None, summary: Summary::new(plan) }
+        Self {
+            differing: Vec::new(),
+            first: None,
+            unknown: None,
+            summary: Summary::new(plan),
+            inferred: Inferred::NONE,
+        }
     }
 
     /// Adds a value of a lane.
     pub(super) fn add(&mut self, lane: LaneId, value: &TypedValue) {
         self.summary.add(lane, value);
+    }
+
+    /// Adds the inferences behind a value.
+    pub(super) fn infer(&mut self, inferred: Inferred) {
+        self.inferred = self.inferred.or(inferred);
     }
 
     /// Adds the lanes of a wave that differ.
@@ -77,7 +90,8 @@ impl<'w> Tally<'w> {
         let lanes = grouped(&lanes);
         let parts: Vec<String> =
             lanes.iter().map(|part| format!("lane {}: {}", part.lanes, part.got)).collect();
-        let mut found = parts.join("; ") + &count(self.differing.len(), waves, wave.info.id);
+        let mut found =
+            parts.join("; ") + &self.inferred.suffix() + &count(self.differing.len(), waves, wave.info.id);
         if let Some((_, lane, why)) = &self.unknown {
             let lane = lane.map_or_else(String::new, |lane| format!(" lane {lane}:"));
             found += &format!(";{lane} {}", why.problem);

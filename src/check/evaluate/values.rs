@@ -128,6 +128,8 @@ fn of_lanes<'w>(wave: &Wave<'w>, line: &Prepared<'_>, values: &[&[TypedLane]], t
     for (at, own) in left.iter().enumerate() {
         let lane_values: Vec<&TypedValue> =
             values.iter().filter_map(|lanes| lanes.get(at)).map(|lane| &lane.value).collect();
+        let inferred = values.iter().filter_map(|lanes| lanes.get(at)).map(|lane| lane.inferred);
+        inferred.for_each(|inferred| tally.infer(inferred));
         tally.add(own.lane, &own.value);
         match result(own, &line.plan, &lane_values) {
             Ok(true) => {}

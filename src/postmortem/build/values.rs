@@ -8,7 +8,7 @@ use crate::notation::counted;
 use crate::notation::lanes::{Texts, are_readable, ranges, texts};
 use crate::postmortem::{ShownWave, ValueCell, ValueMark, ValueRule, VariableStrip};
 use crate::session::address::GLOBAL;
-use crate::session::{Inspect, LaneState, LaneStates, LaneValue, Scope, ValueState, Variable};
+use crate::session::{Inferred, Inspect, LaneState, LaneStates, LaneValue, Scope, ValueState, Variable};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// Maximum number of variables, and bytes of their values.
@@ -68,11 +68,13 @@ impl Source<'_> {
     fn strip(&self, of: &Variable, states: &LaneStates, is_on_line: bool) -> VariableStrip {
         let mut lanes: Vec<Lane<'_>> = of.lanes.iter().map(|value| self.lane(value, states)).collect();
         let rules = classify(&mut lanes);
+        let inferred = of.lanes.iter().fold(Inferred::NONE, |all, value| all.or(value.inferred));
         let value = |lane: &Lane<'_>| lane.text.filter(|_| lane.has_value).map(cut);
         let cell = |lane: &Lane<'_>| ValueCell { state: lane.mark, shade: lane.shade, value: value(lane) };
         VariableStrip {
             name: cut(&of.name),
             type_name: cut(&of.type_name),
+            inferred: Some(inferred.to_string()).filter(|_| !inferred.is_none()),
             scope: match of.scope {
                 Scope::Argument => "argument",
                 Scope::Local => "local",

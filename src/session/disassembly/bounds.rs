@@ -61,7 +61,7 @@ pub(super) fn machine_named(name: &str, wave: &Wave) -> Machine {
 /// The processor and wave size of code that a wave runs: by its code object, else by the wave's GPU.
 ///
 /// AMDGPUUsage, "ELF Header": processor and features in `e_flags`. The wave's size is not among them.
-pub(super) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
+pub(in crate::session) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
     let header = object.map(CodeObject::header);
     let by_header = object.and_then(CodeObject::processor);
     let processor = by_header.or_else(|| Processor::named(&wave.kind.target.name));

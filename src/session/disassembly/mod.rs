@@ -12,6 +12,7 @@ mod list;
 mod marks;
 pub(super) mod text;
 
+pub(super) use bounds::machine;
 pub(super) use functions::functions;
 pub(super) use list::list;
 

@@ -6,6 +6,7 @@ pub(super) mod image_map;
 pub(super) mod source;
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -24,7 +25,7 @@ use crate::session::objects::image_map::ImageMap;
 use crate::session::objects::source::{Source, Sources};
 use crate::session::reading::regions::Interval;
 use crate::session::stack::frame_code::FrameCodes;
-use crate::session::stack::unwind::{FoundRules, RulesError};
+use crate::session::stack::unwind::{CallerCodes, FoundRules, RulesError};
 use crate::units::{Address, Pc};
 
 /// Maximum number of other waves' PCs answered by one read of a large function: an eighth of the cache's capacity.
@@ -91,6 +92,7 @@ pub(super) struct Loaded {
     object: OnceLock<Result<Arc<CodeObject>, ObjectError>>,
     unpack_memory: UnpackMemory,
     frame_codes: Arc<FrameCodes>,
+    caller_codes: Arc<CallerCodes>,
     sources: Arc<Sources>,
     functions: Arc<Functions>,
     /// Whether a lookup by address or name found it: unused code objects do not affect answers.
@@ -119,7 +121,8 @@ impl Objects {
         let agents = capture.agents.iter().enumerate();
         let targets: Vec<usize> =
             agents.map(|(index, agent)| *firsts.entry(Arc::as_ptr(&agent.target)).or_insert(index)).collect();
-        let (sources, functions, frame_codes) = (Arc::default(), Arc::default(), Arc::default());
+        let (sources, functions) = (Arc::default(), Arc::default());
+        let (frame_codes, caller_codes): (Arc<FrameCodes>, Arc<CallerCodes>) = Default::default();
         let unpack_memory = UnpackMemory::default();
         let files = HeldFile::each(capture, &unpack_memory);
         let each = capture.code_objects.iter().zip(files).enumerate().map(|(index, (object, file))| Loaded {
@@ -133,6 +136,7 @@ impl Objects {
             object: OnceLock::new(),
             unpack_memory: unpack_memory.clone(),
             frame_codes: Arc::clone(&frame_codes),
+            caller_codes: Arc::clone(&caller_codes),
             sources: Arc::clone(&sources),
             functions: Arc::clone(&functions),
             used: AtomicBool::new(false),
@@ -579,6 +583,23 @@ impl Loaded {
     ) -> FoundRules {
         let Some(file) = self.file.known(self.index) else { return Arc::new(Err(RulesError::NoTable(None))) };
         file.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect, budget)
+    }
+
+    /// The range of the entry of call frame information that holds an address.
+    pub(super) fn frame_entry(
+        &self,
+        reader: &Reader,
+        object: &CodeObject,
+        at: ElfAddress,
+    ) -> Option<Range<ElfAddress>> {
+        let capture = reader.dump().capture();
+        let file = self.file.known(self.index)?;
+        file.unwind.range(object, || self.debug(capture).ok()?.frame_section(), at)
+    }
+
+    /// The rules of frames by the code of functions.
+    pub(super) fn caller_codes(&self) -> &CallerCodes {
+        &self.caller_codes
     }
 
     /// The frames of its functions.

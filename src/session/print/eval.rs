@@ -16,7 +16,7 @@ use crate::debuginfo::{Function, VariableKind};
 use crate::dwarf::{Context, Frame, Lanes, Location, Offset, Storage};
 use crate::session::reading::address::GLOBAL;
 use crate::session::variables::Found;
-use crate::session::{Reader, ValueState};
+use crate::session::{Inferred, Provenance, Reader, ValueState};
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
 /// A frame for a path, with a cache of lookups.
@@ -70,11 +70,13 @@ pub(super) struct PathEvaluator<'w, 's, 'f> {
     pub(super) lane: LaneId,
     /// The lanes that own the data read so far.
     of: Cell<LaneSet>,
+    /// The inferences behind the variables read so far.
+    inferred: Cell<Inferred>,
 }
 
 impl<'w, 's, 'f> PathEvaluator<'w, 's, 'f> {
     pub(super) fn new(scene: &'w Scene<'s, 'f>, lane: LaneId) -> Self {
-        Self { scene, lane, of: Cell::new(LaneSet::EMPTY) }
+        Self { scene, lane, of: Cell::new(LaneSet::EMPTY), inferred: Cell::default() }
     }
 
     /// Records lanes that own read data.
@@ -85,6 +87,11 @@ impl<'w, 's, 'f> PathEvaluator<'w, 's, 'f> {
     /// The lanes that own the data read so far.
     pub(super) fn of(&self) -> LaneSet {
         self.of.get()
+    }
+
+    /// The inferences behind the variables read so far.
+    pub(super) fn inferred(&self) -> Inferred {
+        self.inferred.get()
     }
 }
 
@@ -246,8 +253,9 @@ impl PathEvaluator<'_, '_, '_> {
         if placed.is_of_lane() {
             self.note(LaneSet::one(self.lane));
         }
+        self.inferred.set(self.inferred.get().or(placed.provenance.inferred));
         match placed.ty {
-            Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.idiom)),
+            Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.provenance)),
             None => error(format!("`{}` has no type", placed.name())),
         }
     }
@@ -267,7 +275,7 @@ impl PathEvaluator<'_, '_, '_> {
         let ty = Ty::Function { returns: function.subprogram.return_type, parameters, this };
         let space = function.subprogram.address_space.unwrap_or(GLOBAL);
         let bits = self.scene.address_bits(space);
-        Ok(Object::at(ty, Location::memory(space, bits, Address(address)), None))
+        Ok(Object::at(ty, Location::memory(space, bits, Address(address)), Provenance::default()))
     }
 
     fn binary(&self, operator: Binary, left: &Object, right: &Object) -> Answer<Object> {
@@ -340,13 +348,20 @@ impl PathEvaluator<'_, '_, '_> {
             self.note(u8::try_from(slot).map_or(LaneSet::EMPTY, |slot| LaneSet::one(LaneId(slot))));
         }
         if let Some(number) = kind.dwarf_of(register.id) {
+            let (walk, level) = (context.level.walk(), context.level.number());
+            if walk.is_uncertain(level, number) {
+                return unavailable(format!(
+                    "the function of an inner frame called others, which may have changed ${name}"
+                ));
+            }
+            self.inferred.set(self.inferred.get().or(context.unwound()));
             let storage = Storage::Register {
                 register: number,
                 frame: Frame::Current,
                 size: BitSize(slots.saturating_mul(32)),
             };
             let offset = Offset { bytes: Lanes::Uniform(slot * 4), bits: Lanes::Uniform(0) };
-            return Ok(Object::at(ty, Location { storage, offset }, None));
+            return Ok(Object::at(ty, Location { storage, offset }, Provenance::default()));
         }
         let value = self.scene.reader.register(self.scene.wave, register.id);
         let value = value.map_err(|why| Box::new(ValueState::Error(why.to_string().into())))?;

@@ -145,10 +145,10 @@ impl Scene<'_, '_> {
                 &[],
             ));
             let mut lines = explainer.lines();
-            lines.extend(placed.idiom.map(|idiom| idiom.words().to_owned()));
+            lines.extend(placed.provenance.words().into_iter().map(str::to_owned));
             let found = placed.groups().iter().find(|(lanes, _)| lanes.contains(first));
             // Without an idiom the evaluator's own error has more detail than the message in `found`.
-            match (&part.result, found.filter(|_| placed.idiom.is_some() || part.result.is_ok())) {
+            match (&part.result, found.filter(|_| placed.provenance.idiom.is_some() || part.result.is_ok())) {
                 (_, Some((_, Ok(location)))) | (Ok(location), None) => {
                     let words = print::location(&location.at(first), first, &**kind);
                     lines.push(format!("so it is at {words}"));

@@ -218,7 +218,7 @@ impl PathEvaluator<'_, '_, '_> {
             }
         };
         let Some(id) = placed.ty else { return error("it has no type") };
-        Ok(Object::at(Ty::Die(id), placed.at(self.lane)?, placed.idiom))
+        Ok(Object::at(Ty::Die(id), placed.at(self.lane)?, placed.provenance))
     }
 
     fn whereabouts(&self, object: &Object) -> Answer<Whereabouts> {

@@ -16,8 +16,8 @@ use super::upcast::is_same;
 use crate::bounds::MAX_MEMBER_DEPTH;
 use crate::debuginfo::{Member, MemberFunction, Type, TypeId, TypeKind, demangle};
 use crate::dwarf::Location;
-use crate::session::ValueState;
 use crate::session::reading::address::GLOBAL;
+use crate::session::{Provenance, ValueState};
 use crate::units::{Address, BitSize};
 
 /// Bytes of an entry of a table of virtual functions, and of each half of a pointer to a member function.
@@ -107,7 +107,7 @@ impl PathEvaluator<'_, '_, '_> {
         if address == 0 {
             return error(format!("{what} is 0"));
         }
-        Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), None))
+        Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), Provenance::default()))
     }
 
     /// `x.*m`, `p->*m`.
@@ -162,7 +162,7 @@ impl PathEvaluator<'_, '_, '_> {
             return error(format!("{what} is NULL"));
         }
         if address & 1 == 0 {
-            return Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), None));
+            return Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), Provenance::default()));
         }
         let adjustment = self.word(&second, what)? as i64;
         let moved = super::object::moved(&object.location, i128::from(adjustment) * 8, self.lane);

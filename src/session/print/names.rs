@@ -15,11 +15,10 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
     self, DebugInfo, DebugInfoError, Function, LocationAttribute, Naming, TypeId, UnitId, Variable,
 };
-use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{Context as _, Dialect, Encoding, Location, Program, clang_xderef};
-use crate::session::ValueState;
 use crate::session::values::failed;
 use crate::session::variables::{Frame, scratch};
+use crate::session::{Provenance, ValueState};
 use crate::units::{BitSize, LaneId, LaneSet};
 
 /// The meaning of a name.
@@ -71,8 +70,8 @@ pub(super) struct Placed {
     pub(super) said: debuginfo::Location,
     pub(super) ty: Option<TypeId>,
     pub(super) groups: Vec<(LaneSet, Answer<Location>)>,
-    /// The compiler's idiom of its locations' reading.
-    pub(super) idiom: Option<Idiom>,
+    /// The way in which its locations were found.
+    pub(super) provenance: Provenance,
 }
 
 /// A variable's expression with its way of reading.
@@ -234,23 +233,26 @@ impl Scene<'_, '_> {
         variable: &Variable,
         said: &debuginfo::Location,
     ) -> Placed {
-        let placed = |groups, idiom| {
+        let placed = |groups, provenance| {
             let (variable, said) = (variable.clone(), said.clone());
-            Placed { ty: variable.type_id, variable, said, groups, idiom }
+            Placed { ty: variable.type_id, variable, said, groups, provenance }
         };
         let lost = |why: String| {
             let name = variable.name.as_deref().unwrap_or("<unnamed>");
             let why = format!("`{name}` was optimized out: {why}");
-            placed(vec![(self.lanes, Err(Box::new(ValueState::OptimizedOut(why.into()))))], None)
+            placed(
+                vec![(self.lanes, Err(Box::new(ValueState::OptimizedOut(why.into()))))],
+                Provenance::default(),
+            )
         };
         let bytes = match said {
             debuginfo::Location::None => return lost("it has no DW_AT_location".to_owned()),
             debuginfo::Location::NotAtPc => return lost(frame.elsewhere(variable)),
             debuginfo::Location::Broken(why) => {
-                return placed(vec![(self.lanes, Err(words((**why).clone())))], None);
+                return placed(vec![(self.lanes, Err(words((**why).clone())))], Provenance::default());
             }
             debuginfo::Location::ConstValue(bytes) => {
-                return placed(vec![(self.lanes, Ok(Location::implicit(bytes)))], None);
+                return placed(vec![(self.lanes, Ok(Location::implicit(bytes)))], Provenance::default());
             }
             debuginfo::Location::Expression(bytes)
             | debuginfo::Location::ListEntry { expression: bytes, .. } => bytes,
@@ -261,14 +263,14 @@ impl Scene<'_, '_> {
         let refused = |why: &crate::dwarf::Error| Box::new(failed(why, &**frame.context.kind()));
         let Readable { program, encoding, reading } = match self.readable(frame, own, variable, bytes) {
             Ok(readable) => readable,
-            Err(why) => return placed(vec![(self.lanes, Err(refused(&why)))], None),
+            Err(why) => return placed(vec![(self.lanes, Err(refused(&why)))], Provenance::default()),
         };
         let context = frame.context.of_unit(variable.unit, encoding);
         let size = variable.type_id.and_then(|id| frame.debug.byte_size(id).ok().flatten());
         let size = size.map(|size| BitSize(size.saturating_mul(8)));
-        let (groups, idiom) = frame.locate(&context, &program, reading, size, self.lanes);
+        let (groups, provenance) = frame.locate(&context, &program, reading, size, self.lanes);
         // An object larger than the idiom's description is refused as a whole: its parts would belong to other lanes.
-        let held = |location, lane| match (idiom, size) {
+        let held = |location, lane| match (provenance.idiom, size) {
             (Some(_), Some(size)) => clang_xderef::check_size(&location, lane, size).map(|()| location),
             _ => Ok(location),
         };
@@ -277,7 +279,7 @@ impl Scene<'_, '_> {
             let found = group.result.and_then(|location| held(location, lane));
             (group.lanes, found.map_err(|why| refused(&why)))
         });
-        placed(each.collect(), idiom)
+        placed(each.collect(), provenance)
     }
 
     /// A variable's expression, in the dialect of the variable's unit.

@@ -1,8 +1,7 @@
 //! Objects on a path: a type and a location for one lane; and moves within an object.
 
-use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{CapturedLane, Composite, LaneNeed, Lanes, Location, Offset, Part, SpaceInfo, Storage};
-use crate::session::ValueState;
+use crate::session::{Provenance, ValueState};
 use crate::units::{AddressSpace, BitSize, LaneId};
 
 use super::typed::Ty;
@@ -30,14 +29,20 @@ pub(super) struct Object {
     pub(super) bits: Option<u64>,
     /// Whether it was computed and has no location.
     pub(super) is_value: bool,
-    /// The compiler's idiom of its location's reading.
-    pub(super) idiom: Option<Idiom>,
+    /// The way in which its location was found.
+    pub(super) provenance: Provenance,
 }
 
 impl Object {
     /// A computed value.
     pub(super) fn value(ty: Ty, bytes: &[u8]) -> Self {
-        Self { ty, location: Location::implicit(bytes), bits: None, is_value: true, idiom: None }
+        Self {
+            ty,
+            location: Location::implicit(bytes),
+            bits: None,
+            is_value: true,
+            provenance: Provenance::default(),
+        }
     }
 
     /// A computed number of `size` bytes; drops higher bits.
@@ -48,13 +53,13 @@ impl Object {
     }
 
     /// An object somewhere.
-    pub(super) fn at(ty: Ty, location: Location, idiom: Option<Idiom>) -> Self {
-        Self { ty, location, bits: None, is_value: false, idiom }
+    pub(super) fn at(ty: Ty, location: Location, provenance: Provenance) -> Self {
+        Self { ty, location, bits: None, is_value: false, provenance }
     }
 
     /// A part of it, at another location and of another type.
     pub(super) fn part(&self, ty: Ty, location: Location, bits: Option<u64>) -> Self {
-        Self { ty, location, bits, is_value: self.is_value, idiom: self.idiom }
+        Self { ty, location, bits, is_value: self.is_value, provenance: self.provenance }
     }
 
     /// Whether it is in memory, where adjacent objects have addresses, too.

@@ -8,7 +8,7 @@ use crate::bounds::MAX_REFERENCES;
 use crate::dwarf::{Context, Entry, Evaluator, Focus, ImplicitPointer, Location, Offset, Program, Storage};
 use crate::session::reading::address::{GENERIC, GLOBAL};
 use crate::session::values::failed;
-use crate::session::{MemoryAddress, ValueState};
+use crate::session::{MemoryAddress, Provenance, ValueState};
 use crate::units::{Address, AddressSpace, BitSize, LaneSet};
 
 /// An address with the type of its target.
@@ -48,7 +48,7 @@ impl PathEvaluator<'_, '_, '_> {
                 Some(size) => narrowed(location, BitSize(size.saturating_mul(8)), self.lane),
                 None => location,
             };
-            return Ok(Object::at(to, location, object.idiom));
+            return Ok(Object::at(to, location, object.provenance));
         }
         let address = self.address(object)?;
         self.target(to, space, address)
@@ -102,7 +102,7 @@ impl PathEvaluator<'_, '_, '_> {
         let Some(info) = context.machine().space(place.space) else {
             return error(format!("{} has no address space {}", target.name, place.space));
         };
-        Ok(Object::at(to, memory(place.space, info, place.address.0, self.lane), None))
+        Ok(Object::at(to, memory(place.space, info, place.address.0, self.lane), Provenance::default()))
     }
 
     /// The space of the address of an array or function in memory.

@@ -11,11 +11,11 @@ use super::typed::{Basic, Shape, Sort, Ty};
 use super::{MAX_PRINTED_BYTES, MAX_STRING, PrintedLane};
 use crate::debuginfo::format::{Absence, Contents, Element, Letter, Options, Value};
 use crate::dwarf::Bits;
-use crate::session::LaneState;
 use crate::session::reading::address::GLOBAL;
 use crate::session::values::{
     Byte, LaneObject, LaneValue, ObjectLocation, ValueState, bytes as fetched, nowhere,
 };
+use crate::session::{LaneState, Provenance};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
 impl Scene<'_, '_> {
@@ -44,9 +44,12 @@ impl Scene<'_, '_> {
             walk.shown(&object, letter)
         });
         match shown {
-            Ok((value, tree, missing)) => {
-                PrintedLane { value: LaneValue { of: walk.of(), ..value }, tree, state, missing }
-            }
+            Ok((value, tree, missing)) => PrintedLane {
+                value: LaneValue { of: walk.of(), inferred: walk.inferred(), ..value },
+                tree,
+                state,
+                missing,
+            },
             Err(why) => {
                 let value = LaneValue { of: walk.of(), ..nowhere(lane, *why) };
                 PrintedLane { value, tree: None, state, missing: None }
@@ -90,7 +93,7 @@ impl PathEvaluator<'_, '_, '_> {
                 Some(settled.unwrap_or_else(|_| object.location.clone()))
             }
         };
-        let located = place.map(|place| ObjectLocation::new(place, object.idiom, context.kind()));
+        let located = place.map(|place| ObjectLocation::new(place, object.provenance, context.kind()));
         let (state, tree, missing) = match missing {
             Some(missing) if nothing => (ValueState::Unavailable(missing.into()), None, None),
             missing => {
@@ -141,7 +144,8 @@ impl PathEvaluator<'_, '_, '_> {
         let text = format!("{{{}}} {:#x}{symbol}", self.type_name(&object.ty), pointer.address);
         let tree = Value::text(text.clone());
         let kind = self.scene.found.frame.context.kind();
-        let located = Some(Arc::new(ObjectLocation::new(object.location.clone(), None, kind)));
+        let located =
+            Some(Arc::new(ObjectLocation::new(object.location.clone(), Provenance::default(), kind)));
         let value = LaneValue { located, ..nowhere(self.lane, ValueState::Value(text.into())) };
         Ok((value, Some(tree), None))
     }

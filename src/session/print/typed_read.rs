@@ -53,7 +53,7 @@ impl Scene<'_, '_> {
             Ok(object) => read.value(&object, 0),
             Err(why) => TypedValue::Missing(*why),
         };
-        TypedLane { lane, state: states.of(lane), value }
+        TypedLane { lane, state: states.of(lane), value, inferred: walk.inferred() }
     }
 }
 

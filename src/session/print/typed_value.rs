@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::debuginfo::Enumerator;
-use crate::session::{LaneState, ValueState};
+use crate::session::{Inferred, LaneState, ValueState};
 use crate::units::{AddressSpace, LaneId, LaneSet};
 
 /// Maximum number of values of one lane: members and elements of aggregates.
@@ -38,6 +38,8 @@ pub struct TypedLane {
     pub state: Option<LaneState>,
     /// The value.
     pub value: TypedValue,
+    /// The inferences behind it.
+    pub inferred: Inferred,
 }
 
 /// A value with the facts of its type that a comparison needs.

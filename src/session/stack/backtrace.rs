@@ -17,7 +17,7 @@ use crate::session::stack::unwind::{Physical, Unwinder};
 use crate::session::stack::{LaneStack, Stack, StackEnd, StackFrame, TextId};
 use crate::session::waves::lanes::States;
 use crate::session::waves::positions::{Active, Inwards, Position, Positions};
-use crate::session::{ReadError, Reader};
+use crate::session::{Inferred, InferredBy, ReadError, Reader};
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// Returns the call stack of a wave as a whole, or of one of its lanes.
@@ -274,9 +274,21 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// The inferences behind a frame's PC and registers.
+    fn inferred(&self, level: usize) -> Inferred {
+        match self.walk.frames().get(level).is_some_and(|frame| frame.is_inferred) {
+            true => Inferred::NONE.with(InferredBy::CallerCode),
+            false => Inferred::NONE,
+        }
+    }
+
     fn cfa(&self, level: usize) -> Option<String> {
         let cfa = self.walk.level(level).cfa().ok()?;
-        Some(print::location(&cfa, LaneId(0), &*self.walk.kind))
+        let inferred = match self.walk.is_caller_inferred(level) {
+            true => Inferred::NONE.with(InferredBy::CallerCode),
+            false => Inferred::NONE,
+        };
+        Some(print::location(&cfa, LaneId(0), &*self.walk.kind) + &inferred.suffix())
     }
 
     fn blank(&self, level: usize, call: Option<&Call>) -> StackFrame {
@@ -296,6 +308,7 @@ impl<'a> Frames<'a> {
             cfa: described.and_then(|described| described.cfa.get_or_init(|| self.cfa(level)).clone()),
             code_object: described.and_then(|described| described.code_object.clone()),
             problem: None,
+            inferred: self.inferred(level),
             whole: [self.text_id(call.function.as_ref()), self.text_id(call.file.as_ref())],
         }
     }

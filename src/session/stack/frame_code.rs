@@ -6,15 +6,19 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::arch::{self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER};
+use crate::arch::{
+    self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, Generation, MAX_FUNCTION_CODE, STACK_POINTER,
+};
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::{self, Function};
+use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{
     Budget, Cause, ContextError, FrameRegister, FrameStart, Operation, Placed, Program, Realigned,
 };
 use crate::session::error::SourceError;
 use crate::session::stack::frame::FrameContext;
-use crate::units::{DieOffset, DwarfReg};
+use crate::session::{Inferred, InferredBy, Provenance};
+use crate::units::{BitSize, DieOffset, DwarfReg};
 
 /// Maximum number of cached functions, over all code objects; past this the cache starts anew.
 const MAX_CACHED: usize = 4096;
@@ -32,6 +36,10 @@ const OWN_CODE_WORK: u64 = 1024 * CODE_DWORD_WORK;
 #[derive(Clone, Debug)]
 pub(in crate::session) struct Known {
     is_kernel: bool,
+    /// Bytes of a lane's private memory by the kernel's descriptor; `None`: no kernel, or its bytes are missing.
+    private_bytes: Option<u32>,
+    /// Whether its GPU has dynamic VGPRs, or is unknown.
+    has_dynamic_vgprs: bool,
     code: Result<Arc<FrameCode>, FrameCodeError>,
 }
 
@@ -87,21 +95,37 @@ impl FrameCodes {
             return Some(Arc::clone(known));
         }
         let is_kernel = object.is_kernel_entry(start);
+        let known = Known {
+            is_kernel,
+            private_bytes: object.descriptor_of_entry(start).map(|kernel| kernel.private_segment_fixed_size),
+            has_dynamic_vgprs: object.processor().is_none_or(|known| known.generation >= Generation::Gfx12),
+            code: Err(FrameCodeError::NoStart),
+        };
         let size = size(function);
         if size <= MAX_FUNCTION_CODE as u64
             && let Err(spent) = budget.take((size / 4).saturating_mul(CODE_DWORD_WORK), OWN_CODE_WORK)
         {
-            return Some(Arc::new(Known { is_kernel, code: Err(spent.into()) }));
+            return Some(Arc::new(Known { code: Err(spent.into()), ..known }));
         }
         let code = read(object, function, start, register, is_kernel);
         let spans = code.as_ref().map_or(0, |code| code.spans());
-        let known = Arc::new(Known { is_kernel, code });
+        let known = Arc::new(Known { code, ..known });
         let mut cached = lock();
         if cached.known.len() >= MAX_CACHED || cached.spans.saturating_add(spans) > MAX_CACHED_SPANS {
             *cached = Cached::default();
         }
         cached.spans = cached.spans.saturating_add(spans);
         Some(Arc::clone(cached.known.entry(key).or_insert(known)))
+    }
+}
+
+/// Bytes of an object at a frame offset, by the operations after the offset; `size`: of the whole variable.
+fn extent(after: &[Placed], size: Option<BitSize>) -> u64 {
+    let ends = |placed: &&Placed| matches!(placed.operation, Operation::Piece(_) | Operation::Deref { .. });
+    match after.iter().find(ends).map(|placed| &placed.operation) {
+        Some(Operation::Piece(bytes)) => *bytes,
+        Some(Operation::Deref { bytes }) => u64::from(*bytes),
+        _ => size.map_or(1, |size| size.0.div_ceil(8)),
     }
 }
 
@@ -170,6 +194,93 @@ impl FrameContext<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The way in which a location of an idiom was found.
+    pub(in crate::session) fn provenance(&self, program: &Program, idiom: Idiom) -> Provenance {
+        let provenance = Provenance::of(Some(idiom));
+        let mut inferred = provenance.inferred.or(self.unwound());
+        let is_based = |placed: &Placed| match placed.operation {
+            Operation::FrameBase(_) => true,
+            Operation::BaseRegister { register, .. } => {
+                self.known_frame_register().is_some_and(|frame| frame.register == Some(register))
+            }
+            _ => false,
+        };
+        if program.operations().iter().any(is_based)
+            && let Some(found) = self.frame_found()
+        {
+            match (found.register.register, found.register.start) {
+                (None, Ok(_)) => inferred = inferred.with(InferredBy::KernelFrame),
+                (Some(_), Ok(_)) if found.is_held.is_err() => {
+                    inferred = inferred.with(InferredBy::FrameCode);
+                }
+                _ => {}
+            }
+        }
+        Provenance { inferred, ..provenance }
+    }
+
+    /// The inferences of the stack as far as this frame.
+    pub(in crate::session) fn unwound(&self) -> Inferred {
+        let frame = self.level.walk().frames().get(self.level.number());
+        match frame.is_some_and(|frame| frame.is_inferred) {
+            true => Inferred::NONE.with(InferredBy::CallerCode),
+            false => Inferred::NONE,
+        }
+    }
+
+    /// Checks the conditions under which the objects of a kernel without `DW_AT_frame_base` begin at 0.
+    ///
+    /// LLVM, `SIFrameLowering::hasFPImpl`: a kernel needs no frame pointer, because it is known to be 0. The exception is
+    /// dynamic VGPR mode. `size`: of the whole object.
+    ///
+    /// # Errors
+    /// The object is outside of the kernel's private memory, or the kernel may keep other memory below its frame.
+    pub(in crate::session) fn check_kernel_frame(
+        &self,
+        program: &Program,
+        size: Option<BitSize>,
+    ) -> Result<(), Cause> {
+        let Ok(at) = &self.function else { return Ok(()) };
+        let operations = program.operations();
+        let is_slot = |placed: &Placed| matches!(placed.operation, Operation::FrameBase(_));
+        if at.frame_base != debuginfo::Location::None || !operations.iter().any(is_slot) {
+            return Ok(());
+        }
+        let Ok((known, _)) = self.known_code(FRAME_POINTER, &at.function) else { return Ok(()) };
+        if !known.is_kernel {
+            return Ok(());
+        }
+        let refused = |why: String| Err(ContextError::not_captured(why).into());
+        match &known.code {
+            Ok(code) if code.reserves_memory() => {
+                return refused(
+                    "the kernel computes s33, as in dynamic VGPR mode: where its frame begins is not known"
+                        .to_owned(),
+                );
+            }
+            Err(why) if known.has_dynamic_vgprs => {
+                return refused(format!("whether the kernel's frame begins at 0 is not known: {why}"));
+            }
+            _ => {}
+        }
+        let Some(private) = known.private_bytes else {
+            return refused(
+                "the kernel's descriptor, which has the size of its private memory, is missing".to_owned(),
+            );
+        };
+        for (index, placed) in operations.iter().enumerate() {
+            let Operation::FrameBase(offset) = placed.operation else { continue };
+            let bytes = extent(operations.get(index + 1..).unwrap_or_default(), size);
+            let end = u64::try_from(offset).ok().and_then(|offset| offset.checked_add(bytes));
+            if end.is_none_or(|end| end > u64::from(private)) {
+                return refused(format!(
+                    "{bytes} bytes at offset {offset} are outside of the kernel's {private} bytes of private memory"
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn frame_found(&self) -> Option<Found> {

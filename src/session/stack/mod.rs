@@ -8,8 +8,8 @@ pub(super) mod unwind;
 
 use std::fmt;
 
-use super::ReadError;
 use super::error::SourceError;
+use super::{Inferred, ReadError};
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// The call stack of a wave, or of one of its lanes.
@@ -85,6 +85,8 @@ pub struct StackFrame {
     pub code_object: Option<String>,
     /// The reason for missing parts: unreadable debug information, a lane with an unknown position.
     pub problem: Option<SourceError>,
+    /// The inferences behind its PC and registers.
+    pub inferred: Inferred,
     /// Identities of the whole texts of `function` and `file` if they are long: an answer may hold only the first
     /// bytes. They are valid for the stacks of one reader.
     pub whole: [Option<TextId>; 2],

@@ -4,7 +4,9 @@ use super::Maker;
 use crate::arch::Processor;
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::dwarf::clang_xderef::Idiom;
-use crate::session::{Byte, Expression, Found, Question, Session, Stacks as _, Variables as _, Want};
+use crate::session::{
+    Byte, Expression, Found, Provenance, Question, Session, StackEnd, Stacks as _, Variables as _, Want,
+};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const LOADED: u64 = 0x7f00_0010_0000;
@@ -73,7 +75,7 @@ fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
                         "{} {pc:#x}",
                         shown.name
                     );
-                    assert_eq!(value.idiom(), Some(Idiom::LaneDword));
+                    assert_eq!(value.provenance(), Provenance::of(Some(Idiom::LaneDword)));
                     assert!(value.location().unwrap().ends_with("(inferred: lane's dword)"));
                 }
                 let question = Question {
@@ -83,7 +85,9 @@ fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
                     explain: false,
                 };
                 let found = session.evaluate(WaveId(0), LaneSet::one(LaneId(5)), &question).unwrap();
-                let Found::Location { bytes, idiom: None, .. } = &found.lanes[0].found else {
+                let Found::Location { bytes, provenance: Provenance { idiom: None, .. }, .. } =
+                    &found.lanes[0].found
+                else {
                     panic!("{found:?}")
                 };
                 assert_eq!(*bytes, known(dword(register, 0), size), "by the book");
@@ -94,6 +98,28 @@ fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
     let names: Vec<(&str, u64)> = seen.iter().map(|(name, size)| (name.as_str(), *size)).collect();
     for expected in [("idx", 4), ("q", 2), ("x", 4), ("z", 4)] {
         assert!(names.contains(&expected), "{names:?}");
+    }
+}
+
+/// compiled-code.md, section 2, fault 3: the table of a kernel with preloaded arguments has no rules for the 256 bytes before
+/// the first rule, which are the kernel's entry on old firmware. A kernel has no caller there, too.
+#[test]
+fn a_kernel_of_triton_ends_the_stack_at_every_pc() {
+    for bytes in TRITON {
+        let object = CodeObject::parse(bytes.to_vec()).unwrap();
+        let kernel = object.kernels().next().unwrap();
+        let symbol = object.symbol(&kernel.name).unwrap();
+        assert_eq!(kernel.entry, Some(ElfAddress(symbol.value)));
+        for pc in (symbol.value..symbol.value + symbol.size).step_by(4) {
+            let stack = at(bytes, pc).backtrace(WaveId(0), None).unwrap();
+            assert_eq!(stack.end, StackEnd::Outermost, "{pc:#x}");
+            assert!(
+                stack.frames.iter().all(|frame| frame.physical == 0 && frame.inferred.is_none()),
+                "{pc:#x}"
+            );
+            let outermost = stack.frames.last().unwrap().function.clone();
+            assert_eq!(outermost.as_deref(), Some(&*kernel.name), "{pc:#x}");
+        }
     }
 }
 
@@ -149,7 +175,7 @@ fn parameters_of_flang_are_where_the_pointers_in_the_frame_lead() {
         let locals = session.locals(WaveId(0), lanes, 0).unwrap();
         let Some(n) = locals.variables.iter().find(|variable| variable.name == "n") else { continue };
         let [third, seventh] = &n.lanes[..] else { panic!("{n:?}") };
-        assert_eq!(third.idiom(), Some(Idiom::PrivateFrame));
+        assert_eq!(third.provenance().idiom, Some(Idiom::PrivateFrame));
         assert_eq!((third.state.words(), seventh.state.words()), ("42", "1007"), "{pc:#x}");
         checked += 1;
     }

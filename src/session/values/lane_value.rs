@@ -5,8 +5,8 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use crate::arch::WaveArch;
-use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{Bits, Known, Location, print};
+use crate::session::{Inferred, Provenance};
 use crate::units::{LaneId, LaneSet};
 
 /// An object in one lane.
@@ -23,6 +23,8 @@ pub struct LaneValue {
     /// The lanes whose registers, private memory or variables the value depends on. Empty: no lane matters, as for
     /// `$exec` and objects in global memory.
     pub of: LaneSet,
+    /// The inferences behind it: those of its location, and of the variables that lead to it.
+    pub inferred: Inferred,
 }
 
 impl LaneValue {
@@ -38,32 +40,39 @@ impl LaneValue {
         self.located.as_ref().map(|located| located.text(self.lane))
     }
 
-    /// The compiler's idiom of the location's reading, if any.
+    /// The way in which the location was found.
     #[must_use]
-    pub fn idiom(&self) -> Option<Idiom> {
-        self.located.as_ref().and_then(|located| located.idiom())
+    pub fn provenance(&self) -> Provenance {
+        self.located.as_ref().map_or_else(Provenance::default, |located| located.provenance())
     }
 }
 
 /// An object without a location.
 pub(in crate::session) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
-    LaneValue { lane, located: None, bytes: ObjectBytes::default(), state, of: LaneSet::EMPTY }
+    LaneValue {
+        lane,
+        located: None,
+        bytes: ObjectBytes::default(),
+        state,
+        of: LaneSet::EMPTY,
+        inferred: Inferred::NONE,
+    }
 }
 
 /// The location of an object in a set of lanes.
 #[derive(Clone, Debug)]
 pub struct ObjectLocation {
     location: Location,
-    idiom: Option<Idiom>,
+    provenance: Provenance,
     /// AMD's names of its registers and address spaces.
     kind: Arc<WaveArch>,
 }
 
 impl ObjectLocation {
-    /// A location of a kind of wave; `idiom`: of its reading.
+    /// A location of a kind of wave.
     #[must_use]
-    pub fn new(location: Location, idiom: Option<Idiom>, kind: &Arc<WaveArch>) -> Self {
-        Self { location, idiom, kind: Arc::clone(kind) }
+    pub fn new(location: Location, provenance: Provenance, kind: &Arc<WaveArch>) -> Self {
+        Self { location, provenance, kind: Arc::clone(kind) }
     }
 
     /// The location of all lanes.
@@ -71,18 +80,14 @@ impl ObjectLocation {
         &self.location
     }
 
-    /// The compiler's idiom of the location's reading, if any.
-    pub(super) fn idiom(&self) -> Option<Idiom> {
-        self.idiom
+    /// The way in which the location was found.
+    pub(super) fn provenance(&self) -> Provenance {
+        self.provenance
     }
 
-    /// The location in one lane, with the idiom of its reading.
+    /// The location in one lane, with the marks of its provenance.
     pub(super) fn text(&self, lane: LaneId) -> String {
-        let words = print::location(&self.location, lane, &*self.kind);
-        match self.idiom {
-            Some(idiom) => format!("{words} ({})", idiom.mark()),
-            None => words,
-        }
+        print::location(&self.location, lane, &*self.kind) + &self.provenance.suffix()
     }
 }
 

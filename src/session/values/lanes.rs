@@ -8,8 +8,8 @@ use super::lane_value::{Byte, LaneValue, ObjectBytes, ObjectLocation, ValueState
 use super::{LaneObject, ValueBudget, failed, undefined};
 use crate::debuginfo::format::{Absence, Contents, KnownTypes, Options, Value};
 use crate::debuginfo::{self, DebugInfo, TypeId};
-use crate::dwarf::clang_xderef::Idiom;
 use crate::dwarf::{self, Bits, Fetcher, LaneNeed, Location, Machine as _, Storage, clang_xderef};
+use crate::session::Provenance;
 use crate::session::answers::NO_PRIVATE_MEMORY;
 use crate::session::stack::frame::FrameContext;
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
@@ -52,7 +52,7 @@ impl Values {
             object: TypedObject { size, ..object },
             is_uniform: located.location().is_uniform(),
             common_space: common_space(context, located.location()),
-            idiom: located.idiom(),
+            provenance: located.provenance(),
             fetcher: Fetcher::new(context),
             last: Bits::default(),
             next: Bits::default(),
@@ -91,7 +91,7 @@ struct LanesReader<'f> {
     is_uniform: bool,
     /// The location's address space, if it has no lanes.
     common_space: Option<AddressSpace>,
-    idiom: Option<Idiom>,
+    provenance: Provenance,
     fetcher: Fetcher<'f>,
     /// The object of the last lane.
     last: Bits,
@@ -180,8 +180,9 @@ impl LanesReader<'_> {
             true => LaneSet::EMPTY,
             false => LaneSet::one(lane),
         };
+        let inferred = self.provenance.inferred;
         let located = Some(settled.into_owned());
-        (LaneValue { lane, located, bytes: ObjectBytes::default(), state, of }, self.range.clone())
+        (LaneValue { lane, located, bytes: ObjectBytes::default(), state, of, inferred }, self.range.clone())
     }
 
     /// The location of an object in terms of the innermost frame: a caller's registers at their current place.
@@ -196,13 +197,13 @@ impl LanesReader<'_> {
             return Ok(Cow::Borrowed(located));
         }
         let settled = level.settled(located.location(), lane, BitSize(size.saturating_mul(8)))?;
-        Ok(Cow::Owned(Arc::new(ObjectLocation::new(settled, self.idiom, self.context.kind()))))
+        Ok(Cow::Owned(Arc::new(ObjectLocation::new(settled, self.provenance, self.context.kind()))))
     }
 
     /// Reads the object of a lane; returns whether it equals the last lane's.
     fn read(&mut self, at: &Location, lane: LaneId, size: u64) -> Result<bool, dwarf::Error> {
         let wanted = BitSize(size.saturating_mul(8));
-        if self.idiom.is_some() {
+        if self.provenance.idiom.is_some() {
             clang_xderef::check_size(at, lane, wanted)?;
         }
         // Shared data counts, too: each lane's bytes are printed.

@@ -3,7 +3,7 @@
 //! The PC, its code object and its debug information may all be missing. An expression that needs a missing part fails
 //! with the reason.
 
-use crate::dwarf::clang_xderef::{Idiom, Meaning};
+use crate::dwarf::clang_xderef::Meaning;
 use crate::dwarf::explain::{self, Explainer};
 use crate::dwarf::limits::MAX_EXPLAINED_SETS;
 use crate::dwarf::print;
@@ -14,7 +14,7 @@ use crate::dwarf::{
 use crate::session::stack::frame::FrameContext;
 use crate::session::stack::unwind::Unwinder;
 use crate::session::values::{self, Byte};
-use crate::session::{ReadError, Reader, variables};
+use crate::session::{Provenance, ReadError, Reader, variables};
 use crate::units::{BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId};
 
 /// Maximum number of bytes read at a location, for each lane.
@@ -96,8 +96,8 @@ pub enum Found {
         words: String,
         /// The location, independent of the lane.
         place: Location,
-        /// The compiler's idiom of its reading.
-        idiom: Option<Idiom>,
+        /// The way in which it was found.
+        provenance: Provenance,
         /// Number of bits requested, or of the location; `None` if it has no size.
         size: Option<BitSize>,
         /// Its bytes, at most [`MAX_READ_BYTES`].
@@ -236,19 +236,21 @@ enum What {
 struct Part {
     lanes: LaneSet,
     result: Result<What, dwarf::Error>,
-    /// The compiler's idiom of the expression's reading.
-    idiom: Option<Idiom>,
+    /// The way in which the locations were found.
+    provenance: Provenance,
 }
 
 impl Asked<'_> {
     fn parts(&self, program: &Program, lanes: LaneSet) -> Vec<Part> {
         let focus = Focus::Lanes(lanes);
         let mut evaluator = Evaluator::new(self.context);
-        let part = |lanes, result, idiom| Part { lanes, result, idiom };
+        let part = |lanes, result, provenance| Part { lanes, result, provenance };
         match self.want {
             Want::Value => {
                 let groups = evaluator.value(program, focus, &[]).into_iter();
-                groups.map(|group| part(group.lanes, group.result.map(What::Value), None)).collect()
+                groups
+                    .map(|group| part(group.lanes, group.result.map(What::Value), Provenance::default()))
+                    .collect()
             }
             Want::Location { legacy, size } => {
                 let scratch = variables::scratch(self.context.kind());
@@ -256,12 +258,12 @@ impl Asked<'_> {
                 let size = size.map(|bytes| BitSize(bytes.saturating_mul(8)));
                 let meant =
                     legacy.then(|| clang_xderef::recognise(self.context, program, reading, size, focus));
-                let (groups, idiom) = match meant.flatten() {
-                    Some(Meaning { idiom, groups }) => (groups, Some(idiom)),
-                    None => (evaluator.location(program, focus, &[]), None),
+                let (groups, provenance) = match meant.flatten() {
+                    Some(Meaning { idiom, groups }) => (groups, self.context.provenance(program, idiom)),
+                    None => (evaluator.location(program, focus, &[]), Provenance::default()),
                 };
                 let groups = groups.into_iter();
-                groups.map(|group| part(group.lanes, group.result.map(What::At), idiom)).collect()
+                groups.map(|group| part(group.lanes, group.result.map(What::At), provenance)).collect()
             }
         }
     }
@@ -286,11 +288,11 @@ impl Asked<'_> {
         let first = part.lanes.first().unwrap_or_default();
         let mut explainer = Explainer::new(self.context);
         // If the recogniser took the whole expression, no operation ran.
-        if part.idiom.is_none() {
+        if part.provenance.idiom.is_none() {
             self.listen(program, focus, &mut explainer);
         }
         let mut lines = explainer.lines();
-        lines.extend(part.idiom.map(|idiom| idiom.words().to_owned()));
+        lines.extend(part.provenance.words().into_iter().map(str::to_owned));
         match &part.result {
             Ok(What::At(location)) => {
                 lines.extend(explain::undefined(location, first).iter().map(ToString::to_string));
@@ -304,7 +306,7 @@ impl Asked<'_> {
     /// The result of each lane of a part.
     fn found(&self, part: &Part, into: &mut Vec<LaneFound>) {
         into.extend(part.lanes.iter().map(|lane| match &part.result {
-            Ok(What::At(location)) => self.located(location.at(lane), lane, part.idiom),
+            Ok(What::At(location)) => self.located(location.at(lane), lane, part.provenance),
             Ok(What::Value(number)) => LaneFound { lane, found: Found::Value(number.at(lane)) },
             Err(error) => self.failed(lane, error),
         }));
@@ -315,15 +317,16 @@ impl Asked<'_> {
         LaneFound { lane, found: Found::Failed { error: error.clone(), words } }
     }
 
-    fn located(&self, place: Location, lane: LaneId, idiom: Option<Idiom>) -> LaneFound {
+    fn located(&self, place: Location, lane: LaneId, provenance: Provenance) -> LaneFound {
         let asked = match self.want {
             Want::Location { size, .. } => size.map(|bytes| BitSize(bytes.saturating_mul(8))),
             Want::Value => None,
         };
         let size = asked.or_else(|| self.size(&place, lane));
         let read = size.map(|size| BitSize(size.0.min(MAX_READ_BYTES * 8)));
-        let holds =
-            |size| if idiom.is_some() { clang_xderef::check_size(&place, lane, size) } else { Ok(()) };
+        let holds = |size| {
+            if provenance.idiom.is_some() { clang_xderef::check_size(&place, lane, size) } else { Ok(()) }
+        };
         let fetched = |size| holds(size).and_then(|()| fetch(self.context, &place, Some(lane), size));
         let fetched = read.map(fetched).transpose();
         let (bytes, unread) = match fetched {
@@ -332,7 +335,7 @@ impl Asked<'_> {
             Err(error) => (Vec::new(), Some(error.cause.to_string())),
         };
         let words = print::location(&place, lane, self.context);
-        LaneFound { lane, found: Found::Location { words, place, idiom, size, bytes, unread } }
+        LaneFound { lane, found: Found::Location { words, place, provenance, size, bytes, unread } }
     }
 
     /// Size in bits of a location from its offset on; for a vector register the rest of the lane's slot.

@@ -11,12 +11,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::error::{CodePlace, SourceError};
-use super::{ReadError, Reader};
+use super::{Provenance, ReadError, Reader};
 use crate::arch::WaveArch;
 use crate::debuginfo::{
     self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitId, VariableAt, VariableKind,
 };
-use crate::dwarf::clang_xderef::{Idiom, Meaning};
+use crate::dwarf::clang_xderef::Meaning;
 use crate::dwarf::{self, Dialect, Evaluator, Focus, Group, Location, Program, clang_xderef};
 use crate::session::objects::source::{Call, Source};
 use crate::session::stack::backtrace::{Frames, reach};
@@ -232,12 +232,18 @@ impl Frame<'_> {
         reading: Option<clang_xderef::Reading>,
         size: Option<BitSize>,
         lanes: LaneSet,
-    ) -> (Vec<Group<Location>>, Option<Idiom>) {
+    ) -> (Vec<Group<Location>>, Provenance) {
         let focus = Focus::Lanes(lanes);
+        if reading.is_some()
+            && let Err(cause) = self.context.check_kernel_frame(program, size)
+        {
+            let error = dwarf::Error { at: ExprOffset(0), op: "DW_OP_fbreg", cause };
+            return (vec![Group { lanes, result: Err(error) }], Provenance::default());
+        }
         let meant =
             reading.and_then(|reading| clang_xderef::recognise(context, program, reading, size, focus));
         if let Some(Meaning { idiom, groups }) = meant {
-            return (groups, Some(idiom));
+            return (groups, self.context.provenance(program, idiom));
         }
         let groups = match self.context.unset_frame(program) {
             Ok(()) => Evaluator::new(context).location(program, focus, &[]),
@@ -246,7 +252,7 @@ impl Frame<'_> {
                 vec![Group { lanes, result: Err(error) }]
             }
         };
-        (groups, None)
+        (groups, Provenance { idiom: None, inferred: self.context.unwound() })
     }
 
     fn variable(&self, at: &VariableAt, lanes: LaneSet) -> Variable {
@@ -282,7 +288,7 @@ impl Frame<'_> {
             (debuginfo::Location::ConstValue(bytes), Some(type_id), size) => {
                 let object = TypedObject { type_id, size, max_values };
                 let mut values = Vec::new();
-                self.placed(Location::implicit(bytes), None, lanes, object, &mut values);
+                self.placed(Location::implicit(bytes), Provenance::default(), lanes, object, &mut values);
                 values
             }
             (location, Some(type_id), size) => {
@@ -334,11 +340,11 @@ impl Frame<'_> {
             Err(error) => return self.each(lanes, failed(&error)),
         };
         let bits = object.size.map(|size| BitSize(size.saturating_mul(8)));
-        let (groups, idiom) = self.locate(&self.context, &program, self.context.reading, bits, lanes);
+        let (groups, provenance) = self.locate(&self.context, &program, self.context.reading, bits, lanes);
         let mut values = Vec::with_capacity(lanes.count() as usize);
         for Group { lanes, result } in groups {
             match result {
-                Ok(location) => self.placed(location, idiom, lanes, object, &mut values),
+                Ok(location) => self.placed(location, provenance, lanes, object, &mut values),
                 Err(error) => values.extend(self.each(lanes, failed(&error))),
             }
         }
@@ -349,12 +355,12 @@ impl Frame<'_> {
     fn placed(
         &self,
         location: Location,
-        idiom: Option<Idiom>,
+        provenance: Provenance,
         lanes: LaneSet,
         object: TypedObject,
         to: &mut Vec<LaneValue>,
     ) {
-        let located = ObjectLocation::new(location, idiom, self.context.kind());
+        let located = ObjectLocation::new(location, provenance, self.context.kind());
         self.values.add_lanes(&self.context, &self.debug, located, lanes, object, to);
     }
 

@@ -114,9 +114,10 @@ fn missing_facts_are_not_guessed() {
         + at sky::energy
         - at energy<double>            => sky::energy<float> call.hip:27
         + stack energy < ...
-        ? stack energy                 => the stack ends early
-        ? stack ... < launch
-        - stack leaf < ...             => sky::energy<float> < ...
+        + stack energy < advance < call
+        - stack energy                 => sky::energy<float> < sky::Mover::advance < call
+        - stack ... < launch           => sky::energy<float> < sky::Mover::advance < call
+        - stack leaf < ...             => sky::energy<float> < sky::Mover::advance < call
         ",
     );
     table(

@@ -279,7 +279,7 @@ impl Collector<'_> {
         let placed = scene.place(variable, location);
         for lane in self.lanes.iter() {
             let Ok(at) = placed.at(lane) else { continue };
-            let object = Object::at(Ty::Die(type_id), at, placed.idiom);
+            let object = Object::at(Ty::Die(type_id), at, placed.provenance);
             self.object(&PathEvaluator::new(scene, lane), &owner, &object);
         }
         Ok(())

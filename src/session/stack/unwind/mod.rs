@@ -6,12 +6,15 @@
 //! rule keeps the callee's value, but only if the table has any instruction: clang 22 writes tables without one. 2020
 //! AMDGPU text: "Since a subprogram A with fewer registers can be called from subprogram B that has more allocated".
 
+mod code;
+mod code_row;
 mod frame;
 mod rules;
 #[cfg(test)]
 pub(in crate::session) mod tests;
 mod unwinder;
 
+pub(in crate::session) use code::CallerCodes;
 pub(in crate::session) use frame::PhysicalFrame;
 pub(in crate::session) use rules::{Found as FoundRules, RowCache, RulesError, UnwindTable};
 pub(in crate::session) use unwinder::{Code, Physical, Unwinder};

@@ -1,16 +1,17 @@
 //! Rows of call frame information by PC, cached for all sessions: thousands of waves share a few PCs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::code::CodeError;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress};
 use crate::debuginfo::{CallFrames, FrameEntry, FrameError, FrameSection};
-use crate::dwarf::cfi::{self, Factors, Row};
+use crate::dwarf::cfi::{self, CfaRule, Factors, Row};
 use crate::dwarf::print::Names;
 use crate::dwarf::{self, Budget, Class, Dialect, Encoding};
-use crate::units::Pc;
+use crate::units::{DwarfReg, Pc};
 
 /// Maximum number of cached rows of all code objects; past this the cache starts anew. A row with 200 registers takes
 /// 30 kB.
@@ -19,10 +20,49 @@ const MAX_CACHED_ROWS: usize = 4096;
 /// The rules of a frame.
 #[derive(Debug)]
 pub(in crate::session) struct Rules {
-    /// The entry of the rules.
-    pub(in crate::session) entry: EntryAt,
+    /// The source of the rules.
+    pub(in crate::session) entry: RulesOrigin,
     /// The rules.
     pub(in crate::session) row: Row,
+    /// Registers without a rule that may have another value in the caller.
+    pub(in crate::session) uncertain: BTreeSet<DwarfReg>,
+}
+
+impl Rules {
+    /// The reason that they give no caller, if any.
+    pub(super) fn lack(&self) -> Option<RulesError> {
+        if self.row.is_outermost() {
+            return None;
+        }
+        if self.row.cfa.rule == CfaRule::Unspecified {
+            return Some(RulesError::NoCfa(self.entry));
+        }
+        let has_return = self.row.registers.contains_key(&self.row.return_address);
+        (!has_return).then_some(RulesError::NoReturnAddress(self.entry))
+    }
+
+    /// Whether the function's code gives them.
+    pub(super) fn is_inferred(&self) -> bool {
+        matches!(self.entry, RulesOrigin::Code(_))
+    }
+}
+
+/// The source of a frame's rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::session) enum RulesOrigin {
+    /// An entry of call frame information.
+    Entry(EntryAt),
+    /// The code of the function that begins there.
+    Code(ElfAddress),
+}
+
+impl fmt::Display for RulesOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry(entry) => entry.fmt(f),
+            Self::Code(entry) => write!(f, "the code of the function at {entry}"),
+        }
+    }
 }
 
 /// A position in call frame information.
@@ -54,9 +94,12 @@ pub(in crate::session) enum RulesError {
     #[error("{0} has the unknown augmentation `{1}`")]
     Augmentation(EntryAt, String),
     #[error("{0} never defines a CFA")]
-    NoCfa(EntryAt),
+    NoCfa(RulesOrigin),
     #[error("{0} has no rule for the return address")]
-    NoReturnAddress(EntryAt),
+    NoReturnAddress(RulesOrigin),
+    /// Call frame information has no rules, and neither has the function's code.
+    #[error("{0}; {1}")]
+    Code(Box<RulesError>, Box<CodeError>),
     /// The instructions do not execute.
     #[error("{0}: {1}")]
     Broken(EntryAt, dwarf::Error),
@@ -142,6 +185,16 @@ impl UnwindTable {
         found
     }
 
+    /// The range of the entry that holds an address.
+    pub(in crate::session) fn range(
+        &self,
+        object: &CodeObject,
+        elsewhere: impl FnOnce() -> Option<Bytes>,
+        pc: ElfAddress,
+    ) -> Option<Range<ElfAddress>> {
+        self.frames.get_or_init(|| CallFrames::read(object, elsewhere)).at(pc)?.pcs.clone()
+    }
+
     fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
         // Rows are inserted whole, so that a panic of a thread with the lock leaves them valid.
         self.rows.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -200,7 +253,10 @@ fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Bu
         Some(budget),
     );
     match found {
-        Ok((row, extent)) => (extent.start.0..extent.end.0, Arc::new(Ok(Rules { entry: at, row }))),
+        Ok((row, extent)) => (
+            extent.start.0..extent.end.0,
+            Arc::new(Ok(Rules { entry: RulesOrigin::Entry(at), row, uncertain: BTreeSet::new() })),
+        ),
         Err(error) => (alone, Arc::new(Err(RulesError::Broken(at, error)))),
     }
 }

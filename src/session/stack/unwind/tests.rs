@@ -1,5 +1,6 @@
 //! Unwinding through call frame information: described by models, read by another tool, and with deliberate errors.
 
+mod code;
 pub(in crate::session) mod hostile;
 mod registers;
 mod rows;

@@ -16,7 +16,7 @@ use crate::dwarf::{
 use crate::session::error::SourceError;
 use crate::session::objects::Loaded;
 use crate::session::stack::unwind::frame::PhysicalFrame;
-use crate::session::stack::unwind::rules::{Found, Rules, RulesError};
+use crate::session::stack::unwind::rules::{Found, Rules, RulesError, RulesOrigin};
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{ReadError, Reader};
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
@@ -56,6 +56,8 @@ pub(in crate::session) struct Physical<'a> {
     pub(in crate::session) code: Option<Code<'a>>,
     /// The rules at that PC, looked up on demand: the table of a large code object is long.
     rules: OnceCell<Option<Found>>,
+    /// Whether the rules of an inner frame come from the code of its function.
+    pub(in crate::session) is_inferred: bool,
     /// Registers of its caller that its rules recover.
     saved: RefCell<HashMap<DwarfReg, RegisterBytes>>,
     /// The places of those registers, by its rules.
@@ -94,7 +96,7 @@ impl<'a> Unwinder<'a> {
             answers: Answers::default(),
         };
         if let Some(pc) = pc {
-            walk.frames.push(walk.frame(Pc(pc), Pc(pc)));
+            walk.frames.push(walk.frame(Pc(pc), Pc(pc), false));
         }
         Ok(walk)
     }
@@ -121,7 +123,17 @@ impl<'a> Unwinder<'a> {
         }
         match self.caller() {
             Ok(frame) => self.frames.push(frame),
-            Err(end) => self.end = Some(end),
+            Err(end) => match self.caller_by_code(&end) {
+                Some((rules, caller)) => {
+                    if let Some(last) = self.frames.last_mut() {
+                        last.rules = OnceCell::from(Some(rules));
+                        last.answers = self.answers.of_same_stack();
+                        last.saved = RefCell::default();
+                    }
+                    self.frames.push(caller);
+                }
+                None => self.end = Some(end),
+            },
         }
         self.end.is_none()
     }
@@ -146,10 +158,10 @@ impl<'a> Unwinder<'a> {
         SourceError::NoCode { pc, before: dump.objects().unreadable_before(capture, pc.0, agent) }
     }
 
-    fn frame(&self, pc: Pc, lookup: Pc) -> Physical<'a> {
+    fn frame(&self, pc: Pc, lookup: Pc, is_inferred: bool) -> Physical<'a> {
         let code = self.code(lookup);
         let answers = self.answers.of_same_stack();
-        Physical { pc, lookup, code, rules: OnceCell::new(), saved: RefCell::default(), answers }
+        Physical { pc, lookup, code, rules: OnceCell::new(), is_inferred, saved: RefCell::default(), answers }
     }
 
     fn found<'f>(&self, frame: &'f Physical<'a>) -> Option<&'f Result<Rules, RulesError>> {
@@ -157,7 +169,19 @@ impl<'a> Unwinder<'a> {
             let code = frame.code?;
             let capture = self.reader.dump().capture();
             let object = code.loaded.object(capture).ok()?;
-            Some(code.loaded.rules(capture, &object, code.elf, self.reader.budget()))
+            let table = code.loaded.rules(capture, &object, code.elf, self.reader.budget());
+            let lack = match &*table {
+                Ok(rules) => rules.lack(),
+                Err(why @ (RulesError::NoTable(_) | RulesError::NoEntry(_))) => Some(why.clone()),
+                Err(_) => None,
+            };
+            // A kernel has no caller. Compilers write tables without rules for it.
+            Some(match lack.filter(|_| !self.is_in_kernel(frame)) {
+                Some(why) => {
+                    code.loaded.caller_codes().rules(self.reader, self.wave, code.loaded, code.elf, &why)
+                }
+                None => table,
+            })
         };
         frame.rules.get_or_init(look).as_deref()
     }
@@ -170,6 +194,28 @@ impl<'a> Unwinder<'a> {
             Ok(rules) => Err(RulesError::NoCfa(rules.entry)),
             Err(why) => Err(why.clone()),
         }
+    }
+
+    /// Whether the registers of a frame's caller come from the code of functions.
+    pub(in crate::session) fn is_caller_inferred(&self, level: usize) -> bool {
+        self.frames.get(level).is_some_and(|frame| frame.is_inferred)
+            || self.rules(level).is_ok_and(Rules::is_inferred)
+    }
+
+    /// Whether a register of a frame may have another value than its inner frames give it: a callee that returned may have
+    /// changed it. Compilers rely on such a register only where they know that the callee does not change it.
+    pub(in crate::session) fn is_uncertain(&self, level: usize, register: DwarfReg) -> bool {
+        for callee in (0..level).rev() {
+            let Ok(rules) = self.rules(callee) else { return false };
+            if rules.uncertain.contains(&register) {
+                return true;
+            }
+            match rules.row.registers.get(&register).map(|placed| &placed.rule) {
+                None | Some(RegisterRule::SameValue) => {}
+                Some(_) => return false,
+            }
+        }
+        false
     }
 
     /// Whether call frame information of a frame has a rule for a register of its caller.
@@ -191,28 +237,54 @@ impl<'a> Unwinder<'a> {
             return Err(StackEnd::Outermost);
         }
         if let Some(Err(RulesError::Broken(entry, error))) = found {
-            return Err(self.broken(&error.clone(), *entry));
+            return Err(self.broken(frame.pc, error, RulesOrigin::Entry(*entry)));
         }
-        // A kernel has no caller. Compilers write tables without rules for it.
         let none = |why: RulesError| match self.is_in_kernel(frame) {
             true => StackEnd::Outermost,
             false => StackEnd::NoUnwindInformation { pc: frame.pc, why: why.named(&*self.kind) },
         };
         let rules = self.rules(level).map_err(none)?;
-        let return_address = rules.row.return_address;
-        if !rules.row.registers.contains_key(&return_address) {
-            return Err(none(RulesError::NoReturnAddress(rules.entry)));
+        if let Some(why) = rules.lack() {
+            return Err(none(why));
         }
+        self.caller_by(level, rules, &frame.answers)
+    }
+
+    /// The caller of the outermost frame so far by its function's code, if call frame information leads to no call.
+    ///
+    /// LLVM's call frame information is wrong in epilogues: between the reload of the vector register with the return
+    /// address and the return, its rule reads the caller's data (LLVM main of 2026).
+    fn caller_by_code(&self, end: &StackEnd) -> Option<(Found, Physical<'a>)> {
+        let level = self.frames.len().checked_sub(1)?;
+        let frame = self.frames.get(level)?;
+        let rules = self.rules(level).ok()?;
+        if !matches!(end, StackEnd::BadCallerPc { .. }) || rules.is_inferred() {
+            return None;
+        }
+        let code = frame.code?;
+        let why = RulesError::NoReturnAddress(rules.entry);
+        let codes = code.loaded.caller_codes();
+        let found = codes.rules(self.reader, self.wave, code.loaded, code.elf, &why);
+        let by_code = found.as_ref().as_ref().ok()?;
+        let caller = self.caller_by(level, by_code, &self.answers.of_same_stack()).ok()?;
+        Some((found, caller))
+    }
+
+    /// The caller of a frame by some rules; `answers`: of the frame with these rules.
+    fn caller_by(&self, level: usize, rules: &Rules, answers: &Answers) -> Result<Physical<'a>, StackEnd> {
+        let frame = self.frames.get(level).ok_or(StackEnd::PcNotCaptured)?;
+        let return_address = rules.row.return_address;
         let context = self.level(level);
-        let unwind = Unwind::new(&context, &rules.row, &frame.answers);
-        let cfa = unwind.cfa().map_err(|error| self.broken(&error, rules.entry))?;
+        let unwind = Unwind::new(&context, &rules.row, answers);
+        let cfa = unwind.cfa().map_err(|error| self.broken(frame.pc, &error, rules.entry))?;
         if let Some(same) = self.same_frame(level, &cfa) {
             return Err(StackEnd::Cycle { pc: frame.pc, frame: same });
         }
         if self.frames.len() >= MAX_FRAMES {
             return Err(StackEnd::TooDeep { limit: MAX_FRAMES });
         }
-        let location = unwind.register(return_address).map_err(|error| self.broken(&error, rules.entry))?;
+        let location =
+            unwind.register(return_address).map_err(|error| self.broken(frame.pc, &error, rules.entry))?;
         let pc = self.return_address(&unwind, &location, return_address)?;
         let bad = |why| Err(StackEnd::BadCallerPc { pc, why });
         if pc.0 == 0 {
@@ -221,7 +293,8 @@ impl<'a> Unwinder<'a> {
         if !pc.0.is_multiple_of(INSTRUCTION_ALIGNMENT) {
             return bad(BadPc::Unaligned);
         }
-        let caller = self.frame(pc, Pc(pc.0 - 1));
+        let is_inferred = frame.is_inferred || rules.is_inferred();
+        let caller = self.frame(pc, Pc(pc.0 - 1), is_inferred);
         match caller.code {
             None => bad(BadPc::NoCode),
             Some(code) => match self.not_called(code, pc) {
@@ -275,10 +348,19 @@ impl<'a> Unwinder<'a> {
         Ok(Pc(value.low().get(LaneId(0))))
     }
 
-    fn broken(&self, error: &dwarf::Error, entry: super::rules::EntryAt) -> StackEnd {
-        let (section, offset) = (entry.section.to_string(), entry.offset);
+    fn broken(&self, pc: Pc, error: &dwarf::Error, origin: RulesOrigin) -> StackEnd {
         let why = error.named(&*self.kind);
-        StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
+        match origin {
+            RulesOrigin::Entry(entry) => {
+                let (section, offset) = (entry.section.to_string(), entry.offset);
+                StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
+            }
+            // The rules have no source that a user can look up: the cause alone counts.
+            RulesOrigin::Code(_) => {
+                let cause = why.rsplit(": ").next().unwrap_or(&why);
+                StackEnd::NoUnwindInformation { pc, why: format!("{origin}: {cause}") }
+            }
+        }
     }
 
     /// An earlier frame with the PC and the CFA of this one: their callers repeat without end.

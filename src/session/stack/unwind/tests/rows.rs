@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, newest_llvm};
-use crate::debuginfo::FrameSection;
 use crate::dwarf::cfi::{CfaRule, RegisterRule, Row};
 use crate::dwarf::{Budget, Program};
 use crate::session::stack::unwind::UnwindTable;
@@ -135,7 +134,7 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
             );
             rows += 1;
             of_eh_frame +=
-                usize::from(found.as_ref().as_ref().unwrap().entry.section == FrameSection::EhFrame);
+                usize::from(found.as_ref().as_ref().unwrap().entry.to_string().starts_with("the .eh_frame"));
             count += registers.len();
         }
         // clang writes tables without instructions: no row may be invented.

@@ -1,0 +1,180 @@
+//! Marks of answers that neither the capture nor the compiler states.
+
+use std::fmt;
+
+use crate::dwarf::clang_xderef::Idiom;
+
+/// A source of inferences. docs/dwarf-semantics.md, "Inferred answers", has their rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InferredBy {
+    /// The variable is narrower than its vector register, so it is the lane's dword.
+    LaneDword,
+    /// The frame register has 32 bits, so it leads to private memory.
+    PrivateFrame,
+    /// The function is a kernel without `DW_AT_frame_base`, so its objects begin at 0 of private memory.
+    KernelFrame,
+    /// The function's code shows the start of its frame where the frame register does not hold it.
+    FrameCode,
+    /// The code of an inner function shows the caller's PC and registers: call frame information does not.
+    CallerCode,
+}
+
+impl InferredBy {
+    /// All sources, in the order of their marks.
+    pub const ALL: [Self; 5] =
+        [Self::LaneDword, Self::PrivateFrame, Self::KernelFrame, Self::FrameCode, Self::CallerCode];
+
+    /// Its machine-readable name: `kernel_frame`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LaneDword => "lane_dword",
+            Self::PrivateFrame => "private_frame",
+            Self::KernelFrame => "kernel_frame",
+            Self::FrameCode => "frame_code",
+            Self::CallerCode => "caller_code",
+        }
+    }
+
+    /// A mark of one to four words.
+    #[must_use]
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::LaneDword => "lane's dword",
+            Self::PrivateFrame => "private frame",
+            Self::KernelFrame => "kernel's frame at 0",
+            Self::FrameCode => "frame by code",
+            Self::CallerCode => "caller by code",
+        }
+    }
+
+    /// The reason as a sentence.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::LaneDword => Idiom::LaneDword.words(),
+            Self::PrivateFrame => Idiom::PrivateFrame.words(),
+            Self::KernelFrame => {
+                "inferred: the function is a kernel without DW_AT_frame_base, so its objects begin at 0 of the lane's \
+                 private memory"
+            }
+            Self::FrameCode => {
+                "inferred: the frame register does not hold the frame's start at this PC, so the function's code gives it"
+            }
+            Self::CallerCode => {
+                "inferred: call frame information does not give the caller, so the code of the inner function does"
+            }
+        }
+    }
+
+    fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+/// The sources of an answer's inferences; empty: nothing of it is inferred.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Inferred {
+    by: u16,
+}
+
+impl Inferred {
+    /// Nothing is inferred.
+    pub const NONE: Self = Self { by: 0 };
+
+    /// The same with one more source.
+    #[must_use]
+    pub fn with(self, by: InferredBy) -> Self {
+        Self { by: self.by | by.bit() }
+    }
+
+    /// The sources of both.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self { by: self.by | other.by }
+    }
+
+    /// Whether nothing is inferred.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// Its sources.
+    pub fn by(self) -> impl Iterator<Item = InferredBy> {
+        InferredBy::ALL.into_iter().filter(move |by| self.by & by.bit() != 0)
+    }
+
+    /// The machine-readable names of its sources.
+    #[must_use]
+    pub fn names(self) -> Vec<&'static str> {
+        self.by().map(InferredBy::name).collect()
+    }
+
+    /// ` (inferred: kernel's frame at 0)`, to print after an answer; empty if nothing is inferred.
+    #[must_use]
+    pub fn suffix(self) -> String {
+        if self.is_none() { String::new() } else { format!(" ({self})") }
+    }
+}
+
+/// `inferred: private frame, kernel's frame at 0`; empty if nothing is inferred.
+impl fmt::Display for Inferred {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, by) in self.by().enumerate() {
+            f.write_str(if index == 0 { "inferred: " } else { ", " })?;
+            f.write_str(by.mark())?;
+        }
+        Ok(())
+    }
+}
+
+/// The names of its sources.
+impl fmt::Debug for Inferred {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+/// The way in which a location was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The compiler's idiom of the expression's reading, if any.
+    pub idiom: Option<Idiom>,
+    /// The inferred parts.
+    pub inferred: Inferred,
+}
+
+impl Provenance {
+    /// A location by an idiom, which may be an inference.
+    #[must_use]
+    pub fn of(idiom: Option<Idiom>) -> Self {
+        let inferred = match idiom {
+            Some(Idiom::LaneDword) => Inferred::NONE.with(InferredBy::LaneDword),
+            Some(Idiom::PrivateFrame) => Inferred::NONE.with(InferredBy::PrivateFrame),
+            Some(Idiom::Xderef) | None => Inferred::NONE,
+        };
+        Self { idiom, inferred }
+    }
+
+    /// Its marks, to print after a location: ` (clang xderef)`, ` (clang xderef; inferred: kernel's frame at 0)`.
+    #[must_use]
+    pub fn suffix(self) -> String {
+        match self.idiom {
+            Some(Idiom::Xderef) if self.inferred.is_none() => format!(" ({})", Idiom::Xderef.mark()),
+            Some(Idiom::Xderef) => format!(" ({}; {})", Idiom::Xderef.mark(), self.inferred),
+            _ => self.inferred.suffix(),
+        }
+    }
+
+    /// The reasons as sentences.
+    #[must_use]
+    pub fn words(self) -> Vec<&'static str> {
+        let idiom = self.idiom.filter(|idiom| *idiom == Idiom::Xderef).map(Idiom::words);
+        idiom.into_iter().chain(self.inferred.by().map(InferredBy::words)).collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "inferred_tests.rs"]
+mod tests;
