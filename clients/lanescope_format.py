@@ -20,6 +20,15 @@ STATES = {
     None: ("?", "(EXEC was not captured)"),
 }
 
+# Marks of the sources of inferred answers.
+INFERENCES = {
+    "lane_dword": "lane's dword",
+    "private_frame": "private frame",
+    "kernel_frame": "kernel's frame at 0",
+    "frame_code": "frame by code",
+    "caller_code": "caller by code",
+}
+
 
 class Refused(Exception):
     """The server's reason for an error."""
@@ -109,12 +118,18 @@ def _has(wave, thread):
 
 
 def printed(said):
-    """The value of a path, or the reason for its absence."""
+    """The value of a path with the marks of its inferences, or the reason for its absence."""
     lanes = said["lanes"]
     if not lanes:
         return "<unavailable>"
     lane = lanes[0]
-    return lane["value"] if lane["value"] is not None else "<%s>" % (lane["why"] or lane["state"])
+    return lane["value"] + inferred(lane) if lane["value"] is not None else "<%s>" % (lane["why"] or lane["state"])
+
+
+def inferred(answer):
+    """` (inferred: caller by code)`; empty if nothing is inferred."""
+    marks = [INFERENCES.get(source, source) for source in answer.get("inferred", [])]
+    return " (inferred: %s)" % ", ".join(marks) if marks else ""
 
 
 # Columns of the client's console; None: unlimited. Each helper sets it before it prints.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::session::InferredBy;
+
 /// The result of an expectation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -45,6 +47,9 @@ pub struct Difference {
     pub lanes: Vec<LaneDifference>,
     /// Values of the names in the path, for the first of those lanes.
     pub names: Vec<NamedValue>,
+    /// The inferences behind the dump's value: docs/json.md, "Inferred answers".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inferred: Vec<InferredBy>,
 }
 
 /// Lanes with one difference.
@@ -67,6 +72,9 @@ pub struct NamedValue {
     pub name: String,
     /// Its value or state: `1024`.
     pub value: String,
+    /// The inferences behind it: docs/json.md, "Inferred answers".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inferred: Vec<InferredBy>,
 }
 
 /// The reason that an expectation cannot be checked.

@@ -208,6 +208,8 @@ pub struct FrameRow {
     pub inlined: bool,
     /// The code object.
     pub code_object: Option<String>,
+    /// The inferences behind it: `inferred: caller by code`. `None`: nothing is inferred.
+    pub inferred: Option<String>,
 }
 
 /// A variable over the lanes of a wave.

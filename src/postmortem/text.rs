@@ -207,7 +207,10 @@ fn variables(wave: &ShownWave) -> String {
         let mark = if variable.is_on_line { "*" } else { " " };
         let scope = if variable.scope == "local" { String::new() } else { format!("{} ", variable.scope) };
         let inferred = variable.inferred.as_ref().map_or(String::new(), |words| format!(" ({words})"));
-        let _ = writeln!(text, "{mark} {scope}{} {}{inferred}", variable.type_name, variable.name);
+        let head = format!("{scope}{} {}", variable.type_name, variable.name);
+        let is_short = head.chars().count() + inferred.chars().count() + 2 <= COLUMNS;
+        let inferred = if is_short { inferred } else { format!("\n     {inferred}") };
+        let _ = writeln!(text, "{mark} {head}{inferred}");
         for rule in &variable.rules {
             let inactive = if rule.state == ValueMark::Inactive { " (inactive)" } else { "" };
             let value = rule_text(rule.state, rule.text.as_deref());
@@ -305,9 +308,15 @@ fn memory(picture: &MemoryPicture) -> String {
     text
 }
 
-/// `#0 saxpy at saxpy.hip:54`
+/// `#1 saxpy at saxpy.hip:54 (inferred: caller by code)`
 #[must_use]
 pub fn frame(of: &FrameRow) -> String {
+    let inferred = of.inferred.as_ref().map_or_else(String::new, |words| format!(" ({words})"));
+    placed(of) + &inferred
+}
+
+/// `#1 saxpy at saxpy.hip:54`
+fn placed(of: &FrameRow) -> String {
     let function = of.function.as_deref().unwrap_or("??");
     let place = match (&of.file, of.line, &of.code_object) {
         (Some(file), Some(line), _) => format!(" at {file}:{line}"),
@@ -322,7 +331,14 @@ pub fn frame(of: &FrameRow) -> String {
 fn frames(frames: &[FrameRow], left_out: usize, end: Option<&str>) -> String {
     let mut text = String::new();
     for of in frames.iter().take(MAX_FRAMES) {
-        let _ = writeln!(text, "    {}", frame(of));
+        let line = frame(of);
+        let is_long = line.chars().count() + 4 > COLUMNS;
+        // The mark has a line of its own where it does not fit.
+        let line = match of.inferred.as_ref().filter(|_| is_long) {
+            Some(words) => format!("{}\n         ({words})", placed(of)),
+            None => line,
+        };
+        let _ = writeln!(text, "    {line}");
     }
     note(&mut text, frames.len().saturating_sub(MAX_FRAMES) + left_out, "more frame");
     if let Some(end) = end {

@@ -2,10 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::dwarf::clang_xderef::Idiom;
 
 /// A source of inferences. docs/dwarf-semantics.md, "Inferred answers", has their rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum InferredBy {
     /// The variable is narrower than its vector register, so it is the lane's dword.
     LaneDword,
@@ -115,6 +119,12 @@ impl Inferred {
     #[must_use]
     pub fn suffix(self) -> String {
         if self.is_none() { String::new() } else { format!(" ({self})") }
+    }
+}
+
+impl FromIterator<InferredBy> for Inferred {
+    fn from_iter<I: IntoIterator<Item = InferredBy>>(sources: I) -> Self {
+        sources.into_iter().fold(Self::NONE, Self::with)
     }
 }
 

@@ -11,6 +11,8 @@ fn each_source_has_a_bit_a_name_and_a_mark_of_its_own() {
     for by in InferredBy::ALL {
         assert!(by.words().starts_with("inferred: "), "{by:?}");
         assert_eq!(Inferred::NONE.with(by).by().collect::<Vec<_>>(), [by]);
+        assert_eq!(Inferred::from_iter([by, by]), Inferred::NONE.with(by));
+        assert_eq!(serde_json::to_value(by).unwrap(), by.name());
     }
 }
 
@@ -34,4 +36,14 @@ fn marks_of_locations() {
     }
     assert_eq!(both.inferred.names(), ["private_frame", "kernel_frame"]);
     assert_eq!(Inferred::NONE.suffix(), "");
+}
+
+/// The helpers of gdb and lldb have the marks of the names in packets.
+#[test]
+fn helpers_have_each_mark() {
+    let helper = include_str!("../../clients/lanescope_format.py");
+    for by in InferredBy::ALL {
+        let entry = format!("    \"{}\": \"{}\",\n", by.name(), by.mark());
+        assert!(helper.contains(&entry), "{entry}");
+    }
 }

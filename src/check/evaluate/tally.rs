@@ -103,6 +103,7 @@ impl<'w> Tally<'w> {
             waves: ids(self.differing.into_iter()),
             lanes,
             names: first_lane.map(|lane| names(&wave, lane, line)).unwrap_or_default(),
+            inferred: self.inferred.by().collect(),
         }))
     }
 }
@@ -164,13 +165,14 @@ fn names(wave: &Wave<'_>, lane: LaneId, line: &ValueLine) -> Vec<NamedValue> {
         wave.session.next_question();
         let query = Query { path: name.clone(), letter: None };
         let printed = wave.session.print(wave.id(), LaneSet::one(lane), line.frame, &query).ok()?;
-        let value = match &printed.lanes.first()?.value.state {
+        let found = &printed.lanes.first()?.value;
+        let value = match &found.state {
             ValueState::Value(text) => text.to_string(),
             ValueState::Unavailable(_) => "unavailable".to_owned(),
             ValueState::OptimizedOut(_) => "optimized out".to_owned(),
             ValueState::Error(_) => return None,
         };
-        Some(NamedValue { name, value: cut(value) })
+        Some(NamedValue { name, value: cut(value), inferred: found.inferred.by().collect() })
     };
     found.into_iter().take(MAX_NAMES).filter_map(value).collect()
 }

@@ -7,6 +7,7 @@ use super::values::{self, ValueBlock};
 use super::{Numbered, causes, counts, obstacle};
 use crate::check::file::{Content, Selector};
 use crate::check::outcome::{Difference, Outcome, Verdict};
+use crate::session::Inferred;
 
 /// Maximum number of waves that a difference names.
 const MAX_WAVES: usize = 1000;
@@ -86,6 +87,7 @@ fn all(facts: &Facts<'_>, waves: &[usize], lines: &[&Numbered<'_>]) -> Vec<Outco
     let waves: Vec<&Wave<'_>> = waves.iter().filter_map(|index| facts.waves.get(*index)).collect();
     let mut outcomes = Vec::new();
     let mut values = ValueBlock::default();
+    let none = |_: &Wave<'_>| Inferred::NONE;
     for line in lines {
         let verdict = match &line.line.content {
             Content::Value(value) => {
@@ -95,24 +97,28 @@ fn all(facts: &Facts<'_>, waves: &[usize], lines: &[&Numbered<'_>]) -> Vec<Outco
             Content::At(expected) => {
                 let hint = || similar_places(facts, expected);
                 let got = |wave: &Wave<'_>| at_text(facts.stack(wave.id())?.frames.first()?);
-                each(line, &waves, |wave| at(facts, wave, expected), got, hint)
+                each(line, &waves, |wave| at(facts, wave, expected), got, none, hint)
             }
             Content::Stack(expected) => {
                 let got = |wave: &Wave<'_>| stack_text(&*facts.stack(wave.id())?);
-                each(line, &waves, |wave| stack(facts, wave, expected), got, || None)
+                let inferred =
+                    |wave: &Wave<'_>| facts.stack(wave.id()).map_or(Inferred::NONE, |of| of.inferred());
+                each(line, &waves, |wave| stack(facts, wave, expected), got, inferred, || None)
             }
             Content::Exec(expected) => {
-                each(line, &waves, |wave| counts::exec(wave, *expected), counts::exec_text, || None)
+                each(line, &waves, |wave| counts::exec(wave, *expected), counts::exec_text, none, || None)
             }
             Content::Stop(expected) => match causes::unknown_stop(facts, expected) {
                 Some(unknown) => unknown,
-                None => each(line, &waves, |wave| causes::stop(wave, expected), causes::stop_text, || None),
+                None => {
+                    each(line, &waves, |wave| causes::stop(wave, expected), causes::stop_text, none, || None)
+                }
             },
             Content::State(expected) => match causes::unknown_state(expected) {
                 Some(unknown) => unknown,
                 None => {
                     let got = |wave: &Wave<'_>| causes::state_text(facts, wave);
-                    each(line, &waves, |wave| causes::state(facts, wave, expected), got, || None)
+                    each(line, &waves, |wave| causes::state(facts, wave, expected), got, none, || None)
                 }
             },
             _ => continue,
@@ -123,12 +129,13 @@ fn all(facts: &Facts<'_>, waves: &[usize], lines: &[&Numbered<'_>]) -> Vec<Outco
     outcomes
 }
 
-/// The verdict of a line that one fact of each wave decides.
+/// The verdict of a line that one fact of each wave decides. `inferred`: the inferences behind the fact.
 fn each<'w>(
     line: &Numbered<'_>,
     waves: &[&Wave<'w>],
     fits: impl Fn(&Wave<'w>) -> Fit,
     got: impl Fn(&Wave<'w>) -> Option<String>,
+    inferred: impl Fn(&Wave<'w>) -> Inferred,
     hint: impl Fn() -> Option<String>,
 ) -> Verdict {
     let (mut differing, mut unknown) = (Vec::new(), None);
@@ -149,6 +156,8 @@ fn each<'w>(
     let first_text = got(first);
     let is_one = texts.iter().all(|text| *text == first_text);
     let mut found = first_text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let inferred = inferred(first);
+    found += &inferred.suffix();
     found += &count(differing.len(), waves.len(), first.info.id);
     if let Some(hint) = hint() {
         found = format!("{found}; {hint}");
@@ -158,6 +167,7 @@ fn each<'w>(
         got: first_text.filter(|_| is_one),
         found,
         waves: ids(differing.iter().map(|wave| wave.info.id)),
+        inferred: inferred.by().collect(),
         ..Difference::default()
     }))
 }

@@ -77,6 +77,7 @@ impl Source<'_> {
             pc: frame.pc.map(|pc| Hex(pc.0)),
             inlined: frame.inlined,
             code_object: frame.code_object.as_deref().map(|name| self.paths.file(name)),
+            inferred: Some(frame.inferred.to_string()).filter(|_| !frame.inferred.is_none()),
         };
         stack.frames.iter().take(MAX_FRAMES).map(frame).collect()
     }

@@ -38,6 +38,12 @@ impl Stack {
         self.frames.retain(|frame| frame.level >= first);
         Ok(self)
     }
+
+    /// The inferences behind its frames.
+    #[must_use]
+    pub fn inferred(&self) -> Inferred {
+        self.frames.iter().fold(Inferred::NONE, |all, frame| all.or(frame.inferred))
+    }
 }
 
 impl LaneStack {

@@ -2,7 +2,9 @@
 //! `x[1024]` in line 54 in lane 24 of wave 1 of demo; calls.s has `leaf`, `middle` and `launch`. The signature is the one
 //! that md5sum prints for the text of docs/signatures.md.
 
-use super::table;
+use lanescope::session::InferredBy;
+
+use super::{difference, outcomes, path, table};
 
 #[test]
 fn causes_and_places() {
@@ -145,4 +147,26 @@ fn missing_facts_are_not_guessed() {
         - access x[i]                  => none
         ",
     );
+}
+
+/// clang 22 writes no rules for the callers in this dump. The model's kernel passes 3 as `upto`.
+#[test]
+fn inferred_facts_have_marks() {
+    let text =
+        "wave id 1\n  at middle\n  stack leaf\n  frame 1 lane 0 upto + 1 == 9\n  lane 0 sum + 1 == 9\n";
+    let found = outcomes(&path("call-gfx90a-O0"), text);
+    let caller = [InferredBy::CallerCode];
+    let marks = |line: usize| {
+        let of = difference(&found, line);
+        let has_mark = of.found.contains(" (inferred: caller by code) (wave 1)");
+        assert_eq!(has_mark, of.inferred == caller, "{}", of.found);
+        (
+            of.inferred.clone(),
+            of.names.iter().map(|of| (&*of.name, &*of.value, of.inferred.clone())).collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(marks(2), (vec![], vec![]));
+    assert_eq!(marks(3), (caller.to_vec(), vec![]));
+    assert_eq!(marks(4), (caller.to_vec(), vec![("upto", "3", caller.to_vec())]));
+    assert_eq!(marks(5), (vec![], vec![("sum", "0.25", vec![])]));
 }

@@ -362,3 +362,27 @@ fn small_dumps_have_the_report_of_their_source() {
         }
     }
 }
+
+/// clang 22 writes no rules into `.debug_frame`, so the callers in this dump come from the code of the functions.
+#[test]
+fn inferred_callers_have_marks_in_each_form() {
+    let dump = crate::fixtures::fixtures().join("dumps/call-gfx90a-O0");
+    let model = model(&open(&dump));
+    let stack = &model.wave.as_ref().unwrap().stack;
+    let marks: Vec<Option<&str>> = stack.iter().map(|frame| frame.inferred.as_deref()).collect();
+    let mark = "inferred: caller by code";
+    assert!(marks.len() > 1);
+    assert_eq!(marks[0], None);
+    assert!(marks[1..].iter().all(|found| *found == Some(mark)), "{marks:?}");
+    let forms = forms(&model);
+    let section = forms["html"].split_once("id=\"h-stack\"").unwrap().1.split_once("</ol>").unwrap().0;
+    let items: Vec<bool> = section.split("<li>").skip(1).map(|item| item.contains(mark)).collect();
+    assert_eq!(items, marks.iter().map(Option::is_some).collect::<Vec<_>>(), "{section}");
+    for form in ["markdown", "text"] {
+        assert!(forms[form].matches(mark).count() >= marks.len() - 1, "{}", forms[form]);
+    }
+    let json: Value = serde_json::from_str(&forms["json"]).unwrap();
+    let of_json: Vec<Option<&str>> =
+        json["wave"]["stack"].as_array().unwrap().iter().map(|frame| frame["inferred"].as_str()).collect();
+    assert_eq!(of_json, marks);
+}

@@ -5,6 +5,7 @@ use std::io::Write;
 use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
 use crate::check::{Difference, Obstacle, Snippet, Verdict};
 use crate::notation::list;
+use crate::session::Inferred;
 
 /// Prints the failed lines, and a summary.
 pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
@@ -93,6 +94,9 @@ fn differing(difference: &Difference) -> Vec<(&'static str, String)> {
     for lanes in difference.lanes.iter().filter(|_| difference.lanes.len() > 1) {
         notes.push(("lanes", format!("{}: expected {}, got {}", lanes.lanes, lanes.expected, lanes.got)));
     }
-    notes.extend(difference.names.iter().map(|name| ("where", format!("{} = {}", name.name, name.value))));
+    notes.extend(difference.names.iter().map(|of| {
+        let inferred = Inferred::from_iter(of.inferred.iter().copied()).suffix();
+        ("where", format!("{} = {}{inferred}", of.name, of.value))
+    }));
     notes
 }
