@@ -1,6 +1,8 @@
 //! Places that hold values of a function's caller.
 
-use super::state::{FRAME, Halves, Mask, STACK, Slot, SlotBase, State, VCC, Value, Vector};
+use super::state::{
+    FRAME, Halves, Mask, SCALARS, STACK, Slot, SlotBase, State, VCC, Value, Vector, is_needed,
+};
 
 /// Number of vector registers of a file.
 const VECTORS: u16 = 256;
@@ -64,7 +66,11 @@ impl CallerState {
     /// The place of a caller's scalar register, s0 to s105 and VCC as 106 and 107. The register itself takes precedence.
     #[must_use]
     pub fn scalar(&self, number: u8) -> Option<Scalar> {
-        self.holder(number, |value| value == Value::Entry(number))
+        let is_it = |value: Value| value == Value::Entry(number);
+        if is_it(self.0.scalar(number)) {
+            return Some(Scalar::Register(number));
+        }
+        self.holder(number, is_needed(number), is_it)
     }
 
     /// The place from which the caller's stack pointer follows: s32 at the function's entry.
@@ -74,8 +80,8 @@ impl CallerState {
             Value::Stack(by) => Some(by),
             _ => None,
         };
-        let exact = self.holder(STACK, |value| value == Value::Stack(0));
-        let place = exact.or_else(|| self.holder(STACK, |value| offset(value).is_some()))?;
+        let exact = self.holder(STACK, false, |value| value == Value::Stack(0));
+        let place = exact.or_else(|| self.holder(STACK, true, |value| offset(value).is_some()))?;
         Some(StackPointer { place, by: offset(self.value(place))? })
     }
 
@@ -87,7 +93,7 @@ impl CallerState {
             Value::Rounded { add: a, mask: m, plus } if (a, m) == (add, mask) => Some(plus),
             _ => None,
         };
-        let place = self.holder(FRAME, |value| offset(value).is_some())?;
+        let place = self.holder(FRAME, false, |value| offset(value).is_some())?;
         Some((place, offset(self.value(place))?))
     }
 
@@ -99,13 +105,15 @@ impl CallerState {
         }
         let is_it = |value: Value| value == Value::Mask(Mask::Entry);
         let pairs = (0..VCC).step_by(2).map(|low| [low, low + 1]);
-        let found = pairs.into_iter().find(|pair| pair.iter().all(|number| is_it(self.0.scalar(*number))));
+        let is_known = |number: &u8| is_it(self.0.scalar(*number)) && !self.0.is_stale_scalar(*number);
+        let found = pairs.into_iter().find(|pair| pair.iter().all(is_known));
         if let Some(pair) = found {
             return Execution::Saved(pair.map(Scalar::Register));
         }
         let lane =
             |register: Vector, lane: u8| self.0.lanes.get(&(register, lane)).copied().is_some_and(is_it);
-        let mut pairs = self.0.lanes.keys().filter_map(|(of, low)| Some((*of, *low, low.checked_add(1)?)));
+        let known = self.0.lanes.keys().filter(|(of, _)| !self.0.is_stale_vector(*of));
+        let mut pairs = known.filter_map(|(of, low)| Some((*of, *low, low.checked_add(1)?)));
         if let Some((of, low, high)) = pairs.find(|(of, low, high)| lane(*of, *low) && lane(*of, *high)) {
             return Execution::Saved([Scalar::Lane(of, low), Scalar::Lane(of, high)]);
         }
@@ -121,7 +129,7 @@ impl CallerState {
         if self.0.exec == Mask::Entry {
             return Execution::Same;
         }
-        let place = self.holder(0, |value| value == Value::Mask(Mask::Entry));
+        let place = self.holder(0, false, |value| value == Value::Mask(Mask::Entry));
         match (place, self.0.exec) {
             (Some(place), _) => Execution::Saved([place; 2]),
             (None, Mask::Within) => Execution::Within,
@@ -154,7 +162,10 @@ impl CallerState {
                 return Half::Register(register);
             }
             let slot = self.0.slots.iter().find(|(_, halves)| holds(halves)).map(|(slot, _)| *slot);
-            let copy = || self.0.vectors.iter().find(|(_, halves)| holds(halves)).map(|(of, _)| *of);
+            // The function restores preserved registers, so it needs their copies.
+            let counts = |of: Vector| !self.0.is_stale_vector(of) || self.0.is_preserved(register);
+            let mut copies = self.0.vectors.iter().filter(|(of, halves)| holds(halves) && counts(**of));
+            let mut copy = || copies.next().map(|(of, _)| *of);
             match (slot, copy()) {
                 (Some(slot), _) => Half::Slot(slot),
                 (None, Some(copy)) => Half::Register(copy),
@@ -164,18 +175,33 @@ impl CallerState {
         [part(|halves| halves.active), part(|halves| halves.inactive)]
     }
 
-    /// A place whose value fits; the preferred register first.
-    fn holder(&self, preferred: u8, fits: impl Fn(Value) -> bool) -> Option<Scalar> {
-        if fits(self.0.scalar(preferred)) {
+    /// A place whose value fits; the preferred register first. `is_needed`: the function needs the value later, so that
+    /// its only place counts even if a callee may have changed it.
+    fn holder(&self, preferred: u8, is_needed: bool, fits: impl Fn(Value) -> bool) -> Option<Scalar> {
+        let known = |number: u8| fits(self.0.scalar(number)) && !self.0.is_stale_scalar(number);
+        if known(preferred) {
             return Some(Scalar::Register(preferred));
         }
-        let registers = (0u8..).zip(&self.0.scalars);
-        let mut registers = registers.filter(|(_, value)| fits(**value)).map(|(number, _)| number);
-        if let Some(number) = registers.next() {
+        if let Some(number) = (0..SCALARS as u8).find(|number| known(*number)) {
             return Some(Scalar::Register(number));
         }
-        let mut lanes = self.0.lanes.iter().filter(|(_, value)| fits(**value));
-        lanes.next().map(|((register, lane), _)| Scalar::Lane(*register, *lane))
+        let lanes = || self.0.lanes.iter().filter(|(_, value)| fits(**value)).map(|(at, _)| *at);
+        let is_stale = |(register, _): &(Vector, u8)| self.0.is_stale_vector(*register);
+        if let Some((register, lane)) = lanes().find(|at| !is_stale(at)) {
+            return Some(Scalar::Lane(register, lane));
+        }
+        if !is_needed {
+            return None;
+        }
+        // A value moves from a register to a lane to free the register.
+        if let Some((register, lane)) = lanes().next() {
+            return Some(Scalar::Lane(register, lane));
+        }
+        let mut numbers = (0..SCALARS as u8).filter(|number| fits(self.0.scalar(*number)));
+        match (numbers.next(), numbers.next()) {
+            (Some(only), None) => Some(Scalar::Register(only)),
+            _ => None,
+        }
     }
 
     fn value(&self, place: Scalar) -> Value {

@@ -121,6 +121,10 @@ impl CallerCode {
         let mut state = state.ok_or(UndecidedError::Unreached(address))?;
         if address > step.address {
             let link = paths::link_of(&step.effect).ok_or(UndecidedError::NoInstruction(address))?;
+            // Callees of the call may have returned.
+            let has_called = state.has_called;
+            state.call();
+            state.has_called = has_called;
             state.link(link);
         }
         Ok(CallerState::new(state))

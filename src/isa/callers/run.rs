@@ -90,8 +90,8 @@ impl State {
             }
             Effect::Writes(writes) => writes.iter().for_each(|write| self.write(write)),
             Effect::Call { link } => {
+                self.call();
                 self.link(*link);
-                self.has_called = true;
             }
             Effect::Unknown => self.forget(),
         }
@@ -185,7 +185,13 @@ impl State {
     /// Writes a vector register in the lanes of EXEC.
     fn overwrite(&mut self, register: Vector, data: Halves) {
         self.set_vector(register, self.vector(register).written(self.exec, data));
+        self.forget_lanes(register);
+    }
+
+    /// The register is written: its lanes hold no scalar values.
+    fn forget_lanes(&mut self, register: Vector) {
         self.lanes.retain(|(of, _), _| *of != register);
+        self.stale_vectors.remove(&register);
     }
 
     fn write(&mut self, write: &Write) {
@@ -208,7 +214,7 @@ impl State {
                     match write.ignores_exec {
                         true => {
                             self.set_vector(register, Halves::default());
-                            self.lanes.retain(|(of, _), _| *of != register);
+                            self.forget_lanes(register);
                         }
                         false => self.overwrite(register, Halves::default()),
                     }

@@ -232,6 +232,11 @@ pub(super) struct State {
     pub(super) exec: Mask,
     /// Whether a call returned.
     pub(super) has_called: bool,
+    /// Scalar registers that were not written since a call, and that callees need not preserve: the contents count only
+    /// if the function needs them later. One bit a register.
+    stale_scalars: u128,
+    /// Such vector registers, with contents other than their own at entry.
+    pub(super) stale_vectors: BTreeSet<Vector>,
     /// Number of the first accumulation register that callees preserve.
     first_saved_accumulator: u16,
     /// Vector registers whose contents differ from their own at entry.
@@ -253,6 +258,8 @@ impl State {
             scalars,
             exec: Mask::Entry,
             has_called: false,
+            stale_scalars: 0,
+            stale_vectors: BTreeSet::new(),
             first_saved_accumulator,
             vectors: BTreeMap::new(),
             lanes: BTreeMap::new(),
@@ -269,7 +276,28 @@ impl State {
     pub(super) fn set(&mut self, number: u8, value: Value) {
         if let Some(scalar) = self.scalars.get_mut(usize::from(number)) {
             *scalar = value;
+            self.stale_scalars &= !(1 << number);
         }
+    }
+
+    /// Marks what a callee that returned may have changed.
+    pub(super) fn call(&mut self) {
+        self.has_called = true;
+        let changed = (0..SCALARS as u8).filter(|number| !is_preserved(*number));
+        self.stale_scalars |= changed.fold(0, |all, number| all | 1 << number);
+        let held = self.vectors.keys().chain(self.lanes.keys().map(|(register, _)| register));
+        let changed: Vec<Vector> = held.copied().filter(|register| !self.is_preserved(*register)).collect();
+        self.stale_vectors.extend(changed);
+    }
+
+    /// Whether the contents of a scalar register count only if the function needs them later.
+    pub(super) fn is_stale_scalar(&self, number: u8) -> bool {
+        self.stale_scalars.checked_shr(u32::from(number)).is_some_and(|bits| bits & 1 != 0)
+    }
+
+    /// [`Self::is_stale_scalar`] of a vector register with contents other than its own at entry.
+    pub(super) fn is_stale_vector(&self, register: Vector) -> bool {
+        self.stale_vectors.contains(&register)
     }
 
     pub(super) fn vector(&self, register: Vector) -> Halves {
@@ -277,7 +305,7 @@ impl State {
     }
 
     /// Whether callees preserve all lanes of a vector register: LLVM's `SIRegisterInfo.td`, `CSR_AMDGPU`.
-    fn is_preserved(&self, register: Vector) -> bool {
+    pub(super) fn is_preserved(&self, register: Vector) -> bool {
         match register.accumulator {
             true => register.number >= self.first_saved_accumulator,
             false => register.number >= 40 && register.number % 16 >= 8,
@@ -316,7 +344,7 @@ impl State {
 
     /// Number of entries that take memory.
     pub(super) fn size(&self) -> usize {
-        SCALARS / 4 + self.vectors.len() + self.lanes.len() + self.slots.len()
+        SCALARS / 4 + self.vectors.len() + self.lanes.len() + self.slots.len() + self.stale_vectors.len()
     }
 
     /// The contents that both states have.
@@ -329,6 +357,8 @@ impl State {
         let merged = |register: Vector| (register, self.vector(register).merged(other.vector(register)));
         let merged: Vec<(Vector, Halves)> = registers.into_iter().map(merged).collect();
         self.has_called |= other.has_called;
+        self.stale_scalars |= other.stale_scalars;
+        self.stale_vectors.extend(&other.stale_vectors);
         merged.into_iter().for_each(|(register, halves)| self.set_vector(register, halves));
         self.lanes.retain(|at, value| {
             *value = other.lanes.get(at).map_or(Value::Unknown, |other| value.merged(*other));
@@ -339,6 +369,11 @@ impl State {
             *halves != Halves::default()
         });
     }
+}
+
+/// Whether a function needs the value of the entry until its return: preserved registers and the return address.
+pub(super) fn is_needed(number: u8) -> bool {
+    is_preserved(number) || matches!(number, LINK | 31)
 }
 
 /// Scalar registers that callees preserve, with s0 to s3, the descriptor of private memory: LLVM's

@@ -189,6 +189,47 @@ fn a_return_address_is_in_the_lanes_of_a_vector_register() {
     assert_eq!(at(8).uncertain_scalars().count() + at(8).uncertain_vectors().count(), 0);
 }
 
+/// A register that the function does not need after a call may have the callee's value.
+#[test]
+fn places_that_a_callee_may_have_changed_count_only_where_they_are_needed() {
+    let texts = [
+        "s_mov_b32 s4, s33",
+        "s_or_saveexec_b64 s[6:7], -1",
+        "s_mov_b64 exec, s[6:7]",
+        "s_and_saveexec_b64 s[38:39], vcc",
+        "v_writelane_b32 v43, s4, 8",
+        "s_mov_b32 s8, s14",
+        "s_mov_b32 s9, s34",
+        "s_mov_b32 s14, 0",
+        "s_mov_b32 s34, 0",
+        "s_mov_b32 s33, s32",
+        "v_writelane_b32 v43, s30, 0",
+        "v_writelane_b32 v43, s31, 1",
+        "s_swappc_b64 s[30:31], s[10:11]",
+        "s_nop 0",
+        "s_mov_b32 s6, 0",
+        "s_mov_b64 s[38:39], 0",
+        "s_nop 0",
+        "s_endpgm",
+    ];
+    let code = read(&texts, &[]).unwrap();
+    let at = |address: u64| code.at(address).unwrap();
+    let v43 = Vector { accumulator: false, number: 43 };
+    let saved = |first: u8| Execution::Saved([Scalar::Register(first), Scalar::Register(first + 1)]);
+    let before = at(0x1000 + 12 * 4);
+    assert_eq!(before.exec(), saved(6));
+    assert_eq!(before.scalar(33), Some(Scalar::Register(4)));
+    assert_eq!(before.scalar(14), Some(Scalar::Register(8)));
+    // During the call, and after it.
+    for state in [at(0x1000 + 12 * 4 + 3), at(0x1000 + 13 * 4)] {
+        assert_eq!(state.exec(), saved(38), "callees preserve s38");
+        assert_eq!(state.scalar(33), Some(Scalar::Lane(v43, 8)), "callees preserve v43");
+        assert_eq!(state.scalar(34), Some(Scalar::Register(9)), "the only place of a preserved value");
+        assert_eq!(state.scalar(14), None);
+    }
+    assert_eq!(at(0x1000 + 16 * 4).exec(), Execution::Within);
+}
+
 #[test]
 fn paths_that_differ_leave_a_value_unknown() {
     let code = read(
