@@ -25,6 +25,8 @@ pub(crate) struct Wave {
     pub(crate) thread: u64,
     /// Lanes of the wave.
     pub(crate) lanes: usize,
+    /// Whether the code is optimised: its kernels have no DW_AT_frame_base, and at -O0 all functions have one.
+    pub(crate) is_optimised: bool,
     /// The model's values.
     pub(crate) expected: Value,
 }
@@ -91,7 +93,8 @@ fn fixture(path: &Path) -> Vec<Fixture> {
         let lanes = wave["wave_size"].as_u64().unwrap() as usize;
         let target = wave["target"].as_str().map_or(String::new(), |target| format!("{target}:"));
         let shown = kinds.entry(format!("{target}wave{lanes}")).or_default();
-        shown.push(Wave { number: shown.len() + 1, thread, lanes, expected: wave.clone() });
+        let is_optimised = name.ends_with("-O2");
+        shown.push(Wave { number: shown.len() + 1, thread, lanes, is_optimised, expected: wave.clone() });
     }
     let dump = fixtures_folder().join(expected["dump"].as_str().unwrap());
     let several = kinds.len() > 1;

@@ -336,25 +336,22 @@ fn missing_memory_is_reported_by_name() {
     server.finish();
 }
 
-/// `--wave` selects the wave whose stacks a view has: `energy<float>` in wave 1 of call-gfx90a-O0, `advance` in wave 2.
+/// `--wave` selects the wave whose stacks a view has: `energy<float>` in wave 1 of call-gfx90a-O0, `weigh` in wave 3.
+/// Neither calls the other one (kernels/call.hip).
 #[test]
 fn only_the_stacks_of_served_waves_have_variables() {
     let fixture = named("call-gfx90a-O0");
-    let both = ["energy<float>", "advance"];
-    for (wave, own, other) in [("1", both[0], both[1]), ("2", both[1], both[0])] {
+    let both = [("sky::energy<float>", "Symbol body is"), ("sky::weigh", "Symbol first is")];
+    for (wave, own, other) in [("1", both[0], both[1]), ("3", both[1], both[0])] {
         let server = Server::start(&fixture.dump, &["--wave", wave]);
         let mut script = Script::new("--wave");
         script.say(format!("target remote {}", server.address));
-        script.expect("bt 1", own);
-        script.expect(format!("info scope {}", name_of(own)), "Symbol body is");
-        script.expect(format!("info scope {}", name_of(other)), "contains no locals or arguments");
+        script.expect("bt 1", own.0);
+        script.expect(format!("info scope {}", own.0), own.1);
+        script.expect(format!("info scope {}", other.0), "contains no locals or arguments");
         script.must_pass(&Debugger::Gdb("gdb"));
         server.finish();
     }
-}
-
-fn name_of(function: &str) -> &str {
-    if function == "advance" { "sky::Mover::advance" } else { "sky::energy<float>" }
 }
 
 /// The line table's first address of a line, in llvm-dwarfdump's output, in the unit of a source.
@@ -510,19 +507,20 @@ fn model_has(script: &mut Script, wave: &super::model::Wave, lldb: bool) {
 #[test]
 fn a_function_of_a_loaded_unit_is_reported_without_variables() {
     let fixture = named("call-gfx90a-O0");
-    // tests/fixtures/expected/call-gfx90a-O0.json: wave 2 is in `advance`, wave 1 in `energy<float>`.
-    let pc = fixture.waves[1].pc().unwrap();
-    let words = "sky::Mover::advance was on no stack when its unit was loaded";
+    // tests/fixtures/expected/call-gfx90a-O0.json: wave 3 is in `weigh`, wave 1 in `energy<float>`. Neither calls the
+    // other one (kernels/call.hip).
+    let pc = fixture.waves[2].pc().unwrap();
+    let words = "sky::weigh was on no stack when its unit was loaded";
     for client in GDBS {
         let server = Server::start(&fixture.dump, &["--wave", "1"]);
         let mut script = Script::new("no variables");
         script.say(format!("target remote {}", server.address));
         script.say(format!("set var $pc = {pc:#x}"));
         script.expect("stepi", words);
-        script.expect("bt 1", "sky::Mover::advance (");
+        script.expect("bt 1", "sky::weigh (");
         script.expect("info locals", "No locals.");
         script.never("stepi", "was on no stack");
-        script.expect("monitor locals", "int upto = ");
+        script.expect("monitor locals", "double first = ");
         script.expect("detach", "detached");
         script.must_pass(&Debugger::Gdb(client));
         server.finish();
@@ -531,7 +529,7 @@ fn a_function_of_a_loaded_unit_is_reported_without_variables() {
         script.say(format!("target remote {}", server.address));
         script.say(format!("set var $pc = {pc:#x}"));
         script.never("stepi", "was on no stack");
-        script.expect("info locals", "step = ");
+        script.expect("info locals", "first = ");
         script.must_pass(&Debugger::Gdb(client));
         server.finish();
     }
@@ -540,7 +538,7 @@ fn a_function_of_a_loaded_unit_is_reported_without_variables() {
     script.say(format!("gdb-remote {}", server.address));
     script.say(format!("register write pc {pc:#x}"));
     script.expect("thread step-inst", words);
-    script.expect("bt", "sky::Mover::advance");
+    script.expect("bt", "sky::weigh");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
 }
