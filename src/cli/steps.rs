@@ -47,6 +47,7 @@ pub(super) fn command(step: &Step, typed: &str) -> Option<String> {
         Step::Instructions { id, around, .. } => {
             format!("lanescope disassemble{typed} --wave {id} --around {around}")
         }
+        Step::Wave { id, .. } => format!("lanescope triage{typed} --wave {id}"),
         Step::Hang => format!("lanescope triage{typed} --hang"),
         Step::Groups => format!("lanescope groups{typed}"),
         Step::Info => format!("lanescope info{typed}"),

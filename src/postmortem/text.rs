@@ -140,10 +140,17 @@ pub fn legend(wave: &ShownWave) -> Vec<(LaneMark, String)> {
     marks.into_iter().map(part).collect()
 }
 
+/// Maximum number of ranges of lanes in the legend of the first screen.
+const MAX_RANGES: usize = 3;
+
 fn lane_rows(wave: &ShownWave, rows: &mut Rows) {
     let strip: String = wave.lanes.iter().map(|cell| letter(cell.state).0).collect();
-    let legend: Vec<String> =
-        legend(wave).iter().map(|(mark, words)| format!("{} {words}", letter(*mark).0)).collect();
+    let count = |mark: LaneMark| wave.lanes.iter().filter(|cell| cell.state == mark).count();
+    let short = |(mark, words): (LaneMark, String)| match words.matches(", ").count() {
+        0..MAX_RANGES => format!("{} {words}", letter(mark).0),
+        _ => format!("{} {}: {}", letter(mark).0, letter(mark).1, counted(count(mark), "lane")),
+    };
+    let legend: Vec<String> = legend(wave).into_iter().map(short).collect();
     let legend = wrapped(&legend.join("   "), COLUMNS - LABEL);
     rows.add("Lanes", std::iter::once(strip).chain(legend));
 }

@@ -51,6 +51,13 @@ impl Suspect {
         self.evidence.iter().any(is_good)
     }
 
+    /// Whether a known address is on a reported page.
+    #[must_use]
+    pub fn is_on_page(&self) -> bool {
+        let is_on_page = |one: &Evidence| matches!(one, Evidence::OnPage { .. } | Evidence::SamePage { .. });
+        self.evidence.iter().any(is_on_page)
+    }
+
     /// A suspect with its instruction, at address 0 directly before the PC, and without addresses or evidence.
     #[must_use]
     pub fn new(wave: WaveId, pc: Pc, text: &str, access: Access) -> Self {
@@ -136,6 +143,11 @@ pub enum Evidence {
         /// First byte of the page.
         page: u64,
     },
+    /// The bytes of the lanes overlap the page of a reported address, and not the address.
+    SamePage {
+        /// The reported address.
+        address: u64,
+    },
     /// No other candidate has an address on the page, or could have one.
     OnlyOne,
     /// The memory map is complete and lacks the address.
@@ -154,7 +166,7 @@ pub enum Evidence {
     Client(&'static str),
     /// The direction equals the reported one.
     Direction(&'static str),
-    /// No page is reported, and no address is bad.
+    /// No page is reported, and no address is known to be bad.
     NothingBad,
     /// All addresses are known, and none is on a reported page.
     OffPage {
@@ -194,6 +206,7 @@ impl Evidence {
         let those_are = number("the address is that", "the addresses are those");
         match self {
             Self::OnPage { page } => format!("{are} on the reported page {page:#x}"),
+            Self::SamePage { address } => format!("{are} on the page of the reported address {address:#x}"),
             Self::OnlyOne => "no other access before the PC can reach that page".to_owned(),
             Self::Unmapped => format!("{are} in no GPU memory of the process"),
             Self::NotCaptured => {
@@ -211,7 +224,9 @@ impl Evidence {
             }
             Self::Client(value) => format!("the report names a client of {value}"),
             Self::Direction(value) => format!("the report names a {value}"),
-            Self::NothingBad => "none of its addresses is bad: only the distance to the PC counts".to_owned(),
+            Self::NothingBad => {
+                "none of its addresses is known to be bad: only the distance to the PC counts".to_owned()
+            }
             Self::OffPage { page: Some(page) } => {
                 format!("none of its addresses is on the reported page {page:#x}")
             }

@@ -14,7 +14,7 @@ use super::walk::look::Look;
 use super::walk::work::Work;
 use super::walk::{self, Callees, Caller, Paths, registers::Registers};
 use super::{Cause, Limit, MissingData, Suspect, Triage, causes, describe};
-use crate::capture::{Fault, FaultKind};
+use crate::capture::{Fault, FaultAccess, FaultKind, PAGE};
 use crate::debuginfo::demangle;
 use crate::isa::{Access, Control};
 use crate::session::{Inspect, StackEnd};
@@ -69,7 +69,7 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     }
     if question.wants_hang || !has_faulted && faults.is_empty() {
         let mut missing = Vec::new();
-        let hang = hang(sessions, &mut code, &mut missing);
+        let hang = hang(sessions, question.wave, &mut code, &mut missing);
         missing.into_iter().for_each(|new| add(&mut found.missing, new));
         if found.cause.is_none() && !has_faulted && hang.is_hang {
             found.cause = Some(Cause::Hang);
@@ -78,6 +78,9 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
             add(&mut found.missing, MissingData::Limit(Limit::Hang));
         }
         found.hang = Some(hang);
+    }
+    if let Some(chosen) = found.waves.chosen {
+        found.waves.others = survey.others(chosen);
     }
     found.faults = faults;
     found
@@ -97,13 +100,23 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     let work = Work::default();
     let (walks, walked) = walks(&stacks, code, &work, &mut found.missing);
     let mut budget = MAX_LOOKS;
-    let mut sighted = Vec::new();
-    let has_page = groups.iter().any(|group| Judge::new(group.session, group.agent, faults).has_page());
+    let mut all = Vec::new();
+    let mut is_searched = walks.len() == stopped.len();
     let launches = groups.first().map(|group| Launches::of(group.session)).unwrap_or_default();
     for (walk, stack) in walks.iter().zip(&walked) {
         let judge = Judge::new(stack.group.session, stack.group.agent, faults);
-        sighted.extend(sightings(walk, stack.group, &judge, (&launches, &work), &mut budget));
+        let (sighted, is_cut) = sightings(walk, stack.group, &judge, (&launches, &work), &mut budget);
+        is_searched &= !is_cut;
+        all.extend(sighted.into_iter().map(|one| (stack.group, one)));
     }
+    let unexplained = if is_searched { unexplained(faults, &groups, &all) } else { Vec::new() };
+    // Waves of another GPU or dispatch have a fault of their own.
+    let described = rank::leader(all.iter_mut().map(|(_, one)| one)).and_then(|index| all.get(index));
+    let described = described.map(|(group, _)| *group).or(groups.first().copied());
+    let is_own = |group: &Group<'_>| described.is_some_and(|own| own.fault() == group.fault());
+    let has_page = described.is_some_and(|group| Judge::new(group.session, group.agent, faults).has_page());
+    let (sighted, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(group, _)| is_own(group));
+    let sighted: Vec<Sighted<'_>> = sighted.into_iter().map(|(_, one)| one).collect();
     let limits = [
         (Limit::Pcs, stopped.len() > groups.len()),
         (Limit::Accesses, budget == 0),
@@ -113,7 +126,7 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     for (limit, _) in limits.into_iter().filter(|(_, is_reached)| *is_reached) {
         add(&mut found.missing, MissingData::Limit(limit));
     }
-    let is_whole = walks.len() == stopped.len() && budget > 0;
+    let is_whole = walks.len() == stopped.len() && budget > 0 && !others.iter().any(|(_, one)| one.can_fit());
     let rank::Ranked { mut suspects, further, further_unknown } = rank::rank(sighted, has_page, is_whole);
     found.further = further;
     found.further_unknown = further_unknown;
@@ -129,12 +142,18 @@ fn suspects(stopped: &[&Group<'_>], faults: &[Fault], code: &mut Listings, found
     if let Some(first) = suspects.first() {
         found.waves.chosen = Some(first.wave);
         missing_registers(first, &groups, &mut found.missing);
+        // Unknown addresses alone may all be on the page.
+        if first.is_good() || first.is_on_page() {
+            let new = |page| MissingData::Access { page };
+            unexplained.into_iter().take(MAX_LISTED).for_each(|page| add(&mut found.missing, new(page)));
+        }
     }
     found.suspects = suspects;
     if !has_page && !faults.iter().any(|fault| fault.kind == FaultKind::Aperture) {
         add(&mut found.missing, MissingData::Page);
     }
-    for missing in rank::missing_code(&walks, &found.suspects).into_iter().take(MAX_LISTED) {
+    let own = walks.iter().zip(&walked).filter(|(_, stack)| is_own(stack.group)).map(|(walk, _)| walk);
+    for missing in rank::missing_code(own, &found.suspects).into_iter().take(MAX_LISTED) {
         add(&mut found.missing, missing);
     }
     if !has_page && !groups.iter().all(|group| group.session.has_whole_map()) {
@@ -185,14 +204,26 @@ fn walks<'s, 'a>(
     found.into_iter().map(|(walk, stack, _)| (walk, stack)).unzip()
 }
 
-/// Judges the accesses of a walk in the waves of a group.
+/// First bytes of the reported pages that no known address is on.
+fn unexplained(faults: &[Fault], groups: &[&Group<'_>], all: &[(&Group<'_>, Sighted<'_>)]) -> Vec<u64> {
+    let explained: BTreeSet<u64> = all.iter().flat_map(|(_, one)| one.pages()).collect();
+    let agents: BTreeSet<u32> = groups.iter().map(|group| group.agent).collect();
+    let is_here = |fault: &&Fault| {
+        fault.agent.is_none_or(|of| agents.contains(&of)) && fault.access != Some(FaultAccess::Execute)
+    };
+    let pages = faults.iter().filter(is_here).filter_map(|fault| Some(fault.page()?.start));
+    let pages: BTreeSet<u64> = pages.filter(|start| !explained.contains(start)).collect();
+    pages.into_iter().map(|start| start & !(PAGE - 1)).collect()
+}
+
+/// Judges the accesses of a walk in the waves of a group. Also returns whether waves are left out.
 fn sightings<'w>(
     walk: &'w Paths,
     group: &Group<'_>,
     judge: &Judge<'_>,
     (launches, work): (&Launches, &Work),
     budget: &mut usize,
-) -> Vec<Sighted<'w>> {
+) -> (Vec<Sighted<'w>>, bool) {
     let mut all: Vec<Sighted<'w>> = walk
         .candidates
         .iter()
@@ -200,10 +231,11 @@ fn sightings<'w>(
         .collect();
     let apertures =
         group.waves.first().map(|wave| registers::apertures(group.session, *wave)).unwrap_or_default();
-    let mut matches = 0;
+    let (mut matches, mut is_cut) = (0, false);
     for (index, wave) in group.waves.iter().copied().enumerate() {
         let is_search = index >= FULLY_JUDGED;
         if is_search && (!judge.has_page() || matches >= ENOUGH_MATCHES) || *budget == 0 {
+            is_cut = true;
             break;
         }
         let registers = Registers::new(group.session, wave, &apertures, launches, work);
@@ -213,15 +245,16 @@ fn sightings<'w>(
             let Some((access, looks)) = accessed(walk, one, &registers, index < RECOVERED) else { continue };
             for look in looks {
                 let sighting = judge.judge(wave, &access, look);
-                has_match |= sighting.fit == Fit::OnPage;
-                if !is_search || sighting.fit == Fit::OnPage {
+                let is_match = sighting.fit <= Fit::SamePage;
+                has_match |= is_match;
+                if !is_search || is_match {
                     one.sightings.push(sighting);
                 }
             }
         }
         matches += usize::from(has_match);
     }
-    all
+    (all, is_cut)
 }
 
 fn accessed(

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 pub use types::*;
 
 use super::{
-    Cause, Confidence, GroupWait, Hang, IndexRule, MissingData, Neighbour, Pattern, PatternOf, PolledValue,
-    Scene, SourceAt, Suspect, Term, Triage, Variable, WaveWait,
+    Cause, Confidence, GroupWait, Hang, IndexRule, MissingData, Neighbour, OtherFault, Pattern, PatternOf,
+    PolledValue, Scene, SourceAt, Suspect, Term, Triage, Variable, WaveWait,
 };
 use crate::isa::Direction;
 use crate::notation::ranges;
@@ -208,7 +208,18 @@ fn stops(triage: &Triage, scene: &Scene<'_>) -> StopsJson {
         unknown: stops.unknown,
         pcs: stops.pcs.iter().map(|(pc, waves)| PcCount { pc: Hex(pc.0), waves: *waves }).collect(),
         chosen: stops.chosen.map(|wave| scene.id(wave)),
+        others: stops.others.iter().filter_map(|other| other_fault(other, scene)).collect(),
     }
+}
+
+fn other_fault(of: &OtherFault, scene: &Scene<'_>) -> Option<OtherFaultJson> {
+    let first = scene.info(*of.waves.first()?)?;
+    Some(OtherFaultJson {
+        waves: runs(&of.waves, scene),
+        stop: first.stop.unwrap_or_default(),
+        agent: first.agent,
+        dispatch: first.dispatch,
+    })
 }
 
 fn cause(of: &Cause, scene: &Scene<'_>) -> CauseJson {
@@ -262,6 +273,7 @@ fn group(of: &GroupWait, scene: &Scene<'_>) -> GroupJson {
         coord: of.position,
         waiting: ids(&of.waiting, scene),
         missing: ids(&of.missing, scene),
+        signalled: ids(&of.signalled, scene),
         ended: of.ended,
         not_captured: of.not_captured,
     }

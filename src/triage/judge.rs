@@ -27,6 +27,8 @@ const ADDRESS_ERROR: &str = "address_error";
 pub(super) enum Fit {
     /// An address is on a reported page.
     OnPage,
+    /// An address is on the page of a reported address, and not at it.
+    SamePage,
     /// An address is bad by itself: in no mapped memory, outside all apertures.
     Bad,
     /// An address is not captured, and the map may be incomplete.
@@ -99,7 +101,7 @@ impl<'a> Judge<'a> {
     pub(super) fn judge(&self, wave: WaveId, access: &Access, look: Look) -> Sighting {
         let is_aperture = self.is_aperture(wave);
         let mut has_bad = false;
-        let mut by_fit: [(LaneSet, Vec<AddressOf>); 3] = Default::default();
+        let mut by_fit: [(LaneSet, Vec<AddressOf>); 4] = Default::default();
         let mut evidence = Vec::new();
         let mut note = |new: Evidence| {
             if !evidence.contains(&new) {
@@ -110,8 +112,9 @@ impl<'a> Judge<'a> {
             let fit = self.fit(wave, *address, access, is_aperture, &mut note);
             let slot = match fit {
                 Fit::OnPage => 0,
-                Fit::Bad => 1,
-                Fit::NotCaptured => 2,
+                Fit::SamePage => 1,
+                Fit::Bad => 2,
+                Fit::NotCaptured => 3,
                 Fit::Unsure | Fit::Unknown | Fit::UnknownPrivate | Fit::Fine => continue,
             };
             has_bad = true;
@@ -121,10 +124,10 @@ impl<'a> Judge<'a> {
             }
         }
         let is_unknown = look.unknown.is_some();
-        let fits = [Fit::OnPage, Fit::Bad, Fit::NotCaptured].into_iter().zip(by_fit);
+        let fits = [Fit::OnPage, Fit::SamePage, Fit::Bad, Fit::NotCaptured].into_iter().zip(by_fit);
         // Bad addresses on another page do not explain a report.
         let mut fits = fits.filter(|(fit, (_, addresses))| {
-            !addresses.is_empty() && (*fit == Fit::OnPage || !self.has_page())
+            !addresses.is_empty() && (*fit <= Fit::SamePage || !self.has_page())
         });
         let (fit, lanes, addresses) = match fits.next() {
             Some((fit, (lanes, addresses))) => (fit, lanes, addresses),
@@ -141,14 +144,14 @@ impl<'a> Judge<'a> {
         };
         let keeps = |one: &Evidence| match one {
             Evidence::OnPage { .. } => fit == Fit::OnPage,
+            Evidence::SamePage { .. } => fit == Fit::SamePage,
             Evidence::NotCaptured => fit == Fit::NotCaptured,
             _ => fit <= Fit::Bad,
         };
         evidence.retain(keeps);
-        let is_fine = fit == Fit::Fine && !has_bad && !is_aperture;
         if fit == Fit::Fine && self.has_page() {
             evidence.push(Evidence::OffPage { page: self.only_page() });
-        } else if is_fine {
+        } else if fit == Fit::Fine {
             evidence.push(Evidence::NothingBad);
         }
         let is_contradicted = self.directions(access, &mut evidence);
@@ -160,7 +163,7 @@ impl<'a> Judge<'a> {
             GLOBAL => is_load,
             _ => self.session.exists(place(wave, *at)),
         };
-        let is_good = is_fine && look.addresses.iter().all(proves);
+        let is_good = fit == Fit::Fine && !has_bad && !is_aperture && look.addresses.iter().all(proves);
         Sighting { wave, fit, lanes, addresses, evidence, look, is_contradicted, is_good }
     }
 
@@ -189,12 +192,21 @@ impl<'a> Judge<'a> {
         if at.space != GLOBAL && (global < NULL_BYTES || self.session.exists(place(wave, at))) {
             return Fit::Fine;
         }
-        let on_page = self.pages.iter().find(|(page, _)| {
-            global <= page.start.saturating_add(page.bytes.saturating_sub(1)) && last >= page.start
-        });
-        if let Some((page, _)) = on_page {
-            note(Evidence::OnPage { page: page.start });
-        }
+        let overlaps =
+            |start: u64, bytes: u64| global <= start.saturating_add(bytes.saturating_sub(1)) && last >= start;
+        let on_page = self.pages.iter().find(|(page, _)| overlaps(page.start, page.bytes));
+        let same_page =
+            || self.pages.iter().find(|(page, _)| overlaps(page.start & !(PAGE - 1), page.bytes.max(PAGE)));
+        let reported = match on_page {
+            Some((page, _)) => {
+                note(Evidence::OnPage { page: page.start });
+                Some(Fit::OnPage)
+            }
+            None => same_page().map(|(page, _)| {
+                note(Evidence::SamePage { address: page.start });
+                Fit::SamePage
+            }),
+        };
         let fit = if at.space != GLOBAL {
             Fit::Fine
         } else if is_hole(global) {
@@ -235,7 +247,7 @@ impl<'a> Judge<'a> {
                 (Some(true), Some(true)) => Fit::Fine,
             }
         };
-        if on_page.is_some() { Fit::OnPage } else { fit }
+        reported.unwrap_or(fit)
     }
 
     /// An address of LDS or of private memory without a place in global memory.

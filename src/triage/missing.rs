@@ -9,6 +9,11 @@ use crate::notation::{counted, plural};
 pub enum MissingData {
     /// No report names a page: several accesses remain.
     Page,
+    /// The access to a reported page: no known address of the capture is on it.
+    Access {
+        /// First byte of the page.
+        page: u64,
+    },
     /// No tool can decode the code.
     Instructions(String),
     /// The reason of a halt without one in the wave's registers.
@@ -41,6 +46,11 @@ pub enum MissingData {
     },
     /// The code at the PCs of waves: their states in a hang.
     WaveCode {
+        /// Number of waves.
+        waves: usize,
+    },
+    /// The dispatch of waves that spin: further waves of it may run.
+    Dispatch {
         /// Number of waves.
         waves: usize,
     },
@@ -88,6 +98,7 @@ macro_rules! names {
 
 names! {
     Self::Page => "page",
+    Self::Access { .. } => "access",
     Self::Instructions(_) => "instructions",
     Self::StopReason => "stop_reason",
     Self::Code(_) => "code",
@@ -100,6 +111,7 @@ names! {
     Self::Limit(_) => "limit",
     Self::WavePcs { .. } => "wave_pcs",
     Self::WaveCode { .. } => "wave_code",
+    Self::Dispatch { .. } => "dispatch",
     Self::BarrierStatus { .. } => "barrier_status",
 }
 
@@ -109,7 +121,12 @@ impl Display for MissingData {
             Self::Page => f.write_str(
                 "no page of the fault: add the program's output with --log FILE or --fault-address ADDRESS",
             ),
-            Self::Instructions(value) => write!(f, "instructions ({value}): install llvm-objdump of LLVM 22"),
+            Self::Access { page } => write!(
+                f,
+                "the access to the reported page {page:#x}: its wave may have ended or lack in the capture, or \
+                 the report may be of another run"
+            ),
+            Self::Instructions(value) => write!(f, "instructions: {value}"),
             Self::StopReason => f.write_str(
                 "the reason of the halt: add the program's output or a kernel log with --log FILE",
             ),
@@ -146,6 +163,10 @@ impl Display for MissingData {
             Self::WaveCode { waves } => {
                 let waves = counted(*waves, "wave");
                 write!(f, "the code at the PC of {waves}: add its code object with --code-object FILE")
+            }
+            Self::Dispatch { waves } => {
+                let of = plural(*waves, "wave that spins", "waves that spin");
+                write!(f, "the dispatch of {waves} {of}: waves that are not captured may run")
             }
             Self::BarrierStatus { bit, waves } => {
                 write!(f, "{bit} of {} at the barrier: a deadlock is not proven", counted(*waves, "wave"))

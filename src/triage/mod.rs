@@ -81,6 +81,15 @@ pub struct Stops {
     pub pcs: Vec<(Pc, usize)>,
     /// The wave that the page describes.
     pub chosen: Option<WaveId>,
+    /// Faults of waves beside that of the chosen one: another stop reason, GPU or dispatch.
+    pub others: Vec<OtherFault>,
+}
+
+/// Waves that stopped for another fault than the described one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OtherFault {
+    /// The waves of one stop reason, GPU and dispatch, at least one.
+    pub waves: Vec<WaveId>,
 }
 
 /// A place in the source.

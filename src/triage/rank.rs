@@ -19,18 +19,31 @@ impl Sighting {
     fn key(&self, candidate: &Candidate) -> impl Ord + use<> {
         let distance = self.look.way.distance;
         // Not executed, if the PC is right; in a loop its last execution may have had the same address.
-        let is_at_pc = distance == 0 && !(candidate.is_in_loop && self.fit == Fit::OnPage);
+        let is_at_pc = distance == 0 && !(candidate.is_in_loop && self.fit <= Fit::SamePage);
         let is_uncertain = candidate.has_other_path || self.look.exec_changed.is_some();
         // A wait shortly before the PC excludes nothing.
         let completed = self.look.way.completed.is_some_and(|wait| wait > SLACK);
         // The first access to a bad address faults, so the earliest one counts. Without a bad address the nearest does.
         let (waits, order) = match self.fit {
-            Fit::OnPage | Fit::Bad => (false, usize::MAX - distance),
+            Fit::OnPage | Fit::SamePage | Fit::Bad => (false, usize::MAX - distance),
             _ => (completed, distance),
         };
         let is_uncertain = is_uncertain && self.fit <= Fit::Bad;
         let is_off_page = self.evidence.iter().any(|one| matches!(one, Evidence::OffPage { .. }));
-        (is_off_page, is_at_pc, self.is_contradicted, self.fit, waits, is_uncertain, order)
+        // A known bad address precedes unknown ones also at the PC.
+        let class = match (is_at_pc, self.is_contradicted) {
+            (false, false) if self.fit <= Fit::NotCaptured => 0,
+            (true, false) if self.fit <= Fit::Bad => 1,
+            (false, false) => 2,
+            (false, true) => 3,
+            (true, _) => 4,
+        };
+        (is_off_page, class, self.is_contradicted, self.fit, waits, is_uncertain, order)
+    }
+
+    /// Whether it may have an address on a reported page, or a bad one.
+    fn can_fit(&self) -> bool {
+        self.fit < Fit::Fine || self.look.is_recovered
     }
 }
 
@@ -46,7 +59,35 @@ pub(super) struct Sighted<'w> {
 
 impl Sighted<'_> {
     fn is_on_page(&self) -> bool {
-        self.sightings.iter().any(|sighting| sighting.fit == Fit::OnPage)
+        self.sightings.iter().any(|sighting| sighting.fit <= Fit::SamePage)
+    }
+
+    /// Whether it may be the cause of a reported fault.
+    pub(super) fn can_fit(&self) -> bool {
+        self.sightings.iter().any(Sighting::can_fit)
+    }
+
+    /// The reported addresses whose page has an address of it.
+    pub(super) fn pages(&self) -> impl Iterator<Item = u64> {
+        let evidence = self.sightings.iter().flat_map(|sighting| &sighting.evidence);
+        evidence.filter_map(|one| match one {
+            Evidence::OnPage { page } => Some(*page),
+            Evidence::SamePage { address } => Some(*address),
+            _ => None,
+        })
+    }
+
+    /// Sorts its sightings, the best first.
+    fn sort(&mut self) {
+        let candidate = self.candidate;
+        self.sightings.sort_by_cached_key(|sighting| {
+            (sighting.key(candidate), std::cmp::Reverse(sighting.lanes.count()), sighting.wave)
+        });
+    }
+
+    /// The order of accesses, the best first; their sightings are sorted.
+    fn key(&self) -> impl Ord + use<> {
+        (self.best().map(|best| best.key(self.candidate)), std::cmp::Reverse(self.waves))
     }
 
     fn best(&self) -> Option<&Sighting> {
@@ -68,20 +109,22 @@ pub(super) struct Ranked {
     pub(super) further_unknown: usize,
 }
 
+/// The index of the first one of the best accesses. Their sightings are sorted.
+pub(super) fn leader<'a, 'w: 'a>(all: impl Iterator<Item = &'a mut Sighted<'w>>) -> Option<usize> {
+    let known = all.enumerate().filter(|(_, one)| !one.sightings.is_empty());
+    let keyed = known.map(|(index, one)| {
+        one.sort();
+        (one.key(), index)
+    });
+    keyed.min().map(|(_, index)| index)
+}
+
 /// Ranks accesses, and merges those of the same instruction.
 pub(super) fn rank(all: Vec<Sighted<'_>>, judge_has_page: bool, is_whole: bool) -> Ranked {
     let mut all = all;
     all.retain(|one| !one.sightings.is_empty());
-    for one in &mut all {
-        let candidate = one.candidate;
-        one.sightings.sort_by_cached_key(|sighting| {
-            (sighting.key(candidate), std::cmp::Reverse(sighting.lanes.count()), sighting.wave)
-        });
-    }
-    all.sort_by_cached_key(|one| {
-        let best = one.best();
-        (best.map(|best| best.key(one.candidate)), std::cmp::Reverse(one.waves))
-    });
+    all.iter_mut().for_each(Sighted::sort);
+    all.sort_by_cached_key(Sighted::key);
     let mut suspects: Vec<Suspect> = Vec::new();
     let (mut further, mut further_unknown) = (BTreeSet::new(), 0);
     let certain = certain(&all, judge_has_page, is_whole);
@@ -132,8 +175,6 @@ fn certain(all: &[Sighted<'_>], has_page: bool, is_whole: bool) -> Confidence {
     let others = || all.iter().skip(1).filter(|one| one.address() != first.address());
     let best_of = |one: &Sighted<'_>| one.best().map(|best| (best.fit, best.is_contradicted));
     let rivals = others().filter(|one| best_of(one) == best_of(first)).count();
-    let is_doubtful = |of: &Sighting| of.fit < Fit::Fine || of.look.is_recovered;
-    let can_fit = |one: &Sighted<'_>| one.sightings.iter().any(is_doubtful);
     match best.fit {
         _ if best.is_contradicted || best.look.way.distance == 0 => Confidence::Possible,
         Fit::OnPage => {
@@ -146,7 +187,7 @@ fn certain(all: &[Sighted<'_>], has_page: bool, is_whole: bool) -> Confidence {
                 && !first.candidate.depends_on_path
                 && best.look.way.completed.is_none_or(|wait| wait <= SLACK);
             let is_closed = is_whole && all.iter().all(|one| one.walk.gaps.is_empty());
-            let is_only = !others().any(can_fit);
+            let is_only = !others().any(Sighted::can_fit);
             if is_sure && is_closed && is_only { Confidence::Exact } else { Confidence::Likely }
         }
         Fit::Bad if rivals == 0 => Confidence::Likely,
@@ -221,7 +262,10 @@ impl Sighted<'_> {
 }
 
 /// The accesses that the walks could not reach. Callees count if no suspect is on a reported page.
-pub(super) fn missing_code(walks: &[Paths], suspects: &[Suspect]) -> Vec<MissingData> {
+pub(super) fn missing_code<'w>(
+    walks: impl IntoIterator<Item = &'w Paths>,
+    suspects: &[Suspect],
+) -> Vec<MissingData> {
     let on_page = |one: &Evidence| matches!(one, Evidence::OnPage { .. });
     let has_match = suspects.first().is_some_and(|first| first.evidence.iter().any(on_page));
     let missing = |gap: &Gap| match gap {
@@ -231,7 +275,7 @@ pub(super) fn missing_code(walks: &[Paths], suspects: &[Suspect]) -> Vec<Missing
         Gap::Call(at) if !has_match => Some(MissingData::Callee(*at)),
         Gap::Distance | Gap::Call(_) | Gap::Jump(_) => None,
     };
-    let gaps: BTreeSet<Gap> = walks.iter().flat_map(|walk| walk.gaps.iter().copied()).collect();
+    let gaps: BTreeSet<Gap> = walks.into_iter().flat_map(|walk| walk.gaps.iter().copied()).collect();
     gaps.iter().filter_map(missing).collect()
 }
 

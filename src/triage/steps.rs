@@ -36,6 +36,13 @@ pub enum Step {
         /// Number of instructions before and behind the PC.
         around: usize,
     },
+    /// The cause of a wave with another fault.
+    Wave {
+        /// The wave.
+        wave: WaveId,
+        /// The dump's id of the wave.
+        id: u32,
+    },
     /// The states of all waves in a hang.
     Hang,
     /// Waves by call stack.
@@ -75,6 +82,9 @@ pub(super) fn steps(triage: &Triage, scene: &Scene<'_>) -> Vec<Step> {
                 }
             }
         }
+    }
+    if let Some(wave) = triage.waves.others.first().and_then(|other| other.waves.first().copied()) {
+        steps.push(Step::Wave { wave, id: scene.id(wave) });
     }
     if triage.missing.contains(&MissingData::Page) {
         steps.push(Step::Log);

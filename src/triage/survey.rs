@@ -5,10 +5,10 @@ pub(super) mod tests;
 
 use std::collections::HashMap;
 
-use super::Stops;
 use super::causes::StopKind;
 use super::listings::CodeAt;
 use super::registers::WaveRegisters;
+use super::{OtherFault, Stops};
 use crate::isa::{ReadRegister as _, RegisterFile};
 use crate::session::{Inspect, WaveInfo};
 use crate::units::{LaneId, Pc, WaveId};
@@ -16,7 +16,7 @@ use crate::units::{LaneId, Pc, WaveId};
 /// Signals in gdb's numbering that are no fault: none, and a trap's.
 const NO_FAULT: [u8; 2] = [0, 5];
 
-/// Waves of one session, GPU, PC and kind of stop.
+/// Waves of one session, GPU, dispatch, PC and kind of stop.
 pub(super) struct Group<'a> {
     /// The session that serves them.
     pub(super) session: &'a dyn Inspect,
@@ -24,8 +24,12 @@ pub(super) struct Group<'a> {
     pub(super) pc: Option<Pc>,
     /// The dump's id of their GPU.
     pub(super) agent: u32,
+    /// The dispatch. `None`: unknown.
+    pub(super) dispatch: Option<u32>,
     /// The cause of the stop.
     pub(super) stop: Stop,
+    /// The first of the stop reasons. `None`: none, or unknown.
+    pub(super) kind: Option<StopKind>,
     /// The waves in the dump's order; at least one.
     pub(super) waves: Vec<WaveId>,
 }
@@ -65,13 +69,15 @@ impl<'a> Survey<'a> {
     /// Groups the waves of sessions, or one wave alone.
     pub(super) fn of(sessions: &[&'a dyn Inspect], only: Option<WaveId>) -> Self {
         let mut groups: Vec<Group<'a>> = Vec::new();
-        let mut known: HashMap<(usize, u32, Option<Pc>, Stop), usize> = HashMap::new();
+        let mut known: HashMap<_, usize> = HashMap::new();
         for (index, session) in sessions.iter().copied().enumerate() {
             for wave in session.waves().iter().copied().filter(|wave| only.is_none_or(|only| only == *wave)) {
                 let Ok(info) = session.wave(wave) else { continue };
                 let stop = Stop::of(info.stop.as_deref(), info.signal);
-                let place = known.entry((index, info.agent, info.pc, stop)).or_insert_with(|| {
-                    groups.push(Group { session, pc: info.pc, agent: info.agent, stop, waves: Vec::new() });
+                let kind = info.stop.as_deref().and_then(|reasons| StopKind::of(reasons).first().copied());
+                let WaveInfo { pc, agent, dispatch, .. } = info;
+                let place = known.entry((index, agent, dispatch, pc, stop, kind)).or_insert_with(|| {
+                    groups.push(Group { session, pc, agent, dispatch, stop, kind, waves: Vec::new() });
                     groups.len() - 1
                 });
                 if let Some(group) = groups.get_mut(*place) {
@@ -90,6 +96,22 @@ impl<'a> Survey<'a> {
             self.groups.iter().filter(|group| Some(group.stop) == stop).collect();
         groups.sort_by_key(|group| std::cmp::Reverse(group.waves.len()));
         groups
+    }
+
+    /// The waves that stopped for another fault than that of a wave: another reason, GPU or dispatch.
+    pub(super) fn others(&self, described: WaveId) -> Vec<OtherFault> {
+        let faulted = || self.groups.iter().filter(|group| group.stop <= Stop::Halted);
+        let Some(own) = faulted().find(|group| group.waves.contains(&described)) else { return Vec::new() };
+        let mut others: Vec<OtherFault> = Vec::new();
+        let mut known = HashMap::new();
+        for group in faulted().filter(|group| group.fault() != own.fault()) {
+            let index = *known.entry(group.fault()).or_insert(others.len());
+            match others.get_mut(index) {
+                Some(other) => other.waves.extend(&group.waves),
+                None => others.push(OtherFault { waves: group.waves.clone() }),
+            }
+        }
+        others
     }
 
     /// Number of waves by cause, and the PCs of the faulted ones.
@@ -115,7 +137,8 @@ impl<'a> Survey<'a> {
         let bystanders = if faulted > 0 { count(&[Stop::Running]) } else { 0 };
         let chosen = self.stopped().first().and_then(|group| group.waves.first().copied());
         let asked = self.groups.iter().map(|group| group.waves.len()).sum();
-        Stops { faulted, bystanders, unknown: count(&[Stop::Unknown]), asked, pcs, chosen }
+        let others = Vec::new();
+        Stops { faulted, bystanders, unknown: count(&[Stop::Unknown]), asked, pcs, chosen, others }
     }
 }
 
@@ -132,6 +155,11 @@ impl Stop {
 }
 
 impl<'a> Group<'a> {
+    /// The fault that stopped its waves: equal for waves of one cause, GPU and dispatch.
+    pub(super) fn fault(&self) -> (Stop, Option<StopKind>, u32, Option<u32>) {
+        (self.stop, self.kind, self.agent, self.dispatch)
+    }
+
     /// The address in the registers of the return address (AMDGPUUsage, "Calling Convention": SGPRs 30 and 31).
     pub(super) fn return_address(&self) -> Option<u64> {
         let registers = WaveRegisters::new(self.session, self.waves.first().copied()?);

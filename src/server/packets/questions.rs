@@ -79,6 +79,7 @@ impl Numbering for State {
             Step::Locals { wave, lane: None, .. } => about(wave, "locals"),
             Step::Registers { wave, .. } => about(wave, "registers scalar"),
             Step::Instructions { wave, around, .. } => about(wave, &format!("disassemble around {around}")),
+            Step::Wave { wave, .. } => about(wave, "triage"),
             Step::Hang => Some("monitor triage hang".to_owned()),
             Step::Groups => Some("monitor groups".to_owned()),
             Step::Info | Step::Log | Step::Debugger => None,

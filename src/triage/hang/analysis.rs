@@ -35,9 +35,10 @@ type PlaceKey = (usize, u32, Option<Pc>);
 
 /// Finds the state of each wave, the waits of work-groups, and proofs of a deadlock.
 ///
-/// `missing`: data whose absence leaves states or proofs unknown.
+/// `only`: the states of that wave alone are of interest. `missing`: data whose absence leaves states or proofs unknown.
 pub(in crate::triage) fn hang(
     sessions: &[&dyn Inspect],
+    only: Option<WaveId>,
     code: &mut Listings,
     missing: &mut Vec<MissingData>,
 ) -> Hang {
@@ -121,7 +122,9 @@ pub(in crate::triage) fn hang(
             let Some(member) = members.get(wave) else { continue };
             let next = dispatches.len();
             let order = *dispatches.entry(member.dispatch).or_insert(next);
-            states.entry((order, member.state)).or_insert((member.dispatch, 0)).1 += 1;
+            if only.is_none_or(|only| only == *wave) {
+                states.entry((order, member.state)).or_insert((member.dispatch, 0)).1 += 1;
+            }
             let (live, waiting) = stuck.entry(order).or_default();
             *live += usize::from(member.state != WaveState::Ended);
             *waiting += usize::from(member.is_stuck);
@@ -131,14 +134,26 @@ pub(in crate::triage) fn hang(
         states.into_iter().map(|((_, state), (dispatch, count))| (dispatch, state, count)).collect();
     found.is_cut |= search.is_cut;
     found.is_deadlock = proof.is_deadlock;
-    found.is_hang = found.is_deadlock || stuck.values().any(|(live, waiting)| *live > 0 && live == waiting);
+    // Other waves of an unknown dispatch may not be captured, and may run.
+    let unknown = dispatches.get(&None);
+    let is_lone = |order: &usize, live: usize| Some(order) == unknown && live == 1;
+    let is_stuck = |(order, (live, waiting)): (&usize, &(usize, usize))| {
+        *live > 0 && live == waiting && !is_lone(order, *live)
+    };
+    found.is_hang = found.is_deadlock || stuck.iter().any(is_stuck);
     found.proof = proof.sentences;
+    if let Some(waves @ 1..) = unknown.and_then(|order| stuck.get(order)).map(|(_, waiting)| *waiting) {
+        missing.push(MissingData::Dispatch { waves });
+    }
     if without_pc > 0 {
         missing.push(MissingData::WavePcs { waves: without_pc });
     }
     if without_code > 0 {
         let error = errors.into_iter().next();
         missing.push(error.map_or(MissingData::WaveCode { waves: without_code }, MissingData::Instructions));
+    }
+    if let Some(only) = only {
+        found.keep(only);
     }
     missing.extend(proof.lacks.into_iter().map(|(bit, waves)| MissingData::BarrierStatus { bit, waves }));
     found

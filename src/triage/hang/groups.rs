@@ -52,10 +52,11 @@ pub(super) fn waits(
         group.waves.iter().filter(is_kept).copied().collect()
     };
     let waiting = of(&|member| member.state == WaveState::AtBarrier);
-    let missing = of(&|member| {
-        let is_live = !matches!(member.state, WaveState::AtBarrier | WaveState::Ended | WaveState::Unknown);
-        is_live && member.has_signalled != Some(true)
-    });
+    let is_elsewhere = |member: &Member| {
+        !matches!(member.state, WaveState::AtBarrier | WaveState::Ended | WaveState::Unknown)
+    };
+    let missing = of(&|member| is_elsewhere(member) && member.has_signalled != Some(true));
+    let signalled = of(&|member| is_elsewhere(member) && member.has_signalled == Some(true));
     let at_end = of(&|member| member.state == WaveState::Ended).len();
     if waiting.is_empty() {
         return None;
@@ -93,7 +94,8 @@ pub(super) fn waits(
             member.is_stuck = true;
         }
     }
-    Some(GroupWait { workgroup: group.id, position: group.position, waiting, missing, ended, not_captured })
+    let (workgroup, position) = (group.id, group.position);
+    Some(GroupWait { workgroup, position, waiting, missing, signalled, ended, not_captured })
 }
 
 impl Proof {

@@ -91,10 +91,27 @@ pub struct GroupWait {
     pub waiting: Vec<WaveId>,
     /// Live waves that have not arrived.
     pub missing: Vec<WaveId>,
+    /// Live waves that signalled the barrier and do not wait at it.
+    pub signalled: Vec<WaveId>,
     /// Number of waves that ended; `None`: unknown.
     pub ended: Option<u32>,
     /// Number of waves that are neither captured nor known to have ended; `None`: unknown.
     pub not_captured: Option<u32>,
+}
+
+impl Hang {
+    /// Keeps the state of one wave, and the waits of its work-group.
+    pub(super) fn keep(&mut self, wave: WaveId) {
+        let of =
+            |group: &GroupWait| [&group.waiting, &group.missing, &group.signalled].map(Clone::clone).concat();
+        self.groups.retain(|group| of(group).contains(&wave));
+        self.waves.retain(|wait| wait.wave == wave);
+        let states: Vec<WaveState> = self.waves.iter().map(|wait| wait.state).collect();
+        if !states.iter().any(|state| matches!(state, WaveState::AtBarrier | WaveState::Spinning)) {
+            (self.is_hang, self.is_deadlock) = (false, false);
+            self.proof.clear();
+        }
+    }
 }
 
 /// The state of a wave, with its evidence.

@@ -424,6 +424,22 @@ pub struct StopsJson {
     pub pcs: Vec<PcCount>,
     /// Id of the wave that the text describes.
     pub chosen: Option<u32>,
+    /// Faults of waves beside that of the chosen one: another stop reason, GPU or dispatch.
+    pub others: Vec<OtherFaultJson>,
+}
+
+/// Waves that stopped for another fault than the described one.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OtherFaultJson {
+    /// Their ids: runs of first and last.
+    pub waves: Vec<Run>,
+    /// Names of the stop reasons of the first one.
+    pub stop: Vec<String>,
+    /// Agent id of the dump.
+    pub agent: u32,
+    /// Dispatch id.
+    pub dispatch: Option<u32>,
 }
 
 /// Waves at a PC.
@@ -478,6 +494,8 @@ pub struct GroupJson {
     pub waiting: Vec<u32>,
     /// Ids of live waves that have not arrived.
     pub missing: Vec<u32>,
+    /// Ids of live waves that signalled the barrier and do not wait at it.
+    pub signalled: Vec<u32>,
     /// Number of waves that ended; null: unknown.
     pub ended: Option<u32>,
     /// Number of waves that are neither captured nor known to have ended; null: unknown.

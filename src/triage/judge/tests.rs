@@ -80,6 +80,24 @@ fn lanes_on_the_page_count() {
     assert_eq!(fit(&session, &faults, LOAD, on_page), (Fit::OnPage, LaneSet(0b11010)));
 }
 
+/// The report has an address: an access to other bytes of its page fits less.
+#[test]
+fn an_address_on_the_page_of_the_reported_one_fits() {
+    let session = session(true, &["memory_violation"]);
+    let at = FaultAddress { start: X + 0x1008, bytes: 1, is_inexact: false };
+    let faults = [Fault { kind: FaultKind::Page, address: Some(at), ..Fault::default() }];
+    let judge = Judge::new(&session, 1, &faults);
+    let judged = |address| judge.judge(WaveId(0), &access(LOAD), look(&[address]));
+    let beside = judged(X + 0x1000);
+    assert_eq!(
+        (beside.fit, beside.evidence),
+        (Fit::SamePage, vec![Evidence::SamePage { address: X + 0x1008 }, Evidence::Unmapped])
+    );
+    assert_eq!(judged(X + 0x1008).fit, Fit::OnPage);
+    assert_eq!(judged(X + 0x2000).fit, Fit::Fine);
+    assert!(Fit::OnPage < Fit::SamePage && Fit::SamePage < Fit::Bad);
+}
+
 /// A page is reported: a bad address elsewhere does not explain it.
 #[test]
 fn known_addresses_off_the_page_do_not_fit() {
@@ -122,6 +140,12 @@ fn address_errors_are_no_page_faults() {
         let fit = |text, address| fit(&session, &faults, text, look(&[address])).0;
         assert_eq!((fit(LOAD, FAR), fit(LOAD, 0), fit(LOAD, HOLE)), (Fit::Fine, Fit::Fine, Fit::Bad));
         assert_eq!((fit(ATOMIC, X + 2), fit(ATOMIC, X), fit(LOAD, X + 2)), (Fit::Bad, Fit::Fine, Fit::Fine));
+    }
+    // A mapped or unmapped address explains no address error: nothing blames the access.
+    let session_of_error = session(false, &["address_error"]);
+    for address in [X, FAR] {
+        let found = Judge::new(&session_of_error, 1, &[]).judge(WaveId(0), &access(LOAD), look(&[address]));
+        assert_eq!(found.evidence, [Evidence::NothingBad], "{address:#x}");
     }
     // Both reasons, or a page beside the aperture: either is possible.
     let both = session(true, &["address_error", "memory_violation"]);

@@ -35,7 +35,10 @@ fn others(others: &[Suspect], triage: &Triage, scene: &Scene<'_>) -> Vec<String>
     let are_unknown = count > 1 && unknown == count;
     let mut lines: Vec<String> =
         others.iter().take(MAX_OTHERS).map(|other| line(other, are_unknown, scene)).collect();
-    let all = are_unknown.then(|| format!("all {count} addresses are unknown"));
+    let all = are_unknown.then(|| match count {
+        2 => "both addresses are unknown".to_owned(),
+        count => format!("all {count} addresses are unknown"),
+    });
     let unlisted = unknown.saturating_sub(others.iter().take(MAX_OTHERS).filter(is_unknown).count());
     let unshown = count.checked_sub(MAX_OTHERS);
     let some = |more: String| match unlisted {

@@ -11,8 +11,6 @@ use crate::units::WaveId;
 
 /// Maximum number of dispatches, work-groups and loops in text.
 const MAX_ROWS: usize = 6;
-/// Maximum number of waves in a list of a row.
-const MAX_WAVES: usize = 16;
 /// Maximum number of sentences of a proof.
 const MAX_PROOF: usize = 4;
 
@@ -50,7 +48,7 @@ pub(super) fn headline(hang: Option<&Hang>, scene: &Scene<'_>) -> String {
                 "{subject} in {kernel}: {} of {} {wait} at a barrier that {} {have} not reached ({certainty})",
                 counted(waiting, "wave"),
                 name(group),
-                waves(&group.missing, scene)
+                words::waves(&group.missing, scene)
             )
         }
         None => format!("{subject} in {kernel}: {} ({certainty})", totals(Some(hang), scene)),
@@ -124,26 +122,25 @@ fn name(group: &GroupWait) -> String {
     }
 }
 
-/// `wave 4`, `waves 1-3, 7`
-fn waves(of: &[WaveId], scene: &Scene<'_>) -> String {
-    let mut ids: Vec<u32> = of.iter().take(MAX_WAVES).map(|wave| scene.id(*wave)).collect();
-    ids.sort_unstable();
-    let more = words::more(of.len(), MAX_WAVES).map_or_else(String::new, |more| format!(" {more}"));
-    format!("{} {}{more}", plural(of.len(), "wave", "waves"), list(ids))
-}
-
 /// The waiting waves of a work-group, and the missing ones with their places.
 fn group(of: &GroupWait, hang: &Hang, scene: &Scene<'_>) -> String {
     let wait = plural(of.waiting.len(), "waits", "wait");
-    let mut text = format!("{}: {} {wait}", name(of), waves(&of.waiting, scene));
+    let mut text = format!("{}: {} {wait}", name(of), words::waves(&of.waiting, scene));
     match of.missing.as_slice() {
         [] => text += ", and no captured wave is missing",
         missing => {
-            text += &format!("; missing: {}", waves(missing, scene));
+            text += &format!("; missing: {}", words::waves(missing, scene));
             let first = missing.first().and_then(|wave| hang.waves.iter().find(|of| of.wave == *wave));
             if let Some(place) = first.and_then(place) {
                 text += &format!(" at {place}");
             }
+        }
+    }
+    if let Some(first) = of.signalled.first() {
+        text += &format!("; {} signalled it", words::waves(&of.signalled, scene));
+        let first = hang.waves.iter().find(|of| of.wave == *first);
+        if let Some((state, place)) = first.and_then(|first| Some((first.state, place(first)?))) {
+            text += &format!(" and {} at {place}", self::state(state, of.signalled.len()));
         }
     }
     for (count, what) in [(of.ended, "ended"), (of.not_captured, "not captured")] {
@@ -198,7 +195,7 @@ fn polling(members: &[&WaveWait], scene: &Scene<'_>) -> String {
         (true, true) => format!(" {verb} memory at unknown addresses"),
         (true, false) => format!(" {verb} {}", polls.join(", ")),
     };
-    format!("{}{at}{polls}", waves(&ids, scene))
+    format!("{}{at}{polls}", words::waves(&ids, scene))
 }
 
 fn poll(of: &PolledValue) -> String {

@@ -8,7 +8,7 @@ use crate::capture::{Fault, PAGE};
 use crate::notation::{counted, plural};
 use crate::report::fault;
 use crate::triage::scene::{Scene, short};
-use crate::triage::{Cause, Confidence, Evidence, IndexRule, Suspect, Term, Triage};
+use crate::triage::{Cause, Confidence, Evidence, IndexRule, MissingData, Suspect, Term, Triage};
 use crate::units::LaneSet;
 
 /// Subject of a sentence without a known kernel.
@@ -18,18 +18,19 @@ const NO_KERNEL: &str = "an unknown kernel";
 #[must_use]
 pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
     match (&triage.cause, triage.suspects.first()) {
-        (Some(Cause::Memory), Some(suspect)) if triage.suspects.iter().all(Suspect::is_good) => {
+        (Some(Cause::Memory), Some(suspect)) if suspect.is_good() => {
             if let Some(page) = off_page(suspect) {
                 return format!("{}: no examined access leads to {page}", of_fault(triage, scene));
             }
-            let count = triage.suspects.len() + triage.further;
-            let accesses = plural(count, "access", "accesses");
-            format!(
-                "{}, by an unknown access: no bad address in {count} {accesses} before the PC",
-                of_fault(triage, scene)
-            )
+            let candidates = match triage.suspects.len() + triage.further {
+                1 => "1 access, whose address is not known to be bad".to_owned(),
+                count => format!("{count} accesses, none of whose addresses is known to be bad"),
+            };
+            format!("{}; candidates: {candidates}", of_fault(triage, scene))
         }
-        (Some(Cause::Memory), Some(suspect)) => of_suspect(suspect, triage, scene),
+        (Some(Cause::Memory), Some(suspect)) => {
+            of_suspect(suspect, triage, scene) + &unexplained(triage).unwrap_or_default()
+        }
         (Some(Cause::Memory), None) => format!("{}, by an unknown access", of_fault(triage, scene)),
         // No cause, and yet a fault.
         (None, _) if triage.waves.faulted > 0 => of_fault(triage, scene),
@@ -53,6 +54,19 @@ fn off_page(suspect: &Suspect) -> Option<String> {
     })
 }
 
+/// `; no examined access leads to the reported page 0x0`: further pages than that of the access.
+fn unexplained(triage: &Triage) -> Option<String> {
+    let pages = triage.missing.iter().filter_map(|one| match one {
+        MissingData::Access { page } => Some(*page),
+        _ => None,
+    });
+    let pages: Vec<u64> = pages.collect();
+    let more = pages.len().checked_sub(1)?;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let pages = plural(pages.len(), "page", "pages").to_owned() + &format!(" {:#x}{more}", pages.first()?);
+    Some(format!("; no examined access leads to the reported {pages}"))
+}
+
 /// The source line below the sentence, with its number.
 pub(super) fn source_line(triage: &Triage, scene: &Scene<'_>) -> Option<String> {
     let of_stop = || triage.waves.chosen.filter(|_| triage.waves.faulted > 0).map(|wave| scene.place(wave));
@@ -69,8 +83,7 @@ pub(super) fn source_line(triage: &Triage, scene: &Scene<'_>) -> Option<String> 
 /// `saxpy reads x[1024], the first byte past x: lane 24 of wave 1, saxpy.hip:54 (likely)`
 fn of_suspect(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
     let kernel = scene.kernel(suspect.wave).unwrap_or_else(|| NO_KERNEL.to_owned());
-    let mut text =
-        format!("{kernel} {} {}", words::verb(suspect.access.direction), object(suspect, triage, scene));
+    let mut text = format!("{kernel} {} {}", words::verb(suspect), object(suspect, triage, scene));
     if let Some(pattern) = words::patterns(&suspect.patterns).first() {
         text += &format!(", {pattern}");
     }
@@ -87,7 +100,8 @@ fn of_suspect(suspect: &Suspect, triage: &Triage, scene: &Scene<'_>) -> String {
     }
     let others = triage.suspects.len() - 1 + triage.further;
     match (suspect.confidence, others) {
-        (Confidence::Possible, 1..) => text += &format!(" (possible, one of {} accesses)", others + 1),
+        (Confidence::Possible, 0) => text += " (possible, the only examined access)",
+        (Confidence::Possible, _) => text += &format!(" (possible, one of {} accesses)", others + 1),
         (confidence, _) => text += &format!(" ({})", words::certainty(confidence)),
     }
     text

@@ -16,6 +16,7 @@ use super::steps::{Step, steps};
 use super::{Cause, Triage};
 use crate::notation::{counted, plural};
 use crate::report::{self, Style, fault};
+use crate::session::WaveInfo;
 use headline::headline;
 use layout::whole;
 pub use layout::{Page, Row};
@@ -25,6 +26,8 @@ pub(crate) use layout::{plain, wrapped};
 const MAX_FRAMES: usize = 6;
 /// Maximum number of PCs of faulted waves.
 const MAX_PCS: usize = 3;
+/// Maximum number of faults of other waves.
+const MAX_OTHERS: usize = 3;
 /// Maximum number of rows of missing data.
 const MAX_MISSING: usize = 4;
 /// Maximum number of reported faults.
@@ -61,6 +64,7 @@ pub fn page(triage: &Triage, scene: &Scene<'_>, command: &dyn Fn(&Step) -> Optio
     }
     reports(triage, &mut page);
     stops(triage, &mut page);
+    other_faults(triage, scene, &mut page);
     if let Some(hang) = &triage.hang {
         hang::rows(hang, hang::has_totals(triage), scene, &mut page);
     }
@@ -108,6 +112,27 @@ fn stops(triage: &Triage, page: &mut Page) {
         text += &format!(", {} with an unknown stop reason", stops.unknown);
     }
     page.row("Waves", &text);
+}
+
+/// Faults of waves beside that of the chosen one.
+fn other_faults(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
+    let others = &triage.waves.others;
+    let chosen = triage.waves.chosen.and_then(|wave| scene.info(wave));
+    let each = others.iter().take(MAX_OTHERS).filter_map(|other| {
+        let info = scene.info(*other.waves.first()?)?;
+        let mut text = words::waves(&other.waves, scene);
+        let is_other = |differs: &dyn Fn(&WaveInfo) -> bool| chosen.as_ref().is_some_and(differs);
+        if is_other(&|chosen| chosen.agent != info.agent) {
+            text += &format!(" of agent {}", info.agent);
+        }
+        if let Some(dispatch) = info.dispatch.filter(|_| is_other(&|chosen| chosen.dispatch != info.dispatch))
+        {
+            text += &format!(" of dispatch {dispatch}");
+        }
+        let place = words::place(&scene.place(info.wave)).map_or_else(String::new, |at| format!(", {at}"));
+        Some(format!("{text}: {}{place}", info.cause))
+    });
+    page.list("Further", each.chain(words::more(others.len(), MAX_OTHERS)));
 }
 
 /// The stack of the chosen wave, below its name.

@@ -1,5 +1,8 @@
 //! Pages of hand-made analyses over the demo: 8 waves of saxpy in 4 work-groups; lanes 0-24 of wave 1 are active.
 
+mod blame;
+mod hangs;
+mod json;
 mod others;
 
 use std::path::Path;
@@ -11,12 +14,11 @@ use crate::capture::{Fault, FaultAccess, FaultAddress, FaultReason, FaultSource,
 use crate::import::{self, Options};
 use crate::isa;
 use crate::report::Style;
-use crate::report::schema::Document;
 use crate::session::{Dump, Inspect, Session};
 use crate::triage::{
-    AddressOf, Arithmetic, Assertion, Cause, Confidence, Evidence, Foreign, GroupWait, Hang, IndexRule,
-    MissingData, Neighbour, Pattern, PatternOf, PolledValue, QueueError, Scene, SourceAt, Step, Stops,
-    Suspect, Term, Triage, UnknownAddressCause, UnknownLanes, Variable, WaitPlace, WaveState, WaveWait, json,
+    AddressOf, Arithmetic, Assertion, Cause, Confidence, Evidence, Foreign, IndexRule, MissingData,
+    Neighbour, Pattern, PatternOf, QueueError, Scene, SourceAt, Step, Stops, Suspect, Term, Triage,
+    UnknownAddressCause, UnknownLanes, Variable,
 };
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
@@ -116,6 +118,7 @@ fn overrun() -> Triage {
             asked: 8,
             pcs: vec![(Pc(0x7f00_0010_2798), 1)],
             chosen: Some(WaveId(0)),
+            others: Vec::new(),
         },
         missing: vec![MissingData::Page],
         ..Triage::default()
@@ -201,39 +204,6 @@ fn a_report_lanes_without_addresses_and_other_suspects_have_rows() {
         assert!(page.lines().any(|own| own == line), "{line}\n\n{page}");
     }
     assert!(!page.contains("Missing"), "{page}");
-}
-
-/// The nearest access before the PC is no cause by its distance alone.
-#[test]
-fn accesses_without_a_bad_address_are_not_blamed() {
-    let mut triage = overrun();
-    let first = &mut triage.suspects[0];
-    (first.confidence, first.evidence) = (Confidence::Possible, vec![Evidence::NothingBad]);
-    triage.further = 2;
-    let page = page(&triage);
-    let sentence = "saxpy: memory violation (page fault) in wave 1 at saxpy.hip:54, by an unknown access: no bad \
-                    address in 3 accesses before the PC";
-    assert_eq!(page.split("\n\n").next().unwrap().replace('\n', " "), sentence);
-    assert!(!page.contains('X') && page.contains("+ active: 0-24"), "{page}");
-}
-
-/// The report names a page, and no lane is on it: a bad address elsewhere is no cause.
-#[test]
-fn accesses_off_the_reported_page_are_not_blamed() {
-    let mut triage = overrun();
-    let first = &mut triage.suspects[0];
-    (first.confidence, first.evidence) =
-        (Confidence::Possible, vec![Evidence::OffPage { page: Some(0x0dea_d000) }]);
-    first.patterns = vec![PatternOf { pattern: Pattern::NonCanonical, lanes: LaneSet::one(LaneId(24)) }];
-    for (page_of, words) in [(Some(0x0dea_d000), "the reported page 0xdead000"), (None, "a reported page")] {
-        triage.suspects[0].evidence = vec![Evidence::OffPage { page: page_of }];
-        let page = page(&triage);
-        let fault = "saxpy: memory violation (page fault) in wave 1 at saxpy.hip:54";
-        let sentence = format!("{fault}: no examined access leads to {words}");
-        assert_eq!(page.split("\n\n").next().unwrap().replace('\n', " "), sentence);
-        assert!(page.contains("\nAccess    load of 4 bytes"), "{page}");
-        assert!(!page.contains('X') && page.contains("+ active: 0-24"), "{page}");
-    }
 }
 
 #[test]
@@ -430,93 +400,6 @@ fn other_causes_have_their_sentence_and_evidence() {
     }
 }
 
-fn waiting(wave: u32, state: WaveState, lines: &[u64], polls: &[PolledValue]) -> WaveWait {
-    WaveWait {
-        wave: WaveId(wave),
-        state,
-        at: Arc::new(WaitPlace {
-            pc: Some(Pc(0x7f00_0010_2798)),
-            function: Some("spin".to_owned()),
-            file: Some("kernels/spin.hip".to_owned()),
-            lines: lines.to_vec(),
-            is_polling: !polls.is_empty(),
-        }),
-        polls: polls.to_vec(),
-    }
-}
-
-fn deadlock() -> Triage {
-    let poll = PolledValue {
-        address: 0x7f00_0020_0000,
-        is_lds: false,
-        bytes: 4,
-        value: Some(0),
-        compared: Some(0),
-        lanes: LaneSet(0xf),
-        name: Some("*flag".to_owned()),
-        is_inferred: false,
-    };
-    let hang = Hang {
-        groups: vec![GroupWait {
-            workgroup: 1,
-            position: Some([0, 0, 0]),
-            waiting: vec![WaveId(0), WaveId(1), WaveId(2)],
-            missing: vec![WaveId(3)],
-            ended: Some(0),
-            not_captured: Some(0),
-        }],
-        waves: vec![
-            waiting(0, WaveState::AtBarrier, &[20], &[]),
-            waiting(3, WaveState::Spinning, &[10, 11, 12], std::slice::from_ref(&poll)),
-            waiting(4, WaveState::Spinning, &[10, 11, 12], std::slice::from_ref(&poll)),
-        ],
-        counts: vec![
-            (Some(1), WaveState::AtBarrier, 3),
-            (Some(1), WaveState::Spinning, 2),
-            (Some(2), WaveState::Running, 3),
-        ],
-        is_hang: true,
-        is_deadlock: true,
-        proof: vec!["wave 4 polls a value that no live wave writes".to_owned()],
-        is_cut: false,
-    };
-    Triage { cause: Some(Cause::Hang), hang: Some(hang), ..Triage::default() }
-}
-
-#[test]
-fn a_hang_has_states_barriers_loops_and_the_proof() {
-    let expected = "\
-deadlock in saxpy: 3 waves of work-group (0,0,0) wait at a barrier that wave 4
-has not reached (proven)
-
-States    dispatch 1: 3 waves wait at a barrier, 2 spin in a loop
-          dispatch 2: 3 waves run
-Barriers  work-group (0,0,0): waves 1-3 wait; missing: wave 4 at spin.hip:10-12
-Loops     waves 4-5 at spin.hip:10-12 poll *flag = 0x0 at 0x7f0000200000 (lanes
-          0-3), compared with 0x0
-Because   wave 4 polls a value that no live wave writes
-Next      Groups
-          Debugger
-";
-    assert_eq!(page(&deadlock()), expected);
-    let mut open = deadlock();
-    let hang = open.hang.as_mut().unwrap();
-    hang.is_deadlock = false;
-    hang.groups.clear();
-    let text = page(&open);
-    let sentence = "hang in saxpy: 3 waves wait at a barrier, 2 spin in a loop, 3 run (likely)\n";
-    assert!(text.starts_with(sentence), "{text}");
-    assert!(text.contains("\nStates    dispatch 1: 3 waves wait"), "{text}");
-    // One dispatch: the sentence has the states.
-    open.hang.as_mut().unwrap().counts.truncate(2);
-    let text = page(&open);
-    assert!(
-        text.starts_with("hang in saxpy: 3 waves wait at a barrier, 2 spin in a loop (likely)\n"),
-        "{text}"
-    );
-    assert!(!text.contains("States"), "{text}");
-}
-
 #[test]
 fn without_a_fault_the_page_offers_the_states_of_all_waves() {
     let expected = "\
@@ -527,50 +410,6 @@ Next      Groups
           Debugger
 ";
     assert_eq!(page(&Triage::default()), expected);
-}
-
-/// The members of the schema in the issue's order, with their types.
-#[test]
-fn json_has_the_members_of_the_schema() {
-    let session = demo();
-    let sessions: [&dyn Inspect; 1] = [&session];
-    let mut triage = overrun();
-    triage.faults = vec![Fault {
-        address: Some(FaultAddress { start: 0x7f00_0020_1010, bytes: 1, is_inexact: false }),
-        access: Some(FaultAccess::Read),
-        source: FaultSource::User,
-        ..Fault::default()
-    }];
-    let document = Document::new(json::json(triage, &sessions));
-    let value = serde_json::to_value(document).unwrap();
-    let access = &value["accesses"][0];
-    let expected = serde_json::json!({
-        "schema": "lanescope.triage/1",
-        "wave": 1, "pc": "0x7f0000102798", "instruction": "0x7f0000102790", "access": "load", "size": 4,
-        "lanes": [24], "addresses": { "24": "0x7f0000201000" }, "confidence": "likely",
-        "reasons": ["the capture has no memory at the address", "no wait before the PC proves its completion"],
-        "function": "saxpy(int, float, float const*, float*)", "file": "kernels/saxpy.hip", "line": 54,
-        "expression": "x[i]", "variable": "x", "index": 1024,
-    });
-    assert_eq!(value["schema"], expected["schema"]);
-    for (member, expected) in expected.as_object().unwrap().iter().filter(|(name, _)| *name != "schema") {
-        assert_eq!(&access[member], expected, "{member}");
-    }
-    let fault = &value["fault"];
-    assert_eq!(fault["address"], "0x7f0000201010");
-    assert_eq!(fault["page"], "0x7f0000201000");
-    assert_eq!((&fault["access"], &fault["source"]), (&"read".into(), &"user".into()));
-    assert_eq!(value["hang"], serde_json::Value::Null);
-
-    let value = serde_json::to_value(json::json(deadlock(), &sessions)).unwrap();
-    let hang = &value["hang"];
-    assert_eq!(hang["groups"][0]["workgroup"], 1);
-    assert_eq!(hang["groups"][0]["waiting"], serde_json::json!([1, 2, 3]));
-    assert_eq!(hang["groups"][0]["missing"], serde_json::json!([4]));
-    let wave = &hang["waves"][1];
-    assert_eq!((&wave["wave"], &wave["state"]), (&4.into(), &"spinning".into()));
-    assert_eq!(wave["loop_lines"], serde_json::json!([10, 11, 12]));
-    assert_eq!(wave["polls"][0]["value"], "0x0");
 }
 
 /// The analysis may lack the cause of a fault: the page never denies the fault.

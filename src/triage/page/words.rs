@@ -1,9 +1,11 @@
 //! Words for accesses, patterns, faults and lists.
 
+use std::collections::HashSet;
+
 use crate::isa::Direction;
 use crate::notation::{counted, list, plural, ranges};
-use crate::triage::{AddressOf, Confidence, Neighbour, Pattern, PatternOf, SourceAt};
-use crate::units::{AddressSpace, LaneSet};
+use crate::triage::{AddressOf, Confidence, Neighbour, Pattern, PatternOf, Scene, SourceAt, Suspect};
+use crate::units::{AddressSpace, LaneSet, WaveId};
 
 /// `and 3 more`, if there are more items than the maximum.
 pub(super) fn more(count: usize, most: usize) -> Option<String> {
@@ -39,12 +41,26 @@ pub(super) fn place(at: &SourceAt) -> Option<String> {
     }
 }
 
-/// The verb of an access.
-pub(super) fn verb(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Load => "reads",
-        Direction::Store => "writes",
-        Direction::Atomic { .. } => "updates",
+/// Maximum number of waves in a list.
+const MAX_WAVES: usize = 16;
+
+/// `wave 4`, `waves 1-3, 7`
+pub(super) fn waves(of: &[WaveId], scene: &Scene<'_>) -> String {
+    let mut ids: Vec<u32> = of.iter().take(MAX_WAVES).map(|wave| scene.id(*wave)).collect();
+    ids.sort_unstable();
+    let more = more(of.len(), MAX_WAVES).map_or_else(String::new, |more| format!(" {more}"));
+    format!("{} {}{more}", plural(of.len(), "wave", "waves"), list(ids))
+}
+
+/// The verb of an access; the wave has not executed the instruction at its PC.
+pub(super) fn verb(of: &Suspect) -> &'static str {
+    match (of.access.direction, of.distance) {
+        (Direction::Load, 0) => "would read",
+        (Direction::Store, 0) => "would write",
+        (Direction::Atomic { .. }, 0) => "would update",
+        (Direction::Load, _) => "reads",
+        (Direction::Store, _) => "writes",
+        (Direction::Atomic { .. }, _) => "updates",
     }
 }
 
@@ -86,8 +102,9 @@ pub(super) fn addresses(
     if let ([first, .., last], Some(step)) = (all.as_slice(), step(&all).filter(|_| all.len() > 2)) {
         return Some(format!("{space}{first:#x}..{space}{last:#x} ({step:+})"));
     }
-    all.sort_unstable();
-    all.dedup();
+    // The order of the lanes is that of the rows below.
+    let mut known = HashSet::new();
+    all.retain(|address| known.insert(*address));
     let mut items: Vec<String> =
         all.iter().take(MAX_ADDRESSES).map(|address| format!("{space}{address:#x}")).collect();
     items.extend(

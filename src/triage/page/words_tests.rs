@@ -23,7 +23,8 @@ fn addresses_without_a_common_distance_are_a_list() {
     assert_eq!(words(&[0x1000]).as_deref(), Some("0x1000"));
     assert_eq!(words(&[0x1000, 0x1000, 0x1000]).as_deref(), Some("0x1000"));
     assert_eq!(words(&[0x1000, 0x1004]).as_deref(), Some("0x1000 and 0x1004"));
-    assert_eq!(words(&[0x9000, 0x1000, 0x5004]).as_deref(), Some("0x1000, 0x5004 and 1 more"));
+    assert_eq!(words(&[0x9000, 0x1000, 0x5004]).as_deref(), Some("0x9000, 0x1000 and 1 more"));
+    assert_eq!(words(&[0x9000, 0x1000, 0x9000]).as_deref(), Some("0x9000 and 0x1000"));
     assert_eq!(words(&[0x1000, 0x1004, 0x1008, 0x1010]).as_deref(), Some("0x1000, 0x1004 and 2 more"));
 }
 

@@ -9,7 +9,7 @@ use crate::triage::walk::tests::{code, walk};
 use crate::triage::{Confidence, Evidence};
 use crate::units::{LaneSet, WaveId};
 
-use Fit::{Bad, Fine, NotCaptured, OnPage, Unknown, UnknownPrivate};
+use Fit::{Bad, Fine, NotCaptured, OnPage, SamePage, Unknown, UnknownPrivate};
 
 type Change = fn(&mut Sighting);
 
@@ -76,6 +76,7 @@ fn better_fits_lead() {
     let text = text("s_nop 0");
     assert_eq!(order(&text, [OnPage, Bad, NotCaptured]), "v1 v2 v3");
     assert_eq!(order(&text, [Unknown, UnknownPrivate, Fine]), "v1 v2 v3");
+    assert_eq!(order(&text, [Bad, SamePage, OnPage]), "v3 v2 v1");
     assert_eq!(order(&text, [Fine, NotCaptured, Unknown]), "v2 v3 v1");
     // The stack of the wave follows other unknown addresses.
     assert_eq!(order(&text, [Unknown, Unknown, UnknownPrivate]), "v2 v1 v3");
@@ -189,6 +190,37 @@ fn accesses_off_the_page_are_last() {
     let found = rank(all.collect(), true, true).suspects;
     let names: Vec<&str> = found.iter().map(|one| &one.text["global_load_dword ".len()..][..2]).collect();
     assert_eq!(names, ["v2", "v1"]);
+}
+
+/// The instruction at the PC is not executed: it follows others with a known address, and leads unknown ones if its own
+/// is known to be bad.
+#[test]
+fn a_bad_address_at_the_pc_precedes_unknown_ones() {
+    let text = "global_load_dword v1, v[10:11], off
+        PC
+        global_load_dword v2, v[12:13], off
+        s_endpgm";
+    let order = |before, at_pc| order(text, [before, at_pc, Fine]);
+    for before in [Unknown, UnknownPrivate, Fit::Unsure, Fine] {
+        for at_pc in [OnPage, SamePage, Bad] {
+            assert_eq!(order(before, at_pc), "v2 v1", "{before:?} {at_pc:?}");
+        }
+        for at_pc in [NotCaptured, Unknown, Fine] {
+            assert_eq!(order(before, at_pc), "v1 v2", "{before:?} {at_pc:?}");
+        }
+    }
+    for before in [OnPage, SamePage, Bad, NotCaptured] {
+        assert_eq!(order(before, OnPage), "v1 v2", "{before:?}");
+    }
+}
+
+/// A known address on the page of the reported one leads unknown ones, and is no more than possible.
+#[test]
+fn an_address_beside_the_reported_one_is_possible() {
+    let of = |fits| ranked(&text("s_nop 0"), fits, true, |_| {});
+    let (names, certainty) = of([Unknown, SamePage, Unknown]);
+    assert_eq!((names.join(" "), certainty), ("v2 v3 v1".to_owned(), Confidence::Possible));
+    assert_eq!(of([Fine, SamePage, Fine]).1, Confidence::Possible);
 }
 
 #[test]

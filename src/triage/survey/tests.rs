@@ -88,3 +88,33 @@ fn bystanders_need_a_fault() {
     let only = Survey::of(&[&session as &dyn Inspect], Some(WaveId(1)));
     assert_eq!(only.groups.iter().map(|group| group.waves.len()).sum::<usize>(), 1);
 }
+
+/// Waves with another stop reason, GPU or dispatch stopped for another fault.
+#[test]
+fn faults_of_other_reasons_agents_and_dispatches_are_apart() {
+    let place: [(u32, u32, &[&str]); 7] = [
+        (1, 1, &["memory_violation"]),
+        (1, 1, &["address_error"]),
+        (1, 1, &["illegal_instruction"]),
+        (1, 2, &["memory_violation"]),
+        (2, 1, &["memory_violation"]),
+        (1, 1, &["debug_trap"]),
+        (1, 1, &["illegal_instruction"]),
+    ];
+    let mut session = MockInspect::new();
+    session.expect_waves().returning(move || (0..place.len() as u32).map(WaveId).collect());
+    session.expect_wave().returning(move |wave| {
+        let (agent, dispatch, stop) = place[wave.0 as usize];
+        let signal = if stop == ["debug_trap"] { 5 } else { 11 };
+        Ok(WaveInfo { agent, dispatch: Some(dispatch), ..info(wave, 0x10, Some(stop), signal) })
+    });
+    let survey = Survey::of(&[&session as &dyn Inspect], None);
+    let others = |wave| survey.others(WaveId(wave)).into_iter().map(|other| other.waves).collect::<Vec<_>>();
+    let [memory, illegal] = [vec![WaveId(0), WaveId(1)], vec![WaveId(2), WaveId(6)]];
+    assert_eq!(others(0), [illegal.clone(), vec![WaveId(3)], vec![WaveId(4)]]);
+    assert_eq!(others(6), [memory, vec![WaveId(3)], vec![WaveId(4)]]);
+    // A wave without a fault, and a dump without faults.
+    assert_eq!(others(5).len(), 0);
+    let only = Survey::of(&[&session as &dyn Inspect], Some(WaveId(0)));
+    assert!(only.others(WaveId(0)).is_empty());
+}

@@ -240,6 +240,7 @@ fn a_split_barrier_counts_signals() {
     assert_eq!(states(&hang), [AtBarrier, Running, Spinning]);
     let [group] = &hang.groups[..] else { panic!("{hang:?}") };
     assert_eq!((&group.waiting[..], &group.missing[..]), (&[WaveId(0)][..], &[WaveId(2)][..]));
+    assert_eq!(group.signalled, [WaveId(1)]);
     assert_eq!((group.ended, group.not_captured), (None, Some(1)));
     assert!(hang.is_deadlock);
     let proof = [
@@ -247,6 +248,8 @@ fn a_split_barrier_counts_signals() {
         "wave 1 waits at a barrier of work-group (0,0,0), which needs wave 3",
     ];
     assert_eq!(hang.proof, proof);
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("; wave 2 signalled it and runs at kernel;"), "{page}");
     assert!(page.contains("1 wave not captured"), "{page}");
     // All signals came: the barrier is complete, and nobody waits.
     let (found, _) = asked(&complete(BARRIER_COMPLETE), "endless");

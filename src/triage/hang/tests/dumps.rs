@@ -7,7 +7,8 @@ use crate::arch::Targets;
 use crate::import::{self, Options};
 use crate::session::{Dump, Inspect, Session};
 use crate::triage::hang::WaveState::{self, AtBarrier, Faulted, Halted, Running};
-use crate::triage::{Cause, Question, Triage, triage};
+use crate::triage::{Cause, MissingData, Question, Triage, triage};
+use crate::units::WaveId;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps").join(name)
@@ -76,4 +77,50 @@ fn waves_of_a_group_at_the_barrier() {
         assert!(matches!(wave.state, AtBarrier | Running | WaveState::WaitingMemory), "{wave:?}");
     }
     assert_eq!(hang.counts.iter().map(|(_, _, count)| count).sum::<usize>(), hang.waves.len());
+}
+
+/// By the source, wave 3 of lds-gfx1200-O2 signalled the barrier before it halted: nobody is missing, and the work-group
+/// names it.
+#[test]
+fn a_halted_wave_that_signalled_the_barrier_is_named() {
+    let dump = open(&fixture("lds-gfx1200-O2"));
+    let found = asked(&dump);
+    let session = Session::new(Arc::clone(&dump), None).unwrap();
+    let session: &dyn Inspect = &session;
+    let ids = |waves: &[WaveId]| waves.iter().map(|wave| session.wave(*wave).unwrap().id).collect::<Vec<_>>();
+    let [group] = &found.hang.unwrap().groups[..] else { panic!("one work-group waits") };
+    assert_eq!((ids(&group.waiting), ids(&group.missing), ids(&group.signalled)), (vec![4], vec![], vec![3]));
+}
+
+/// A question about one wave has its state and its work-group.
+#[test]
+fn a_wave_of_its_own_has_its_state_alone() {
+    let dump = open(&fixture("lds-gfx1200-O2"));
+    let session = Session::new(Arc::clone(&dump), None).unwrap();
+    let session: &dyn Inspect = &session;
+    let of = |id: u32| {
+        let wave =
+            session.waves().iter().copied().find(|wave| session.wave(*wave).unwrap().id == id).unwrap();
+        let question = Question { wave: Some(wave), wants_hang: true };
+        triage(&[session], &question).hang.unwrap()
+    };
+    let first = of(4);
+    assert_eq!((first.waves.len(), first.groups.len()), (1, 1));
+    assert_eq!(
+        first.counts.iter().map(|(_, state, count)| (*state, *count)).collect::<Vec<_>>(),
+        [(AtBarrier, 1)]
+    );
+    let other = of(1);
+    assert_eq!((other.waves.len(), other.groups.len(), other.counts.len()), (1, 0, 1));
+}
+
+/// umr prints one wave in a loop without an exit; its dispatch is unknown.
+#[test]
+fn a_loop_of_one_wave_of_an_unknown_dispatch_is_no_hang() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/logs/umr-hardware.txt");
+    let found = asked(&open(&path));
+    assert_eq!((found.cause.clone(), states(&found)), (None, vec![WaveState::Spinning]));
+    let hang = found.hang.unwrap();
+    assert!(!hang.is_hang && !hang.is_deadlock, "{hang:?}");
+    assert!(found.missing.contains(&MissingData::Dispatch { waves: 1 }), "{:?}", found.missing);
 }

@@ -28,7 +28,7 @@ fn others_have_their_addresses_or_that_these_are_unknown() {
     let line = |register: u8| format!("likely: flat_load_dword v{register}, v[0:1] {AT}\n");
     assert_eq!(row(unknown(1), 0, 0), format!("{},\naddress unknown\n", line(3).trim_end()));
     let two = line(3) + &line(4);
-    assert_eq!(row(unknown(2), 0, 0), format!("{two}all 2 addresses are unknown\n"));
+    assert_eq!(row(unknown(2), 0, 0), format!("{two}both addresses are unknown\n"));
     let three = format!("{two}{}", line(5));
     assert_eq!(row(unknown(3), 5, 5), format!("{three}and 5 more; all 8 addresses are unknown\n"));
     // Some have addresses.
