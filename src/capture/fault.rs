@@ -173,6 +173,22 @@ pub enum FaultSource {
     User,
 }
 
+impl FaultSource {
+    /// The reporter in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::DebugAgent => "the debug agent",
+            Self::Runtime => "ROCm's runtime",
+            Self::Offload => "LLVM's offload runtime",
+            Self::Hip => "HIP",
+            Self::KernelLog => "the kernel log",
+            Self::Dump => "the dump",
+            Self::User => "the user",
+        }
+    }
+}
+
 /// Names of the values of an enumeration in dumps and in JSON.
 macro_rules! names {
     ($($type:ident { $($value:ident $name:literal,)* })*) => {$(

@@ -32,12 +32,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::clean::clean_lines;
+use crate::import::ImportError;
 use crate::import::write::WriteError;
 use crate::questions::{QUESTIONS, Question, Subject};
+use crate::report::Style;
 use crate::slim::SlimError;
 
 use dump::{CaptureArgs, DumpArgs, WaveArgs};
@@ -45,11 +48,14 @@ use dump::{CaptureArgs, DumpArgs, WaveArgs};
 /// A command's failure: a sentence for the user.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// The forms of the command line.
+const USAGE: &str = "lanescope [OPTIONS] DUMP\n       lanescope [OPTIONS] [COMMAND]";
+
 /// Serve captured AMDGPU waves to gdb and lldb, or print what a dump holds. No GPU needed.
 ///
-/// Without a command the embedded demo is served on 127.0.0.1:1234.
+/// `lanescope DUMP` stands for `lanescope triage DUMP`. Without a command the embedded demo is served on 127.0.0.1:1234.
 #[derive(Debug, Parser)]
-#[command(name = "lanescope", version, max_term_width = 100)]
+#[command(name = "lanescope", version, max_term_width = 100, override_usage = USAGE)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -178,7 +184,12 @@ pub fn main() -> ExitCode {
         Ok(status) => status,
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(anstream::stderr(), "lanescope: {}", clean_lines(error.to_string()));
+            let mut text = format!("lanescope: {}", clean_lines(error.to_string()));
+            // A list of reports.
+            if error.is::<ImportError>() && text.contains('\n') {
+                text = Style::Plain.folded(&text);
+            }
+            let _ = writeln!(anstream::stderr(), "{text}");
             let is_input = error.is::<eval::EvalError>()
                 || error.is::<dialect::DraftError>()
                 || error.is::<diff::InputError>()
@@ -222,20 +233,52 @@ fn with_default_waves(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Parses the command line. `lanescope DUMP` stands for `lanescope triage DUMP`.
-fn parse(mut words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
-    let parsed = command().try_get_matches_from(&words);
-    let Err(error) = &parsed else { return parsed };
-    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else {
-        return parsed;
+/// Parses the command line. `lanescope DUMP` stands for `lanescope triage DUMP`, also with triage's options before DUMP.
+fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
+    let mut error = match command().try_get_matches_from(&words) {
+        Ok(matches) => return Ok(matches),
+        Err(error) => error,
     };
-    let is_path = unknown.contains(['/', '.']) || Path::new(unknown).exists();
-    match words.iter().position(|word| *word == **unknown).filter(|_| is_path) {
-        Some(at) => {
-            words.insert(at, "triage".into());
-            command().try_get_matches_from(words)
+    let is_empty = |kind| matches!(error.get(kind), Some(ContextValue::String(word)) if word.is_empty());
+    let has_values =
+        matches!(error.get(ContextKind::ValidValue), Some(ContextValue::Strings(of)) if !of.is_empty());
+    let is_unnamed =
+        error.kind() == ErrorKind::InvalidValue && is_empty(ContextKind::InvalidValue) && !has_values;
+    if is_unnamed || is_empty(ContextKind::InvalidSubcommand) {
+        let text = "a file or a value has an empty name (is a variable of the shell unset?)";
+        return Err(command().error(ErrorKind::InvalidValue, text));
+    }
+    let unknown = |kind| match error.get(kind) {
+        Some(ContextValue::String(unknown)) => words.iter().position(|word| *word == **unknown),
+        _ => None,
+    };
+    let subcommand = unknown(ContextKind::InvalidSubcommand);
+    let Some(at) = subcommand.or_else(|| unknown(ContextKind::InvalidArg).filter(|at| *at == 1)) else {
+        return Err(error);
+    };
+    let is_dump = |matches: &ArgMatches| {
+        let triage = matches.subcommand_matches("triage");
+        let source = triage.and_then(|matches| matches.value_source("dump"));
+        source == Some(ValueSource::CommandLine)
+    };
+    // A misspelled command is no dump.
+    let is_path = |word: &OsString| word.to_string_lossy().contains(['/', '.']) || Path::new(word).exists();
+    let has_path = match subcommand {
+        Some(at) => words.get(at).is_some_and(is_path),
+        None => words.iter().skip(at).any(is_path),
+    };
+    let mut triage = words.clone();
+    triage.insert(at, "triage".into());
+    let of_triage = command().try_get_matches_from(&triage);
+    match (subcommand, of_triage) {
+        (_, Ok(matches)) if has_path && is_dump(&matches) => Ok(matches),
+        (Some(_), Err(error)) if has_path => Err(error),
+        (Some(_), _) => Err(error),
+        (None, _) => {
+            let tip = "options of a command follow its name: lanescope triage --json DUMP".into();
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+            Err(error)
         }
-        None => parsed,
     }
 }
 

@@ -76,3 +76,51 @@ fn options_have_one_notation() {
         }
     }
 }
+
+/// The parsed command line: the subcommand with its DUMP, or the error.
+fn parsed(words: &[&str]) -> Result<(String, Option<String>), String> {
+    let words = std::iter::once("lanescope").chain(words.iter().copied()).map(Into::into).collect();
+    let matches = super::parse(words).map_err(|error| error.to_string())?;
+    let (name, matches) = matches.subcommand().unwrap();
+    let dump = matches.get_one::<std::path::PathBuf>("dump").map(|path| path.display().to_string());
+    Ok((name.to_owned(), dump))
+}
+
+/// `lanescope DUMP` takes triage's options, also before DUMP.
+#[test]
+fn a_dump_alone_is_a_question_for_its_cause() {
+    let triage = |dump: &str| Ok(("triage".to_owned(), Some(dump.to_owned())));
+    for words in
+        [&["./core.1"][..], &["./core.1", "--json"], &["--json", "./core.1"], &["--hang", "./core.1"]]
+    {
+        assert_eq!(parsed(words), triage("./core.1"), "{words:?}");
+    }
+    assert_eq!(parsed(&["info", "./core.1"]), Ok(("info".to_owned(), Some("./core.1".to_owned()))));
+    // Without a dump, and before a command.
+    for words in
+        [&["--json"][..], &["--hang", "waves"], &["--json", "info", "./core.1"], &["--log", "./run.log"]]
+    {
+        let error = parsed(words).unwrap_err();
+        assert!(error.contains("tip: options of a command follow its name"), "{words:?}: {error}");
+    }
+    let error = parsed(&["infos"]).unwrap_err();
+    assert!(
+        error.contains("unrecognized subcommand 'infos'") && !error.contains("follow its name"),
+        "{error}"
+    );
+    assert!(error.contains("Usage: lanescope [OPTIONS] DUMP\n"), "{error}");
+}
+
+/// A shell's unset variable in quotes is an empty word.
+#[test]
+fn an_empty_name_is_reported_as_one() {
+    for words in [&[""][..], &["triage", ""], &["triage", "--log", "", "./core.1"]] {
+        let error = parsed(words).unwrap_err();
+        assert!(error.starts_with("error: a file or a value has an empty name"), "{words:?}: {error}");
+    }
+    // Values that have a notation or a list keep their message.
+    let address = parsed(&["info", "--fault-address", ""]).unwrap_err();
+    assert!(address.contains("0xADDRESS"), "{address}");
+    let kind = parsed(&["print", "--format", "", "x"]).unwrap_err();
+    assert!(!kind.contains("empty name"), "{kind}");
+}

@@ -141,9 +141,14 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     let other = first.another();
     let make_session = move |interrupt| -> Box<dyn Inspect> { Box::new(other.another().ended_by(interrupt)) };
     let ready = |endpoints: &[Endpoint]| {
-        // With --stdio the protocol owns standard output. A closed pipe does not stop the server.
-        if !args.stdio {
-            let _ = announce(&first, &threads, client, endpoints, out);
+        // With --stdio the protocol owns standard output.
+        if args.stdio {
+            return Ok(());
+        }
+        match announce(&first, &threads, client, endpoints, out) {
+            // A closed pipe does not stop the server.
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
         }
     };
     crate::server::serve(&options, make_session, ready).map_err(|error| -> Failure {

@@ -45,7 +45,7 @@ fn lines(problems: &[Problem], width: usize, is_verbose: bool) -> Vec<String> {
             true => text,
             false => {
                 is_cut = true;
-                cut(&self::text(&in_folder(problem)), width)
+                shortened(&in_folder(problem), width)
             }
         })
         .collect();
@@ -73,14 +73,52 @@ fn is_short(text: &str, width: usize) -> bool {
     !text.contains('\n') && text.chars().count() <= width
 }
 
-/// The first line of a text, in at most that many characters.
-fn cut(text: &str, width: usize) -> String {
-    if is_short(text, width) {
-        return text.to_owned();
+/// The first line of a problem in at most that many characters: without its hint, its last clauses or its file, else
+/// without its middle. The beginning names the object, and the end the effect.
+fn shortened(problem: &Problem, width: usize) -> String {
+    let of = |place: &str, what: &str| {
+        let what = clean_lines(what);
+        let line = what.lines().next().unwrap_or_default();
+        format!("{}: {place}{line}", problem.severity)
+    };
+    let within = problem.place.within();
+    let whole = text(problem);
+    let places = [clean_lines(format!("{}: {within}", problem.place.file)), clean_lines(within)];
+    // A short beginning has no more than the object.
+    let fits = |form: &str, what: &str| {
+        let least = if what == problem.what { 0 } else { width / 2 };
+        (least..=width).contains(&form.chars().count())
+    };
+    let each = clauses(&problem.what).flat_map(|what| places.iter().map(move |place| (place, what)));
+    for (place, what) in each {
+        let form = of(place, what);
+        let form = if form == whole { form } else { form + CUT };
+        if fits(&form, what) {
+            return form;
+        }
     }
-    let first = text.lines().next().unwrap_or_default();
-    let kept: String = first.chars().take(width.saturating_sub(CUT.len())).collect();
-    kept.trim_end().to_owned() + CUT
+    without_middle(&of(places.last().map_or("", |place| place), &problem.what), width)
+}
+
+/// A text, and its beginnings before each semicolon and colon, the longest first.
+fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    let ends = text.rmatch_indices([';', ':']).map(|(at, _)| at);
+    let ends = ends.filter(|at| text.get(at + 1..).is_some_and(|rest| rest.starts_with(' ')));
+    std::iter::once(text.len()).chain(ends).filter_map(|end| text.get(..end))
+}
+
+/// A text whose middle is left out.
+fn without_middle(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    let Some(kept) = width.checked_sub(CUT.len()).filter(|_| count > width) else {
+        return if count > width { CUT.to_owned() } else { text.to_owned() + CUT };
+    };
+    let head: String = text.chars().take(kept.div_ceil(2)).collect();
+    let tail: String = text.chars().skip(count - kept / 2).collect();
+    // Whole words, if the halves have some.
+    let head = head.rsplit_once(' ').map_or(head.as_str(), |(head, _)| head);
+    let tail = tail.split_once(' ').map_or(tail.as_str(), |(_, tail)| tail);
+    format!("{head}{CUT}{tail}")
 }
 
 #[cfg(test)]

@@ -19,11 +19,30 @@ fn of(texts: &[&str], width: usize, is_verbose: bool) -> Vec<String> {
 fn each_warning_has_one_line_of_the_width() {
     let found = of(&["short", LONG, "two\nlines"], 80, false);
     assert_eq!(found[0], "warning: core.1: short");
-    assert_eq!(found[1], "warning: core.1: the log does not name its GPU; it is read as gfx900's (expec...");
-    assert_eq!(found[1].chars().count(), 80);
+    assert_eq!(found[1], "warning: core.1: the log does not name its GPU...");
     assert_eq!(found[2..], [format!("warning: core.1: two{CUT}"), WHOLE.to_owned()]);
     // A narrow terminal cuts more.
     assert_eq!(of(&[LONG], 0, false), [CUT, WHOLE]);
+}
+
+/// The hint is left out first, then the last clauses, the file, and the middle: the beginning and the effect remain.
+#[test]
+fn cut_warnings_keep_their_point() {
+    let with_hint =
+        |file: &str, what: &str| Problem { hint: Some("expected a thing".repeat(5)), ..problem(file, what) };
+    let core = "/cores/gfx90a-split.core";
+    let of = |what: &str| lines(&[with_hint(core, what)], 80, false).remove(0);
+    assert_eq!(of("r_debug: not captured"), "warning: gfx90a-split.core: r_debug: not captured...");
+    let r_debug = "r_debug at 0x7ffff7a01040: not captured: the list of code objects is in the host's memory";
+    assert_eq!(of(r_debug), "warning: gfx90a-split.core: r_debug at 0x7ffff7a01040: not captured...");
+    let object = "code object at 0x7f1000000000: its file is not available; its symbols come from its image";
+    assert_eq!(of(object), "warning: code object at 0x7f1000000000: its file is not available...");
+    let group = "queue 1: 2 work-groups, the first of them (11, 0, 0), lie outside of their dispatch's grid of \
+                 (10, 4, 2) work-groups: the work-items of their lanes are not known";
+    let short = of(group);
+    assert!(short.starts_with("warning: queue 1: 2 work-groups,"), "{short}");
+    assert!(short.ends_with("of their lanes are not known") && short.chars().count() <= 80, "{short}");
+    assert_eq!(lines(&[with_hint(core, group)], 80, false)[1], WHOLE);
 }
 
 /// A path of more than a line leaves no place for the problem.

@@ -24,7 +24,7 @@ pub enum DisassembleError {
         words: String,
     },
     /// The program does not start.
-    #[error("cannot run {tool}: {error}")]
+    #[error("cannot run {tool}: {error}; pass the path of llvm-objdump or llvm-mc with --disassembler FILE")]
     NotRun {
         /// The program.
         tool: String,

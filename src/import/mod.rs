@@ -23,6 +23,7 @@ mod text;
 mod umr;
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::fs::{File, Metadata};
 use std::io::{BufReader, Cursor, Seek as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -115,7 +116,8 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
     let count = file::read_range(&file, 0, size, 0, &mut start).map_err(io)?;
     let again = || (&file).rewind().map(|()| &file);
     let format = sniff::format(start.get(..count).unwrap_or_default(), again).map_err(io)?;
-    let format = format.map_err(|other| refuse(format!("{other}{}", log_hint(path, &other))))?;
+    let format =
+        format.map_err(|other| refuse(reports(path, &other).unwrap_or_else(|| other.to_string())))?;
     (&file).rewind().map_err(io)?;
     let folder =
         path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -154,13 +156,29 @@ fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     ignored_options::reported(opened, options, reads)
 }
 
-/// The use of a text that has no waves and yet a report of a fault.
-fn log_hint(path: &Path, other: &sniff::OtherFileError) -> &'static str {
-    let has_report = || faults::read_log(path, &mut Vec::new()).is_ok_and(|reported| !reported.is_empty());
-    match other.is_text() && has_report() {
-        true => "; beside a capture its report of a fault counts: lanescope CAPTURE --log FILE",
-        false => "",
+/// Maximum number of listed reports of a text without waves.
+const MAX_REPORTS: usize = 8;
+
+/// The reports of faults in a text without waves, and the use of the text; `None`: it has none.
+fn reports(path: &Path, other: &sniff::OtherFileError) -> Option<String> {
+    if !other.is_text() {
+        return None;
     }
+    let reported = faults::read_log(path, &mut Vec::new()).ok()?.lines();
+    if reported.is_empty() {
+        return None;
+    }
+    let mut text = "text without a report on waves; its reports of faults:".to_owned();
+    let first: Vec<_> = reported.iter().copied().take(MAX_REPORTS).collect();
+    for (line, source, excerpt) in faults::excerpts(path, &first).ok()? {
+        let _ = write!(text, "\n  line {line}, {}: {excerpt}", source.words());
+    }
+    if let Some(more @ 1..) = reported.len().checked_sub(MAX_REPORTS) {
+        let _ = write!(text, "\n  and {more} more");
+    }
+    text += "\n  beside a capture they count: lanescope CAPTURE --log FILE\n  the debug agent reports waves: \
+             HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them\n ";
+    Some(text)
 }
 
 /// Whether files that a core names may be used: by default if the core and the host core beside it belong to the user.

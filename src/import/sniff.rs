@@ -41,9 +41,9 @@ const UNKNOWN_TEXT: &str = "text of no known format";
 pub(super) enum OtherFileError {
     #[error("{0}")]
     Known(&'static str),
-    /// Text with a fault report of ROCm's runtime.
+    /// Text with a fault report of a runtime.
     #[error(
-        "text without a report on waves; ROCm's runtime reports in it: {0} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
+        "text without a report on waves; a fault is reported in it: {0} (the debug agent reports waves: HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; a core holds them)"
     )]
     Fault(String),
 }

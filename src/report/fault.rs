@@ -4,19 +4,20 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::Style;
 use super::schema::{Hex, Schema};
 use crate::capture::{
     AgentInference, FailedAssertion, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, FileLocation,
     PAGE,
 };
 
-/// A line for each fault.
+/// A sentence for each fault, in lines of 80 columns.
 #[must_use]
 pub(crate) fn text(faults: &[Fault]) -> String {
     if faults.is_empty() {
         return "No fault was reported.\n".to_owned();
     }
-    faults.iter().map(|fault| sentence(fault) + "\n").collect()
+    faults.iter().map(|fault| Style::Plain.folded(&sentence(fault)) + "\n").collect()
 }
 
 /// A fault in words: `write to page 0x7f0000201000: the page is not present; GPU node 4; ROCm's runtime, run.log:12`.
@@ -109,15 +110,7 @@ fn inferred(source: AgentInference) -> &'static str {
 
 /// A reporter in words: `the kernel log (dmesg.txt, line 7)`.
 fn reporter(source: FaultSource, place: Option<&FileLocation>) -> String {
-    let name = match source {
-        FaultSource::DebugAgent => "the debug agent",
-        FaultSource::Runtime => "ROCm's runtime",
-        FaultSource::Offload => "LLVM's offload runtime",
-        FaultSource::Hip => "HIP",
-        FaultSource::KernelLog => "the kernel log",
-        FaultSource::Dump => "the dump",
-        FaultSource::User => "the user",
-    };
+    let name = source.words();
     let Some(place) = place else { return name.to_owned() };
     let line = place.line.map(|line| format!(", line {line}"));
     format!("{name} ({}{})", place.file, line.unwrap_or_default())

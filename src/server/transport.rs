@@ -85,7 +85,7 @@ type MakeSession = dyn Fn(Interrupt) -> Box<dyn Inspect> + Send + Sync;
 pub fn serve(
     options: &ServeOptions,
     make_session: impl Fn(Interrupt) -> Box<dyn Inspect> + Send + Sync + 'static,
-    ready: impl FnOnce(&[Endpoint]),
+    ready: impl FnOnce(&[Endpoint]) -> io::Result<()>,
 ) -> io::Result<()> {
     let signals = Signals::block()?;
     let stdio = options.listen.iter().any(|listen| matches!(listen, Listen::Stdio));
@@ -98,7 +98,7 @@ pub fn serve(
         false => listeners.iter().map(Listener::endpoint).collect::<io::Result<Vec<_>>>()?,
     };
     endpoints.iter().for_each(Endpoint::warn_if_exposed);
-    ready(&endpoints);
+    ready(&endpoints)?;
     let client_options = ClientOptions {
         facade: options.client,
         views: options.views.clone(),

@@ -6,10 +6,10 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use super::Reported;
-use crate::capture::{FileLocation, Problem};
+use crate::capture::{FaultSource, FileLocation, Problem};
 use crate::import::file::open_regular;
 use crate::import::problem::{Do, ImportError, problem};
-use crate::import::text::{Order, decoded};
+use crate::import::text::{Lines, Order, decoded, excerpt};
 
 /// Maximum bytes of a log, decoded. A long run may print gigabytes before its end; a second reads about one.
 const MAX_LOG: u64 = 1 << 30;
@@ -44,14 +44,42 @@ fn read_within(path: &Path, most: u64, problems: &mut Vec<Problem>) -> Result<Re
     Ok(reported)
 }
 
+/// The texts of lines with reports, beside their numbers and reporters; `lines` is in ascending order.
+///
+/// # Errors
+/// The operating system's error for the file.
+pub(in crate::import) fn excerpts(
+    path: &Path,
+    lines: &[(usize, FaultSource)],
+) -> io::Result<Vec<(usize, FaultSource, String)>> {
+    let mut source = Lines::new(BufReader::new(opened(path).and_then(text)?.take(MAX_LOG)));
+    let mut wanted = lines.iter().copied().peekable();
+    let mut found = Vec::new();
+    while wanted.peek().is_some()
+        && let Some(line) = source.next()?
+    {
+        while let Some((number, by)) = wanted.next_if(|(number, _)| *number <= line.number) {
+            found.push((number, by, excerpt(line.text)));
+        }
+    }
+    Ok(found)
+}
+
 /// A regular file, a pipe, or standard input for `-`.
 fn opened(path: &Path) -> io::Result<Box<dyn Read>> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(Ended { source: io::stdin().lock(), is_at_end: false }));
     }
-    match std::fs::metadata(path)?.file_type().is_fifo() {
-        true => Ok(Box::new(File::open(path)?)),
-        false => Ok(Box::new(open_regular(path)?)),
+    let kind = std::fs::metadata(path)?.file_type();
+    let other = |what| {
+        let text = format!("{what}; give a file, a pipe, or - for standard input");
+        Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+    };
+    match kind {
+        kind if kind.is_fifo() => Ok(Box::new(File::open(path)?)),
+        kind if kind.is_dir() => other("a folder"),
+        kind if kind.is_char_device() || kind.is_block_device() => other("a device, which is not read"),
+        _ => Ok(Box::new(open_regular(path)?)),
     }
 }
 

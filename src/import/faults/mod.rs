@@ -23,7 +23,7 @@ use crate::capture::{
 use crate::clean::clean;
 
 pub(super) use self::gpu::identify;
-pub(super) use self::log::read as read_log;
+pub(super) use self::log::{excerpts, read as read_log};
 
 /// The mark of ROCm's message, which is also in texts without waves.
 pub(super) const MARK: &str = "emory access fault ";
@@ -140,6 +140,19 @@ impl Reported {
     /// Whether there is no report.
     pub(super) fn is_empty(&self) -> bool {
         self.merged.is_empty()
+    }
+
+    /// The lines of the reports in their order, with the reporters.
+    pub(super) fn lines(self) -> Vec<(usize, FaultSource)> {
+        let mut lines = Vec::new();
+        for fault in self.merged.finish(&[]).faults {
+            let own = (fault.source, fault.place);
+            let also = fault.also.into_iter().map(|also| (also.source, also.place));
+            let all = std::iter::once(own).chain(also);
+            lines.extend(all.filter_map(|(source, place)| Some((place?.line?, source))));
+        }
+        lines.sort_unstable_by_key(|(line, _)| *line);
+        lines
     }
 
     /// Adds the reports to those of a capture. Returns the problem of reports that are left out.

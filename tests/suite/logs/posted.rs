@@ -318,6 +318,9 @@ fn text_without_waves_is_reported() {
         "fault-alone",
         "Running\nMemory access fault by GPU node-1 on address 0x7f00.\nAborted\n",
     ));
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(" line 2, ROCm's runtime: Memory access fault by GPU node-1 on"), "{said}");
     assert!(
         said.contains("text without a report on waves") && said.contains("node-1 on address 0x7f00"),
         "{said}"

@@ -19,7 +19,14 @@ use lanescope::server::{Endpoint, Listen, ServeOptions, serve};
 pub(super) fn start(options: ServeOptions) -> (Vec<Endpoint>, JoinHandle<std::io::Result<()>>) {
     let (sender, receiver) = mpsc::channel();
     let server = std::thread::spawn(move || {
-        serve(&options, |_| Box::new(session(4)), |endpoints| sender.send(endpoints.to_vec()).unwrap())
+        serve(
+            &options,
+            |_| Box::new(session(4)),
+            |endpoints| {
+                sender.send(endpoints.to_vec()).unwrap();
+                Ok(())
+            },
+        )
     });
     (receiver.recv().unwrap(), server)
 }
