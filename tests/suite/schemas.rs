@@ -2,7 +2,7 @@
 //!
 //! The check is strict: a member that the schema lacks is an error, which a reader would ignore.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
