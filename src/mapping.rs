@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 pub use stamp::Changes;
-pub(crate) use stamp::Stamp;
+pub(crate) use stamp::{Stamp, identity, is_read, record_input};
 
 use guard::TableIndex;
 

@@ -301,6 +301,7 @@ impl Targets {
 fn read_text(path: &Path) -> Result<String, TargetError> {
     let fail = |error| TargetError::Read { path: path.to_owned(), error: Arc::new(error) };
     let file = fs::File::open(path).map_err(fail)?;
+    crate::mapping::record_input(&file);
     let size = file.metadata().map_err(fail)?.len();
     let mut text = String::new();
     // A pipe or a device has no size, so the limit also applies while reading.

@@ -11,6 +11,7 @@ mod dwarf;
 pub(crate) mod eval;
 mod folder;
 mod info;
+mod output_file;
 mod questions;
 mod report;
 mod serve;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::choice::choice;
 use super::dump::{PlaceArgs, Waves};
-use super::{DumpArgs, Failure, dump, print_json, steps};
+use super::{DumpArgs, Failure, dump, output_file, print_json, steps};
 use crate::arch::Targets;
+use crate::clean::clean;
 use crate::postmortem::{self, Model, Options};
 use crate::report::Style;
 use crate::session::{Inspect, Session};
@@ -67,13 +68,8 @@ impl Form {
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let output = args.output.as_deref().filter(|path| !output_file::is_standard_output(path));
     let form = args.format.or_else(|| Form::of(output?)).unwrap_or(Form::Text);
-    if let (Some(output), Some(dump)) = (output, &args.from.dump)
-        && is_same(output, dump)
-    {
-        return Err(format!("-o {}: the report would replace the dump", output.display()).into());
-    }
     let rules = super::signature::rules(args.rules.as_deref())?;
     let dump = dump::open(&args.from, targets)?;
     let waves = Waves { dump: &dump, kind: args.from.kind.as_deref(), ids: None, at: &PlaceArgs::default() };
@@ -87,13 +83,11 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     match output {
         None => write(&model, form, Style::Coloured, out),
         Some(path) => {
-            let file = std::fs::File::create(path)
-                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-            let mut file = std::io::BufWriter::new(file);
-            write(&model, form, Style::Plain, &mut file)?;
-            file.flush().map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            let inputs: Vec<&Path> = args.from.dump.iter().chain(&args.rules).map(PathBuf::as_path).collect();
+            output_file::write(path, &inputs, |file| write(&model, form, Style::Plain, file))?;
             // A job's log has the cause without the file.
-            Ok(writeln!(out, "{}: {}", path.display(), model.fault.sentence)?)
+            let text = format!("{}: {}", clean(path.to_string_lossy()), model.fault.sentence);
+            Ok(writeln!(out, "{}", Style::Coloured.folded(&text))?)
         }
     }
 }
@@ -106,10 +100,4 @@ fn write(model: &Model, form: Form, style: Style, out: &mut dyn Write) -> Result
         Form::Json => print_json(out, model)?,
     }
     Ok(())
-}
-
-/// Whether two paths lead to one file.
-fn is_same(one: &Path, other: &Path) -> bool {
-    let [one, other] = [one, other].map(Path::canonicalize);
-    one.ok().zip(other.ok()).is_some_and(|(one, other)| one == other)
 }

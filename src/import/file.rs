@@ -148,6 +148,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     // Another file may have replaced it since.
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
+    crate::mapping::record_input(&file);
     if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
 }
 

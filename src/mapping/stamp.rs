@@ -1,13 +1,17 @@
 //! File identity and change detection.
 
+use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nix::sys::stat::FileStat;
 
 use super::FIRST_CHANGED;
+
+/// The files that this process has read.
+static READ: LazyLock<Mutex<HashSet<(u64, u64)>>> = LazyLock::new(Mutex::default);
 
 /// A file's identity, size and modification time.
 ///
@@ -27,7 +31,9 @@ impl Stamp {
     /// # Errors
     /// The operating system's error of fstat(2).
     pub(crate) fn of(file: &File) -> io::Result<Self> {
-        Ok(Self::from(&file.metadata()?))
+        let found = file.metadata()?;
+        read_files().insert(identity(&found));
+        Ok(Self::from(&found))
     }
 
     /// The file's size in bytes.
@@ -35,6 +41,27 @@ impl Stamp {
     pub(crate) const fn size(&self) -> u64 {
         self.size
     }
+}
+
+/// Device and inode of a file.
+pub(crate) fn identity(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
+}
+
+/// Records that this process reads a file: a command never replaces its inputs.
+pub(crate) fn record_input(file: &File) {
+    if let Ok(found) = file.metadata() {
+        read_files().insert(identity(&found));
+    }
+}
+
+/// Whether this process has read a file, under any of its names.
+pub(crate) fn is_read(found: &Metadata) -> bool {
+    read_files().contains(&identity(found))
+}
+
+fn read_files() -> MutexGuard<'static, HashSet<(u64, u64)>> {
+    READ.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl From<&Metadata> for Stamp {

@@ -13,7 +13,7 @@ use crate::arch::Targets;
 use crate::check::{self, Content, ScopeFile, Setting, Subject, Verdict};
 use crate::clean::{clean, clean_lines};
 use crate::cli::dump::{self, DumpArgs};
-use crate::cli::{Failure, Globals, shell, steps};
+use crate::cli::{Failure, Globals, output_file, shell, steps};
 use crate::disassembler::Disassembler;
 use crate::postmortem;
 use crate::session::{Dump, DumpFacts as _, Inspect, Session, Waves as _};
@@ -75,9 +75,9 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
     let mut error = sessions.first().and_then(|session| session.changed_file());
     let mut report = None;
     if let Some(path) = dump.report.as_deref().filter(|_| !holds) {
-        match write_report(path, dump, &opened, &subject) {
+        match write_report(path, (file, dump), &opened, &subject) {
             Ok(()) => report = Some(clean(path.to_string_lossy()).to_string()),
-            Err(failure) => error = error.or(Some(format!("{}: {failure}", path.display()))),
+            Err(failure) => error = error.or(Some(failure.to_string())),
         }
     }
     Ok(CheckedDump { dump: String::new(), sentence, error, report, opinion, lines: lines.collect() })
@@ -86,7 +86,7 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
 /// Writes the report of a dump.
 fn write_report(
     path: &Path,
-    dump: &PlannedDump,
+    (file, dump): (&PlannedFile, &PlannedDump),
     opened: &Arc<Dump>,
     subject: &Subject<'_>,
 ) -> Result<(), Failure> {
@@ -94,7 +94,8 @@ fn write_report(
     let command = |step: &Step| steps::command(step, &typed);
     let options = postmortem::Options::default();
     let model = postmortem::model(opened, &subject.sessions, options, &subject.rules, &command);
-    Ok(std::fs::write(path, postmortem::html::html(&model)?)?)
+    let html = postmortem::html::html(&model)?;
+    output_file::write(path, &[&file.path, &dump.path], |out| Ok(out.write_all(html.as_bytes())?))
 }
 
 /// A dump with its sessions.

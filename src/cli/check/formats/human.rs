@@ -5,6 +5,7 @@ use std::io::Write;
 use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
 use crate::check::{Difference, Obstacle, Snippet, Verdict};
 use crate::notation::list;
+use crate::report::Style;
 use crate::session::Inferred;
 
 /// Prints the failed lines, and a summary.
@@ -18,6 +19,11 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
         }
     }
     writeln!(out, "{}", report.totals().in_words())
+}
+
+/// A text in the columns of a log.
+fn folded(text: &str) -> String {
+    Style::Plain.folded(text)
 }
 
 fn of_file<'r>(file: &'r CheckedFile, error: &'r FileError) -> Snippet<'r> {
@@ -52,17 +58,17 @@ fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> st
         writeln!(out, "{}\n", of_line(file, line, &title, notes).render(true))?;
     }
     if let Some(sentence) = &dump.sentence {
-        writeln!(out, "{}: {sentence}\n", dump.dump)?;
+        writeln!(out, "{}\n", folded(&format!("{}: {sentence}", dump.dump)))?;
     }
     if let Some(opinion) = &dump.opinion {
-        writeln!(out, "{}: {}", dump.dump, opinion.in_words())?;
+        writeln!(out, "{}", folded(&format!("{}: {}", dump.dump, opinion.in_words())))?;
         for not_asked in &opinion.not_asked {
-            writeln!(out, "  {}", not_asked.in_words())?;
+            writeln!(out, "{}", folded(&format!("  {}", not_asked.in_words())))?;
         }
         writeln!(out)?;
     }
     match &dump.report {
-        Some(report) => writeln!(out, "report: {report}\n"),
+        Some(report) => writeln!(out, "{}\n", folded(&format!("report: {report}"))),
         None => Ok(()),
     }
 }

@@ -8,15 +8,14 @@ mod tap;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::debugger::Opinion;
 use super::results::{CheckedDump, CheckedFile, CheckedLine, Report};
 use crate::check::{Difference, Verdict};
 use crate::cli::value::ValueError;
-use crate::cli::{Failure, print_json};
+use crate::cli::{Failure, output_file, print_json};
 use crate::report::schema::Document;
 
 /// A form of the results.
@@ -61,7 +60,8 @@ pub(super) fn output(text: &str) -> Result<Output, ValueError> {
     let form = form.filter(|_| file != Some("")).ok_or(ValueError::Form(
         "NAME or NAME=FILE, with human, github, gitlab, junit, tap or json as NAME",
     ))?;
-    Ok(Output { form, file: file.map(PathBuf::from) })
+    let file = file.map(PathBuf::from).filter(|file| !output_file::is_standard_output(file));
+    Ok(Output { form, file })
 }
 
 /// Writes all forms. On GitHub's runner also its annotations and the table of the job's summary.
@@ -72,12 +72,19 @@ pub(super) fn write(report: &Report, outputs: &[Output], out: &mut dyn Write) ->
         match &output.file {
             None => one(report, output.form, out)?,
             Some(path) => {
-                let named = |error| format!("{}: {error}", path.display());
-                // Colours are for terminals.
-                let file = anstream::StripStream::new(File::create(path).map_err(named)?);
-                let mut file = BufWriter::new(file);
-                one(report, output.form, &mut file)?;
-                file.flush().map_err(named)?;
+                let dumps = report.files.iter().flat_map(|file| {
+                    let folder = Path::new(&file.file).parent().unwrap_or(Path::new(""));
+                    file.dumps.iter().map(move |dump| folder.join(&dump.dump))
+                });
+                let inputs: Vec<PathBuf> =
+                    report.files.iter().map(|file| PathBuf::from(&file.file)).chain(dumps).collect();
+                let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+                output_file::write(path, &inputs, |file| {
+                    // Colours are for terminals.
+                    let mut text = anstream::StripStream::new(Vec::new());
+                    one(report, output.form, &mut text)?;
+                    Ok(file.write_all(&text.into_inner())?)
+                })?;
             }
         }
     }

@@ -153,6 +153,14 @@ pub enum WriteError {
         /// The operating system's error.
         source: io::Error,
     },
+    /// The folder of the target.
+    #[error("{path}: there is no folder {folder}; make it first")]
+    NoFolder {
+        /// The target.
+        path: PathBuf,
+        /// Its folder.
+        folder: PathBuf,
+    },
     /// A file of the capture has changed since it was opened.
     #[error("{0} changed while it was read: nothing is written. Run the command again")]
     Changed(String),
@@ -180,12 +188,17 @@ pub struct Account {
 /// Whether a dump can be written there.
 ///
 /// # Errors
-/// [`WriteError::Exists`].
+/// [`WriteError::Exists`] and [`WriteError::NoFolder`].
 pub fn is_free(to: &Path) -> Result<(), WriteError> {
     // A dangling link also occupies the name.
-    match to.symlink_metadata() {
-        Ok(_) => Err(WriteError::Exists(to.to_owned())),
-        Err(_) => Ok(()),
+    if to.symlink_metadata().is_ok() {
+        return Err(WriteError::Exists(to.to_owned()));
+    }
+    match to.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) if !folder.exists() => {
+            Err(WriteError::NoFolder { path: to.to_owned(), folder: folder.to_owned() })
+        }
+        _ => Ok(()),
     }
 }
 
