@@ -128,3 +128,12 @@ pub(crate) fn before_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<
         Ok(())
     }
 }
+
+/// Ends all processes of a group by SIGKILL. `leader`: the number of its first process.
+pub(crate) fn end_group(leader: u32) {
+    use nix::sys::signal::{Signal, killpg};
+    // A number of no process is not sent: 0 is the own group.
+    if let Some(group) = i32::try_from(leader).ok().filter(|group| *group > 1) {
+        let _ = killpg(nix::unistd::Pid::from_raw(group), Signal::SIGKILL);
+    }
+}

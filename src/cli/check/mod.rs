@@ -171,6 +171,8 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
     for file in plan.files.iter().filter(|file| file.errors.is_empty()) {
         jobs.extend(file.dumps.iter().map(|dump| (file, dump)));
     }
+    // Workers are process groups of their own: the signals of a terminal do not reach them.
+    crate::signals::before_the_end(workers::abandon)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let count = args.jobs.map_or_else(processors, usize::from);
     let mut results = workers::run(&jobs, count, Duration::from_secs(args.timeout)).into_iter();

@@ -6,11 +6,12 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ use super::job::{self, Setup};
 use super::plan::{PlannedDump, PlannedFile};
 use super::results::CheckedDump;
 use crate::cli::Failure;
+use crate::signals::end_group;
 
 /// Maximum number of bytes of a job and of a result.
 const MAX_LINE: u64 = 64 << 20;
@@ -130,17 +132,46 @@ enum WorkerError {
     Wait(std::io::Error),
 }
 
-/// A worker process. It ends when it is dropped.
+/// The process groups of live workers. The lock is held while one is started or ended.
+static GROUPS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn groups() -> MutexGuard<'static, Vec<u32>> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends all workers with their processes: this process is about to end.
+pub(super) fn abandon() {
+    let groups = groups();
+    groups.iter().for_each(|group| end_group(*group));
+    // No worker starts any more.
+    std::mem::forget(groups);
+}
+
+/// A worker process, the first of its process group: a debugger and its server are others. All end when it is dropped.
 struct Worker {
     child: Child,
+    group: u32,
     input: ChildStdin,
     lines: Receiver<std::io::Result<String>>,
 }
 
+impl Worker {
+    /// Ends the processes of the group, and returns the status of the first.
+    fn end(&mut self) -> std::io::Result<ExitStatus> {
+        let mut groups = groups();
+        if let Some(index) = groups.iter().position(|group| *group == self.group) {
+            groups.swap_remove(index);
+            // A debugger outlives a worker that ended by itself.
+            end_group(self.group);
+        }
+        drop(groups);
+        self.child.wait()
+    }
+}
+
 impl Drop for Worker {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.end();
     }
 }
 
@@ -150,11 +181,13 @@ impl Worker {
         // Behind `--` all words are paths.
         let end = own.iter().position(|word| word == "--").unwrap_or(own.len());
         own.insert(end, "--worker".into());
-        let mut child = Command::new(std::env::current_exe()?)
-            .args(own)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(own).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        let mut groups = groups();
+        let mut child = command.spawn()?;
+        let group = child.id();
+        groups.push(group);
+        drop(groups);
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(std::io::Error::other("no pipe"));
         };
@@ -170,7 +203,7 @@ impl Worker {
                 }
             }
         });
-        Ok(Self { child, input, lines })
+        Ok(Self { child, group, input, lines })
     }
 
     /// Sends a job and waits for its result.

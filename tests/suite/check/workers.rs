@@ -2,7 +2,8 @@
 //! program writes.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -95,4 +96,33 @@ fn dumps_of_one_program_need_one_run_of_the_disassembler() {
     };
     let one = folder.write("b.scope", "dump a.zip\naccess lane 24 load x[i] past end\n");
     assert_eq!(runs(&[&file]), runs(&[&one]));
+}
+
+/// The processes whose arguments name a path.
+fn processes_with(path: &str) -> Vec<String> {
+    let all = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let words = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let words = words.map(|words| String::from_utf8_lossy(&words).replace('\0', " "));
+    words.filter(|words| words.contains(path)).collect()
+}
+
+/// A debugger that hangs, with a child of its own: neither they nor the server that they asked stay behind.
+#[test]
+fn a_debugger_that_hangs_ends_with_its_server_at_the_limit() {
+    let folder = Folder::new("check-hanging-debugger");
+    let scope = folder.write("a.scope", "dump demo.zip\nwave faulted\n  lane 17 i == 1017\n");
+    let mark = folder.path("mark");
+    let text = format!("#!/bin/sh\nsh -c 'sleep 600; : {0}' &\necho > {0}\nsleep 600\n: {0}\n", words(&mark));
+    let debugger = folder.write("gdb-hangs", &text);
+    fs::set_permissions(&debugger, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = check(&["--debugger", &debugger, "--timeout", "10", "--json", &scope]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text_of_error(&output).contains("no result after 10 s"), "{output:?}");
+    assert!(mark.exists(), "the debugger ran");
+    let left = processes_with(&folder.all());
+    assert!(left.is_empty(), "{left:#?}");
+}
+
+fn text_of_error(output: &Output) -> String {
+    errors(&json(output)).into_iter().flatten().collect()
 }
