@@ -68,6 +68,8 @@ pub struct Provenance {
     pub note: Option<String>,
     /// Notes of the writer, such as data lost on the way. The importer bounds them.
     pub notes: Vec<String>,
+    /// Reasons for waves of the process that the capture from which this one was made lacks. The importer bounds them.
+    pub absent_waves: Vec<String>,
 }
 
 /// A GPU.

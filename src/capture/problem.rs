@@ -17,6 +17,9 @@ pub struct Problem {
     pub what: String,
     /// The expected value, or an instruction; `None`: no hint.
     pub hint: Option<String>,
+    /// Whether waves of the process may be absent from the capture because of it.
+    #[serde(skip)]
+    pub hides_waves: bool,
 }
 
 /// The effect of a [`Problem`] on the capture.

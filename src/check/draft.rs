@@ -7,6 +7,7 @@ use super::format::{file_name, format};
 use super::outcome::Verdict;
 use super::syntax::{is_keyword, line, parse};
 use crate::session::{GroupBy, Grouping, Inspect, Scope, Variable};
+use crate::signature::unknown_waves;
 use crate::triage::{self, Question, Suspect, Triage};
 use crate::units::{LaneSet, WaveId};
 
@@ -42,6 +43,14 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, NameError> {
     let mut file = ScopeFile::default();
     let comment = "# Drafted by `lanescope check --new`: delete the lines that may change.";
     file.lines.extend(line(comment, false));
+    if !unknown_waves(&subject.dump, &subject.sessions).is_empty() {
+        for comment in [
+            "# Waves or stop reasons are absent from the dump: `lanescope signature` lists them.",
+            "# Lines about all waves are left out.",
+        ] {
+            file.lines.extend(line(comment, false));
+        }
+    }
     file.lines.push(named("dump", &head.dump)?);
     for setting in &head.settings {
         file.lines.push(match &setting.value {

@@ -48,7 +48,7 @@ pub enum Content {
     Waves(Vec<Count>),
     /// `hang none`, `hang deadlock`, `hang spinning 3`.
     Hang(HangLine),
-    /// `signature ls1:3f9c2a71`.
+    /// `signature ls1:3f9c2a71d0b4`.
     Signature(String),
     /// `wave SELECTOR`: the start of a block about the selected waves.
     Wave(Selector),
@@ -76,8 +76,9 @@ pub struct Setting {
 pub enum FaultLine {
     /// No wave faulted, and no fault is reported.
     None,
-    /// The name of a cause or of a stop reason: `memory violation`, `assertion`, with or without `_`.
-    Cause(String),
+    /// Names of causes or of stop reasons, all that the faulted waves have: `memory violation`, `assertion`, with or
+    /// without `_`; at least one.
+    Causes(Vec<String>),
 }
 
 /// A place in the source.

@@ -131,7 +131,7 @@ fn columns(line: &Line) -> Vec<String> {
             std::iter::once(setting.name.clone()).chain(value).collect()
         }
         Content::Fault(FaultLine::None) => pair("fault", "none".to_owned()),
-        Content::Fault(FaultLine::Cause(cause)) => pair("fault", cause.clone()),
+        Content::Fault(FaultLine::Causes(causes)) => pair("fault", causes.join(", ")),
         Content::At(at) => [vec!["at".to_owned()], place(at)].concat(),
         Content::Stack(functions) => pair("stack", functions.join(" < ")),
         Content::Access(access) => [vec!["access".to_owned()], accessed(access)].concat(),

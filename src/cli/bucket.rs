@@ -5,7 +5,8 @@
 use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use super::signature::{Options, status, waves};
+use super::folder::is_dump_folder;
+use super::signature::{Options, status, unknown, waves};
 use super::{Failure, folder, print_json, printed, standard_input};
 use crate::arch::Targets;
 use crate::report::Style;
@@ -13,8 +14,23 @@ use crate::signature::{Bucket, Buckets, Order, Record, Seen};
 
 /// Maximum number of bytes of a line of `--from`.
 const MAX_LINE: u64 = 1 << 20;
-/// Manifests of a dump in a folder.
-const MANIFESTS: [&str; 2] = ["manifest.toml", "manifest.json"];
+/// Options of the analysis, which the lines of `--from` have behind them.
+const OF_DUMPS: [&str; 14] = [
+    "paths",
+    "level",
+    "rules",
+    "rules_version",
+    "jobs",
+    "host_core",
+    "code_objects",
+    "symbols",
+    "force",
+    "local_files",
+    "r_version",
+    "processor",
+    "logs",
+    "fault_address",
+];
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -22,7 +38,7 @@ pub(super) struct Args {
     #[arg(value_name = "DIR|FILE", required_unless_present = "from")]
     paths: Vec<PathBuf>,
     /// Lines of `lanescope signature --jsonl` in place of dumps, in any order; - for standard input; may be repeated
-    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_DUMPS)]
     from: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) options: Options,
@@ -83,7 +99,7 @@ fn read(mut from: impl BufRead, records: &mut Vec<Record>) -> Result<(), Failure
 fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for path in paths {
-        if path.is_dir() && !is_dump(path) {
+        if path.is_dir() && !is_dump_folder(path) {
             let below = folder::below(path, &is_named_dump)?;
             if below.is_empty() {
                 return Err(format!(
@@ -103,22 +119,21 @@ fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 /// Whether a path is a dump by its name, or a folder with a manifest.
 fn is_named_dump(path: &Path, is_folder: bool) -> bool {
     if is_folder {
-        return is_dump(path);
+        return is_dump_folder(path);
     }
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let is_named = name.ends_with(b".zip") || name.ends_with(b".core") || name.starts_with(b"gpucore");
     is_named && path.is_file()
 }
 
-/// Whether a folder is a dump.
-fn is_dump(folder: &Path) -> bool {
-    MANIFESTS.iter().any(|name| folder.join(name).is_file())
-}
-
 fn print(found: &Buckets, out: &mut dyn Write) -> Result<(), Failure> {
     let style = Style::Coloured;
     let mut facts = vec![count(found.dumps, "dump"), count(found.buckets.len(), "signature")];
-    let further = [(found.without_fault, "without a fault or hang"), (found.unreadable.len(), "unreadable")];
+    let further = [
+        (found.without_fault, "without a fault or hang"),
+        (found.incomplete.len(), "incomplete"),
+        (found.unreadable.len(), "unreadable"),
+    ];
     facts.extend(
         further.into_iter().filter(|(count, _)| *count > 0).map(|(count, of)| format!("{count} {of}")),
     );
@@ -128,6 +143,13 @@ fn print(found: &Buckets, out: &mut dyn Write) -> Result<(), Failure> {
         for line in lines(bucket, style) {
             writeln!(out, "{}", style.folded(&format!("    {line}")))?;
         }
+    }
+    if !found.incomplete.is_empty() {
+        writeln!(out, "\n{}", style.heading("incomplete"))?;
+    }
+    for dump in &found.incomplete {
+        let reasons = unknown(&dump.unknown_waves).unwrap_or_default();
+        writeln!(out, "{}", style.folded(&format!("    {}: {reasons}", dump.dump)))?;
     }
     for dump in &found.unreadable {
         writeln!(anstream::stderr(), "lanescope: {}: {}", dump.dump, dump.error)?;

@@ -11,6 +11,7 @@ use super::value::ValueError;
 use super::{standard_input, warnings};
 use crate::arch::{Targets, WaveArch};
 use crate::capture::{FaultAddress, PAGE, Wave};
+use crate::clean::clean;
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
@@ -299,6 +300,11 @@ pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Fail
 pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     if args.with.logs.iter().any(|log| log.as_os_str() == "-") {
         standard_input::announce("a log")?;
+    }
+    let folders = args.with.symbols.iter().map(|path| ("--symbols", path));
+    for (option, path) in folders.chain(args.debug_dirs.iter().map(|path| ("--debug-dir", path))) {
+        std::fs::metadata(path)
+            .map_err(|error| format!("{option} {}: {error}", clean(path.to_string_lossy())))?;
     }
     let options = Options { name: args.called.clone(), ..args.with.options() };
     let opened = match &args.dump {

@@ -28,6 +28,14 @@ pub(super) enum FolderError {
     TooMany(PathBuf),
 }
 
+/// Manifests of a dump in a folder.
+const MANIFESTS: [&str; 2] = ["manifest.toml", "manifest.json"];
+
+/// Whether a folder is a dump.
+pub(super) fn is_dump_folder(folder: &Path) -> bool {
+    MANIFESTS.iter().any(|name| folder.join(name).is_file())
+}
+
 /// The paths below a folder that `takes` selects, in the order of their names; its second argument: the path is a
 /// folder. A selected folder is not searched. Folders with a name that begins with a dot, and links to folders, are not
 /// searched: links can form a circle.

@@ -15,7 +15,9 @@ use crate::clean::{clean, clean_lines};
 use crate::report::Style;
 use crate::report::schema::Document;
 use crate::session::{DumpFacts as _, Inspect};
-use crate::signature::{Crashes, KnownSignatures, Named, Record, Rules, SignatureLevel, VERSION};
+use crate::signature::{
+    Crashes, KnownSignatures, Named, Record, Rules, SignatureLevel, VERSION, unknown_waves,
+};
 
 /// Maximum number of bytes of a file of rules or of known signatures.
 const MAX_BYTES: u64 = 16 << 20;
@@ -148,6 +150,7 @@ impl Options {
         let sessions = dump::sessions(&dump, None)?;
         let asked: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
         let found = Crashes::of(&dump, &asked, rules).signatures(self.level);
+        record.unknown_waves = unknown_waves(&dump, &asked);
         record.signatures = found.into_iter().map(|signature| Named { signature, known: None }).collect();
         match sessions.first().and_then(|session| session.changed_file()) {
             Some(changed) => Err(changed.into()),
@@ -196,12 +199,13 @@ fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(anstream::stderr(), "lanescope: {dump}: {error}")?;
         return Ok(());
     }
+    let unknown = unknown(&record.unknown_waves);
     if record.signatures.is_empty() {
-        writeln!(
-            out,
-            "{}",
-            style.folded(&format!("no signature: no wave faulted, nothing hangs\n    {dump}"))
-        )?;
+        let (faulted, unknown) = match &unknown {
+            Some(unknown) => ("no known wave faulted, nothing hangs", format!("\n    {unknown}")),
+            None => ("no wave faulted, nothing hangs", String::new()),
+        };
+        writeln!(out, "{}", style.folded(&format!("no signature: {faulted}\n    {dump}{unknown}")))?;
     }
     for named in &record.signatures {
         let signature = &named.signature;
@@ -213,11 +217,24 @@ fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
             None => style.alarm("new"),
         }));
         writeln!(out, "{}", style.folded(&format!("    {}", facts.join(", "))))?;
+        if let Some(unknown) = &unknown {
+            writeln!(out, "{}", style.folded(&format!("    {unknown}")))?;
+        }
         for step in &signature.steps {
             writeln!(out, "{}", style.folded(&format!("      {step}")))?;
         }
     }
     Ok(())
+}
+
+/// `incomplete: REASON`: the faults of some waves are unknown.
+pub(super) fn unknown(reasons: &[String]) -> Option<String> {
+    let first = reasons.first()?;
+    let more = match reasons.len() {
+        1 => String::new(),
+        count => format!("; {} more", count - 1),
+    };
+    Some(format!("incomplete, waves are unknown: {first}{more}"))
 }
 
 /// `1 wave`; a report can be without one.

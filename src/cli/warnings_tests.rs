@@ -7,7 +7,7 @@ const LONG: &str = "the log does not name its GPU; it is read as gfx900's (expec
 
 fn problem(file: &str, what: &str) -> Problem {
     let place = FileLocation { file: file.to_owned(), ..FileLocation::default() };
-    Problem { severity: Severity::Warning, place, what: what.to_owned(), hint: None }
+    Problem { severity: Severity::Warning, place, what: what.to_owned(), hint: None, hides_waves: false }
 }
 
 fn of(texts: &[&str], width: usize, is_verbose: bool) -> Vec<String> {

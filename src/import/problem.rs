@@ -151,12 +151,14 @@ pub(super) struct Problems {
     file: String,
     list: Vec<Problem>,
     more: usize,
+    /// Whether an unlisted problem is a reason for absent waves.
+    more_hide_waves: bool,
 }
 
 impl Problems {
     /// Creates an empty collection; `file` is the file of [`Self::report`]: the manifest.
     pub(super) fn new(file: impl Into<String>) -> Self {
-        Self { file: file.into(), list: Vec::new(), more: 0 }
+        Self { file: file.into(), list: Vec::new(), more: 0, more_hide_waves: false }
     }
 
     /// The file of the problems.
@@ -206,12 +208,29 @@ impl Problems {
 
     /// Adds problems with places of their own.
     pub(super) fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
-        for Problem { place, what, hint, .. } in problems {
+        for Problem { place, what, hint, hides_waves, .. } in problems {
             if self.list.len() >= MAX_PROBLEMS {
                 self.more += 1;
+                self.more_hide_waves |= hides_waves;
             } else {
-                self.list.push(Problem { severity: Severity::Warning, place, what, hint });
+                self.list.push(Problem { severity: Severity::Warning, place, what, hint, hides_waves });
             }
+        }
+    }
+
+    /// Makes the last problem a reason for absent waves: facts about all waves of the process are unknown.
+    pub(super) fn hides_waves(&mut self) {
+        match self.list.last_mut().filter(|_| self.more == 0) {
+            Some(last) => last.hides_waves = true,
+            None => self.more_hide_waves = true,
+        }
+    }
+
+    /// Makes the first problem after the first `count` a reason for absent waves.
+    pub(super) fn hides_waves_from(&mut self, count: usize) {
+        match self.list.get_mut(count) {
+            Some(first) => first.hides_waves = true,
+            None => self.more_hide_waves = true,
         }
     }
 
@@ -270,7 +289,8 @@ impl Problems {
         if self.more > 0 {
             let place = FileLocation { file: self.file, ..FileLocation::default() };
             let what = format!("{} more problems, not listed", self.more);
-            self.list.push(Problem { severity: Severity::Warning, place, what, hint: None });
+            let hides_waves = self.more_hide_waves;
+            self.list.push(Problem { severity: Severity::Warning, place, what, hint: None, hides_waves });
         }
         self.list
     }
@@ -280,5 +300,6 @@ impl Problems {
 pub(super) fn problem(place: FileLocation, what: impl Display, hint: impl Hint) -> Problem {
     let clean = |text: String| clean(text).into_owned();
     let place = FileLocation { file: clean(place.file), key: place.key.map(clean), ..place };
-    Problem { severity: Severity::Warning, place, what: clean(what.to_string()), hint: hint.hint() }
+    let what = clean(what.to_string());
+    Problem { severity: Severity::Warning, place, what, hint: hint.hint(), hides_waves: false }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use super::objects::Objects;
 use super::{CodeObjectInfo, ObjectError};
 use crate::arch::{RegId, WaveArch};
-use crate::capture::{Capture, Dispatch, Problem, Wave};
+use crate::capture::{Capture, Dispatch, Problem, Severity, Wave};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::DebugInfo;
 use crate::disassembler::Disassembler;
@@ -94,6 +94,15 @@ impl Dump {
     #[must_use]
     pub fn capture(&self) -> &Capture {
         &self.capture
+    }
+
+    /// Reasons for waves of the process that may be absent: damage, limits, and save areas that were not captured; empty
+    /// if the capture has all waves that had not ended, as far as its format shows.
+    #[must_use]
+    pub fn absent_waves(&self) -> Vec<String> {
+        let own = self.capture.provenance.absent_waves.iter().cloned();
+        let hides = |problem: &&Problem| problem.hides_waves || problem.severity == Severity::Error;
+        own.chain(self.problems.iter().filter(hides).map(ToString::to_string)).collect()
     }
 
     /// The problems of the capture.

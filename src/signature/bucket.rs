@@ -20,8 +20,10 @@ pub struct Buckets {
     pub dumps: usize,
     /// The level of the signatures. `None`: no dump.
     pub level: Option<SignatureLevel>,
-    /// Number of dumps without a fault or hang.
+    /// Number of dumps without a fault or hang in which the faults of all waves are known.
     pub without_fault: usize,
+    /// Dumps with waves whose faults are unknown, by name: a signature may be missing.
+    pub incomplete: Vec<IncompleteDump>,
     /// Unreadable dumps with the reasons, by name.
     pub unreadable: Vec<UnreadableDump>,
     /// The signatures, the one of most dumps first.
@@ -36,6 +38,16 @@ pub struct UnreadableDump {
     pub dump: String,
     /// The reason.
     pub error: String,
+}
+
+/// A dump with waves whose faults are unknown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct IncompleteDump {
+    /// The dump.
+    pub dump: String,
+    /// The reasons.
+    pub unknown_waves: Vec<String>,
 }
 
 /// The dumps of a signature.
@@ -125,6 +137,7 @@ impl Buckets {
             dumps: records.len(),
             level,
             without_fault: 0,
+            incomplete: Vec::new(),
             unreadable: Vec::new(),
             buckets: Vec::new(),
         };
@@ -134,7 +147,12 @@ impl Buckets {
                 found.unreadable.push(UnreadableDump { dump: record.dump, error });
                 continue;
             }
-            found.without_fault += usize::from(record.signatures.is_empty());
+            if record.unknown_waves.is_empty() {
+                found.without_fault += usize::from(record.signatures.is_empty());
+            } else {
+                let (dump, unknown_waves) = (record.dump.clone(), record.unknown_waves);
+                found.incomplete.push(IncompleteDump { dump, unknown_waves });
+            }
             for named in record.signatures {
                 let seen = Seen { dump: record.dump.clone(), captured: record.captured.clone() };
                 let id = named.signature.id.clone();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Signature, VERSION};
+use super::{Signature, VERSION, is_signature};
 use crate::clean::clean;
 
 /// The known signatures of a file.
@@ -78,7 +78,7 @@ pub enum KnownError {
     Form(String),
     /// A signature of another form.
     #[error(
-        "`{0}` is no signature; write the first word that `lanescope signature` prints: {VERSION}:3f9c2a71d0b4"
+        "`{0}` is no signature; write the whole first word that `lanescope signature` prints: {VERSION}:3f9c2a71d0b4"
     )]
     Signature(String),
     /// A signature that the file has twice.
@@ -121,10 +121,7 @@ impl KnownSignatures {
         let found: Self = toml::from_str(text).map_err(|error| KnownError::Form(error.to_string()))?;
         let mut seen = std::collections::HashSet::new();
         for entry in &found.known {
-            let hash = entry.signature.strip_prefix("ls").and_then(|rest| rest.split_once(':'));
-            let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if !hash.is_some_and(|(version, hash)| is_number(version) && is_hex(hash)) {
+            if !is_signature(&entry.signature) {
                 return Err(KnownError::Signature(entry.signature.clone()));
             }
             if !seen.insert(&entry.signature) {

@@ -13,11 +13,14 @@ mod record;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
-pub use bucket::{Bucket, Buckets, MixedLevelsError, Nearest, Order, Seen, UnreadableDump};
+pub use bucket::{Bucket, Buckets, IncompleteDump, MixedLevelsError, Nearest, Order, Seen, UnreadableDump};
 pub use known::{Issue, Known, KnownError, KnownSignatures, Likeness};
 pub use record::{Named, Record, RecordError};
 pub use rules::{Rules, RulesError};
+pub(crate) use unknown::no_stop_reasons;
+pub use unknown::unknown_waves;
 
 use std::fmt::Write as _;
 
@@ -32,6 +35,18 @@ pub const VERSION: &str = "ls1";
 
 /// Number of hexadecimal digits of a signature's hash.
 const DIGITS: usize = 12;
+
+/// Whether a text has the form of a signature: of these rules the version and all digits of the hash, of other versions
+/// any number of digits.
+#[must_use]
+pub fn is_signature(text: &str) -> bool {
+    let Some((version, hash)) = text.split_once(':') else { return false };
+    let is_version = version
+        .strip_prefix("ls")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_hash = !hash.is_empty() && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_version && is_hash && (version != VERSION || hash.len() == DIGITS)
+}
 
 /// The facts that a signature contains, from few to many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

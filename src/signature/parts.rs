@@ -135,11 +135,7 @@ impl Scene<'_> {
                 .and_then(|stop| stop.first())
                 .map_or("fault".to_owned(), |stop| stop.replace('_', " ")),
         };
-        parts.action = match (&found.cause, suspect) {
-            (Some(Cause::Memory), Some(suspect)) => direction(suspect.access.direction).to_owned(),
-            (Some(Cause::Assertion(_) | Cause::Trap { .. }), _) => "trap".to_owned(),
-            _ => String::new(),
-        };
+        parts.action = action(found.cause.as_ref(), suspect);
         parts
     }
 
@@ -156,6 +152,8 @@ impl Scene<'_> {
             parts.kernel = error.kernel.as_deref().map(folded).unwrap_or_default();
         }
         parts.cause = name(cause).to_owned();
+        // A wave without a stop reason has the signature of one with it.
+        parts.action = action(Some(cause), found.suspects.first());
         parts
     }
 
@@ -311,6 +309,15 @@ fn commonest(found: Vec<(Parts, usize)>) -> Vec<(Parts, usize)> {
 /// The last part of a path, also of Windows.
 fn last_part(path: &str) -> Option<String> {
     path.rsplit(['/', '\\']).next().filter(|part| !part.is_empty()).map(str::to_owned)
+}
+
+/// The effect of the instruction of a fault; empty: unknown, or the cause has none.
+fn action(cause: Option<&Cause>, suspect: Option<&Suspect>) -> String {
+    match (cause, suspect) {
+        (Some(Cause::Memory), Some(suspect)) => direction(suspect.access.direction).to_owned(),
+        (Some(Cause::Assertion(_) | Cause::Trap { .. }), _) => "trap".to_owned(),
+        _ => String::new(),
+    }
 }
 
 fn direction(direction: Direction) -> &'static str {

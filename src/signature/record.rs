@@ -24,6 +24,9 @@ pub struct Record {
     pub error: Option<String>,
     /// The signatures, the one of most waves first; empty if no wave faulted and nothing hangs.
     pub signatures: Vec<Named>,
+    /// Reasons for waves whose faults are unknown: absent from the dump, or without a stop reason. Empty: none.
+    #[serde(default)]
+    pub unknown_waves: Vec<String>,
 }
 
 /// A signature with its entry of `--known`.
@@ -53,7 +56,8 @@ impl Record {
     /// A record without signatures.
     #[must_use]
     pub fn new(dump: String, level: SignatureLevel) -> Self {
-        Self { schema: SCHEMA.to_owned(), dump, captured: None, level, error: None, signatures: Vec::new() }
+        let (captured, error, signatures, unknown_waves) = Default::default();
+        Self { schema: SCHEMA.to_owned(), dump, captured, level, error, signatures, unknown_waves }
     }
 
     /// Parses a line. Control characters of its texts are escaped.
@@ -68,6 +72,7 @@ impl Record {
         let cleaned = |text: &mut String| *text = clean(&**text).into_owned();
         cleaned(&mut record.dump);
         record.captured.iter_mut().chain(&mut record.error).for_each(cleaned);
+        record.unknown_waves.iter_mut().for_each(cleaned);
         for named in &mut record.signatures {
             // The command that reads the lines has its own file of known signatures, and prints no explanation.
             (named.known, named.signature.steps) = (None, Vec::new());

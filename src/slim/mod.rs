@@ -235,7 +235,7 @@ fn objects(
     let listed = capture.code_objects.iter().enumerate();
     let listed = listed
         .filter(|(_, object)| options.whole || object.agent.is_none_or(|agent| agents.contains_key(&agent)));
-    listed
+    let mut planned: Vec<PlannedObject> = listed
         .map(|(index, object)| {
             let (file, debug) = match used.contains(&index) {
                 true => file(dump, index, object, options, notes),
@@ -243,7 +243,23 @@ fn objects(
             };
             PlannedObject { index, file, debug }
         })
-        .collect()
+        .collect();
+    // The bytes of a code object that is loaded twice are in the dump anyway, and are written once.
+    let place = |index: usize| {
+        let object = capture.code_objects.get(index)?;
+        Some((object.extent?, object.debug, object.image))
+    };
+    for at in 0..planned.len() {
+        let twin =
+            planned.get(at).filter(|one| one.file.is_none()).and_then(|one| place(one.index)).and_then(
+                |own| planned.iter().find(|other| other.file.is_some() && place(other.index) == Some(own)),
+            );
+        let files = twin.map(|twin| (twin.file.clone(), twin.debug.clone()));
+        if let (Some((file, debug)), Some(one)) = (files, planned.get_mut(at)) {
+            (one.file, one.debug) = (file, debug);
+        }
+    }
+    planned
 }
 
 /// The parts of a code object's image that the program cannot write: the ELF header, the program headers and the

@@ -1,5 +1,6 @@
 //! The report on a slim dump's contents and omissions, as text and JSON.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -14,6 +15,8 @@ use crate::units::WaveId;
 
 /// Maximum runs of wave IDs in a line; JSON has all.
 const MAX_RUNS: usize = 16;
+/// Maximum number of reasons for absent waves.
+const MAX_ABSENT: usize = 100;
 
 /// Contents and omissions of a slim dump.
 #[derive(Clone, Debug)]
@@ -42,6 +45,8 @@ pub struct Report {
     pub reach: Reach,
     /// Notes: added debug information, unreadable bytes.
     pub notes: Vec<String>,
+    /// Reasons for waves of the process that may be absent from the dump although they faulted.
+    pub absent_waves: Vec<String>,
 }
 
 /// The omissions of a slim dump.
@@ -90,6 +95,17 @@ impl Report {
             global: capture.global.captured(),
             private: private.sum(),
         };
+        let kept: HashSet<WaveId> = chosen.iter().map(|(wave, _)| *wave).collect();
+        let hides = |(id, wave): &(WaveId, &crate::capture::Wave)| {
+            !kept.contains(id) && (wave.stop.is_none() || is_fault(wave))
+        };
+        let hidden = (0..).map(WaveId).zip(&capture.waves).filter(hides).count();
+        let mut absent_waves = dump.absent_waves();
+        absent_waves.truncate(MAX_ABSENT);
+        if hidden > 0 {
+            let left_out = counted(hidden as u64, "wave that faulted or may have faulted");
+            absent_waves.push(format!("lanescope slim left out {left_out} of {}", capture.name));
+        }
         Self {
             from: capture.name.clone(),
             format: capture.provenance.format.clone(),
@@ -103,6 +119,7 @@ impl Report {
             follow: options.bounds.steps,
             reach,
             notes,
+            absent_waves,
         }
     }
 
@@ -274,6 +291,7 @@ impl Report {
                 private: self.left.private,
             },
             notes: self.notes.clone(),
+            absent_waves: self.absent_waves.clone(),
         }
     }
 }
@@ -310,6 +328,8 @@ pub struct ReportJson {
     left_out: LeftOut,
     /// Notes.
     notes: Vec<String>,
+    /// Reasons for waves of the process that may be absent from the dump although they faulted.
+    absent_waves: Vec<String>,
 }
 
 /// A chosen wave.

@@ -79,3 +79,30 @@ fn bytes_that_many_claim_are_written_once() {
         }
     }
 }
+
+/// gfx942-multi-xcc has one code object at two addresses, and the chosen waves run the code of one of them.
+#[test]
+fn a_code_object_that_is_loaded_twice_is_written_once_and_has_its_bytes_twice() {
+    let scratch = Scratch::new("slim-twice");
+    let to = scratch.path("to.zip");
+    let report = slim(&crate::cores::core("gfx942-multi-xcc"), &to, &[]);
+    let objects = |path: &str| -> Value {
+        let info: Value = serde_json::from_str(&crate::slim::said(&["info", path, "--json"]).0).unwrap();
+        let objects = info["code_objects"].as_array().unwrap().iter();
+        objects.map(|object| json!([object["load_address"], object["size"], object["problem"]])).collect()
+    };
+    assert_eq!(objects(words(&to)), objects(words(&crate::cores::core("gfx942-multi-xcc"))));
+    assert_eq!((&report["code_objects"], &report["bytes"]["code_objects"]), (&json!(2), &json!(9824)));
+}
+
+#[test]
+fn a_missing_folder_of_the_target_is_named() {
+    let scratch = Scratch::new("slim-folder");
+    let to = scratch.path("missing/x.zip");
+    let (_, error) =
+        crate::slim::said(&["slim", words(&crate::fixtures::fixtures().join("demo.zip")), "-o", words(&to)]);
+    assert!(
+        error.contains("x.zip: there is no folder ") && error.contains("/missing; make it first"),
+        "{error}"
+    );
+}

@@ -9,7 +9,7 @@ mod summary;
 mod tests;
 mod write;
 
-pub(super) use number::{ordering_fits, sign};
+pub(super) use number::{bounds_fit, ordering_fits, sign};
 pub(super) use plan::{Plan, RightPlan};
 pub(super) use summary::Summary;
 pub(super) use write::shown;

@@ -17,6 +17,25 @@ pub(in crate::check) fn ordering_fits(comparator: Comparator, order: Ordering) -
     }
 }
 
+/// Whether a number fits of which only bounds are known; `high`: `None` without an upper one. `None`: it is undecided.
+pub(in crate::check) fn bounds_fit(
+    comparator: Comparator,
+    (low, high): (u64, Option<u64>),
+    number: u64,
+) -> Option<bool> {
+    let is_above = |bound: Option<u64>| bound.is_none_or(|high| high > number);
+    let all_below = |or_equal: bool| high.is_some_and(|high| high < number || or_equal && high == number);
+    let (always, never) = match comparator {
+        Comparator::Equal => (low == number && high == Some(number), low > number || all_below(false)),
+        Comparator::NotEqual => (low > number || all_below(false), low == number && high == Some(number)),
+        Comparator::Less => (all_below(false), low >= number),
+        Comparator::AtMost => (all_below(true), low > number),
+        Comparator::Greater => (low > number, !is_above(high)),
+        Comparator::AtLeast => (low >= number, all_below(false)),
+    };
+    (always || never).then_some(always)
+}
+
 /// The sign of a comparator.
 pub(in crate::check) fn sign(comparator: Comparator) -> &'static str {
     match comparator {

@@ -4,8 +4,8 @@ use super::facts::{Facts, Wave};
 use super::names::similar_names;
 use super::places::Fit;
 use super::{Numbered, obstacle};
-use crate::check::compare::ordering_fits;
-use crate::check::file::{Comparator, FaultLine, HangLine};
+use crate::check::compare::bounds_fit;
+use crate::check::file::HangLine;
 use crate::check::outcome::Verdict;
 use crate::check::similar::folded;
 use crate::session::WaveInfo;
@@ -27,7 +27,7 @@ const BYSTANDER: &[&str] = &["bystander"];
 const QUEUE: &[&str] = &["queue", "queue error"];
 const BREAKPOINT: &[&str] = &["breakpoint"];
 const HANG: &[&str] = &["hang"];
-const CAUSES: [&[&str]; 11] =
+pub(super) const CAUSES: [&[&str]; 11] =
     [MEMORY, BAD_PC, ASSERTION, TRAP, ILLEGAL, ARITHMETIC, ECC, BYSTANDER, QUEUE, BREAKPOINT, HANG];
 
 /// The names of a cause.
@@ -48,7 +48,7 @@ pub(super) fn cause_names(cause: &Cause) -> &'static [&'static str] {
 }
 
 /// The name of a stop reason and its words, of the wave's target, each with the words before a bracket.
-fn reason_names<'k>(info: &'k WaveInfo, of: &str) -> Vec<&'k str> {
+pub(super) fn reason_names<'k>(info: &'k WaveInfo, of: &str) -> Vec<&'k str> {
     let reasons = &info.kind.target.stop_reasons;
     let mut names = Vec::new();
     for reason in reasons.iter().filter(|reason| of.is_empty() || reason.name == of) {
@@ -64,7 +64,7 @@ pub(super) fn is_named<'k>(expected: &str, names: impl IntoIterator<Item = &'k s
 }
 
 /// Whether a wave stopped for a reason of that name; `None`: its reasons are unknown.
-fn stopped_for(info: &WaveInfo, expected: &str) -> Option<bool> {
+pub(super) fn stopped_for(info: &WaveInfo, expected: &str) -> Option<bool> {
     let reasons = info.stop.as_ref()?;
     Some(reasons.iter().any(|reason| is_named(expected, reason_names(info, reason))))
 }
@@ -75,62 +75,6 @@ pub(super) fn stop_text(wave: &Wave<'_>) -> Option<String> {
     let Some(first) = reasons.first() else { return Some(RUNNING.to_owned()) };
     // The words without their explanation in brackets.
     Some((*reason_names(&wave.info, first).last()?).to_owned())
-}
-
-/// `fault memory violation`
-pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>) -> Verdict {
-    let faulted: Vec<&Wave<'_>> = facts.faulted().filter_map(|index| facts.waves.get(index)).collect();
-    let is_reported = !facts.subject.dump.capture().faults.is_empty();
-    let unknown = facts.unknown_stops();
-    let of_unknown = || obstacle(format!("the stop reasons of {unknown} waves were not captured"), None);
-    let FaultLine::Cause(name) = expected else {
-        return match (faulted.is_empty() && !is_reported, unknown) {
-            (true, 0) => Verdict::Holds,
-            (true, _) => of_unknown(),
-            (false, _) => got_cause(facts, &faulted, line),
-        };
-    };
-    if !faulted.is_empty() && faulted.iter().all(|wave| stopped_for(&wave.info, name) == Some(true)) {
-        return Verdict::Holds;
-    }
-    let known: Vec<&str> = facts.waves.first().map(|wave| reason_names(&wave.info, "")).unwrap_or_default();
-    if !is_named(name, CAUSES.concat().into_iter().chain(known.iter().copied())) {
-        let names = known.into_iter().chain(CAUSES.concat()).map(str::to_owned);
-        return obstacle(format!("unknown cause `{name}`"), similar_names(name, names));
-    }
-    let triage = facts.triage();
-    if triage.cause.as_ref().is_some_and(|cause| is_named(name, cause_names(cause).iter().copied())) {
-        return Verdict::Holds;
-    }
-    if faulted.is_empty() && !is_reported && triage.cause.is_none() {
-        return match unknown {
-            0 => {
-                line.differs(Some("none".to_owned()), "no wave faulted, and no fault is reported".to_owned())
-            }
-            _ => of_unknown(),
-        };
-    }
-    got_cause(facts, &faulted, line)
-}
-
-/// The difference between the expected cause and the dump's.
-fn got_cause(facts: &Facts<'_>, faulted: &[&Wave<'_>], line: &Numbered<'_>) -> Verdict {
-    let texts: Vec<Option<String>> = faulted.iter().map(|wave| stop_text(wave)).collect();
-    let shared = texts
-        .first()
-        .cloned()
-        .flatten()
-        .filter(|first| texts.iter().all(|text| text.as_ref() == Some(first)));
-    let cause = || {
-        facts
-            .triage()
-            .cause
-            .as_ref()
-            .and_then(|cause| cause_names(cause).first().map(|name| (*name).to_owned()))
-    };
-    let got = shared.or_else(cause);
-    let found = got.clone().unwrap_or_else(|| "a reported fault of another kind".to_owned());
-    line.differs(got, found)
 }
 
 /// The reason that a name is no stop reason; `None`: it is one.
@@ -213,10 +157,12 @@ pub(super) fn state_text(facts: &Facts<'_>, wave: &Wave<'_>) -> Option<String> {
 
 /// `hang none`, `hang deadlock`, `hang spinning 3`
 pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) -> Verdict {
-    let Some(hang) = &facts.triage().hang else { return obstacle("the dump has no waves", None) };
+    let absent = facts.absent();
+    let Some(hang) = &facts.triage().hang else {
+        return obstacle(absent.unwrap_or_else(|| "the dump has no waves".to_owned()), None);
+    };
     let unknown = hang.waves.iter().filter(|wave| wave.state == WaveState::Unknown).count();
-    let of_unknown =
-        || obstacle(format!("the states of {unknown} waves are unknown: their code cannot be decoded"), None);
+    let why = absent.clone().or_else(|| no_states(unknown));
     let (got, found) = match (hang.is_hang, hang.is_deadlock) {
         (_, true) => ("deadlock", "a deadlock"),
         (true, false) => ("", "a hang"),
@@ -231,26 +177,39 @@ pub(super) fn hang(facts: &Facts<'_>, expected: &HangLine, line: &Numbered<'_>) 
                 return unknown_state(name).unwrap_or(Verdict::Holds);
             };
             let count = hang.waves.iter().filter(|wave| wave.state == state).count() as u64;
-            // Waves of unknown states may be in this one.
-            let fits = |count: u64| ordering_fits(*comparator, count.cmp(number));
-            return match (fits(count), fits(count.saturating_add(unknown as u64))) {
-                (true, true) => Verdict::Holds,
-                (false, false) if unknown == 0 || *comparator != Comparator::Equal => {
-                    line.differs(Some(format!("{name} {count}")), format!("{name} {count}"))
+            // Waves of unknown states, and absent waves, may be in this one.
+            let unknown = if state == WaveState::Unknown { 0 } else { unknown as u64 };
+            let bounds = (count, absent.is_none().then_some(count.saturating_add(unknown)));
+            return match (bounds_fit(*comparator, bounds, *number), why) {
+                (Some(true), _) => Verdict::Holds,
+                (None, Some(why)) => obstacle(why, None),
+                (_, why) => {
+                    let got = format!("{name} {count}");
+                    line.differs(Some(got.clone()).filter(|_| why.is_none()), got)
                 }
-                _ => of_unknown(),
             };
         }
     };
-    match fits {
-        true if unknown > 0 && matches!(expected, HangLine::None) => of_unknown(),
-        true => Verdict::Holds,
-        false if unknown > 0 && !matches!(expected, HangLine::None) => of_unknown(),
-        false => line.differs(Some(got.to_owned()), found.to_owned()),
+    // A hang that is found decides; one that is not found may be of unknown waves.
+    match (fits, expected, why) {
+        (true, HangLine::None, Some(why)) => obstacle(why, None),
+        (true, ..) => Verdict::Holds,
+        (false, HangLine::Hang | HangLine::Deadlock, Some(why)) => obstacle(why, None),
+        (false, ..) => line.differs(Some(got.to_owned()), found.to_owned()),
     }
 }
 
-/// `signature ls1:3f9c2a71d0b4`, of any level; a shorter hash is the start of a longer one.
+/// The reason that states are unknown; `None`: of no wave.
+fn no_states(waves: usize) -> Option<String> {
+    let what = match waves {
+        0 => return None,
+        1 => "the state of 1 wave is unknown: its code".to_owned(),
+        waves => format!("the states of {waves} waves are unknown: their code"),
+    };
+    Some(format!("{what} cannot be decoded"))
+}
+
+/// `signature ls1:3f9c2a71d0b4`, of any level.
 pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) -> Verdict {
     let version = expected.split(':').next().unwrap_or_default();
     if version != VERSION {
@@ -261,13 +220,16 @@ pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) 
     }
     let subject = facts.subject;
     let crashes = Crashes::of(&subject.dump, &subject.sessions, &subject.rules);
-    let has = |found: &[Signature]| found.iter().any(|one| one.id.starts_with(expected));
+    let has = |found: &[Signature]| found.iter().any(|one| one.id == expected);
     if SignatureLevel::ALL.iter().any(|level| has(&crashes.signatures(*level))) {
         return Verdict::Holds;
     }
-    match (crashes.signatures(SignatureLevel::default()).first(), facts.unknown_stops()) {
-        (Some(first), _) => line.differs(Some(first.id.clone()), format!("{} {}", first.id, first.text)),
-        (None, 0) => line.differs(None, "no signature: no wave faulted, and nothing hangs".to_owned()),
-        (None, unknown) => obstacle(format!("the stop reasons of {unknown} waves were not captured"), None),
+    // A wave that is unknown may have the signature.
+    if let Some(why) = facts.unknown_faults() {
+        return obstacle(why, None);
+    }
+    match crashes.signatures(SignatureLevel::default()).first() {
+        Some(first) => line.differs(Some(first.id.clone()), format!("{} {}", first.id, first.text)),
+        None => line.differs(None, "no signature: no wave faulted, and nothing hangs".to_owned()),
     }
 }

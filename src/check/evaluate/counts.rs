@@ -4,37 +4,48 @@ use super::error::FactError;
 use super::facts::{Facts, Wave};
 use super::places::Fit;
 use super::{Numbered, obstacle};
-use crate::check::compare::{ordering_fits, sign};
+use crate::check::compare::{bounds_fit, sign};
 use crate::check::file::{Comparator, Count, Counted};
 use crate::check::outcome::Verdict;
 use crate::session::{GroupBy, Grouping};
+use crate::signature::no_stop_reasons;
 
 /// `waves 8, faulted 1, stacks 8`
 pub(super) fn waves(facts: &Facts<'_>, expected: &[Count], line: &Numbered<'_>) -> Verdict {
-    let (mut wrong, mut got) = (Vec::new(), Vec::new());
+    let (mut wrong, mut got, mut unknown) = (Vec::new(), Vec::new(), None);
     for count in expected {
         let number = match number(facts, count.of) {
             Ok(number) => number,
             Err(why) => return obstacle(why.to_string(), None),
         };
-        let fits = ordering_fits(count.comparator, number.cmp(&count.number));
-        if !fits {
-            wrong.push(format!("{} {number}", name(count.of)));
-        }
-        got.push(match fits {
-            true => written(count.of, count.comparator, count.number),
-            false => written(count.of, Comparator::Equal, number),
-        });
-    }
-    match wrong.is_empty() {
-        true => Verdict::Holds,
-        false => {
-            let got = got.join(", ");
-            // The first name is the keyword.
-            let got = got.split_once(' ').map(|(_, rest)| rest.to_owned());
-            line.differs(got, wrong.join(", "))
+        match bounds_fit(count.comparator, (number.low, number.high), count.number) {
+            Some(true) => got.push(Some(written(count.of, count.comparator, count.number))),
+            Some(false) => {
+                let least = if number.why.is_some() { "at least " } else { "" };
+                wrong.push(format!("{} {least}{}", name(count.of), number.low));
+                let exact = number.why.is_none();
+                got.push(exact.then(|| written(count.of, Comparator::Equal, number.low)));
+            }
+            None => unknown = unknown.or(number.why),
         }
     }
+    if !wrong.is_empty() {
+        let got: Option<Vec<String>> = got.into_iter().collect();
+        let got = got.filter(|got| got.len() == expected.len()).map(|got| got.join(", "));
+        // The first name is the keyword.
+        let got = got.and_then(|got| got.split_once(' ').map(|(_, rest)| rest.to_owned()));
+        return line.differs(got, wrong.join(", "));
+    }
+    unknown.map_or(Verdict::Holds, |why| obstacle(why, None))
+}
+
+/// A number, as far as it is known.
+struct Number {
+    low: u64,
+    /// `None`: no upper bound.
+    high: Option<u64>,
+    /// The reason that the bounds differ. `None`: they are equal.
+    why: Option<String>,
 }
 
 /// A count in the notation of the line.
@@ -57,21 +68,22 @@ fn name(of: Counted) -> &'static str {
     }
 }
 
-fn number(facts: &Facts<'_>, of: Counted) -> Result<u64, FactError> {
+fn number(facts: &Facts<'_>, of: Counted) -> Result<Number, FactError> {
     let sessions = &facts.subject.sessions;
+    let absent = facts.absent();
     let count = match of {
         Counted::Waves => sessions.iter().map(|session| session.waves().len()).sum(),
-        Counted::Faulted => match facts.unknown_stops() {
-            0 => facts.faulted().count(),
-            unknown => {
-                return Err(FactError::new(format!("the stop reasons of {unknown} waves were not captured")));
-            }
-        },
+        Counted::Faulted => facts.faulted().count(),
         Counted::Stacks => facts.distinct.get_or_init(|| stacks(facts)).clone()?,
         Counted::Dispatches => sessions.first().map_or(0, |session| session.dispatches().len()),
         Counted::WorkGroups => sessions.iter().map(|session| session.work_groups().len()).sum(),
     };
-    Ok(count as u64)
+    let unknown = if of == Counted::Faulted { facts.unknown_stops() } else { 0 };
+    Ok(Number {
+        low: count as u64,
+        high: absent.is_none().then_some((count + unknown) as u64),
+        why: absent.or_else(|| no_stop_reasons(unknown)),
+    })
 }
 
 fn stacks(facts: &Facts<'_>) -> Result<usize, FactError> {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::Subject;
 use crate::session::{GroupBy, Grouping, Inspect, Stack, StackEnd, WaveInfo};
+use crate::signature::no_stop_reasons;
 use crate::triage::{self, Triage, has_faulted};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -68,6 +69,24 @@ impl<'a> Facts<'a> {
     /// Number of waves with an unknown stop reason.
     pub(super) fn unknown_stops(&self) -> usize {
         self.waves.iter().filter(|wave| has_faulted(&wave.info).is_none()).count()
+    }
+
+    /// The reason that facts about all waves of the process are unknown: waves are absent from the dump, or cannot be
+    /// read. `None`: all waves are known.
+    pub(super) fn absent(&self) -> Option<String> {
+        let mut reasons = self.subject.dump.absent_waves();
+        reasons.extend(self.unread.clone());
+        let first = reasons.first()?;
+        let more = match reasons.len() {
+            1 => String::new(),
+            count => format!("; {} more", count - 1),
+        };
+        Some(format!("waves may be absent: {first}{more}"))
+    }
+
+    /// The reason that the faults of some waves are unknown. `None`: those of all waves are known.
+    pub(super) fn unknown_faults(&self) -> Option<String> {
+        self.absent().or_else(|| no_stop_reasons(self.unknown_stops()))
     }
 
     /// The call stack of a wave; waves with the same PCs share one. `None`: it cannot be read.

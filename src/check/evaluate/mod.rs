@@ -9,6 +9,7 @@ mod causes;
 mod counts;
 mod error;
 mod facts;
+mod faults;
 mod lanes;
 mod names;
 mod places;
@@ -72,7 +73,7 @@ pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
         };
         for line in rest.iter().filter(|line| !of_waves(line)) {
             let verdict = match &line.line.content {
-                Content::Fault(expected) => causes::fault(&facts, expected, line),
+                Content::Fault(expected) => faults::fault(&facts, expected, line),
                 Content::Access(expected) => access::access(&facts, expected, line),
                 Content::Hang(expected) => causes::hang(&facts, expected, line),
                 Content::Waves(expected) => counts::waves(&facts, expected, line),

@@ -156,7 +156,13 @@ fn got(lane: &TypedLane, plan: &RightPlan) -> String {
             TypedValue::Missing(ValueState::Error(why)) => format!("error: {why}"),
             other => brief(other),
         },
-        _ => brief(&lane.value),
+        _ => match lane.state {
+            // The lane may have left the scope: foreign data.
+            Some(state) if state != LaneState::Active => {
+                format!("{} ({})", brief(&lane.value), state.words())
+            }
+            _ => brief(&lane.value),
+        },
     }
 }
 
@@ -208,9 +214,11 @@ fn is(lane: &TypedLane, state: &StateName) -> Compared {
         }),
         StateName::Nan => are_all(value, &f64::is_nan),
         StateName::Infinite => are_all(value, &f64::is_infinite),
-        StateName::Inactive => match lane.state {
-            Some(state) => Ok(state != LaneState::Active),
-            None => Err(because("the state of the lane is unknown".to_owned())),
+        // A path with an error, such as an unknown name, has no lanes.
+        StateName::Inactive => match (value, lane.state) {
+            (TypedValue::Missing(state @ ValueState::Error(_)), _) => Err(missing(state)),
+            (_, Some(state)) => Ok(state != LaneState::Active),
+            (_, None) => Err(because("the state of the lane is unknown".to_owned())),
         },
     }
 }

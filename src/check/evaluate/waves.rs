@@ -7,6 +7,7 @@ use super::values::{self, ValueBlock};
 use super::{Numbered, causes, counts, obstacle};
 use crate::check::file::{Content, Selector};
 use crate::check::outcome::{Difference, Outcome, Verdict};
+use crate::notation::counted;
 use crate::session::Inferred;
 
 /// Maximum number of waves that a difference names.
@@ -37,13 +38,21 @@ pub(super) fn block(
         Selector::Some => some(facts, &selected, lines),
         _ => all(facts, &selected.waves, lines),
     });
+    if let (Selector::Every, Some(why)) = (selector, facts.absent()) {
+        // A known wave that differs decides. A line that holds may differ for an absent wave.
+        let holding = outcomes.iter_mut().filter(|outcome| outcome.verdict == Verdict::Holds);
+        holding.for_each(|outcome| outcome.verdict = obstacle(why.clone(), None));
+    }
     outcomes
 }
 
 fn why_none(facts: &Facts<'_>, selected: &Selected) -> String {
-    match (&selected.unknown, &facts.unread) {
-        (Some((count, why)), _) => format!("{}, and {why} for {count} of them", selected.none.0),
-        (None, Some(why)) => format!("{}, and not all waves can be read: {why}", selected.none.0),
+    match (&selected.unknown, facts.absent()) {
+        (Some((count, why)), _) => {
+            let waves = counted(*count as u64, "wave");
+            format!("{}, and {why} for {waves}", selected.none.0)
+        }
+        (None, Some(why)) => format!("{}, and {why}", selected.none.0),
         (None, None) => selected.none.0.clone(),
     }
 }
@@ -53,7 +62,7 @@ fn chosen(facts: &Facts<'_>, line: &Numbered<'_>, selected: &Selected) -> Verdic
     if !selected.waves.is_empty() {
         return Verdict::Holds;
     }
-    if selected.unknown.is_some() || facts.unread.is_some() {
+    if selected.unknown.is_some() || facts.absent().is_some() {
         return obstacle(why_none(facts, selected), None);
     }
     let (found, hint) = &selected.none;
@@ -61,25 +70,38 @@ fn chosen(facts: &Facts<'_>, line: &Numbered<'_>, selected: &Selected) -> Verdic
     line.differs(None, found)
 }
 
-/// One of the waves satisfies all lines: the outcomes are those of the wave with the most lines that hold.
+/// One of the waves satisfies all lines: the outcomes are those of the wave with the most lines that hold. A wave that
+/// may satisfy all of them leaves the lines unchecked.
 fn some(facts: &Facts<'_>, selected: &Selected, lines: &[&Numbered<'_>]) -> Vec<Outcome> {
-    let mut best: (usize, Vec<Outcome>) = (0, Vec::new());
+    let differs = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Differs(_));
+    let holds = |outcomes: &[Outcome]| outcomes.iter().filter(|one| one.verdict == Verdict::Holds).count();
+    // A wave without a difference is nearer than one with a difference.
+    let rank = |outcomes: &[Outcome]| (!outcomes.iter().any(differs), holds(outcomes));
+    let mut best: Vec<Outcome> = Vec::new();
     for wave in &selected.waves {
         let outcomes = all(facts, &[*wave], lines);
-        let holding = outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Holds).count();
-        if holding == lines.len() {
+        if holds(&outcomes) == lines.len() {
             return outcomes;
         }
-        if best.1.is_empty() || holding > best.0 {
-            best = (holding, outcomes);
+        if best.is_empty() || rank(&outcomes) > rank(&best) {
+            best = outcomes;
         }
     }
-    for outcome in &mut best.1 {
-        if let Verdict::Differs(difference) = &mut outcome.verdict {
-            difference.found = format!("no wave fits all lines; the nearest has {}", difference.found);
+    let absent = facts.absent();
+    for outcome in &mut best {
+        let Verdict::Differs(difference) = &mut outcome.verdict else { continue };
+        match &absent {
+            Some(why) => {
+                let near = &difference.found;
+                let known = format!("no known wave fits all lines; the nearest has {near}; {why}");
+                outcome.verdict = obstacle(known, None);
+            }
+            None => {
+                difference.found = format!("no wave fits all lines; the nearest has {}", difference.found);
+            }
         }
     }
-    best.1
+    best
 }
 
 /// Each of the waves satisfies the lines.

@@ -7,6 +7,7 @@ use super::super::similar::{folded, similar};
 use super::at;
 use super::part::{Part, Wrong};
 use super::value::{lanes, value};
+use crate::signature::is_signature;
 
 /// Keywords of statements about the dump, before the first block.
 const OF_DUMP: &[&str] = &[
@@ -166,6 +167,11 @@ fn option(name: &str, has_value: bool, part: Part<'_>) -> Result<Setting, Wrong>
         return Err(Wrong::new(part.span(), format!("expected a value of `{name}`")));
     }
     let (value, rest) = file(part)?;
+    if value == "-" {
+        let wrong =
+            Wrong::new(part.span(), format!("`{name} -` is the standard input, which a file cannot use"));
+        return Err(wrong.hint("write the name of a file; `./-` is a file of that name"));
+    }
     if !rest.is_empty() {
         let wrong = Wrong::new(rest.span(), format!("`{name}` takes one value"));
         return Err(wrong.hint("write a name with spaces in quotes, and a second value in a line of its own"));
@@ -187,9 +193,23 @@ fn words(part: Part<'_>, what: &str) -> Result<String, Wrong> {
 }
 
 fn fault(part: Part<'_>) -> Result<FaultLine, Wrong> {
-    let hint = "write `fault memory violation`, or `fault none`";
-    let cause = words(part, "a cause").map_err(|wrong| wrong.hint(hint))?;
-    Ok(if cause == "none" { FaultLine::None } else { FaultLine::Cause(cause) })
+    let hint = "write `fault memory violation`, `fault none`, or several causes with commas";
+    let (mut causes, mut rest) = (Vec::new(), part);
+    loop {
+        let (one, after) = rest.take(|c| c != ',');
+        let cause = words(one.trim(), "a cause").map_err(|wrong| wrong.hint(hint))?;
+        if cause == "none" && (!causes.is_empty() || !after.is_empty()) {
+            return Err(Wrong::new(one.trim().span(), "`none` and a cause exclude each other").hint(hint));
+        }
+        if cause == "none" {
+            return Ok(FaultLine::None);
+        }
+        causes.push(cause);
+        match after.strip(",") {
+            Some(after) => rest = after,
+            None => return Ok(FaultLine::Causes(causes)),
+        }
+    }
 }
 
 /// Kinds of accesses.
@@ -345,20 +365,13 @@ fn hang(part: Part<'_>) -> Result<HangLine, Wrong> {
     Ok(HangLine::State((*state).to_owned(), comparator, number))
 }
 
-/// `ls1:3f9c2a71`
+/// `ls1:3f9c2a71d0b4`
 fn signature(part: Part<'_>) -> Result<String, Wrong> {
-    let parts = part.text.strip_prefix("ls").and_then(|text| text.split_once(':'));
-    let is_hex =
-        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || matches!(c, 'a'..='f'));
-    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    match parts.filter(|(version, hash)| is_number(version) && is_hex(hash)) {
-        Some(_) => Ok(part.text.to_owned()),
-        None => {
-            let wrong = Wrong::new(part.span(), "expected a signature");
-            Err(wrong
-                .hint("write the first word that `lanescope signature` prints: `signature ls1:3f9c2a71`"))
-        }
+    if is_signature(part.text) {
+        return Ok(part.text.to_owned());
     }
+    let wrong = Wrong::new(part.span(), "expected a whole signature");
+    Err(wrong.hint("write the first word that `lanescope signature` prints: `signature ls1:3f9c2a71d0b4`"))
 }
 
 fn exec(part: Part<'_>) -> Result<u64, Wrong> {

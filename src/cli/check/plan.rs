@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::results::{FileError, cleaned};
 use crate::check::{self, Content, MAX_FILE, ScopeFile};
 use crate::clean::clean;
-use crate::cli::folder::{self, FolderError};
+use crate::cli::folder::{self, FolderError, is_dump_folder};
 
 /// The files, each folder's in the order of their names.
 #[derive(Debug, Default)]
@@ -228,6 +228,9 @@ enum PatternError {
     /// A folder is unreadable: its dumps are unknown.
     #[error(transparent)]
     Unreadable(glob::GlobError),
+    /// A folder below is unreadable, or there are too many.
+    #[error(transparent)]
+    Below(#[from] FolderError),
     /// No file matches.
     #[error("no file matches `{0}`")]
     NoMatch(String),
@@ -236,23 +239,48 @@ enum PatternError {
 /// The dumps that a pattern of a file names, by name.
 fn matches(file: &Path, pattern: &str) -> Result<Vec<PlannedDump>, PatternError> {
     let folder = file.parent().unwrap_or(Path::new(""));
+    let form = |error| PatternError::Form { pattern: clean(pattern).into_owned(), error };
     let dump = |path: PathBuf| {
         let name = clean(path.strip_prefix(folder).unwrap_or(&path).to_string_lossy()).into_owned();
         PlannedDump { path, name, report: None }
     };
-    if !pattern.contains(['*', '?', '[']) {
-        return Ok(vec![dump(folder.join(pattern))]);
+    // The name of a file may have the signs of a pattern.
+    let literal = folder.join(pattern);
+    if !pattern.contains(['*', '?', '[']) || literal.symlink_metadata().is_ok() {
+        return Ok(vec![dump(literal)]);
     }
-    // The crate takes patterns as text.
-    let whole = folder.to_str().map(|folder| Path::new(&glob::Pattern::escape(folder)).join(pattern));
-    let whole = whole.as_deref().and_then(Path::to_str);
-    let whole = whole.ok_or(PatternError::Folder)?;
-    let found = glob::glob(whole)
-        .map_err(|error| PatternError::Form { pattern: clean(pattern).into_owned(), error })?;
-    let found: Vec<PlannedDump> =
-        found.map(|path| path.map(dump).map_err(PatternError::Unreadable)).collect::<Result<_, _>>()?;
+    let found: Vec<PlannedDump> = match pattern.split('/').any(|part| part == "**") {
+        true => below(folder, pattern)?.into_iter().map(dump).collect(),
+        false => {
+            // The crate takes patterns as text.
+            let whole = folder.to_str().map(|folder| Path::new(&glob::Pattern::escape(folder)).join(pattern));
+            let whole = whole.as_deref().and_then(Path::to_str);
+            let found = glob::glob(whole.ok_or(PatternError::Folder)?).map_err(form)?;
+            found.map(|path| path.map(dump).map_err(PatternError::Unreadable)).collect::<Result<_, _>>()?
+        }
+    };
     match found.is_empty() {
         true => Err(PatternError::NoMatch(clean(pattern).into_owned())),
         false => Ok(found),
     }
+}
+
+/// The files, and folders with a manifest, that a pattern with `**` names. Links to folders are not followed: they can
+/// form a circle.
+fn below(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, PatternError> {
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let literal = parts.iter().take_while(|part| !part.contains(['*', '?', '['])).count();
+    let (before, rest) = parts.split_at(literal);
+    let whole = before.join("/") + if pattern.starts_with('/') { "/" } else { "" };
+    let start = folder.join(whole);
+    let form = |error| PatternError::Form { pattern: clean(pattern).into_owned(), error };
+    let rest = glob::Pattern::new(&rest.join("/")).map_err(form)?;
+    let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
+    let takes = |path: &Path, _: bool| {
+        let is_dump = path.is_file() || is_dump_folder(path);
+        is_dump && path.strip_prefix(&start).is_ok_and(|below| rest.matches_path_with(below, options))
+    };
+    let empty = Path::new("");
+    let start = if start == empty { Path::new(".") } else { &start };
+    Ok(folder::below(start, &takes)?)
 }

@@ -161,6 +161,7 @@ impl Builder<'_> {
         let Some(target) = target else {
             let what = "no known GPU has such waves; this one is left out";
             self.problems.line(raw.line, what, SAY_WHICH);
+            self.problems.hides_waves();
             return None;
         };
         let size = self.wave_size(raw, &target)?;
@@ -169,6 +170,7 @@ impl Builder<'_> {
             Err(error) => {
                 let what = format_args!("{error}; the wave is left out");
                 self.problems.line(raw.line, what, "a target with such waves (--processor)");
+                self.problems.hides_waves();
                 return None;
             }
         };

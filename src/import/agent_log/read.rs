@@ -102,9 +102,9 @@ pub(super) fn read(source: impl BufRead, kept: Kept, problems: &mut Problems) ->
             },
             Ok(None) => break,
             Err(error) => {
-                reader
-                    .problems
-                    .whole(format_args!("the log cannot be read to its end: {error}"), "a readable file");
+                let what = format_args!("the log cannot be read to its end: {error}");
+                reader.problems.whole(what, "a readable file");
+                reader.problems.hides_waves();
                 break;
             }
         };
@@ -215,6 +215,7 @@ impl<'p> Reader<'p> {
             if header.count > 1 {
                 let what = format_args!("{} more waves stopped here are not in the log", header.count - 1);
                 self.problems.line(line.number, what, Do("agents of 2018 print the first of them only"));
+                self.problems.hides_waves();
             }
             (header.prefix, RawWave::old(&mut log.kept, line.number, &header))
         } else {
@@ -503,6 +504,7 @@ impl<'p> Reader<'p> {
         }
         if self.too_many {
             self.problems.whole("the log has more waves than can be served", format_args!("{MAX_WAVES}"));
+            self.problems.hides_waves();
         }
         if self.log.kept.full {
             let what =

@@ -93,6 +93,32 @@ pub(super) fn build(
     (capture, problems.finish())
 }
 
+/// Texts of `x-slim`. A table of another shape belongs to another writer.
+fn texts(of: &Field<Vec<Field<Text<'_>>>>) -> Vec<String> {
+    let Field::Given(texts) = of else { return Vec::new() };
+    let texts = texts.iter().filter_map(|text| match text {
+        Field::Given(text) => Some(&text.0),
+        _ => None,
+    });
+    // A terminal interprets control characters.
+    let shown = |text: &Cow<'_, str>| {
+        let mut shown = String::new();
+        for char in text.chars().take(MAX_NOTE) {
+            if char.is_control() { shown.extend(char.escape_debug()) } else { shown.push(char) }
+        }
+        if text.chars().nth(MAX_NOTE).is_some() {
+            shown.push_str("...");
+        }
+        shown
+    };
+    let mut taken: Vec<String> = texts.clone().take(MAX_NOTES).map(shown).collect();
+    let more = texts.skip(MAX_NOTES).count();
+    if more > 0 {
+        taken.push(format!("{more} more notes, not listed"));
+    }
+    taken
+}
+
 impl<'m> Builder<'m, '_> {
     fn provenance(&mut self) {
         let mut provenance = Provenance { format: "lanescope dump 1".to_owned(), ..Provenance::default() };
@@ -106,35 +132,11 @@ impl<'m> Builder<'m, '_> {
             provenance.command = text("command", &given.command);
             provenance.note = text("note", &given.note);
         }
-        provenance.notes = self.notes();
-        self.capture.provenance = provenance;
-    }
-
-    /// The notes of `lanescope slim`. A table of another shape belongs to another writer.
-    fn notes(&self) -> Vec<String> {
-        let Field::Given(slim) = &self.manifest.slim else { return Vec::new() };
-        let Field::Given(notes) = &slim.notes else { return Vec::new() };
-        let texts = notes.iter().filter_map(|note| match note {
-            Field::Given(text) => Some(&text.0),
-            _ => None,
-        });
-        // A terminal interprets control characters.
-        let shown = |text: &Cow<'_, str>| {
-            let mut shown = String::new();
-            for char in text.chars().take(MAX_NOTE) {
-                if char.is_control() { shown.extend(char.escape_debug()) } else { shown.push(char) }
-            }
-            if text.chars().nth(MAX_NOTE).is_some() {
-                shown.push_str("...");
-            }
-            shown
-        };
-        let mut taken: Vec<String> = texts.clone().take(MAX_NOTES).map(shown).collect();
-        let more = texts.skip(MAX_NOTES).count();
-        if more > 0 {
-            taken.push(format!("{more} more notes, not listed"));
+        if let Field::Given(slim) = &self.manifest.slim {
+            provenance.notes = texts(&slim.notes);
+            provenance.absent_waves = texts(&slim.absent_waves);
         }
-        taken
+        self.capture.provenance = provenance;
     }
 
     fn dispatches(&mut self) {

@@ -33,6 +33,7 @@ tables! {
     /// `[x-slim]`, the account of `lanescope slim`; only these keys are read.
     Slim {
         notes: Vec<Field<Text<'de>>>,
+        absent_waves: Vec<Field<Text<'de>>>,
     }
 
     /// `[provenance]`

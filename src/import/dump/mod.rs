@@ -255,7 +255,8 @@ fn left_out(file: &str, key: String) -> Problem {
     let most = memory_limit::MAX_MEMORY;
     let expected =
         format!("values that take at most {most} bytes of memory; bulk data belongs in side files");
-    problem(place, "this and all values after it are left out", expected)
+    let problem = problem(place, "this and all values after it are left out", expected);
+    Problem { hides_waves: true, ..problem }
 }
 
 fn parse<'de>(

@@ -21,8 +21,12 @@ impl<'m, 'de> Builder<'m, 'de> {
         let mut ids = Ids::new("wave");
         let mut taken = HashSet::new();
         let entries = self.problems.entries(&Key::Root, "wave", &manifest.wave);
-        let count = entries.len();
-        self.capture.waves.reserve_exact(count);
+        let count = match &manifest.wave {
+            Field::Given(all) => all.len(),
+            Field::Absent => 0,
+            Field::Wrong(_) => 1,
+        };
+        self.capture.waves.reserve_exact(entries.len());
         for (index, entry) in entries {
             let key = table.index(index);
             self.problems.extra(&key, &entry.extra);
@@ -39,6 +43,7 @@ impl<'m, 'de> Builder<'m, 'de> {
         if self.capture.waves.len() < count {
             // The work-groups of rejected waves are unknown.
             self.capture.workgroups.iter_mut().for_each(|group| group.has_all_waves = false);
+            self.problems.hides_waves_from(before);
         }
         if self.capture.waves.is_empty() {
             self.problems.explain_no_waves_from(before);

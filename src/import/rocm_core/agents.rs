@@ -68,6 +68,7 @@ impl Agents {
                 continue;
             }
             let Some(target) = target(entry, targets, options, &key, problems) else {
+                problems.hides_waves();
                 agents.unknown.push(entry.gpu_id);
                 continue;
             };
@@ -79,6 +80,7 @@ impl Agents {
             }
             if entry.xccs > MAX_XCCS {
                 problems.report(&key, format!("{} XCCs", entry.xccs), format!("at most {MAX_XCCS}"));
+                problems.hides_waves();
             }
             agents.known.push(Known {
                 gpu_id: entry.gpu_id,
@@ -146,6 +148,7 @@ impl Agents {
             _ => {
                 let what = format!("it is of agent {gpu_id}, which the note does not have; left out");
                 problems.report(key, what, expected);
+                problems.hides_waves();
                 return None;
             }
         };

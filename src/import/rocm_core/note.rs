@@ -244,6 +244,7 @@ fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems
     let mut report = |offset: u64, what: String, expected: &str| {
         problems.report_at(file.name(), start.saturating_add(offset), "AMDGPU note", what, expected);
     };
+    let mut has_all_queues = true;
     let length = size.min(MAX_DESCRIPTOR).min(file.len().saturating_sub(start));
     let mut bytes = vec![0; usize::try_from(length).ok()?];
     let got = file.read_at(start, &mut bytes).unwrap_or(0);
@@ -303,6 +304,7 @@ fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems
         let end = at.saturating_add(u64::from(count).saturating_mul(u64::from(size)));
         if count == 0 || size == 0 {
             if count != 0 {
+                has_all_queues = false;
                 report(at, format!("{count} {what} of 0 bytes"), "entries with a size");
             }
             return end;
@@ -312,6 +314,7 @@ fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems
         let there = entries.len();
         entries.for_each(each);
         if there < count as usize {
+            has_all_queues = false;
             report(at, format!("{there} of {count} {what} are read"), "all of them in the note, and fewer");
         }
         end
@@ -325,6 +328,9 @@ fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems
     if at != size {
         let what = format!("{size} bytes; its tables end at {at}");
         report(at.min(size), what, "an end after the last queue");
+    }
+    if !has_all_queues {
+        problems.hides_waves();
     }
     Some(state)
 }

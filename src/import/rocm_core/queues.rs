@@ -152,6 +152,7 @@ impl<'a> WaveReader<'a> {
                 if entry.save_area != 0 || !SDMA.contains(&entry.kind) {
                     let what = format!("it is of type {}; left out, with its waves", entry.kind);
                     problems.report(key, what, "type 2 (AQL), the one whose waves are read");
+                    problems.hides_waves();
                 }
                 continue;
             }
@@ -203,6 +204,7 @@ impl<'a> WaveReader<'a> {
             let skip = stride.unwrap_or(0).checked_mul(u64::from(xcc));
             let Some(address) = skip.and_then(|skip| entry.save_area.checked_add(skip)) else {
                 problems.report(key, "its save area passes the last address", "an address below 2^64");
+                problems.hides_waves();
                 break;
             };
             let header = Header::read(self.memory, address);
@@ -219,10 +221,10 @@ impl<'a> WaveReader<'a> {
     /// Adds the waves of queues to a capture.
     fn build(&mut self, saved: &[Saved], capture: &mut Capture, problems: &mut Problems) {
         let blocks = saved.iter().flat_map(|queue| &queue.xccs).flat_map(|xcc| &xcc.blocks);
-        let count = saved.iter().flat_map(|queue| &queue.xccs).map(|xcc| xcc.blocks.len()).sum();
+        let count: usize = saved.iter().flat_map(|queue| &queue.xccs).map(|xcc| xcc.blocks.len()).sum();
         capture.waves.reserve(count);
         self.doubts.data(saved.iter().flat_map(Saved::data));
-        let memory = self.memory;
+        let (memory, before) = (self.memory, capture.waves.len());
         ReadAhead::read(memory, blocks, |ahead| {
             for Saved { key, queue, ring, xccs } in saved {
                 let mut builder = QueueBuilder::new(self, capture, Dispatches::new(*queue, *ring));
@@ -230,6 +232,11 @@ impl<'a> WaveReader<'a> {
                 builder.skipped.report(key, memory, problems);
             }
         });
+        let built = capture.waves.len().saturating_sub(before);
+        if built < count {
+            problems.report("waves", format!("{built} of {count} saved waves are read"), "all of them");
+            problems.hides_waves();
+        }
     }
 
     /// The index of the row of a processor's waves in a layout; `None`: the processor has no waves of that size.

@@ -80,7 +80,7 @@ impl XccReader<'_, '_> {
     pub(super) fn read(mut self, header: Option<Header>) -> Option<XccWaves> {
         let Some(header) = header else {
             let what = format!("its save area at {:#x} was not captured: no waves", self.place.address);
-            self.report(what, self.reader.memory.or_host("a segment with the area's header"));
+            self.report_absent(what, self.reader.memory.or_host("a segment with the area's header"));
             return None;
         };
         let captured = match header.area() {
@@ -95,6 +95,12 @@ impl XccReader<'_, '_> {
     /// Reports a problem of this XCC.
     fn report(&mut self, what: impl std::fmt::Display, expected: impl std::fmt::Display) {
         self.problems.report(self.place.key, what, expected);
+    }
+
+    /// Reports a problem of this XCC that leaves waves out.
+    fn report_absent(&mut self, what: impl std::fmt::Display, expected: impl std::fmt::Display) {
+        self.report(what, expected);
+        self.problems.hides_waves();
     }
 
     /// The XCC with the blocks of a control stack. Subtracts them from the remaining number of waves.
@@ -116,7 +122,7 @@ impl XccReader<'_, '_> {
         }
         let Some(row) = reading.save_area.as_ref() else {
             let what = format!("{} has no [save_area]: its waves cannot be read", reading.name);
-            self.report(what, "a target file with a [save_area]");
+            self.report_absent(what, "a target file with a [save_area]");
             return None;
         };
         let mut xcc = self.empty(reading)?;
@@ -137,7 +143,10 @@ impl XccReader<'_, '_> {
         }
         let (all, left) = (kept.len(), self.reader.waves_left);
         if all > left {
-            self.report(format!("{all} waves, of which {left} are taken"), format!("at most {MAX_WAVES}"));
+            self.report_absent(
+                format!("{all} waves, of which {left} are taken"),
+                format!("at most {MAX_WAVES}"),
+            );
             kept.truncate(left);
         }
         self.reader.waves_left -= kept.len();
@@ -175,12 +184,12 @@ impl XccReader<'_, '_> {
         let left = self.reader.stacks_left;
         if area.stack_size > MAX_STACK || u64::from(area.stack_size) > left {
             let what = format!("a control stack of {} bytes, left out", area.stack_size);
-            self.report(what, format!("at most {}", u64::from(MAX_STACK).min(left)));
+            self.report_absent(what, format!("at most {}", u64::from(MAX_STACK).min(left)));
             return None;
         }
         if area.stack_size == 0 {
             let what = "its save area has waves and no control stack: no waves";
-            self.report(what, "a control stack (the save area's header is damaged)");
+            self.report_absent(what, "a control stack (the save area's header is damaged)");
             return None;
         }
         self.reader.stacks_left -= u64::from(area.stack_size);
@@ -191,7 +200,7 @@ impl XccReader<'_, '_> {
                 records.len() * 4,
                 area.stack_size
             );
-            self.report(what, "all of it: the waves that follow are left out");
+            self.report_absent(what, "all of it: the waves that follow are left out");
             return Some(Captured { area, records, layout: None, is_restored: false });
         }
         let layout = self.layout(&records, &area);
@@ -252,7 +261,7 @@ impl XccReader<'_, '_> {
                 };
                 let what =
                     format!("its header contradicts itself: {words}; {why} its control stack: no waves");
-                self.report(what, expected);
+                self.report_absent(what, expected);
                 None
             }
         }
@@ -306,7 +315,7 @@ impl XccReader<'_, '_> {
                 all - inside,
                 area.begin
             );
-            self.report(what, "waves within the save area");
+            self.report_absent(what, "waves within the save area");
             blocks.truncate(inside);
         }
         let sound = blocks.iter().take_while(|block| self.reader.looks_sound(block, xcc)).count();
@@ -338,7 +347,7 @@ impl XccReader<'_, '_> {
         );
         let expected = "a walk that ends where the area begins (a record is damaged); the waves at the ends of the area \
                         whose PC is in captured memory";
-        self.report(what, expected);
+        self.report_absent(what, expected);
         blocks
     }
 }

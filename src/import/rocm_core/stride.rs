@@ -42,6 +42,7 @@ pub(super) fn stride(
                 "the size of its save areas is not known ({stated:#x} bytes): those of other XCCs are not read"
             );
             problems.report(key, what, "ctx_save_restore_area_size of whole pages");
+            problems.hides_waves();
             None
         }
     }

@@ -57,6 +57,7 @@ pub(super) fn build(
             "there are more waves than can be served",
             format_args!("{}", crate::import::text::MAX_WAVES),
         );
+        problems.hides_waves();
     }
     if read.kept.full {
         let what = "there are more values than are kept; the rest is not captured";
@@ -82,6 +83,7 @@ fn waves(capture: &mut Capture, read: &Read, families: &mut Families<'_>, proble
             Err(error) => {
                 let what = format_args!("{}: {error}; the wave is left out", raw.slot);
                 problems.line(raw.line, what, "a target with such waves (--processor)");
+                problems.hides_waves();
                 continue;
             }
         };

@@ -96,6 +96,7 @@ impl<'t> Families<'t> {
                         "the waves are of a GPU before gfx9; they are left out",
                         "gfx9 to gfx12",
                     );
+                    problems.hides_waves();
                     None
                 }
                 None => {
@@ -190,11 +191,12 @@ impl Said {
                 &format!("no target describes {}: it is read as {}", processor.name, target.name),
                 "--processor NAME, or a target file in the folder of --targets",
             ),
-            None => self.once(
-                problems,
-                &format!("no target is of the generation of {}; its waves are left out", processor.name),
-                "gfx9 to gfx12",
-            ),
+            None => {
+                let what =
+                    format!("no target is of the generation of {}; its waves are left out", processor.name);
+                self.once(problems, &what, "gfx9 to gfx12");
+                problems.hides_waves();
+            }
         }
     }
 }

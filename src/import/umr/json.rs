@@ -114,6 +114,7 @@ impl Reader<'_, '_> {
                 None => {
                     let what = "the text ends within the list; the waves before this one are kept";
                     self.problems.report_at(self.file, at as u64, key, what, "a wave or the list's end");
+                    self.problems.hides_waves();
                     return at;
                 }
                 Some(_) => {}
@@ -130,6 +131,7 @@ impl Reader<'_, '_> {
                     let why = why.split(" at line ").next().unwrap_or_default();
                     let what = format_args!("the wave cannot be read ({why}); the waves before it are kept");
                     self.problems.report_at(self.file, at as u64, key, what, "a JSON object");
+                    self.problems.hides_waves();
                     return at;
                 }
             }
@@ -154,6 +156,7 @@ impl Reader<'_, '_> {
         if !wave.is_object {
             let what = "is no wave and is left out";
             self.problems.report_at(self.file, at as u64, key, what, "a JSON object");
+            self.problems.hides_waves();
             return;
         }
         let (mut one, refused) = one(line, wave);

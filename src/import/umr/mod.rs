@@ -76,9 +76,11 @@ pub(super) fn open_json(
     match size {
         Some(size) if size > MAX_JSON => {
             problems.whole(format_args!("of {size} bytes the first {MAX_JSON} are read"), expected);
+            problems.hides_waves();
         }
         None if text.len() as u64 == MAX_JSON => {
             problems.whole(format_args!("the first {MAX_JSON} bytes are read"), expected);
+            problems.hides_waves();
         }
         _ => {}
     }

@@ -72,6 +72,7 @@ pub(super) fn open_within(
     if unpacked.is_cut {
         let what = format_args!("it claims {size} bytes; only the first {most} are read");
         problems.whole(what, format_args!("umr's text within {most} bytes"));
+        problems.hides_waves();
     }
     let format = "RADV hang folder in a zip (umr text)";
     let mut capture = build::build(name, format, read, &mut families, &mut problems);

@@ -1,6 +1,7 @@
 //! `lanescope check` as a program: exit statuses, forms of the results, workers, shards and rules.
 
 mod drafts;
+mod files;
 mod forms;
 mod shards;
 mod status;

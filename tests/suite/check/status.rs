@@ -68,7 +68,7 @@ access p
 waves 8
 hang
 hang spinning 3
-signature ls1:0
+signature ls1:000000000000
 wave id 99
   at f
   stack f

@@ -345,6 +345,7 @@ fn monitor_notices_lists_every_problem() {
             place: FileLocation { file: "sample".to_owned(), ..FileLocation::default() },
             what: format!("trouble {number};"),
             hint: None,
+            hides_waves: false,
         };
         let problems = (0..count).map(problem).collect();
         let session = Session::new(std::sync::Arc::new(Dump::new(opened.capture, problems)), None).unwrap();

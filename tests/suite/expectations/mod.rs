@@ -1,5 +1,6 @@
 //! Evaluation of expectations, compared with the models of the fixtures.
 
+mod absent;
 mod bless;
 mod mutation;
 mod statements;

@@ -18,6 +18,8 @@ fn causes_and_places() {
         - fault none                   => memory violation
         - fault assertion              => memory violation
         ? fault memry violation        => did you mean
+        ? fault page fault             => did you mean `memory violation`?
+        ? fault memory access fault    => did you mean `memory violation`?
         + at saxpy saxpy.hip:54
         + at saxpy
         + at saxpy.hip
@@ -43,9 +45,8 @@ fn causes_and_places() {
         - faulted 2                    => 1
         + hang none
         + signature ls1:52d6a45d46f3
-        + signature ls1:52d6
         - signature ls1:52d6a45d46f4     => ls1:52d6a45d46f3
-        - signature ls1:0000000000000000 => ls1:52d6a45d46f3
+        - signature ls1:000000000000     => ls1:52d6a45d46f3
         ? signature ls99:0000000000000000 => ls99
         - hang deadlock                => none
         - hang                         => none
@@ -70,6 +71,12 @@ fn stacks_and_stops_of_each_wave() {
     table(
         "calls-gfx90a",
         "
+        - fault none                   => address error, illegal instruction
+        - fault illegal instruction    => address error, illegal instruction
+        - fault address error          => address error, illegal instruction
+        + fault address error, illegal instruction
+        + fault illegal instruction, Address-Error
+        - fault address error, illegal instruction, trap => address error, illegal instruction
         + waves 5, faulted 2, stacks 5
         + wave id 1
         + stack leaf < middle < launch
@@ -127,7 +134,7 @@ fn missing_facts_are_not_guessed() {
         "
         + fault memory violation
         + at saxpy saxpy.hip:54
-        ? faulted 1                    => the stop reasons of 1 waves were not captured
+        ? faulted 1                    => the stop reason of 1 wave was not captured
         + wave id 5
         ? at saxpy
         ? stack saxpy

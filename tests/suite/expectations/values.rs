@@ -200,6 +200,8 @@ fn lanes_of_a_wave() {
         - i == 1023                     => == 1024
         + lane 25-63 i is inactive
         - lane active i is inactive     => none
+        ? lane 40 nosuch is inactive    => there is no `nosuch`
+        ? lane 40 lettre is inactive    => did you mean `letter`?
         + lane 24 x[i] is unavailable
         - lane 24 x[i] is available     => is unavailable
         - lane 23 x[i] is unavailable   => == 15.75

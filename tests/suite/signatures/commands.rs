@@ -128,12 +128,13 @@ fn wrong_files_and_lines_are_errors_with_their_places() {
     let dump = dump("saxpy-gfx90a-O2");
     for (known, expected) in [
         ("[[known]]\nsignature = \"812\"\n", "`812` is no signature"),
+        ("[[known]]\nsignature = \"ls1:3f9c2a71\"\n", "`ls1:3f9c2a71` is no signature"),
         (
-            "[[known]]\nsignature = \"ls1:12\"\n[[known]]\nsignature = \"ls1:12\"\n",
-            "ls1:12 is in the file twice",
+            "[[known]]\nsignature = \"ls1:121212121212\"\n[[known]]\nsignature = \"ls1:121212121212\"\n",
+            "ls1:121212121212 is in the file twice",
         ),
         ("[[known]]\nissue = 3\n", "missing field `signature`"),
-        ("[[known]]\nsignature = \"ls1:12\"\nowner = 3\n", "unknown field `owner`"),
+        ("[[known]]\nsignature = \"ls1:121212121212\"\nowner = 3\n", "unknown field `owner`"),
     ] {
         let known = written(folder.path(), known);
         let output = lanescope(&["signature", &dump, "--known", &known], b"");
@@ -158,6 +159,12 @@ fn wrong_files_and_lines_are_errors_with_their_places() {
         assert_eq!(output.status.code(), Some(1), "{expected}");
         assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
     }
+    // The lines have the level and the rules already.
+    for option in [["--level", "line"], ["--rules", "rules.toml"], ["--symbols", "build"], ["--jobs", "2"]] {
+        let output = lanescope(&["bucket", "--from", "-", option[0], option[1]], line.as_bytes());
+        assert_ne!(output.status.code(), Some(0), "{option:?}");
+        assert!(text(&output.stderr).contains("cannot be used with"), "{}", text(&output.stderr));
+    }
 }
 
 /// Times of other zones, dumps without a time, and the nearest known signature.
@@ -175,26 +182,26 @@ fn buckets_have_the_first_and_the_last_dump_and_the_nearest_signature() {
     let other = "illegal instruction | far @ far.hip";
     let lines = [
         // 11:30+02:00 is before 10:00Z.
-        record("b.zip", "2026-11-20T10:00:00Z", "ls1:aa", load, "saxpy"),
-        record("c.zip", "2026-11-20T11:30:00+02:00", "ls1:aa", load, "saxpy"),
-        record("a.zip", "2026-11-20T10:00:01Z", "ls1:aa", load, "saxpy"),
-        record("z.zip", "2026-11-19T10:00:01Z", "ls1:bb", store, "saxpy"),
-        record("y.zip", "", "ls1:bb", store, "saxpy"),
-        record("x.zip", "", "ls1:cc", other, "far"),
+        record("b.zip", "2026-11-20T10:00:00Z", "ls9:aa", load, "saxpy"),
+        record("c.zip", "2026-11-20T11:30:00+02:00", "ls9:aa", load, "saxpy"),
+        record("a.zip", "2026-11-20T10:00:01Z", "ls9:aa", load, "saxpy"),
+        record("z.zip", "2026-11-19T10:00:01Z", "ls9:bb", store, "saxpy"),
+        record("y.zip", "", "ls9:bb", store, "saxpy"),
+        record("x.zip", "", "ls9:cc", other, "far"),
     ];
     let folder = tempfile::tempdir().unwrap();
-    let known = written(folder.path(), "[[known]]\nsignature = \"ls1:aa\"\nissue = \"GPU-812\"\n");
+    let known = written(folder.path(), "[[known]]\nsignature = \"ls9:aa\"\nissue = \"GPU-812\"\n");
     let output = lanescope(&["bucket", "--from", "-", "--known", &known], lines.concat().as_bytes());
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(
         text(&output.stdout),
         "6 dumps, 3 signatures\n\n\
-         ls1:aa  memory violation | leaf < saxpy @ saxpy.hip | load\n    3 dumps, 6 waves, known: issue GPU-812\n    \
+         ls9:aa  memory violation | leaf < saxpy @ saxpy.hip | load\n    3 dumps, 6 waves, known: issue GPU-812\n    \
          by time: first c.zip (2026-11-20T11:30:00+02:00), last a.zip (2026-11-20T10:00:01Z)\n\n\
-         ls1:bb  memory violation | leaf < saxpy @ saxpy.hip | store\n    2 dumps, 4 waves, new\n    \
-         nearest: ls1:aa (issue GPU-812): the same functions, another kind of access\n    \
+         ls9:bb  memory violation | leaf < saxpy @ saxpy.hip | store\n    2 dumps, 4 waves, new\n    \
+         nearest: ls9:aa (issue GPU-812): the same functions, another kind of access\n    \
          by name: first y.zip, last z.zip\n\n\
-         ls1:cc  illegal instruction | far @ far.hip\n    1 dump, 2 waves, new\n    x.zip\n"
+         ls9:cc  illegal instruction | far @ far.hip\n    1 dump, 2 waves, new\n    x.zip\n"
     );
 }
 

@@ -48,6 +48,10 @@ const ILLEGAL_54: Changes = &[
     ("stop = [\"memory_violation\"]", "stop = [\"illegal_instruction\"]"),
     ("pc = \"0x7f0000101a2c\"", "pc = \"0x7f0000101a24\""),
 ];
+/// The driver's report of the page of `x[1024]`, beside the stop reason and in place of it.
+const REPORTED: Changes = &[("[provenance]", REPORT)];
+const NO_REASON: Changes = &[("stop = [\"memory_violation\"]\n", ""), ("[provenance]", REPORT)];
+const REPORT: &str = "[[fault]]\nkind = \"page\"\naddress = \"0x7f0000201000\"\nbytes = 4096\n\n[provenance]";
 /// No code object: no debug information. The whole table goes.
 const NO_CODE: Changes = &[("[[code_object]]", "")];
 
@@ -106,6 +110,13 @@ const PAIRS: &[(&str, SignatureLevel, Crash, Crash, bool)] = &[
         SignatureLevel::Default,
         Case("endless-gfx90a-O2", 0),
         Case("endless-gfx1100-O2", 0),
+        true,
+    ),
+    (
+        "a stop reason that was not captured",
+        SignatureLevel::Line,
+        Fixture(SAXPY, REPORTED),
+        Fixture(SAXPY, NO_REASON),
         true,
     ),
     ("two causes", SignatureLevel::Coarse, Fixture(SAXPY, &[]), Fixture(SAXPY, ILLEGAL), false),

@@ -1,0 +1,117 @@
+//! Names of dumps, folders of options, and files that are written.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{Folder, check, json, text};
+use crate::slim::words;
+
+/// The names of the dumps of a run.
+fn dumps(json: &Value) -> Vec<String> {
+    let files = json["files"].as_array().unwrap().iter();
+    let dumps = files.flat_map(|file| file["dumps"].as_array().unwrap());
+    dumps.map(|dump| dump["dump"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn an_existing_name_is_no_pattern() {
+    let folder = Folder::new("check-literal");
+    for name in ["a[1].zip", "a1.zip"] {
+        fs::copy(folder.path("demo.zip"), folder.path(name)).unwrap();
+    }
+    let one = folder.write("one.scope", "dump a[1].zip\nwaves 8\n");
+    let output = check(&["--json", &one]);
+    assert_eq!((output.status.code(), dumps(&json(&output))), (Some(0), vec!["a[1].zip".to_owned()]));
+    fs::remove_file(folder.path("a[1].zip")).unwrap();
+    let output = check(&["--json", &one]);
+    assert_eq!((output.status.code(), dumps(&json(&output))), (Some(0), vec!["a1.zip".to_owned()]));
+}
+
+#[test]
+fn patterns_do_not_follow_links_to_folders() {
+    let folder = Folder::new("check-links");
+    fs::create_dir_all(folder.path("sub/deep")).unwrap();
+    fs::copy(folder.path("demo.zip"), folder.path("sub/deep/x.zip")).unwrap();
+    symlink("..", folder.path("sub/up")).unwrap();
+    symlink(".", folder.path("sub/deep/same")).unwrap();
+    for (pattern, expected) in [
+        ("**/x.zip", &["sub/deep/x.zip"][..]),
+        ("sub/**/*.zip", &["sub/deep/x.zip"]),
+        ("**/*.zip", &["demo.zip", "sub/deep/x.zip"]),
+        ("./sub/**/x.zip", &["./sub/deep/x.zip"]),
+    ] {
+        let scope = folder.write("one.scope", &format!("dump {pattern}\nwaves 8\n"));
+        let output = check(&["--json", &scope]);
+        assert_eq!(output.status.code(), Some(0), "{pattern}: {output:?}");
+        let plain = |name: &str| name.trim_start_matches("./").to_owned();
+        let found: Vec<String> = dumps(&json(&output)).iter().map(|name| plain(name)).collect();
+        assert_eq!(found, expected.iter().map(|name| plain(name)).collect::<Vec<_>>(), "{pattern}");
+    }
+}
+
+#[test]
+fn a_missing_folder_of_symbols_is_an_error() {
+    let folder = Folder::new("check-symbols");
+    let scope = folder.write("one.scope", "dump demo.zip\nsymbols build/\nwaves 8\n");
+    let output = check(&["--json", &scope]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let error = json(&output)["files"][0]["dumps"][0]["error"].as_str().unwrap_or_default().to_owned();
+    assert!(error.contains("--symbols") && error.contains("build"), "{error}");
+    fs::create_dir(folder.path("build")).unwrap();
+    assert_eq!(check(&[&scope]).status.code(), Some(0));
+}
+
+#[test]
+fn results_never_replace_an_input() {
+    let folder = Folder::new("check-inputs");
+    let scope = folder.write("one.scope", "dump demo.zip\nwaves 8\n");
+    let (before, dump) = (fs::read(&scope).unwrap(), fs::read(folder.path("demo.zip")).unwrap());
+    fs::hard_link(folder.path("demo.zip"), folder.path("other.xml")).unwrap();
+    for name in ["one.scope", "demo.zip", "other.xml"] {
+        let output = check(&["--format", &format!("junit={}", words(&folder.path(name))), &scope]);
+        assert_eq!(output.status.code(), Some(2), "{name}: {output:?}");
+        assert!(text(&output.stderr).contains("the command reads this file"), "{}", text(&output.stderr));
+    }
+    assert!(fs::read(&scope).unwrap() == before && fs::read(folder.path("demo.zip")).unwrap() == dump);
+}
+
+#[test]
+fn a_report_never_replaces_an_input() {
+    let folder = Folder::new("report-inputs");
+    let log = folder.write("log.txt", "Memory access fault by GPU node-1 on address 0x7f0000201000.\n");
+    let dump = folder.path("demo.zip");
+    fs::hard_link(&log, folder.path("hard.html")).unwrap();
+    fs::hard_link(&dump, folder.path("dump.html")).unwrap();
+    let report = |to: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.args(["report", words(&dump), "--log", &log, "-o", words(&folder.path(to))]);
+        command.output().unwrap()
+    };
+    for name in ["log.txt", "hard.html", "demo.zip", "dump.html"] {
+        let output = report(name);
+        assert_eq!(output.status.code(), Some(1), "{name}: {output:?}");
+        assert!(text(&output.stderr).contains("the command reads this file"), "{}", text(&output.stderr));
+    }
+    assert!(fs::read_to_string(&log).unwrap().starts_with("Memory access fault"));
+    assert_eq!(report("new.html").status.code(), Some(0));
+    let output = report("missing/new.html");
+    assert!(text(&output.stderr).contains("there is no folder"), "{}", text(&output.stderr));
+}
+
+/// A full disk: /dev/full takes no byte.
+#[test]
+fn a_full_disk_is_named() {
+    let folder = Folder::new("report-full");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let output =
+        command.args(["report", words(&folder.path("demo.zip")), "-o", "/dev/full"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        text(&output.stderr).contains("cannot write /dev/full: No space left"),
+        "{}",
+        text(&output.stderr)
+    );
+}
