@@ -84,7 +84,7 @@ fn a_dump_without_a_fault() {
         ("wave faulted", '-', '?'),
         ("wave id 900", '-', '?'),
         ("wave every", '+', '?'),
-        ("at chain", '+', '?'),
+        ("lane 0 $lane == 0", '+', '?'),
         ("stop running", '-', '-'),
         ("wave some", '+', '+'),
         ("stop breakpoint", '+', '+'),
