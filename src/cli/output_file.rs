@@ -64,7 +64,7 @@ pub(super) fn write(
         let is_same = |input: &&Path| {
             fs::metadata(input).is_ok_and(|input| mapping::identity(&input) == mapping::identity(found))
         };
-        if found.is_file() && (mapping::is_read(found) || inputs.iter().any(|input| is_same(input))) {
+        if found.is_file() && (mapping::is_read(found) || inputs.iter().any(is_same)) {
             return Err(OutputError::Input(shown(path)).into());
         }
     }

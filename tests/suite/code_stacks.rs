@@ -61,7 +61,6 @@ fn callers_are_those_of_the_models_calls() {
     }
     let all: BTreeMap<&String, Counts> =
         names.iter().map(|name| (name, compared(&folder.path().join(name)))).collect();
-    println!("{all:#?}");
     assert_eq!(all.len(), 4);
     for (name, counts) in &all {
         assert!(counts.callers >= 40, "{name}: {counts:?}");

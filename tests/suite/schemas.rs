@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread;
@@ -23,7 +23,8 @@ fn root() -> &'static Path {
 /// The names of the schemas, `lanescope.waves/1`, and the validator of all: tests/browser/schemas.js, a process with ajv.
 struct Schemas {
     names: BTreeSet<String>,
-    ajv: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
+    /// It ends with its input, when this process ends.
+    ajv: Mutex<(Child, BufReader<ChildStdout>)>,
 }
 
 static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| {
@@ -37,10 +38,10 @@ static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| {
     let names = schemas.keys().cloned().collect();
     let mut node = Command::new("node");
     node.arg(root().join("tests/browser/schemas.js")).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let child = node.spawn().expect("no node: run scripts/setup");
-    let (mut input, output) = (child.stdin.unwrap(), BufReader::new(child.stdout.unwrap()));
-    writeln!(input, "{}", Value::Object(schemas)).unwrap();
-    Schemas { names, ajv: Mutex::new((input, output)) }
+    let mut child = node.spawn().expect("no node: run scripts/setup");
+    let output = BufReader::new(child.stdout.take().unwrap());
+    writeln!(child.stdin.as_ref().unwrap(), "{}", Value::Object(schemas)).unwrap();
+    Schemas { names, ajv: Mutex::new((child, output)) }
 });
 
 impl Schemas {
@@ -48,7 +49,7 @@ impl Schemas {
     fn errors(&self, name: &str, document: &Value) -> Vec<String> {
         let request = serde_json::json!([name, document]).to_string();
         let mut ajv = self.ajv.lock().unwrap();
-        writeln!(ajv.0, "{request}").unwrap();
+        writeln!(ajv.0.stdin.as_ref().unwrap(), "{request}").unwrap();
         let mut answer = String::new();
         ajv.1.read_line(&mut answer).unwrap();
         serde_json::from_str(&answer).expect("an answer of tests/browser/schemas.js")

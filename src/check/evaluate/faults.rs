@@ -9,7 +9,6 @@ use super::{Numbered, obstacle};
 use crate::check::file::FaultLine;
 use crate::check::outcome::Verdict;
 use crate::triage::{self, Question};
-use crate::units::Pc;
 
 /// Maximum number of groups of waves whose causes are analysed one by one.
 const MAX_GROUPS: usize = 64;
@@ -88,7 +87,7 @@ pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>
 /// The waves that faulted, by session, PC and stop reasons, in the dump's order.
 fn groups<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Group<'f, 'a>> {
     let mut groups: Vec<Group<'f, 'a>> = Vec::new();
-    let mut known: HashMap<(*const (), Option<Pc>, Option<&[String]>), usize> = HashMap::new();
+    let mut known = HashMap::new();
     for wave in facts.faulted().filter_map(|index| facts.waves.get(index)) {
         let session = std::ptr::from_ref(wave.session).cast::<()>();
         let index = *known.entry((session, wave.info.pc, wave.info.stop.as_deref())).or_insert_with(|| {

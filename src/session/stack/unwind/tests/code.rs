@@ -212,7 +212,6 @@ fn rules_by_code_agree_with_llvms_at_every_pc() {
         }
     }
     let sum = |of: fn(&Counts) -> usize| all.values().map(of).sum::<usize>();
-    println!("{all:#?}");
     assert!(sum(|counts| counts.functions) >= 300, "{all:?}");
     assert!(sum(|counts| counts.pcs) >= 20_000, "{all:?}");
     assert!(sum(|counts| counts.vectors) >= 20_000, "{all:?}");
