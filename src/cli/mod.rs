@@ -263,7 +263,9 @@ fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
         source == Some(ValueSource::CommandLine)
     };
     // A misspelled command is no dump.
-    let is_path = |word: &OsString| word.to_string_lossy().contains(['/', '.']) || Path::new(word).exists();
+    let is_path = |word: &OsString| {
+        word.as_encoded_bytes().iter().any(|byte| b"/.".contains(byte)) || Path::new(word).exists()
+    };
     let has_path = match subcommand {
         Some(at) => words.get(at).is_some_and(is_path),
         None => words.iter().skip(at).any(is_path),
