@@ -201,3 +201,24 @@ fn a_halt_with_a_reported_page_has_an_access() {
     let page = run(&["triage", dump, "--fault-address", PAGE]);
     assert!(page.starts_with("saxpy reads x[1024]"), "{page}");
 }
+
+/// A position in the grid chooses a wave as its id does: the page names the wave that faulted beside it.
+#[test]
+fn positions_choose_a_wave_as_its_id_does() {
+    let core = "tests/fixtures/gpucore/gfx1100.core";
+    let places: [(&str, &str, &[&str]); 4] = [
+        (UNREPORTED, "2", &["--work-item", "70,0,0"]),
+        (UNREPORTED, "2", &["--workgroup", "0,0,0/1"]),
+        ("tests/fixtures/demo.zip", "2", &["--work-item", "70,0,0"]),
+        (core, "3", &["--workgroup", "0,4,0/2"]),
+    ];
+    for (dump, wave, place) in places {
+        let first = |options: &[&str]| {
+            let page = run(&[&["triage", dump], options].concat());
+            page.lines().next().unwrap().to_owned()
+        };
+        let by_id = first(&["--wave", wave]);
+        assert!(by_id.contains("has no fault of its own; wave 1 faulted"), "{dump}: {by_id}");
+        assert_eq!(first(place), by_id, "{dump} {place:?}");
+    }
+}

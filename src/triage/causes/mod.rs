@@ -45,14 +45,21 @@ pub(super) fn cause(session: &dyn Inspect, wave: WaveId, code: &mut Listings) ->
 
 /// A wave without a fault of its own.
 fn unfaulted(session: &dyn Inspect, info: &WaveInfo, kinds: &[StopKind]) -> Option<Cause> {
-    let first = session.first_wave();
-    let of_first = session.wave(first).ok()?.stop;
-    let has_faulted = of_first.is_some_and(|stop| StopKind::of(&stop).iter().any(|kind| kind.is_fault()));
-    // A wave whose reasons are unknown may have faulted, too.
-    if has_faulted && first != info.wave && info.stop.is_some() && kinds.is_empty() {
-        return Some(Cause::Bystander { faulted: first });
+    if !kinds.is_empty() {
+        return Some(Cause::Breakpoint);
     }
-    (!kinds.is_empty()).then_some(Cause::Breakpoint)
+    // A wave whose reasons are unknown may have faulted, too.
+    if info.stop.is_none() || session.faulted() == 0 {
+        return None;
+    }
+    let has_faulted = |wave: &WaveId| {
+        let stop = session.wave(*wave).ok().and_then(|info| info.stop).unwrap_or_default();
+        StopKind::of(&stop).iter().any(|kind| kind.is_fault())
+    };
+    // A position in the grid may make another wave the first one.
+    let waves = session.waves();
+    let faulted = std::iter::once(session.first_wave()).chain(waves.iter().copied()).find(has_faulted)?;
+    Some(Cause::Bystander { faulted })
 }
 
 /// The cause of a halt without a reason, by the reported faults; `None`: an access to memory, or none is reported.
