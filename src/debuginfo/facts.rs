@@ -49,6 +49,12 @@ impl UnitFacts {
         self.producer.as_deref().is_some_and(|producer| producer.contains("clang"))
     }
 
+    /// Whether Triton compiled the unit: `src/debuginfo/scope/own_calls.rs` has the reason to ask.
+    #[must_use]
+    pub fn producer_is_triton(&self) -> bool {
+        self.producer.as_deref() == Some("triton")
+    }
+
     /// Whether the unit uses the codes of [`crate::dwarf::draft`] for tags, attributes and operations.
     #[must_use]
     pub fn is_draft(&self) -> bool {

@@ -46,6 +46,7 @@ pub use scope::import::{Import, ImportKind};
 pub use scope::lookup::Naming;
 pub use scope::name_index::NameIndexFacts;
 pub use scope::object_map::ObjectMap;
+pub(crate) use scope::own_calls::HELPER;
 pub use scope::query::{FunctionAt, FunctionKey, InlineFrame};
 pub use scope::simd::{Lanes, SimdFacts};
 pub use scope::subprogram::{Subprogram, demangle};

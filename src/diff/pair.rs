@@ -79,6 +79,7 @@ impl Side {
                 frame.line = frame.line.filter(|line| Some(*line) == other.line);
                 frame.column =
                     frame.column.filter(|column| frame.line.is_some() && Some(*column) == other.column);
+                frame.offset = frame.offset.filter(|offset| Some(*offset) == other.offset);
                 frame.pc = frame.pc.filter(|pc| Some(*pc) == other.pc);
                 if frame.problem != other.problem {
                     frame.problem = None;

@@ -71,7 +71,10 @@ fn line(frame: &StackFrame, problem: Option<&SourceError>, of_lane: bool, style:
     let function = frame.function.as_deref().unwrap_or("??");
     let no_pc = if of_lane { "the lane's PC is not known" } else { "PCs differ" };
     let pc = frame.pc.map_or(no_pc.to_owned(), |pc| pc.to_string());
-    let mut line = format!("#{:<2} {} ({pc})", frame.level, style.heading(function));
+    // A line is a better place than an offset.
+    let offset = frame.offset.filter(|_| frame.line.is_none() && frame.pc.is_some());
+    let offset = offset.map_or_else(String::new, |offset| format!(" <+{offset}>"));
+    let mut line = format!("#{:<2} {} ({pc}{offset})", frame.level, style.heading(function));
     match (&frame.file, frame.line) {
         (Some(file), Some(number)) => {
             let _ = write!(line, " at {file}:{number}");
@@ -176,6 +179,9 @@ pub struct Frame {
     pub line: Option<u64>,
     /// Source column.
     pub column: Option<u64>,
+    /// Bytes from the start of the ELF symbol, if only that names the function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
     /// The PC; in a caller the return address; for a lane its own, null if unknown.
     pub pc: Option<Hex>,
     /// The canonical frame address as text.
@@ -230,6 +236,7 @@ impl CallStack {
             file: frame.file.clone(),
             line: frame.line,
             column: frame.column,
+            offset: frame.offset,
             pc: frame.pc.map(|pc| Hex(pc.0)),
             cfa: frame.cfa.clone(),
             code_object: frame.code_object.clone(),

@@ -37,6 +37,7 @@ mod script;
 mod shown;
 mod sources;
 mod stdio;
+mod triton;
 mod two_dumps;
 mod unions;
 mod view;

@@ -10,6 +10,7 @@ pub(super) mod lookup;
 pub(super) mod name_index;
 pub(super) mod names;
 pub(super) mod object_map;
+pub(super) mod own_calls;
 pub(super) mod query;
 pub(super) mod read;
 pub(super) mod simd;

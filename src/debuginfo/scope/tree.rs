@@ -8,6 +8,7 @@ use crate::bounds::MAX_DEPTH;
 use crate::debuginfo::diagnostics::Diagnostics;
 use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::scope::function::{Scope, ScopeKind};
+use crate::debuginfo::scope::own_calls::{OwnCalls, name_helper};
 use crate::debuginfo::scope::simd::{SimdFacts, addresses, simd};
 use crate::debuginfo::scope::subprogram::Subprogram;
 use crate::debuginfo::scope::variable::Variable;
@@ -39,6 +40,7 @@ pub(in crate::debuginfo) struct Tree<'a> {
     is_too_deep: bool,
     /// The remaining capacity of scopes and variables.
     parts: usize,
+    own_calls: OwnCalls,
 }
 
 /// A DIE of an abstract instance that a concrete one may omit.
@@ -91,11 +93,15 @@ impl<'a> Tree<'a> {
             abstract_dies,
             is_too_deep,
             parts,
+            own_calls: OwnCalls::default(),
         }
     }
 
     /// The scopes and their problems.
     pub(in crate::debuginfo) fn finish(mut self) -> (Vec<Scope>, Vec<DebugInfoError>) {
+        let (own_calls, mut scopes) = (std::mem::take(&mut self.own_calls), std::mem::take(&mut self.scopes));
+        own_calls.share(&mut scopes, &mut || self.take_part());
+        self.scopes = scopes;
         self.scopes.shrink_to_fit();
         (self.scopes, self.damage.into_problems())
     }
@@ -116,6 +122,7 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         let origin = origins.chain.first().and_then(|die| self.origin(die));
+        self.own_calls = OwnCalls::of(origins);
         let mut open = vec![Open { children: 1, scope: 0, seen: HashSet::new(), origin }];
         // Skips children of other DIEs than scopes (local classes, call sites).
         let mut skipping: Option<isize> = None;
@@ -140,6 +147,7 @@ impl<'a> Tree<'a> {
             let die = Die { view: Rc::clone(&view), entry: entry.clone() };
             let origin = self.origin(&die);
             scope.seen.extend(origin);
+            let is_helper = self.own_calls.is_own(origin);
             let (index, has_children) = (scope.scope, entry.has_children());
             let inner = match die.tag() {
                 gimli::DW_TAG_formal_parameter | gimli::DW_TAG_variable | gimli::DW_TAG_constant => {
@@ -156,6 +164,8 @@ impl<'a> Tree<'a> {
                 | gimli::DW_TAG_catch_block => self.scope(index, die),
                 _ => None,
             };
+            // A helper inherits nothing from the kernel whose name it has.
+            let origin = origin.filter(|_| !is_helper);
             match inner {
                 Some(_) if has_children && open.len() >= MAX_DEPTH => {
                     self.too_deep(offset);
@@ -241,9 +251,10 @@ impl<'a> Tree<'a> {
         if !self.take_part() {
             return None;
         }
-        let offset = die.offset();
+        let (offset, origin) = (die.offset(), self.origin(&die));
         let kind = if is_call { self.inlined(die) } else { ScopeKind::Block };
         let index = self.scopes.len();
+        self.own_calls.add(origin, index);
         let (variables, imports, children) = (Vec::new(), Vec::new(), Vec::new());
         let parent_scope = Some(parent);
         self.scopes.push(Scope {
@@ -265,7 +276,11 @@ impl<'a> Tree<'a> {
         let offset = die.offset();
         let call_site = die.place(gimli::DW_AT_call_file, gimli::DW_AT_call_line, gimli::DW_AT_call_column);
         let origins = self.reading.with_sound_origins(die, &mut self.damage);
-        let subprogram = Arc::new(Subprogram::read(self.reading, &origins, offset, &mut self.damage));
+        let mut subprogram = Subprogram::read(self.reading, &origins, offset, &mut self.damage);
+        if self.own_calls.is_own(origins.last().map(Die::offset)) {
+            name_helper(&mut subprogram);
+        }
+        let subprogram = Arc::new(subprogram);
         let simd = simd(self.reading, &origins);
         self.damage
             .extend([&simd.lane_pc, &simd.active_lane].into_iter().filter_map(|at| at.problem().cloned()));

@@ -16,8 +16,22 @@ pub(in crate::debuginfo) fn base(reading: Reading<'_>, die: &Die<'_>) -> Result<
         _ => Encoding(gimli::DwAte(0)),
     };
     let vector_size = die.extension(Heterogeneous::VectorSize).and_then(|(_, value)| unsigned(&value));
+    let (encoding, vector_size) = match dwords_of_triton(die)? {
+        Some(dwords) => (Encoding(gimli::DW_ATE_unsigned), Some(dwords)),
+        None => (encoding, vector_size),
+    };
     let (bit_size, scale) = (die.constant(gimli::DW_AT_bit_size), scale(reading, die)?);
     Ok(TypeKind::Base(Base { encoding, bit_size, vector_size, scale }))
+}
+
+/// The dwords of Triton's base type `vector`; `None` for any other type.
+///
+/// The type states the size of several elements of a tensor as that of one float, and not their type.
+fn dwords_of_triton(die: &Die<'_>) -> Result<Option<u64>> {
+    let is_vector =
+        die.view.facts().producer_is_triton() && die.string(gimli::DW_AT_name)?.as_deref() == Some("vector");
+    let size = die.constant(gimli::DW_AT_byte_size).filter(|size| is_vector && size % 4 == 0);
+    Ok(size.map(|size| size / 4).filter(|dwords| *dwords > 0))
 }
 
 fn scale(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Scale>> {

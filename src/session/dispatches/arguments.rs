@@ -10,7 +10,7 @@ use crate::arch::Target;
 use crate::capture::Dispatch;
 use crate::codeobject::{Argument, CodeObject, ElfAddress, Kernel};
 use crate::debuginfo::format::{Contents, Options};
-use crate::debuginfo::{DebugInfo, TypeId, VariableKind};
+use crate::debuginfo::{DebugInfo, TypeId, UnitFacts, VariableKind};
 use crate::session::dispatches::kernels::{self, KernelError};
 use crate::session::reading::address::GLOBAL;
 use crate::session::{Byte, MemoryAddress, Reader};
@@ -118,22 +118,37 @@ fn read(
     let visible = || kernel.arguments.iter().filter(|argument| !argument.is_hidden());
     let parameters = debug.as_ref().and_then(|debug| parameters(debug, &object, &name));
     // A compiler may pass a parameter in another form than the source's; then the metadata's description stays.
+    let added = debug.as_ref().map_or(0, |debug| added_by_launcher(debug, &object, &name));
+    let count = visible().count();
     let parameters = parameters.filter(|parameters| {
-        parameters.len() == visible().count()
+        [count, count.saturating_sub(added)].contains(&parameters.len())
             && parameters.iter().zip(visible()).all(|(parameter, argument)| parameter.size == argument.size)
     });
+    let missing = parameters.as_ref().map_or(0, |parameters| count - parameters.len());
     let mut parameters = parameters.unwrap_or_default().into_iter();
+    let mut visible_left = count;
     let typed = debug.as_deref();
     let agent = capture.queues.get(dispatch.queue).and_then(|queue| capture.agents.get(queue.agent));
     let target = agent.map(|agent| &*agent.target);
     for argument in &kernel.arguments {
         let parameter = if argument.is_hidden() { None } else { parameters.next() };
+        visible_left -= usize::from(!argument.is_hidden());
         let type_id = parameter.as_ref().map(|parameter| parameter.type_id);
-        let found = value(reader, dispatch.kernarg, target, argument, typed, parameter);
+        let mut found = value(reader, dispatch.kernarg, target, argument, typed, parameter);
+        found.hidden |= visible_left < missing;
         each(&Raw { argument: &found, typed: debug.as_ref().zip(type_id) });
         answer.arguments.push(found);
     }
     Ok(())
+}
+
+/// Number of arguments at the end that are not the source's: Triton's launcher passes its two scratch buffers like
+/// arguments of the kernel.
+fn added_by_launcher(debug: &DebugInfo, object: &CodeObject, kernel: &str) -> usize {
+    let entry = object.kernels().find(|found| found.name == kernel).and_then(|found| found.entry);
+    let unit = entry.and_then(|entry| debug.unit_at(ElfAddress(entry.0)).ok().flatten());
+    let facts = unit.and_then(|unit| debug.unit(unit).ok());
+    if facts.is_some_and(UnitFacts::producer_is_triton) { 2 } else { 0 }
 }
 
 fn is_kernel(kernel: &Kernel, name: &str) -> bool {

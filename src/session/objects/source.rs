@@ -43,6 +43,8 @@ pub(in crate::session) struct Call {
     pub(in crate::session) file: Option<Arc<str>>,
     pub(in crate::session) line: Option<u64>,
     pub(in crate::session) column: Option<u64>,
+    /// Bytes from the start of the ELF symbol, if only that names the function.
+    pub(in crate::session) offset: Option<u64>,
 }
 
 impl Source {
@@ -98,8 +100,8 @@ impl Source {
         });
         let symbol = || {
             let object = loaded.object(capture).ok()?;
-            let (symbol, _) = object.symbol_at(at)?;
-            Some(demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()).into())
+            let (symbol, offset) = object.symbol_at(at)?;
+            Some((demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()).into(), offset))
         };
         match found {
             // Without lines the function is still known.
@@ -107,25 +109,36 @@ impl Source {
                 let calls = calls(&function, row.as_ref().ok().and_then(Option::as_ref));
                 Self { key: Some((debug, function.key())), calls, problem: row.err() }
             }
-            // Without a function the line is still known.
+            // Without a function the line is still known: `-gline-tables-only` leaves nothing else.
             Ok((_, function, row)) => {
-                let none = SourceError::NoFunction(CodePlace::File(at));
-                let problem = function.err().or_else(|| row.as_ref().err().cloned()).or(Some(none));
+                let symbol = symbol();
+                let is_whole = symbol.is_some() && matches!(&row, Ok(Some(row)) if row.line != 0);
+                let none = || Some(SourceError::NoFunction(CodePlace::File(at))).filter(|_| !is_whole);
+                let problem = function.err().or_else(|| row.as_ref().err().cloned()).or_else(none);
                 let row = row.ok().flatten();
-                Self { key: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
+                Self { key: None, calls: vec![Call::in_symbol(symbol, row.as_ref())], problem }
             }
-            Err(problem) => {
-                Self { key: None, calls: vec![Call::at(symbol(), None)], problem: Some(problem.into()) }
-            }
+            Err(problem) => Self {
+                key: None,
+                calls: vec![Call::in_symbol(symbol(), None)],
+                problem: Some(problem.into()),
+            },
         }
     }
 }
 
 impl Call {
+    /// A call that only an ELF symbol names: its name, and the offset from its start.
+    fn in_symbol(symbol: Option<(Arc<str>, u64)>, place: Option<&SourceLocation>) -> Self {
+        let (function, offset) = symbol.unzip();
+        Self { offset, ..Self::at(function, place) }
+    }
+
     fn at(function: Option<Arc<str>>, place: Option<&SourceLocation>) -> Self {
         let number = |number: u64| Some(number).filter(|number| *number != 0);
         Self {
             function,
+            offset: None,
             file: place.and_then(|place| place.file.as_ref().map(shared_tidy)),
             line: place.and_then(|place| number(place.line)),
             column: place.and_then(|place| number(place.column)),

@@ -104,7 +104,7 @@ fn by_text(walk: &Unwinder<'_>, frame: &Physical<'_>) -> Option<Call> {
     let after = text.instructions.partition_point(|one| one.address <= frame.pc.0);
     let one = text.instructions.get(after.checked_sub(1)?)?;
     let (function, file) = (Some(Arc::clone(&text.function)), one.file.clone());
-    Some(Call { function, file, line: one.line, column: None })
+    Some(Call { function, file, line: one.line, ..Call::default() })
 }
 
 /// Values by physical frame, and by inlined call in it.
@@ -304,6 +304,7 @@ impl<'a> Frames<'a> {
             file: self.walk.reader.stack_text(call.file.as_deref()),
             line: call.line,
             column: call.column,
+            offset: call.offset,
             pc: None,
             cfa: described.and_then(|described| described.cfa.get_or_init(|| self.cfa(level)).clone()),
             code_object: described.and_then(|described| described.code_object.clone()),

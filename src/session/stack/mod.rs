@@ -83,6 +83,8 @@ pub struct StackFrame {
     pub line: Option<u64>,
     /// Source column.
     pub column: Option<u64>,
+    /// Bytes from the start of the ELF symbol, if only that names the function.
+    pub offset: Option<u64>,
     /// Its resume address: the PC, or the return address. For a lane: the lane's own; `None` if unknown.
     pub pc: Option<Pc>,
     /// The canonical frame address as text, if call frame information gives one.

@@ -17,6 +17,7 @@ use gimli::{DwAt, DwTag, constants};
 use super::context::Unit;
 use super::filter::{Outline, TypeRef, has_code, own};
 use super::group::Others;
+use super::helpers::Kernel;
 use super::ranges::{self, Places};
 use super::signed::{Signed, signature_of};
 use super::sources::RenamedUnit;
@@ -62,6 +63,7 @@ pub(super) struct Conversion<'c, 'u, 'a, 'r> {
     pub(super) signed: Signed<'r>,
     /// Ranges of location lists, by the lists' offsets.
     pub(super) lists: HashMap<usize, Rc<[Range<u64>]>>,
+    pub(super) kernel: Kernel,
 }
 
 /// The surroundings of a DIE.
@@ -116,7 +118,8 @@ pub(super) fn convert<'r>(
     let first = plans.code.len();
     let mut places = Places::new(plans.places);
     let (small, lists) = (SmallPointers::default(), HashMap::new());
-    let mut conversion = Conversion { unit, others, to, plans, small, signed, lists };
+    let kernel = Kernel::default();
+    let mut conversion = Conversion { unit, others, to, plans, small, signed, lists, kernel };
     conversion.root(root, has_lines, renamed)?;
     let mut entry = conversion.to.null_entry();
     let mut around: Vec<Around> = Vec::new();
@@ -318,9 +321,12 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         let is_variable =
             matches!(entry.tag(), constants::DW_TAG_variable | constants::DW_TAG_formal_parameter);
         let is_signed = signature_of(&entry.read_entry).is_some_and(|signature| self.signed.has(signature));
+        let is_helper = self.is_helper(entry, function);
         for attribute in &entry.attrs {
             let name = attribute.name();
             let value = match name {
+                // A debugger would give the helper the kernel's variables, optimised away.
+                constants::DW_AT_abstract_origin if is_helper => None,
                 constants::DW_AT_location if self.unit.is_only_referred_to && function.is_some() => None,
                 constants::DW_AT_location | constants::DW_AT_const_value if is_variable => {
                     location::rewrite(self, entry, attribute, die, function)?
@@ -344,6 +350,9 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             if let Some(value) = value {
                 self.to.unit.get_mut(id).set(name, value);
             }
+        }
+        if is_helper {
+            self.name_helper(id);
         }
         if is_optimized_out(entry) {
             let unit = self.to.unit.get_mut(id);

@@ -9,6 +9,7 @@ mod entry;
 mod filter;
 mod gaps;
 mod group;
+mod helpers;
 mod lines;
 mod location;
 mod outline;

@@ -88,11 +88,23 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
 }
 
 /// The elements of a base type that is a vector (`DW_AT_LLVM_vector_size`), with the size of each.
-pub(super) fn vector_elements(unit: &Unit<'_>, die: DieOffset) -> Option<(u64, u64)> {
+pub(super) fn vector_elements(unit: &Unit<'_>, die: DieOffset) -> Option<Elements> {
     let found = unit.debug.type_of(TypeId(die)).ok()?;
     let TypeKind::Base(base) = &found.kind else { return None };
     let elements = base.vector_size.filter(|elements| *elements > 0)?;
-    Some((elements, found.byte_size? / elements))
+    Some(Elements {
+        count: elements,
+        size: found.byte_size? / elements,
+        encoding: constants::DwAte(base.encoding.code()),
+    })
+}
+
+/// The elements of a base type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Elements {
+    count: u64,
+    size: u64,
+    encoding: constants::DwAte,
 }
 
 /// A base type with elements, converted to an array of them.
@@ -100,7 +112,7 @@ pub(super) fn vector<'r>(
     conversion: &mut Conversion<'_, '_, '_, 'r>,
     id: UnitEntryId,
     entry: &ConvertUnitEntry<'_, Slice<'r>>,
-    (elements, size): (u64, u64),
+    elements: Elements,
 ) -> ConvertResult<()> {
     let to = &mut *conversion.to;
     let root = to.unit.root();
@@ -109,21 +121,20 @@ pub(super) fn vector<'r>(
     to.unit.add_reserved(id, parent, constants::DW_TAG_array_type);
     for attribute in &entry.attrs {
         let name = attribute.name();
-        if matches!(name, constants::DW_AT_name | constants::DW_AT_encoding) {
+        if name == constants::DW_AT_name {
             let Some(value) = as_it_is(to, &mut conversion.plans.texts, entry.read_unit, attribute) else {
                 continue;
             };
             to.unit.get_mut(element).set(name, value.clone());
-            if name == constants::DW_AT_name {
-                to.unit.get_mut(id).set(name, value);
-            }
+            to.unit.get_mut(id).set(name, value);
         }
     }
-    to.unit.get_mut(element).set(constants::DW_AT_byte_size, AttributeValue::Udata(size));
+    to.unit.get_mut(element).set(constants::DW_AT_encoding, AttributeValue::Encoding(elements.encoding));
+    to.unit.get_mut(element).set(constants::DW_AT_byte_size, AttributeValue::Udata(elements.size));
     let array = to.unit.get_mut(id);
     array.set(constants::DW_AT_GNU_vector, AttributeValue::FlagPresent);
     array.set(constants::DW_AT_type, AttributeValue::UnitRef(element));
     let range = to.unit.add(id, constants::DW_TAG_subrange_type);
-    to.unit.get_mut(range).set(constants::DW_AT_count, AttributeValue::Udata(elements));
+    to.unit.get_mut(range).set(constants::DW_AT_count, AttributeValue::Udata(elements.count));
     Ok(())
 }

@@ -1,3 +1,5 @@
 //! Code as compilers and linkers write it.
 
 mod containers;
+mod release;
+mod triton;

@@ -1,0 +1,275 @@
+//! Code objects of a public release build without debug information: bitsandbytes 0.50.2, tests/fixtures/release.
+//!
+//! Expected values are of llvm-readelf, llvm-objdump and llvm-cxxfilt over the entries that clang-offload-bundler
+//! writes out.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lanescope::report::{Style, stack};
+use lanescope::session::{Code as _, DumpFacts as _, Instructions, Session, Stacks as _, Waves as _};
+use lanescope::units::WaveId;
+use serde_json::Value;
+
+use crate::dwarf::{newest, ran};
+use crate::fixtures::{fixtures, open};
+use crate::slim::{Scratch, answer, words};
+
+const LOAD: u64 = 0x7f00_0010_0000;
+const KERNARG: u64 = 0x7f00_0040_0000;
+/// Kernels of each processor.
+const KERNELS: usize = 4;
+/// Entries whose waves have a target of their own; the others of the files are steppings of these.
+const GPUS: [&str; 15] = [
+    "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150",
+    "gfx1151", "gfx1152", "gfx1153", "gfx1200", "gfx1201", "gfx950",
+];
+
+/// A kernel of an entry by LLVM's tools.
+struct Kernel {
+    name: String,
+    demangled: String,
+    entry: u64,
+    descriptor: u64,
+    /// Addresses and texts of its instructions.
+    code: Vec<(u64, String)>,
+}
+
+/// The processors of a file, with their entries written out.
+fn entries(file: &Path, scratch: &Scratch) -> Vec<(String, PathBuf)> {
+    let list = ran(Command::new(newest("clang-offload-bundler"))
+        .args(["--type=o", "--list"])
+        .arg(format!("--input={}", file.display())));
+    let targets: Vec<&str> = list.lines().filter(|line| line.contains("gfx")).collect();
+    let outputs: Vec<(String, PathBuf)> = targets
+        .iter()
+        .map(|target| {
+            let gpu = target.rsplit("--").next().unwrap().to_owned();
+            (gpu.clone(), scratch.path(&gpu))
+        })
+        .collect();
+    let mut command = Command::new(newest("clang-offload-bundler"));
+    command.args(["--type=o", "--unbundle"]).arg(format!("--input={}", file.display()));
+    command.arg(format!("--targets={}", targets.join(",")));
+    for (_, output) in &outputs {
+        command.arg(format!("--output={}", output.display()));
+    }
+    ran(&mut command);
+    outputs
+}
+
+/// Functions and kernel descriptors by readelf: name, address and size.
+fn symbols(object: &Path) -> BTreeMap<String, u64> {
+    let table = ran(Command::new(newest("llvm-readelf")).args(["--dyn-syms", "-W"]).arg(object));
+    let rows = table.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, value, _, "FUNC" | "OBJECT", _, _, _, name] = words[..] else { return None };
+        Some((name.to_owned(), u64::from_str_radix(value, 16).ok()?))
+    });
+    rows.collect()
+}
+
+fn kernels(object: &Path) -> Vec<Kernel> {
+    let symbols = symbols(object);
+    let names = symbols.keys().filter(|name| symbols.contains_key(&format!("{name}.kd")));
+    // Kernels of all element types: every sixth in the order of names.
+    let names: Vec<&String> = names.step_by(6).take(KERNELS).collect();
+    let chosen: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    let listing = ran(Command::new(newest("llvm-objdump"))
+        .args(["-d", &format!("--disassemble-symbols={}", chosen.join(","))])
+        .arg(object));
+    let demangled = ran(Command::new(newest("llvm-cxxfilt")).args(&chosen));
+    let sections = names.iter().zip(demangled.lines()).map(|(name, demangled)| {
+        let section = listing.split_once(&format!("<{name}>:\n")).unwrap().1;
+        let code = section.lines().take_while(|line| !line.ends_with(">:")).filter_map(|line| {
+            let (text, comment) = line.rsplit_once("// ")?;
+            let address = u64::from_str_radix(comment.split(':').next()?, 16).ok()?;
+            Some((address, text.split_whitespace().collect::<Vec<_>>().join(" ")))
+        });
+        Kernel {
+            name: (*name).clone(),
+            demangled: demangled.to_owned(),
+            entry: symbols[*name],
+            descriptor: symbols[&format!("{name}.kd")],
+            code: code.collect(),
+        }
+    });
+    sections.collect()
+}
+
+/// A dump with one dispatch and one wave for each kernel.
+fn dump(scratch: &Scratch, library: &Path, gpu: &str, waves: &[(&Kernel, u64)]) -> PathBuf {
+    let to = scratch.path(&format!("dump-{gpu}"));
+    fs::create_dir_all(&to).unwrap();
+    fs::copy(library, to.join("library")).unwrap();
+    let mut text = format!(
+        "format = 1\n[[agent]]\nid = 1\ntarget = \"{gpu}\"\n[[queue]]\nid = 1\nagent = 1\n[[code_object]]\n\
+         file = \"library\"\naddress = \"{LOAD:#x}\"\n"
+    );
+    // Byte n of the segment is n, so that each argument has a value of its own.
+    let bytes: String = (0..=255u8).map(|byte| format!("{byte:02x}")).collect();
+    let _ = writeln!(text, "[[memory]]\naddress = \"{KERNARG:#x}\"\nhex = \"{bytes}\"");
+    // The library's kernels have the compiler's default.
+    let lanes = if gpu.starts_with("gfx9") { 64 } else { 32 };
+    for (index, (kernel, pc)) in waves.iter().enumerate() {
+        let id = index + 1;
+        let _ = writeln!(
+            text,
+            "[[dispatch]]\nid = {id}\nqueue = 1\ngrid = [64]\nworkgroup = [64]\nkernarg = \"{KERNARG:#x}\"\n\
+             kernel_object = \"{:#x}\"\n[[workgroup]]\nid = {id}\ndispatch = {id}\nposition = [0, 0, 0]\n\
+             [[wave]]\nid = {id}\nworkgroup = {id}\n\
+             wave_size = {lanes}\n[wave.registers]\npc = \"{:#x}\"\nexec = \"0xffffffff\"",
+            LOAD + kernel.descriptor,
+            LOAD + pc
+        );
+    }
+    fs::write(to.join("manifest.toml"), text).unwrap();
+    to
+}
+
+/// Offsets and sizes of a kernel's arguments by readelf, in the order of the metadata.
+fn arguments(notes: &str, kernel: &str) -> Vec<(u64, u64)> {
+    let is_it = |line: &str| line.trim().strip_prefix(".name:").is_some_and(|name| name.trim() == kernel);
+    let part = notes.split("\n  - ").find(|part| part.lines().any(is_it));
+    let part =
+        part.unwrap_or_else(|| panic!("no metadata of {kernel}")).split(".group_segment").next().unwrap();
+    let number = |line: &str, key: &str| line.trim().strip_prefix(key)?.trim().parse().ok();
+    let [offsets, sizes] = [".offset:", ".size:"].map(|key| {
+        part.lines()
+            .filter_map(|line| number(line.trim().trim_start_matches("- "), key))
+            .collect::<Vec<u64>>()
+    });
+    assert_eq!(offsets.len(), sizes.len());
+    offsets.into_iter().zip(sizes).collect()
+}
+
+/// Compares the answers about one wave with LLVM's tools.
+fn wave(session: &Session, ordinal: usize, kernel: &Kernel, pc: u64, gpu: &str) {
+    let about = format!("{gpu} {} at {pc:#x}", kernel.name);
+    let wave = WaveId(ordinal as u32);
+    let found = session.backtrace(wave, None).unwrap();
+    let frame = &found.frames[0];
+    assert_eq!(frame.offset, Some(pc - kernel.entry), "{about}: {found:?}");
+    assert_eq!(frame.function.as_deref(), Some(&*kernel.demangled), "{about}: {found:?}");
+    // A kernel has no caller, with call frame information or without.
+    assert_eq!((found.frames.len(), found.end.name()), (1, "outermost"), "{about}: {found:?}");
+    let text = stack::text(&found, Style::Plain);
+    let place = format!("({:#x} <+{}>)", LOAD + pc, pc - kernel.entry);
+    assert!(text.contains(&place), "{about}: {place} is not in {text}");
+    let listing = session.disassemble(wave, &Instructions::default()).unwrap();
+    let bounds = listing.function.as_ref().unwrap();
+    assert_eq!((&*bounds.name, bounds.start), (&*kernel.demangled, LOAD + kernel.entry), "{about}");
+    let ours: BTreeMap<u64, String> = listing
+        .instructions
+        .iter()
+        .map(|one| (one.address.0 - LOAD, one.text.split_whitespace().collect::<Vec<_>>().join(" ")))
+        .collect();
+    let marked: Vec<_> = listing.instructions.iter().filter(|one| one.is_pc).collect();
+    assert_eq!(marked.len(), 1, "{about}");
+    assert_eq!(marked[0].address.0, LOAD + pc, "{about}");
+    for (address, text) in &kernel.code {
+        assert_eq!(ours.get(address), Some(text), "{about}: {address:#x}");
+    }
+}
+
+#[test]
+fn kernels_of_fifteen_processors_have_functions_code_and_arguments() {
+    let (mut compared, mut gpus) = (0, Vec::new());
+    for (file, chosen) in [("bitsandbytes-rocm64", &GPUS[..14]), ("bitsandbytes-rocm715", &GPUS[14..])] {
+        let library = fixtures().join(format!("release/{file}.bundle"));
+        let scratch = Scratch::new("release");
+        for (gpu, object) in entries(&library, &scratch) {
+            if !chosen.contains(&gpu.as_str()) {
+                continue;
+            }
+            let kernels = kernels(&object);
+            // A PC in each quarter of the code, from the first instruction on.
+            let at = |index: usize, kernel: &Kernel| kernel.code[kernel.code.len() * index / KERNELS].0;
+            let waves: Vec<(&Kernel, u64)> =
+                kernels.iter().enumerate().map(|(index, kernel)| (kernel, at(index, kernel))).collect();
+            let dump = open(&dump(&scratch, &library, &gpu, &waves));
+            let session = Session::new(dump, None).unwrap();
+            assert_eq!(session.waves().len(), KERNELS, "{gpu}");
+            let state = session.code_objects()[0].error.as_ref().unwrap().to_string();
+            assert!(state.contains("no .debug_info section"), "{gpu}: {state}");
+            let launched = session.arguments();
+            let notes = ran(Command::new(newest("llvm-readelf")).arg("--notes").arg(&object));
+            for (index, (kernel, pc)) in waves.iter().enumerate() {
+                wave(&session, index, kernel, *pc, &gpu);
+                let ours = &launched[index].arguments;
+                let facts: Vec<(u64, u64)> = ours.iter().map(|one| (one.offset, one.size)).collect();
+                assert_eq!(facts, arguments(&notes, &kernel.name), "{gpu} {}", kernel.name);
+                for (argument, (offset, size)) in ours.iter().zip(facts) {
+                    let bytes: String = argument.bytes.iter().map(ToString::to_string).collect();
+                    let launched: String =
+                        (offset..offset + size).map(|byte| format!("{byte:02x}")).collect();
+                    assert_eq!(bytes, launched, "{gpu} {}", kernel.name);
+                }
+                compared += 1;
+            }
+            gpus.push(gpu);
+        }
+    }
+    gpus.sort();
+    let mut all = GPUS.map(str::to_owned);
+    all.sort();
+    assert_eq!(gpus, all);
+    assert!(compared >= 50, "only {compared} kernels");
+}
+
+/// A kernel and a function that it calls, with lines only.
+const LINES: &str = "__attribute__((device)) __attribute__((noinline)) float twice(float x) {\n\
+    return x * 2.0f;\n}\n\
+    __attribute__((global)) void scale(float *p, float f) {\n\
+    unsigned i = __builtin_amdgcn_workitem_id_x();\n\
+    p[i] = twice(p[i]) * f;\n}\n";
+
+/// `-gline-tables-only` leaves names of symbols and lines; that is no problem of a frame.
+#[test]
+fn line_tables_give_names_and_lines_without_complaint() {
+    let scratch = Scratch::new("release-lines");
+    let (source, object) = (scratch.path("lines.hip"), scratch.path("lines.hsaco"));
+    fs::write(&source, LINES).unwrap();
+    let flags = ["-x", "hip", "-nogpuinc", "-nogpulib", "--cuda-device-only", "--no-gpu-bundle-output"];
+    ran(Command::new(newest("clang"))
+        .args(flags)
+        .args(["--offload-arch=gfx90a", "-O2", "-gline-tables-only", "-o"])
+        .arg(&object)
+        .arg(&source));
+    let table = ran(Command::new(newest("llvm-readelf")).args(["-s", "-W"]).arg(&object));
+    let value = |name: &str| {
+        let row = table.lines().find(|line| line.ends_with(&format!(" {name}"))).unwrap();
+        u64::from_str_radix(row.split_whitespace().nth(1).unwrap(), 16).unwrap()
+    };
+    let kernel = |symbol: &str| Kernel {
+        name: symbol.to_owned(),
+        demangled: String::new(),
+        entry: value(symbol),
+        descriptor: value("_Z5scalePff.kd"),
+        code: Vec::new(),
+    };
+    let [leaf, caller] = ["_Z5twicef", "_Z5scalePff"].map(kernel);
+    let waves = [(&leaf, leaf.entry + 4), (&caller, caller.entry + 32)];
+    let dump = dump(&scratch, &object, "gfx90a", &waves);
+    for (index, (of, pc)) in waves.iter().enumerate() {
+        let symbolized = ran(Command::new(newest("llvm-symbolizer"))
+            .args(["--basenames", "-e"])
+            .arg(&object)
+            .arg(format!("{pc:#x}")));
+        let mut lines = symbolized.lines();
+        let (name, place) = (lines.next().unwrap(), lines.next().unwrap());
+        let line = place.split(':').nth(1).unwrap().parse::<u64>().unwrap();
+        assert!(line > 0, "{symbolized}");
+        let wave = (index + 1).to_string();
+        let stack = answer(&["backtrace", words(&dump), "--wave", &wave, "--json"]);
+        let stack: Value = serde_json::from_str(&stack).unwrap();
+        let frame = &stack["frames"][0];
+        assert_eq!((&frame["function"], &frame["line"]), (&name.into(), &line.into()), "{stack}");
+        assert_eq!((&frame["problem"], &frame["offset"]), (&Value::Null, &(pc - of.entry).into()), "{stack}");
+        let text = answer(&["backtrace", words(&dump), "--wave", &wave]);
+        assert!(text.starts_with(&format!("#0  {name} (")) && !text.contains('['), "{text}");
+    }
+}
