@@ -27,6 +27,7 @@ INFERENCES = {
     "kernel_frame": "kernel's frame at 0",
     "frame_code": "frame by code",
     "caller_code": "caller by code",
+    "lds_size": "LDS by size",
 }
 
 

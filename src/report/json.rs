@@ -321,6 +321,9 @@ pub struct FrameVariables {
     pub file: Option<String>,
     /// Source line.
     pub line: Option<u64>,
+    /// The inferences behind the frame: docs/json.md, "Inferred answers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inferred: Vec<&'static str>,
     /// The variables, outermost scope first.
     #[cfg_attr(test, schemars(with = "Vec<Variable>"))]
     pub variables: StreamedVariables,
@@ -342,6 +345,7 @@ impl FrameVariables {
             function: locals.function.clone(),
             file: locals.file.clone(),
             line: locals.line,
+            inferred: locals.inferred.names(),
             problems: locals.problems.clone(),
             variables: StreamedVariables(locals),
         }

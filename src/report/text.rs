@@ -94,7 +94,11 @@ pub fn locals(locals: &Locals, detail: Detail, style: Style) -> String {
         (Some(file), Some(line)) => format!(" at {file}:{line}"),
         _ => String::new(),
     };
-    let _ = writeln!(text, "{}", style.heading(&format!("{function} ({}){place}", locals.pc)));
+    let _ = writeln!(
+        text,
+        "{}",
+        style.heading(&format!("{function} ({}){place}{}", locals.pc, locals.inferred.suffix()))
+    );
     if locals.variables.is_empty() {
         text.push_str("No variables in scope.\n");
     }

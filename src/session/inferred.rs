@@ -21,12 +21,20 @@ pub enum InferredBy {
     FrameCode,
     /// The code of an inner function shows the caller's PC and registers: call frame information does not.
     CallerCode,
+    /// The kernel's LDS has the size of this variable alone, so it begins at 0 of LDS.
+    LdsSize,
 }
 
 impl InferredBy {
     /// All sources, in the order of their marks.
-    pub const ALL: [Self; 5] =
-        [Self::LaneDword, Self::PrivateFrame, Self::KernelFrame, Self::FrameCode, Self::CallerCode];
+    pub const ALL: [Self; 6] = [
+        Self::LaneDword,
+        Self::PrivateFrame,
+        Self::KernelFrame,
+        Self::FrameCode,
+        Self::CallerCode,
+        Self::LdsSize,
+    ];
 
     /// Its machine-readable name: `kernel_frame`.
     #[must_use]
@@ -37,6 +45,7 @@ impl InferredBy {
             Self::KernelFrame => "kernel_frame",
             Self::FrameCode => "frame_code",
             Self::CallerCode => "caller_code",
+            Self::LdsSize => "lds_size",
         }
     }
 
@@ -49,6 +58,7 @@ impl InferredBy {
             Self::KernelFrame => "kernel's frame at 0",
             Self::FrameCode => "frame by code",
             Self::CallerCode => "caller by code",
+            Self::LdsSize => "LDS by size",
         }
     }
 
@@ -67,6 +77,9 @@ impl InferredBy {
             }
             Self::CallerCode => {
                 "inferred: call frame information does not give the caller, so the code of the inner function does"
+            }
+            Self::LdsSize => {
+                "inferred: the kernel's LDS has the size of this variable alone, so it begins at 0 of LDS"
             }
         }
     }

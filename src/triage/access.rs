@@ -3,6 +3,7 @@
 use super::SourceAt;
 use crate::isa::{Access, AddressError};
 use crate::notation::counted;
+use crate::session::Inferred;
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
 /// An access that may be the cause of a fault.
@@ -391,6 +392,8 @@ pub struct Variable {
     pub value: String,
     /// `argument`, `local`, `kernel argument`.
     pub kind: &'static str,
+    /// The inferences behind its place.
+    pub inferred: Inferred,
 }
 
 /// Values over lanes.

@@ -146,7 +146,12 @@ fn term(of: &Term) -> TermJson {
 }
 
 fn variable(of: &Variable) -> VariableJson {
-    VariableJson { name: of.name.clone(), value: of.value.clone(), kind: of.kind }
+    VariableJson {
+        name: of.name.clone(),
+        value: of.value.clone(),
+        kind: of.kind,
+        inferred: of.inferred.names(),
+    }
 }
 
 fn index(rule: &IndexRule) -> IndexJson {
@@ -301,7 +306,7 @@ fn poll(of: &PolledValue) -> PollJson {
         compared_with: of.compared.map(Hex),
         lanes: Lanes(of.lanes),
         name: of.name.clone(),
-        inferred: of.is_inferred,
+        inferred: of.inferred.is_some(),
     }
 }
 

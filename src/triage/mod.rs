@@ -31,7 +31,7 @@ pub use access::{
 };
 pub use analysis::{Question, triage};
 pub use cause::{Arithmetic, Assertion, Cause, Foreign, QueueError};
-pub use hang::{GroupWait, Hang, PolledValue, WaitPlace, WaveState, WaveWait};
+pub use hang::{GroupWait, Hang, NameInference, PolledValue, WaitPlace, WaveState, WaveWait};
 pub(crate) use map::{Map, Span};
 pub use missing::{Limit, MissingData};
 pub use page::sentence;

@@ -640,6 +640,42 @@ fn the_users_own_commands_stay() {
     script.must_pass(&Debugger::Lldb(lldb_name()));
 }
 
+/// clang 22 writes call frame tables without instructions: the code of the functions gives the callers' registers, and
+/// the helper marks them. The values are the model's.
+#[test]
+fn inferred_registers_of_outer_frames_have_marks() {
+    let fixture = super::model::named("call-gfx90a-O0");
+    let wave = fixture
+        .waves
+        .iter()
+        .find(|wave| wave.expected["called"].as_array().is_some_and(|called| !called.is_empty()));
+    let wave = wave.unwrap();
+    let frames = 1 + wave.expected["inlined_into"].as_array().map_or(0, Vec::len);
+    let register = wave.expected["called"][0]["s33"].as_str().unwrap();
+    let value = u64::from_str_radix(register.strip_prefix("0x").unwrap(), 16).unwrap();
+    for name in ["gdb", "gdb-multiarch"] {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("marks of registers");
+        script.say(format!("source {}", helper("gdb").display()));
+        script.say(format!("target remote {}", server.address));
+        script.say(format!("thread {}", wave.number));
+        let row = |text: &str| text.lines().find(|line| line.starts_with("s33 ")).map(str::to_owned);
+        script.check("frame 0", "info registers s33", move |text| {
+            let found = row(text).ok_or_else(|| text.to_owned())?;
+            if found.contains("inferred") { Err(found) } else { Ok(()) }
+        });
+        script.say(format!("frame {frames}"));
+        script.check("caller", "info registers s33", move |text| {
+            let found = row(text).ok_or_else(|| text.to_owned())?;
+            let shown = found.trim_start_matches("s33").trim().strip_suffix(" (inferred: caller by code)");
+            let shown = shown.and_then(|shown| u64::from_str_radix(shown.strip_prefix("0x")?, 16).ok());
+            if shown == Some(value) { Ok(()) } else { Err(found) }
+        });
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
+
 /// calls-gfx90a, second wave: `leaf` runs with another EXEC than `launch`, two frames out. The model has the values.
 #[test]
 fn registers_of_outer_frames_are_those_frames_own() {

@@ -4,10 +4,11 @@
 use std::process::Command;
 
 use lanescope::debuginfo::format::Letter;
-use lanescope::report::{json, stack};
-use lanescope::session::print::Query;
-use lanescope::session::{Session, Stacks as _, ValueState, Variables as _, Waves as _};
-use lanescope::units::{LaneSet, WaveId};
+use lanescope::report::lanes::Detail;
+use lanescope::report::{Style, json, stack, text};
+use lanescope::session::print::{PartOwner, PartsQuery, Query};
+use lanescope::session::{InferredBy, Session, Stacks as _, ValueState, Variables as _, Waves as _};
+use lanescope::units::{LaneSet, Pc, WaveId};
 use serde_json::{Value, json};
 
 use crate::fixtures::{each_wave, expected};
@@ -122,6 +123,39 @@ fn is_kernel(function: &str) -> bool {
     })
 }
 
+fn hex(value: &Value) -> u64 {
+    u64::from_str_radix(value.as_str().unwrap().strip_prefix("0x").unwrap(), 16).unwrap()
+}
+
+/// The variables of a frame that the code of its callee gives: marks in the heading and in JSON, and of the parts that
+/// the analysis of faults compares addresses with.
+fn wrong_marks(session: &Session, wave: WaveId, frame: usize, pc: u64, wrong: &mut dyn FnMut(String)) {
+    let lanes = session.kind().wave_size.all();
+    let locals = session.locals(wave, lanes, frame).unwrap();
+    let heading = text::locals(&locals, Detail::Rules, Style::Plain).lines().next().unwrap().to_owned();
+    if !heading.ends_with(" (inferred: caller by code)") {
+        wrong(format!("heading of frame {frame}: {heading}"));
+    }
+    let locals = json_of(json::FrameVariables::of(locals));
+    if locals["inferred"] != json!(["caller_code"]) {
+        wrong(format!("inferences of frame {frame}: {}", locals["inferred"]));
+    }
+    let asked = PartsQuery {
+        wave,
+        lanes: LaneSet(1),
+        at: Pc(pc - 1),
+        names: Vec::new(),
+        has_globals: false,
+        has_places: false,
+    };
+    for part in session.parts(&asked).unwrap().parts {
+        let is_inferred = part.inferred.by().any(|by| by == InferredBy::CallerCode);
+        if is_inferred == (part.owner == PartOwner::KernelArgument) {
+            wrong(format!("inferences of {} of frame {frame}: {:?}", part.path, part.inferred));
+        }
+    }
+}
+
 /// clang 22 writes call frame tables without instructions: the code of the functions gives the callers, which are those
 /// of the model's calls.
 #[test]
@@ -163,6 +197,7 @@ fn without_call_frame_information_the_code_gives_the_callers() {
                 wrong(format!("caller {level}: expected {call}, got {frame}"));
             }
             let number = frame["frame"].as_u64().unwrap_or_default();
+            wrong_marks(session, wave, number as usize, hex(&call["pc"]), wrong);
             for register in ["s33", "exec"] {
                 let printed = register_of(session, wave, number as usize, register);
                 // The lanes of the entry may be unknown: after a loop, for example.

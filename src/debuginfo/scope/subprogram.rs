@@ -32,6 +32,9 @@ pub struct Subprogram {
     pub is_artificial: bool,
     /// `DW_AT_calling_convention`: 0xc7 for a kernel (`DW_CC_LLVM_DeviceKernel`).
     pub calling_convention: Option<u8>,
+    /// Whether the optimiser ran: LLVM states then that all calls have DIEs (`DW_AT_call_all_calls`, in DWARF 4
+    /// `DW_AT_GNU_all_call_sites`).
+    pub is_optimized: bool,
     /// The address space of its code, by the attributes of a pointer; `None` if no DIE has one.
     pub address_space: Option<AddressSpace>,
 }
@@ -85,6 +88,9 @@ impl Subprogram {
             is_external: origins.flag(gimli::DW_AT_external),
             is_artificial: origins.flag(gimli::DW_AT_artificial),
             calling_convention: convention,
+            is_optimized: [gimli::DW_AT_call_all_calls, gimli::DW_AT_GNU_all_call_sites]
+                .into_iter()
+                .any(|name| origins.flag(name)),
             address_space,
         }
     }

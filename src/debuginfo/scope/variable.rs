@@ -102,6 +102,9 @@ impl Variable {
             (gimli::DW_TAG_formal_parameter, _) => VariableKind::Argument,
             (_, false) => VariableKind::Global,
             (_, true) if has_fixed_address(&location) => VariableKind::Static,
+            (_, true) if matches!(location, LocationAttribute::Missing) && is_clangs_static(&origins) => {
+                VariableKind::Static
+            }
             (_, true) => VariableKind::Local,
         };
         let qualified_name = match (&name, origins.last()) {
@@ -128,6 +131,17 @@ impl Variable {
             problems: damage.into_problems(),
         }
     }
+}
+
+/// Whether a variable of a function without a location is static, by clang's order of attributes.
+///
+/// Situation: static variables and those in LDS may have no location, as removed locals. Consequence: only the order of
+/// the attributes distinguishes them. Source: LLVM adds the type of a global variable before the line of its
+/// declaration (`getOrCreateGlobalVariableDIE`), and that of a local one after it (`applyCommonDbgVariableAttributes`).
+fn is_clangs_static(origins: &Origins<'_>) -> bool {
+    let Some(die) = origins.last().filter(|die| die.view.facts().producer_is_clang()) else { return false };
+    let index = |name| die.entry.attrs().iter().position(|attribute| attribute.name() == name);
+    index(gimli::DW_AT_type).zip(index(gimli::DW_AT_decl_line)).is_some_and(|(ty, line)| ty < line)
 }
 
 /// `DW_AT_location`, else `DW_AT_const_value`.

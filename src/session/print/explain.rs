@@ -103,7 +103,8 @@ impl Scene<'_, '_> {
         let (head, bytes) = match &placed.said {
             debuginfo::Location::None | debuginfo::Location::NotAtPc | debuginfo::Location::Broken(_) => {
                 let why = placed.groups().iter().find_map(|(_, at)| at.as_ref().err());
-                return alone(why.map_or_else(String::new, |why| why.words().to_owned()), false);
+                let inferred = || placed.provenance.words().join("; ");
+                return alone(why.map_or_else(inferred, |why| why.words().to_owned()), why.is_none());
             }
             debuginfo::Location::ConstValue(bytes) => {
                 let bytes = codeobject::hex(bytes);

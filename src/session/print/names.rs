@@ -17,6 +17,7 @@ use crate::debuginfo::{
 };
 use crate::dwarf::{Context as _, Dialect, Encoding, Location, Program, clang_xderef};
 use crate::session::values::failed;
+use crate::session::variables::lds::InLds;
 use crate::session::variables::{Frame, scratch};
 use crate::session::{Provenance, ValueState};
 use crate::units::{BitSize, LaneId, LaneSet};
@@ -246,7 +247,17 @@ impl Scene<'_, '_> {
             )
         };
         let bytes = match said {
-            debuginfo::Location::None => return lost("it has no DW_AT_location".to_owned()),
+            debuginfo::Location::None => match frame.in_lds(variable) {
+                Some(InLds::At(location, provenance)) => {
+                    return placed(vec![(self.lanes, Ok(location))], provenance);
+                }
+                Some(InLds::Somewhere(why)) => {
+                    let name = variable.name.as_deref().unwrap_or("<unnamed>");
+                    let state = ValueState::Unavailable(format!("`{name}` has {why}").into());
+                    return placed(vec![(self.lanes, Err(Box::new(state)))], Provenance::default());
+                }
+                None => return lost("it has no DW_AT_location".to_owned()),
+            },
             debuginfo::Location::NotAtPc => return lost(frame.elsewhere(variable)),
             debuginfo::Location::Broken(why) => {
                 return placed(vec![(self.lanes, Err(words((**why).clone())))], Provenance::default());

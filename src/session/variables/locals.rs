@@ -2,7 +2,7 @@
 
 use crate::session::stack::backtrace::Frames;
 use crate::session::variables::locals_along;
-use crate::session::{LaneStates, LaneValue, ReadError, Stack};
+use crate::session::{Inferred, LaneStates, LaneValue, ReadError, Stack};
 use crate::units::{LaneSet, Pc, WaveId};
 
 /// The variables in scope of a frame.
@@ -20,6 +20,8 @@ pub struct Locals {
     pub file: Option<String>,
     /// Source line.
     pub line: Option<u64>,
+    /// The inferences behind the frame.
+    pub inferred: Inferred,
     /// The lanes' states in the frame: variables of an inactive lane may hold foreign data.
     pub states: LaneStates,
     /// The variables, outermost scope first, in the order of their declarations.

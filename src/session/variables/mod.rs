@@ -1,12 +1,13 @@
 //! The variables of a wave's frame, evaluated once for all requested lanes.
 
 pub(super) mod evaluate;
+pub(super) mod lds;
 pub(super) mod locals;
 pub(super) mod object_map;
 pub(super) mod other_ranges;
 pub(super) mod pointers;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use crate::session::stack::unwind::{Code, Unwinder};
 use crate::session::values::{
     LaneValue, MAX_LANES_VALUES, ObjectLocation, TypedObject, ValueState, Values, failed, nowhere,
 };
+use crate::session::variables::lds::{InLds, KernelLds};
 use crate::session::variables::locals::{Locals, Scope, Variable};
 use crate::units::{BitSize, ExprOffset, LaneSet, Pc, WaveId};
 
@@ -83,9 +85,10 @@ pub(super) fn locals_along(
         }
     }
     problems.extend(reason.map(|why| format!("variables left out: {left_out}: {why}")));
+    let inferred = evaluated.context.unwound();
     let (variables, Call { function, file, line, .. }) = (shown, call);
     let [function, file] = [function, file].map(|text| text.as_deref().map(str::to_owned));
-    Ok(Locals { wave, frame, pc, function, file, line, states, variables, left_out, problems })
+    Ok(Locals { wave, frame, pc, function, file, line, inferred, states, variables, left_out, problems })
 }
 
 /// A frame with the variables that are in its scope, outermost first.
@@ -213,12 +216,15 @@ pub(super) struct Frame<'a> {
     pub(super) debug: Arc<DebugInfo>,
     /// Messages with the PC ranges of location lists: variables may share a list.
     pub(super) elsewhere: RefCell<HashMap<(UnitId, ListOffset), String>>,
+    /// The LDS of the wave's kernel; `None`: it has none, or the kernel is unknown.
+    lds: OnceCell<Option<KernelLds>>,
     values: Values,
 }
 
 impl<'a> Frame<'a> {
     pub(super) fn new(context: FrameContext<'a>, debug: Arc<DebugInfo>) -> Self {
-        Self { context, debug, elsewhere: RefCell::default(), values: Values::default() }
+        let (elsewhere, lds, values) = (RefCell::default(), OnceCell::new(), Values::default());
+        Self { context, debug, elsewhere, lds, values }
     }
 }
 
@@ -266,9 +272,16 @@ impl Frame<'_> {
             (debuginfo::Location::Broken(why), ..) => {
                 self.each(lanes, ValueState::Error(why.to_string().into()))
             }
-            (debuginfo::Location::None, ..) => {
-                self.each(lanes, ValueState::OptimizedOut("it has no DW_AT_location".into()))
-            }
+            (debuginfo::Location::None, ..) => match (self.in_lds(variable), variable.type_id) {
+                (Some(InLds::At(location, provenance)), Some(type_id)) => {
+                    let object = TypedObject { type_id, size, max_values };
+                    let mut values = Vec::new();
+                    self.placed(location, provenance, lanes, object, &mut values);
+                    values
+                }
+                (Some(InLds::Somewhere(why)), _) => self.each(lanes, ValueState::Unavailable(why.into())),
+                _ => self.each(lanes, ValueState::OptimizedOut("it has no DW_AT_location".into())),
+            },
             (debuginfo::Location::NotAtPc, ..) => {
                 let why = self.elsewhere(variable);
                 self.each(lanes, ValueState::OptimizedOut(why.into()))

@@ -77,7 +77,7 @@ pub struct Group {
     pub causes: Vec<(String, usize)>,
     /// Number of lanes by state; empty for waves.
     pub states: Vec<(Option<LaneState>, usize)>,
-    /// The stack of the first member: PCs of others may differ.
+    /// The stack of the first member: PCs of others may differ. Each frame has the inferences of all members.
     pub stack: Stack,
 }
 
@@ -123,8 +123,9 @@ enum Text {
 /// The number of frames, and two hashes of all of them with the stack's end, made before outer frames are left out.
 type StackKey = (usize, [u64; 2]);
 
-/// The return addresses of a wave, the agent for the lookup of code objects, and the reason for the stack's end.
-type Trail = (usize, Vec<Pc>, Option<StackEnd>);
+/// The return addresses of a wave, each with whether it is inferred, the agent for the lookup of code objects, and the
+/// reason for the stack's end.
+type Trail = (usize, Vec<(Pc, bool)>, Option<StackEnd>);
 
 /// Groups waves by their call stacks, or their lanes by each lane's stack. `progress` gets the number of finished
 /// waves.
@@ -149,7 +150,7 @@ pub(in crate::session) fn groups(
             groups.lanes(reader, walk)?;
             continue;
         }
-        let pcs = walk.frames().iter().map(|frame| frame.pc).collect();
+        let pcs = walk.frames().iter().map(|frame| (frame.pc, frame.is_inferred)).collect();
         let trail = (captured.agent, pcs, walk.end().cloned());
         let group = match by_trail.get(&trail) {
             Some(group) => *group,
@@ -203,6 +204,10 @@ impl Building {
             let group = Group { members, count: 0, faulted: false, causes, states, stack };
             let (causes, states) = (BTreeMap::new(), BTreeMap::new());
             self.groups.push(Draft { group, blamed: None, causes, states });
+        } else if let Some(Draft { group, .. }) = self.groups.get_mut(index) {
+            for (known, frame) in group.stack.frames.iter_mut().zip(&stack.frames) {
+                known.inferred = known.inferred.or(frame.inferred);
+            }
         }
         index
     }
@@ -300,3 +305,7 @@ fn key(frame: &StackFrame, by: GroupBy) -> FrameKey {
         is_placed: frame.pc.is_some(),
     }
 }
+
+#[cfg(test)]
+#[path = "groups_tests.rs"]
+mod tests;

@@ -15,8 +15,10 @@ mod tests;
 
 pub(super) use analysis::hang;
 
+use std::fmt;
 use std::sync::Arc;
 
+use crate::session::Inferred;
 use crate::units::{LaneSet, Pc, WaveId};
 
 /// The waits of a dump.
@@ -159,7 +161,28 @@ pub struct PolledValue {
     pub lanes: LaneSet,
     /// The variable or the expression that names it.
     pub name: Option<String>,
-    /// Whether the name is inferred: the debug information has no location of the variable, or the values alone lead to
-    /// the expression.
-    pub is_inferred: bool,
+    /// The inference behind the name.
+    pub inferred: Option<NameInference>,
+}
+
+/// The inference behind the name of a polled value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameInference {
+    /// The debug information has no location of the variable: it is the only one of that size that the line names.
+    Line,
+    /// The values alone lead to the expression.
+    Values,
+    /// The place of the variable is inferred.
+    Place(Inferred),
+}
+
+/// `inferred: by the line`
+impl fmt::Display for NameInference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line => f.write_str("inferred: by the line"),
+            Self::Values => f.write_str("inferred: by values"),
+            Self::Place(inferred) => inferred.fmt(f),
+        }
+    }
 }

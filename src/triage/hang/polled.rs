@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::PolledValue;
 use super::spin::{Compared, Poll};
 use super::state::{CodePosition, Position};
+use super::{NameInference, PolledValue};
 use crate::arch::SpaceScope;
 use crate::isa::{Access, LaneAccess, LaneAddress, ReadRegister as _, WaveContext, named_registers};
 use crate::session::address::GLOBAL;
 use crate::session::print::{PartSort, PartsQuery, VariablePart};
-use crate::session::{Inspect, MemoryAddress, Scope, ValueState, Variable, WaveInfo};
+use crate::session::{Inferred, Inspect, MemoryAddress, Scope, ValueState, Variable, WaveInfo};
 use crate::triage::registers::{WaveRegisters, apertures};
 use crate::triage::source::Line;
 use crate::triage::walk::launch::Launches;
@@ -29,11 +29,14 @@ const MAX_FRAMES: usize = 4;
 /// Maximum number of bytes of a polled value.
 const MAX_BYTES: u16 = 8;
 
+/// An expression and the inference behind it.
+type Name = (String, Option<NameInference>);
+
 /// The search for the polled values of all waves.
 #[derive(Debug, Default)]
 pub(super) struct Search {
-    /// Expressions by PC and address, and whether each is inferred.
-    names: HashMap<(u64, u64), Option<(String, bool)>>,
+    /// Expressions by PC and address.
+    names: HashMap<(u64, u64), Option<Name>>,
     recovered: usize,
     work: Work,
     /// Whether the addresses of some values stay unknown because of a limit.
@@ -77,7 +80,7 @@ impl Search {
                     value: read(session, place, bytes),
                     compared: compared(session, info, poll, lanes, bytes),
                     lanes,
-                    is_inferred: name.as_ref().is_some_and(|(_, is_inferred)| *is_inferred),
+                    inferred: name.as_ref().and_then(|(_, inferred)| *inferred),
                     name: name.map(|(name, _)| name),
                 });
             }
@@ -115,7 +118,7 @@ impl Search {
         found.unwrap_or_default().into_iter().filter_map(known).collect()
     }
 
-    /// The expression of a polled value in the source, and whether it is inferred.
+    /// The expression of a polled value in the source, and its inference.
     fn name(
         &mut self,
         session: &dyn Inspect,
@@ -124,7 +127,7 @@ impl Search {
         poll: &Poll,
         access: &Access,
         addresses: Vec<AddressOf>,
-    ) -> Option<(String, bool)> {
+    ) -> Option<Name> {
         let one = position.listing.instructions.get(poll.load)?;
         let pc = info.pc?;
         let key = (one.address, addresses.first()?.address);
@@ -134,16 +137,18 @@ impl Search {
         if self.names.len() >= MAX_NAMES {
             return None;
         }
-        if let Some(name) = variable(session, info, Pc(one.address), addresses.first()?) {
-            self.names.insert(key, Some((name.clone(), false)));
-            return Some((name, false));
+        if let Some((name, place)) = variable(session, info, Pc(one.address), addresses.first()?) {
+            let name = (name, placed(place));
+            self.names.insert(key, Some(name.clone()));
+            return Some(name);
         }
         let file = one.file.as_ref().map(ToString::to_string);
         let text = file.as_deref().zip(one.line).and_then(|(file, line)| session.source_line(file, line));
         let named = text.as_deref().zip(addresses.first());
         if let Some(name) = named.and_then(|(line, of)| without_location(session, info, line, of)) {
-            self.names.insert(key, Some((name.clone(), true)));
-            return Some((name, true));
+            let name = (name, Some(NameInference::Line));
+            self.names.insert(key, Some(name.clone()));
+            return Some(name);
         }
         let lanes = addresses.iter().filter_map(|of| of.lane).map(|lane| LaneSet::one(lane).0);
         let mut polled = Suspect {
@@ -166,7 +171,10 @@ impl Search {
         };
         describe(session, &[], &mut polled);
         let term = polled.term.filter(|term| !term.is_inferred || term.alternatives.is_empty());
-        let name = term.map(|term| (term.expression, term.is_inferred));
+        let name = term.map(|term| {
+            let by_values = Some(NameInference::Values).filter(|_| term.is_inferred);
+            (term.expression, by_values.or(placed(term.pointer.inferred)))
+        });
         self.names.insert(key, name.clone());
         name
     }
@@ -179,8 +187,13 @@ fn known(one: LaneAccess) -> Option<AddressOf> {
     Some(AddressOf { lane: one.lane, space, address: address.0, global, bytes: one.bytes })
 }
 
-/// The variable, or the part of one, that is at an address.
-fn variable(session: &dyn Inspect, info: &WaveInfo, at: Pc, of: &AddressOf) -> Option<String> {
+/// The inference behind the name of a variable in an inferred place.
+fn placed(inferred: Inferred) -> Option<NameInference> {
+    Some(inferred).filter(|inferred| !inferred.is_none()).map(NameInference::Place)
+}
+
+/// The variable, or the part of one, that is at an address, with the inferences behind its place.
+fn variable(session: &dyn Inspect, info: &WaveInfo, at: Pc, of: &AddressOf) -> Option<(String, Inferred)> {
     let lane = of.lane.or_else(|| info.exec?.first()).unwrap_or(LaneId(0));
     let space = if of.global == Some(of.address) { GLOBAL } else { of.space };
     session.next_question();
@@ -198,7 +211,7 @@ fn variable(session: &dyn Inspect, info: &WaveInfo, at: Pc, of: &AddressOf) -> O
         let holds = |address: u64| of.address.checked_sub(address).is_some_and(|offset| offset < bytes);
         part.values.iter().any(|value| value.space == space && holds(value.address))
     };
-    parts.iter().find(is_it).map(|part| part.path.clone())
+    parts.iter().find(is_it).map(|part| (part.path.clone(), part.inferred))
 }
 
 /// The variable that a line names and that has the size of a value in LDS, but no location: clang describes no
@@ -211,7 +224,10 @@ fn without_location(session: &dyn Inspect, info: &WaveInfo, line: &str, of: &Add
     let line = Line::new(line);
     let bytes = of.bytes.map(u64::from)?;
     let is_it = |one: &&Variable| {
-        let is_placed = one.lanes.iter().any(|of| !matches!(of.state, ValueState::OptimizedOut(_)));
+        let is_placed = one.lanes.iter().any(|of| {
+            of.located.is_some()
+                || !matches!(of.state, ValueState::OptimizedOut(_) | ValueState::Unavailable(_))
+        });
         let is_pointer = one.type_name.ends_with(['*', '&']);
         let is_local = one.scope != Scope::Argument && !is_placed && !is_pointer;
         is_local && one.size == Some(bytes) && line.has(&one.name)

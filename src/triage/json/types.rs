@@ -253,6 +253,9 @@ pub struct VariableJson {
     pub value: String,
     /// `argument`, `local` or `kernel_argument`.
     pub kind: &'static str,
+    /// The inferences behind its place: docs/json.md, "Inferred answers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inferred: Vec<&'static str>,
 }
 
 /// Bounds in a declaration.
@@ -542,8 +545,8 @@ pub struct PollJson {
     pub lanes: Lanes,
     /// Its name.
     pub name: Option<String>,
-    /// Whether the name is inferred: the debug information has no location of the variable, or the values alone lead to
-    /// the expression.
+    /// Whether the name is inferred: the debug information has no location of the variable, the values alone lead to
+    /// the expression, or the place of the variable is inferred.
     pub inferred: bool,
 }
 

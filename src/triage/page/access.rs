@@ -3,6 +3,7 @@
 use super::layout::{Page, whole};
 use super::{lanes, words};
 use crate::notation::{counted, plural};
+use crate::session::Inferred;
 use crate::triage::scene::Scene;
 use crate::triage::{Confidence, IndexRule, Neighbour, Pattern, Suspect, Term, Triage, Variable};
 
@@ -150,7 +151,9 @@ fn pointer(term: &Term) -> String {
     let element = counted(term.element, "byte");
     let names: String =
         term.equal.iter().take(MAX_VARIABLES).map(|variable| format!("{} = ", variable.name)).collect();
-    let mut index = format!("index {names}{}", index(&term.index));
+    let of_names =
+        term.equal.iter().take(MAX_VARIABLES).fold(Inferred::NONE, |all, one| all.or(one.inferred));
+    let mut index = format!("index {names}{}{}", index(&term.index), of_names.suffix());
     if matches!(term.index, IndexRule::Constant(_) | IndexRule::Scalar(_)) {
         index = whole(&index);
     }
@@ -171,7 +174,8 @@ fn pointer(term: &Term) -> String {
 
 /// `n = 1024 (argument)`
 fn value(of: &Variable) -> String {
-    whole(&format!("{} = {} ({})", of.name, of.value, of.kind))
+    let mark = if of.inferred.is_none() { String::new() } else { format!("; {}", of.inferred) };
+    whole(&format!("{} = {} ({}{mark})", of.name, of.value, of.kind))
 }
 
 /// `1024`, `1024 in lane 24, +1 from lane to lane`

@@ -204,5 +204,6 @@ fn poll(of: &PolledValue) -> String {
     let value = of.value.map_or_else(|| ", not captured,".to_owned(), |value| format!(" = {value:#x}"));
     let lanes = if of.lanes.is_empty() { String::new() } else { format!(" ({})", words::lanes(of.lanes)) };
     let compared = of.compared.map_or_else(String::new, |value| format!(", compared with {value:#x}"));
-    format!("{name}{value} at {space}{:#x}{lanes}{compared}", of.address)
+    let mark = of.inferred.map_or_else(String::new, |inferred| format!(" ({inferred})"));
+    format!("{name}{mark}{value} at {space}{:#x}{lanes}{compared}", of.address)
 }

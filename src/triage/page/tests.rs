@@ -14,11 +14,11 @@ use crate::capture::{Fault, FaultAccess, FaultAddress, FaultReason, FaultSource,
 use crate::import::{self, Options};
 use crate::isa;
 use crate::report::Style;
-use crate::session::{Dump, Inspect, Session};
+use crate::session::{Dump, Inferred, InferredBy, Inspect, Session};
 use crate::triage::{
     AddressOf, Arithmetic, Assertion, Cause, Confidence, Evidence, Foreign, IndexRule, MissingData,
-    Neighbour, Pattern, PatternOf, QueueError, Scene, SourceAt, Step, Stops, Suspect, Term, Triage,
-    UnknownAddressCause, UnknownLanes, Variable,
+    NameInference, Neighbour, Pattern, PatternOf, QueueError, Scene, SourceAt, Step, Stops, Suspect, Term,
+    Triage, UnknownAddressCause, UnknownLanes, Variable,
 };
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
@@ -82,7 +82,7 @@ fn x() -> Neighbour {
 }
 
 fn variable(name: &str, value: &str, kind: &'static str) -> Variable {
-    Variable { name: name.to_owned(), value: value.to_owned(), kind }
+    Variable { name: name.to_owned(), value: value.to_owned(), kind, inferred: Inferred::NONE }
 }
 
 fn term() -> Term {
@@ -421,4 +421,47 @@ fn a_fault_without_a_cause_is_a_fault() {
     // Variables and instructions of the wave are of use, not the groups of all waves.
     assert!(page.contains("\nLanes     ++++"), "{page}");
     assert!(page.contains("\nNext      Locals {") && !page.contains("Groups"), "{page}");
+}
+
+/// The folded text of a page in one line.
+fn unfolded(triage: &Triage) -> String {
+    page(triage).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn variables_in_inferred_places_have_marks() {
+    let by_code = Inferred::NONE.with(InferredBy::CallerCode);
+    let marks = [
+        "x = 0x7f0000200000 (argument; inferred: caller by code)",
+        "index i = 1024 (inferred: caller by code)",
+        "n = 1024 (argument; inferred: caller by code)",
+    ];
+    let mut triage = overrun();
+    let text = unfolded(&triage);
+    assert!(!text.contains("inferred: "), "{text}");
+    let term = triage.suspects[0].term.as_mut().unwrap();
+    term.pointer.inferred = by_code;
+    term.equal[0].inferred = by_code;
+    term.bounds[0].inferred = by_code;
+    let text = unfolded(&triage);
+    for mark in marks {
+        assert!(text.contains(mark), "{mark} is not in {text}");
+    }
+}
+
+#[test]
+fn inferred_names_of_polled_values_have_marks() {
+    let by_size = Inferred::NONE.with(InferredBy::LdsSize);
+    for (inferred, mark) in [
+        (NameInference::Line, "*flag (inferred: by the line) = 0x0 at"),
+        (NameInference::Values, "*flag (inferred: by values) = 0x0 at"),
+        (NameInference::Place(by_size), "*flag (inferred: LDS by size) = 0x0 at"),
+    ] {
+        let mut triage = hangs::deadlock();
+        for wave in &mut triage.hang.as_mut().unwrap().waves {
+            wave.polls.iter_mut().for_each(|poll| poll.inferred = Some(inferred));
+        }
+        let text = unfolded(&triage);
+        assert!(text.contains(mark), "{mark} is not in {text}");
+    }
 }

@@ -79,7 +79,7 @@ fn named<'p>(parts: &'p Parts, fit: &Fit<'_>, number: usize, line: &Line<'_>) ->
 fn integer(part: &VariablePart, lane: Option<LaneId>) -> Variable {
     let value = part.values.iter().find(|value| lane.is_none_or(|lane| lane == value.lane));
     let value = value.map_or_else(String::new, |value| value.value.cast_signed().to_string());
-    Variable { name: part.path.clone(), value, kind: kind(part.owner) }
+    Variable { name: part.path.clone(), value, kind: kind(part.owner), inferred: part.inferred }
 }
 
 pub(super) fn kind(owner: PartOwner) -> &'static str {

@@ -5,7 +5,7 @@
 
 use super::line::Line;
 use crate::session::print::{PartSort, PartValue, Parts, Pointee, VariablePart};
-use crate::session::{LaneInfo, MemoryAddress};
+use crate::session::{Inferred, LaneInfo, MemoryAddress};
 use crate::triage::accessed::Accessed;
 use crate::units::{Address, LaneId};
 
@@ -19,6 +19,7 @@ const POINTER: usize = 8;
 struct Index {
     name: String,
     values: Vec<(LaneId, i64)>,
+    inferred: Inferred,
 }
 
 /// Adds pointers in arrays to the parts.
@@ -55,7 +56,8 @@ fn indexes(accessed: &Accessed<'_>, parts: &Parts, line: &Line<'_>) -> Vec<Index
     for part in integers {
         let values = values(part);
         if found.len() < MAX_INDEXES && found.iter().all(|known| known.values != values) {
-            found.push(Index { name: part.path.clone(), values });
+            let (name, inferred) = (part.path.clone(), part.inferred);
+            found.push(Index { name, values, inferred });
         }
     }
     let lanes = accessed.session.lanes(accessed.suspect.wave).unwrap_or_default();
@@ -69,7 +71,7 @@ fn indexes(accessed: &Accessed<'_>, parts: &Parts, line: &Line<'_>) -> Vec<Index
         {
             let start = start - i64::from(first.0);
             let name = if start == 0 { "lane".to_owned() } else { format!("{start} + lane") };
-            found.push(Index { name, values });
+            found.push(Index { name, values, inferred: Inferred::NONE });
         }
     }
     found
@@ -96,6 +98,7 @@ fn slot(accessed: &Accessed<'_>, array: &VariablePart, index: &Index) -> Option<
     let values: Vec<PartValue> = values.collect();
     (!values.is_empty()).then(|| VariablePart {
         path: format!("{}[{}]", array.path, index.name),
+        inferred: array.inferred.or(index.inferred),
         sort: PartSort::Pointer(target.clone()),
         values,
         ..array.clone()

@@ -178,6 +178,7 @@ fn best(
         name: fit.part.path.clone(),
         value: format!("{:#x}", fit.lanes.first()?.base),
         kind: kind(fit.part.owner),
+        inferred: fit.part.inferred,
     };
     let is_known = |lane: &super::fit::LaneFit| lane.distance.checked_div(i64::try_from(fit.element).ok()?);
     let lanes = fit

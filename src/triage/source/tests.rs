@@ -10,7 +10,8 @@ use crate::import;
 use crate::isa::{self, LaneAddress, WaveContext};
 use crate::session::print::{ArrayDimension, PartOwner, PartSort, PartValue, Parts, Pointee, VariablePart};
 use crate::session::{
-    Code as _, Dump, Instructions, MemoryAddress, MockInspect, ReadError, Region, Session, Waves as _,
+    Code as _, Dump, Inferred, Instructions, MemoryAddress, MockInspect, ReadError, Region, Session,
+    Waves as _,
 };
 use crate::triage::registers::{WaveRegisters, apertures};
 use crate::triage::{AddressOf, DeclaredBounds, IndexRule, Pattern, SourceAt, Suspect, Term};
@@ -217,6 +218,7 @@ fn part(path: &str, sort: PartSort, values: &[u64]) -> VariablePart {
         variable: path.split(['.', '-', '[']).next().unwrap().to_owned(),
         owner: PartOwner::Local,
         call: 0,
+        inferred: Inferred::NONE,
         sort,
         values: (0..).zip(values).map(value).collect(),
     }

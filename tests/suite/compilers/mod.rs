@@ -2,4 +2,5 @@
 
 mod containers;
 mod release;
+mod shared;
 mod triton;

@@ -386,3 +386,46 @@ fn inferred_callers_have_marks_in_each_form() {
         json["wave"]["stack"].as_array().unwrap().iter().map(|frame| frame["inferred"].as_str()).collect();
     assert_eq!(of_json, marks);
 }
+
+/// The models have the locations of variables: `fbreg` in a kernel, which has no frame base at -O2.
+#[test]
+fn variables_in_inferred_places_have_marks_in_each_form() {
+    let mark = "inferred: kernel's frame at 0";
+    let (mut marked, mut unmarked) = (0, 0);
+    for (name, path, expected) in expected() {
+        if !name.starts_with("call-") || !name.ends_with("-O2") {
+            continue;
+        }
+        let model = model(&open(&path));
+        let wave = model.wave.as_ref().unwrap();
+        let truth = expected["waves"].as_array().unwrap().iter().find(|of| of["id"] == wave.id).unwrap();
+        if wave.frame != 0 || truth["function"] != "call" {
+            continue;
+        }
+        let forms = forms(&model);
+        let json: Value = serde_json::from_str(&forms["json"]).unwrap();
+        for variable in truth["locals"].as_array().unwrap() {
+            let place = format!("{name} {}", variable["name"]);
+            let at = wave.variables.iter().position(|of| variable["name"] == *of.name).expect(&place);
+            let is_in_frame =
+                variable["location"].as_str().is_some_and(|location| location.starts_with("DW_OP_fbreg"));
+            let wanted = Some(mark).filter(|_| is_in_frame && variable["state"] == "ok");
+            assert_eq!(wave.variables[at].inferred.as_deref(), wanted, "{place}");
+            assert_eq!(json["wave"]["variables"][at]["inferred"].as_str(), wanted, "{place}");
+            let heading = forms["html"].split("<h3>").find(|part| {
+                part.strip_prefix(variable["name"].as_str().unwrap())
+                    .is_some_and(|rest| rest.starts_with([' ', '<']))
+            });
+            let heading = heading.expect(&place).split_once("</h3>").unwrap().0;
+            let heading = heading.replace("&#39;", "'").replace("&#x27;", "'").replace("&apos;", "'");
+            assert_eq!(heading.contains(mark), wanted.is_some(), "{place}: {heading}");
+            marked += usize::from(wanted.is_some());
+            unmarked += usize::from(wanted.is_none());
+        }
+        let count = wave.variables.iter().filter(|of| of.inferred.is_some()).count();
+        for form in ["markdown", "text"] {
+            assert!(forms[form].matches(mark).count() >= count, "{name}: {}", forms[form]);
+        }
+    }
+    assert!(marked > 3 && unmarked > 3, "{marked}, {unmarked}");
+}

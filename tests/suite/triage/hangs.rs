@@ -82,7 +82,7 @@ fn differences(case: &Case, dump: &Arc<Dump>, wrong: &mut Vec<String>, polling: 
         let is_named = terms.0 == wanted.0 || terms.0.is_some() && terms.0 == poll.alias.as_deref();
         // The operands of unoptimised comparisons may be unknown.
         let is_compared = terms.1 == wanted.1 || case.level == "O0" && terms.1.is_none();
-        if !is_named || !is_compared || polled.is_lds && !polled.is_inferred {
+        if !is_named || !is_compared || polled.is_lds && polled.inferred.is_none() {
             complain(format!("wave {}: polls {terms:?}, expected {wanted:?}", wave.id));
         }
     }

@@ -9,7 +9,7 @@ use crate::session::print::eval::{PathEvaluator, Scene};
 use crate::session::print::object::Object;
 use crate::session::print::typed::Ty;
 use crate::session::reading::address::GLOBAL;
-use crate::session::{Byte, ReadError};
+use crate::session::{Byte, Inferred, ReadError};
 
 /// An argument with its bytes.
 struct Argument {
@@ -33,7 +33,8 @@ impl Collector<'_> {
                 continue;
             }
             let (call, code_object) = scene.map_or((0, 0), |(_, calls, code_object)| (calls, code_object));
-            let owner = Owner { name: &argument.name, owner: PartOwner::KernelArgument, call, code_object };
+            let (owner, inferred) = (PartOwner::KernelArgument, Inferred::NONE);
+            let owner = Owner { name: &argument.name, owner, call, code_object, inferred };
             match (&argument.typed, scene) {
                 (Some((debug, id)), Some((scene, ..))) if std::ptr::eq(&raw const **debug, scene.debug()) => {
                     let object = Object::value(Ty::Die(*id), &argument.bytes);

@@ -19,7 +19,7 @@ use crate::debuginfo::{DebugInfo, TypeId, Variable, VariableAt, VariableKind};
 use crate::session::stack::backtrace::Frames;
 use crate::session::stack::unwind::{Code, Unwinder};
 use crate::session::variables::{Found, found};
-use crate::session::{ReadError, Reader};
+use crate::session::{Inferred, ReadError, Reader};
 use crate::units::{AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
 /// Maximum number of parts of one question.
@@ -68,6 +68,8 @@ pub struct VariablePart {
     pub owner: PartOwner,
     /// The inlined call with the variable; 0 is the innermost.
     pub call: usize,
+    /// The inferences behind the variable's place.
+    pub inferred: Inferred,
     /// The sort.
     pub sort: PartSort,
     /// The known values, lowest lane first.
@@ -199,6 +201,7 @@ struct Owner<'a> {
     owner: PartOwner,
     call: usize,
     code_object: usize,
+    inferred: Inferred,
 }
 
 impl Collector<'_> {
@@ -275,8 +278,8 @@ impl Collector<'_> {
             VariableKind::Local | VariableKind::Static => PartOwner::Local,
             VariableKind::Global => PartOwner::Global,
         };
-        let owner = Owner { name, owner, call, code_object };
         let placed = scene.place(variable, location);
+        let owner = Owner { name, owner, call, code_object, inferred: placed.provenance.inferred };
         for lane in self.lanes.iter() {
             let Ok(at) = placed.at(lane) else { continue };
             let object = Object::at(Ty::Die(type_id), at, placed.provenance);
@@ -321,6 +324,7 @@ impl Collector<'_> {
             variable: owner.name.to_owned(),
             owner: owner.owner,
             call: owner.call,
+            inferred: owner.inferred,
             sort: sort.clone(),
             values: vec![value],
         });

@@ -31,7 +31,7 @@ pub(super) fn deadlock() -> Triage {
         compared: Some(0),
         lanes: LaneSet(0xf),
         name: Some("*flag".to_owned()),
-        is_inferred: false,
+        inferred: None,
     };
     let hang = Hang {
         groups: vec![GroupWait {
