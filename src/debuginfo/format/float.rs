@@ -18,7 +18,7 @@ const SINGLE: Layout = Layout { exponent_bits: 8, mantissa_bits: 23, digits: 9 }
 const DOUBLE: Layout = Layout { exponent_bits: 11, mantissa_bits: 52, digits: 17 };
 
 /// A number of 2, 4 or 8 bytes; `None` for other sizes. Two bytes are a half unless the type's name contains bfloat.
-pub(super) fn float(bits: u64, bytes: u64, type_name: &str) -> Option<String> {
+pub(crate) fn float(bits: u64, bytes: u64, type_name: &str) -> Option<String> {
     let layout = match bytes {
         2 if type_name.contains("bf16") || type_name.contains("bfloat") => BFLOAT,
         2 => HALF,

@@ -23,6 +23,7 @@ mod text;
 mod value;
 
 pub use crate::debuginfo::contents::Contents;
+pub(crate) use float::float;
 pub use known::KnownTypes;
 pub use letter::{Letter, Scalar};
 pub use options::{GDB_ELEMENTS, GDB_REPEATS, Options, SpaceName, SymbolName};

@@ -12,6 +12,7 @@ use crate::codeobject::{Argument, CodeObject, ElfAddress, Kernel};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{DebugInfo, TypeId, UnitFacts, VariableKind};
 use crate::session::dispatches::kernels::{self, KernelError};
+use crate::session::dispatches::mangled;
 use crate::session::reading::address::GLOBAL;
 use crate::session::{Byte, MemoryAddress, Reader};
 use crate::units::Address;
@@ -124,6 +125,7 @@ fn read(
         [count, count.saturating_sub(added)].contains(&parameters.len())
             && parameters.iter().zip(visible()).all(|(parameter, argument)| parameter.size == argument.size)
     });
+    let mut mangled = mangled_types(&name, &kernel.arguments).filter(|_| parameters.is_none());
     let missing = parameters.as_ref().map_or(0, |parameters| count - parameters.len());
     let mut parameters = parameters.unwrap_or_default().into_iter();
     let mut visible_left = count;
@@ -136,10 +138,39 @@ fn read(
         let type_id = parameter.as_ref().map(|parameter| parameter.type_id);
         let mut found = value(reader, dispatch.kernarg, target, argument, typed, parameter);
         found.hidden |= visible_left < missing;
+        if let Some(types) = mangled.as_mut().filter(|_| !found.hidden) {
+            by_type(&mut found, types.next());
+        }
         each(&Raw { argument: &found, typed: debug.as_ref().zip(type_id) });
         answer.arguments.push(found);
     }
     Ok(())
+}
+
+/// The types of the arguments of the source by the kernel's mangled name; `None`: the name has none, or they differ from
+/// the metadata's sizes.
+fn mangled_types(kernel: &str, arguments: &[Argument]) -> Option<std::vec::IntoIter<String>> {
+    let visible: Vec<&Argument> = arguments.iter().filter(|argument| !argument.is_hidden()).collect();
+    let types = mangled::parameter_types(kernel).filter(|types| types.len() == visible.len())?;
+    let fits = |(name, argument): (&String, &&Argument)| {
+        mangled::size(name).is_none_or(|size| size == argument.size) && argument.type_name.is_none()
+    };
+    types.iter().zip(&visible).all(fits).then(|| types.into_iter())
+}
+
+/// Gives an argument a type, and its value in the notation of the type.
+fn by_type(argument: &mut KernelArgument, type_name: Option<String>) {
+    let known = argument.bytes.iter().map(|byte| match byte {
+        Byte::Known(byte) => Some(*byte),
+        _ => None,
+    });
+    let bytes: Option<Vec<u8>> = known.collect();
+    if let Some((name, bytes)) = type_name.as_deref().zip(bytes)
+        && let Some(value) = mangled::value(name, &bytes)
+    {
+        argument.value = Some(value);
+    }
+    argument.type_name = type_name;
 }
 
 /// Number of arguments at the end that are not the source's: Triton's launcher passes its two scratch buffers like

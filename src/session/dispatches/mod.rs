@@ -2,6 +2,7 @@
 
 pub(super) mod arguments;
 pub(super) mod kernels;
+mod mangled;
 
 use std::collections::HashMap;
 

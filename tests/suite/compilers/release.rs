@@ -202,6 +202,9 @@ fn kernels_of_fifteen_processors_have_functions_code_and_arguments() {
                 let ours = &launched[index].arguments;
                 let facts: Vec<(u64, u64)> = ours.iter().map(|one| (one.offset, one.size)).collect();
                 assert_eq!(facts, arguments(&notes, &kernel.name), "{gpu} {}", kernel.name);
+                let types: Vec<&str> = ours.iter().filter_map(|one| one.type_name.as_deref()).collect();
+                let types = format!("({})", types.join(", "));
+                assert!(kernel.demangled.ends_with(&types), "{gpu} {}: {types}", kernel.demangled);
                 for (argument, (offset, size)) in ours.iter().zip(facts) {
                     let bytes: String = argument.bytes.iter().map(ToString::to_string).collect();
                     let launched: String =
