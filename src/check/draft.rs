@@ -27,6 +27,8 @@ pub struct Head {
     pub dump: String,
     /// The options that the dump needs.
     pub settings: Vec<Setting>,
+    /// Further comments, each a line with its `#`.
+    pub comments: Vec<String>,
 }
 
 /// The reason that a file cannot have a name.
@@ -34,23 +36,43 @@ pub struct Head {
 #[error("`{0}` has quotes and spaces, or invisible characters: rename the file")]
 pub struct NameError(pub String);
 
+/// The reason that there is no draft.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DraftError {
+    /// A name in the head has no notation.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The dump decides no line. Its waves are unknown, for that reason.
+    #[error("nothing to expect of this dump: {0}")]
+    Nothing(String),
+}
+
 /// Drafts a file about a dump: the fault, its place and access, counts of waves, and the variables of the faulting line;
 /// without a fault the places of waves. All lines hold. None has an address, an id or the number of a wave.
 ///
 /// # Errors
-/// A name in the head has no notation.
-pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, NameError> {
+/// [`DraftError`]: a name in the head has no notation, or no line holds.
+pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, DraftError> {
     let mut file = ScopeFile::default();
     let comment = "# Drafted by `lanescope check --new`: delete the lines that may change.";
     file.lines.extend(line(comment, false));
-    if !unknown_waves(&subject.dump, &subject.sessions).is_empty() {
-        for comment in [
-            "# Waves or stop reasons are absent from the dump: `lanescope signature` lists them.",
-            "# Lines about all waves are left out.",
-        ] {
-            file.lines.extend(line(comment, false));
-        }
-    }
+    let (unknown, is_absent) =
+        (unknown_waves(&subject.dump, &subject.sessions), !subject.dump.absent_waves().is_empty());
+    let reasons = match (is_absent, unknown.is_empty()) {
+        (true, _) => [
+            "# Waves are absent from the dump: `lanescope signature` has the reasons.",
+            "# A line about all waves is left out, unless the known ones decide it.",
+        ]
+        .as_slice(),
+        (false, false) => [
+            "# Stop reasons are absent from the dump: `lanescope signature` counts them.",
+            "# A line about all faulted waves is left out, unless the known ones decide it.",
+        ]
+        .as_slice(),
+        (false, true) => [].as_slice(),
+    };
+    let comments = head.comments.iter().map(String::as_str).chain(reasons.iter().copied());
+    file.lines.extend(comments.filter_map(|comment| line(comment, false)));
     file.lines.push(named("dump", &head.dump)?);
     for setting in &head.settings {
         file.lines.push(match &setting.value {
@@ -81,6 +103,12 @@ pub fn draft(head: &Head, subject: &Subject<'_>) -> Result<String, NameError> {
     {
         file.lines.pop();
         file.lines.pop_if(|line| line.content == Content::Empty);
+    }
+    let is_claim =
+        |line: &Line| !matches!(line.content, Content::Empty | Content::Dump(_) | Content::Setting(_));
+    if !file.lines.iter().any(is_claim) {
+        let why = unknown.into_iter().next().unwrap_or_else(|| "no line about it holds".to_owned());
+        return Err(DraftError::Nothing(why));
     }
     Ok(format(&file))
 }

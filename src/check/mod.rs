@@ -15,7 +15,7 @@ mod snippet;
 mod syntax;
 
 pub use bless::{Blessing, Changed, Unblessed, bless};
-pub use draft::{Head, NameError, draft};
+pub use draft::{DraftError, Head, NameError, draft};
 pub use evaluate::{AskedLine, AskedWave, FactError, SeenFrame, Subject, asked, evaluate, frames_fit};
 pub use file::{
     AccessLine, At, Comparator, Content, Count, Counted, Element, FaultLine, FrameNumber, HangLine, Lanes,

@@ -32,7 +32,7 @@ fn subject<'a>(dump: &Arc<Dump>, sessions: &'a [Session]) -> Subject<'a> {
 /// The draft about a dump.
 fn drafted(dump: &Arc<Dump>) -> String {
     let sessions = sessions(dump);
-    let head = Head { dump: "crash.zip".to_owned(), settings: Vec::new() };
+    let head = Head { dump: "crash.zip".to_owned(), ..Head::default() };
     draft(&head, &subject(dump, &sessions)).unwrap()
 }
 
@@ -256,6 +256,104 @@ fn formatting_writes_files_and_lists_them() {
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
     assert!(text(&wrong.stdout).contains("did you mean `fault`?"), "{wrong:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "falt none\n");
+}
+
+/// Runs `check --new` in a folder, with the standard output to a file of it.
+fn drafted_to(folder: &Path, arguments: &[&str], file: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    command.current_dir(folder).args(["check", "--new"]).args(arguments);
+    if let Some(file) = file {
+        command.stdout(fs::File::create(folder.join(file)).unwrap());
+    }
+    command.output().unwrap()
+}
+
+/// Paths of a file of expectations are relative to its folder: the draft holds where it was written.
+#[test]
+fn paths_of_a_draft_lead_from_its_folder() {
+    let scratch = Scratch::new("scope-paths");
+    for folder in ["o", "n", "far/deep"] {
+        fs::create_dir_all(scratch.path(folder)).unwrap();
+    }
+    fs::copy(fixtures().join("demo.zip"), scratch.path("o/oob.zip")).unwrap();
+    // `..` behind a link leads to the folder of its target.
+    symlink("far/deep", scratch.path("link")).unwrap();
+    let absolute = scratch.path("o/oob.zip");
+    let absolute = absolute.to_str().unwrap();
+    let output = ["-o", "n/by-option.scope"];
+    for (arguments, stream, file, expected) in [
+        (vec!["o/oob.zip"], Some("n/zz.scope"), "n/zz.scope", "../o/oob.zip"),
+        (vec![absolute], Some("n/absolute.scope"), "n/absolute.scope", "../o/oob.zip"),
+        (vec!["o/oob.zip"], Some("here.scope"), "here.scope", "o/oob.zip"),
+        (vec!["n/../o/oob.zip"], Some("o/own.scope"), "o/own.scope", "oob.zip"),
+        (vec!["o/oob.zip"], Some("link/x.scope"), "link/x.scope", "../../o/oob.zip"),
+        ([&["o/oob.zip"], &output[..]].concat(), None, "n/by-option.scope", "../o/oob.zip"),
+        (vec![absolute, "-o", "link/y.scope"], None, "far/deep/y.scope", "../../o/oob.zip"),
+    ] {
+        let made = drafted_to(&scratch.0, &arguments, stream);
+        assert_eq!((made.status.code(), &*made.stdout), (Some(0), &b""[..]), "{arguments:?}: {made:?}");
+        let path = scratch.path(file);
+        let written = fs::read_to_string(&path).unwrap();
+        assert!(written.lines().any(|line| line.split_whitespace().eq(["dump", expected])), "{written}");
+        assert!(!written.contains("working folder"), "{written}");
+        let held = check(&[path.to_str().unwrap()], None);
+        assert_eq!(held.status.code(), Some(0), "{held:?}\n{written}");
+    }
+    for arguments in [vec!["o/oob.zip"], vec![absolute], vec!["o/oob.zip", "-o", "-"]] {
+        let made = drafted_to(&scratch.0, &arguments, None);
+        let printed = text(&made.stdout);
+        assert!(printed.contains("\n# Paths are relative to the working folder of the command"), "{printed}");
+        assert!(printed.lines().any(|line| line.split_whitespace().eq(["dump", "o/oob.zip"])), "{printed}");
+        fs::write(scratch.path("piped.scope"), printed).unwrap();
+        let held = check(&[scratch.path("piped.scope").to_str().unwrap()], None);
+        assert_eq!(held.status.code(), Some(0), "{held:?}");
+    }
+    // People edit these files.
+    let before = fs::read(scratch.path("n/by-option.scope")).unwrap();
+    let again = drafted_to(&scratch.0, &["o/oob.zip", "-o", "n/by-option.scope"], None);
+    assert_eq!(again.status.code(), Some(2), "{again:?}");
+    assert!(text(&again.stderr).contains("n/by-option.scope: there is such a file"), "{again:?}");
+    assert_eq!(fs::read(scratch.path("n/by-option.scope")).unwrap(), before);
+    let piped = drafted_to(&scratch.0, &["o/oob.zip", "--log", "-"], None);
+    assert_eq!(piped.status.code(), Some(2), "{piped:?}");
+    assert!(
+        text(&piped.stderr).contains("--log -: a file of expectations needs a log in a file"),
+        "{piped:?}"
+    );
+}
+
+/// docs/check.md, "Absent waves". agent-2018.log has the first of 16 waves, and umr-hardware.txt a wave without a stop
+/// reason; umr printed no wave into a text without any.
+#[test]
+fn drafts_have_no_line_that_absent_facts_leave_open() {
+    let of = |name: &str| {
+        let dump = open(&fixtures().join(name));
+        let text = drafted(&dump);
+        let file = parse(&text).unwrap();
+        assert_eq!(failing(&file, &dump), Vec::<String>::new(), "{name}\n{text}");
+        text
+    };
+    let has =
+        |text: &str, keyword: &str| text.lines().any(|line| line.split([' ', ',']).next() == Some(keyword));
+    let absent = of("logs/agent-2018.log");
+    assert!(absent.contains("\n# Waves are absent from the dump"), "{absent}");
+    assert!(!has(&absent, "waves") && !has(&absent, "hang") && has(&absent, "fault"), "{absent}");
+    for name in ["logs/umr-hardware.txt", "dumps/absent-gfx90a"] {
+        let unknown = of(name);
+        assert!(unknown.contains("\n# Stop reasons are absent from the dump"), "{unknown}");
+        assert!(has(&unknown, "waves") && !unknown.contains("faulted 1"), "{unknown}");
+        assert!(!unknown.contains("fault  none"), "{unknown}");
+    }
+}
+
+/// A draft that expects nothing of its dump passes in every run.
+#[test]
+fn a_dump_that_decides_no_line_has_no_draft() {
+    let path = fixtures().join("logs/README.md");
+    let made = drafted_to(&fixtures(), &[path.to_str().unwrap()], None);
+    assert_eq!((made.status.code(), &*made.stdout), (Some(2), &b""[..]), "{made:?}");
+    assert!(text(&made.stderr).contains("nothing to expect of this dump: "), "{made:?}");
+    assert!(text(&made.stderr).contains("no waves"), "{made:?}");
 }
 
 #[test]

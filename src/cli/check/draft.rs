@@ -1,24 +1,54 @@
 //! `lanescope check --new DUMP`: the first version of a file.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::job::subject;
+use super::relative::Folder;
 use crate::arch::Targets;
 use crate::check::{Head, NameError, Setting, draft};
 use crate::clean::clean;
 use crate::cli::dump::{self, CaptureArgs, DumpArgs};
-use crate::cli::{Failure, Globals};
+use crate::cli::{Failure, Globals, output_file};
 use crate::import::LocalFiles;
 
-/// Prints a draft about a dump.
+/// The comment of a draft whose folder is unknown.
+const WORKING_FOLDER: &str =
+    "# Paths are relative to the working folder of the command: write this file there.";
+
+/// The reason that a draft is not written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DraftError {
+    /// The output exists: people edit such files.
+    #[error("cannot write {0}: there is such a file; choose another name, or change its values with --bless")]
+    Exists(String),
+    /// A log that is read once.
+    #[error("--log {0}: a file of expectations needs a log in a file, and not in a pipe; write it to one")]
+    Pipe(String),
+    /// The folder of the output.
+    #[error("the folder of the draft: {0}")]
+    Folder(std::io::Error),
+}
+
+/// Writes a draft about a dump to a file, or prints it.
 pub(super) fn run(
     path: &Path,
-    with: &CaptureArgs,
-    globals: &Globals,
+    output: Option<&Path>,
+    (with, globals): (&CaptureArgs, &Globals),
     targets: &Targets,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    let output = output.filter(|path| !output_file::is_standard_output(path));
+    let shown = |path: &Path| clean(path.to_string_lossy()).into_owned();
+    if let Some(output) = output.filter(|path| path.is_file()) {
+        return Err(DraftError::Exists(shown(output)).into());
+    }
+    let is_once = |log: &&std::path::PathBuf| {
+        log.as_os_str() == "-" || std::fs::metadata(log).is_ok_and(|found| !found.is_file())
+    };
+    if let Some(log) = with.logs.iter().find(is_once) {
+        return Err(DraftError::Pipe(shown(log)).into());
+    }
     let args = DumpArgs {
         dump: Some(path.to_owned()),
         with: with.clone(),
@@ -29,32 +59,26 @@ pub(super) fn run(
     };
     let opened = dump::open(&args, targets)?;
     let sessions = dump::sessions(&opened, None)?;
-    let name = name(path)?;
-    let head = Head { dump: name.clone(), settings: settings(with, globals)? };
-    out.write_all(draft(&head, &subject(&name, &sessions, &opened))?.as_bytes())?;
-    Ok(())
+    let folder = Folder::of(output).map_err(DraftError::Folder)?;
+    let name = |path: &Path| folder.name(path);
+    let head = Head {
+        dump: name(path)?,
+        settings: settings(with, globals, &name)?,
+        comments: if folder.is_known { Vec::new() } else { vec![WORKING_FOLDER.to_owned()] },
+    };
+    let text = draft(&head, &subject(&head.dump, &sessions, &opened))?;
+    match output {
+        Some(output) => output_file::write(output, &[path], |file| Ok(file.write_all(text.as_bytes())?)),
+        None => Ok(out.write_all(text.as_bytes())?),
+    }
 }
 
-/// The folder of the draft: that of the file of standard output, else the working folder.
-fn folder() -> PathBuf {
-    let file = std::fs::read_link("/proc/self/fd/1").ok().filter(|path| path.is_file());
-    let folder = file.as_deref().and_then(Path::parent).map(Path::to_owned);
-    folder.or_else(|| std::env::current_dir().ok()).unwrap_or_default()
-}
-
-/// The path as the draft has it: relative to its folder where it can be.
-fn name(path: &Path) -> Result<String, NameError> {
-    let whole = std::path::absolute(path).unwrap_or_default();
-    let here = std::env::current_dir().unwrap_or_default();
-    let relative = whole.strip_prefix(folder()).or_else(|_| path.strip_prefix(&here)).unwrap_or(path);
-    relative
-        .to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| NameError(clean(relative.to_string_lossy()).into_owned()))
-}
-
-/// The options of the dump as lines of a file.
-pub(super) fn settings(with: &CaptureArgs, globals: &Globals) -> Result<Vec<Setting>, NameError> {
+/// The options of the dump as lines of a file. `name`: the path of a file there.
+pub(super) fn settings(
+    with: &CaptureArgs,
+    globals: &Globals,
+    name: &dyn Fn(&Path) -> Result<String, NameError>,
+) -> Result<Vec<Setting>, NameError> {
     let mut settings = Vec::new();
     let mut set = |name: &str, value: Option<String>| settings.push(Setting { name: name.to_owned(), value });
     if let Some(path) = &with.host_core {

@@ -15,11 +15,12 @@ mod fmt;
 mod formats;
 mod job;
 mod plan;
+mod relative;
 mod results;
 mod workers;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,6 +70,10 @@ pub(super) struct Args {
     /// Print a draft of a file about a dump, with the options of the dump
     #[arg(long, value_name = "DUMP", conflicts_with_all = ["paths", "bless", "fmt", "formats", "json", "report", "shard"])]
     new: Option<PathBuf>,
+    /// With --new: the file to write, which must not exist; its paths are relative to its folder [default: standard
+    /// output, also -]
+    #[arg(long, short, value_name = "FILE", requires = "new")]
+    output: Option<PathBuf>,
     /// Replace the right sides of lines that differ by the values of the dumps, and print the changes; with `review`
     /// write FILE.new beside each file
     #[arg(long, value_name = "review", num_args = 0..=1, require_equals = true, default_missing_value = "write",
@@ -147,10 +152,11 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
         return Ok(0);
     }
     if let Some(dump) = &args.new {
-        draft::run(dump, &args.with, &globals, targets, out)?;
+        draft::run(dump, args.output.as_deref(), (&args.with, &globals), targets, out)?;
         return Ok(0);
     }
-    if let Some(setting) = draft::settings(&args.with, &Globals::default())?.first() {
+    let any = |path: &Path| Ok(path.to_string_lossy().into_owned());
+    if let Some(setting) = draft::settings(&args.with, &Globals::default(), &any)?.first() {
         let name = &setting.name;
         return Err(format!("--{name} goes with --new; write a line `{name}` into the file").into());
     }

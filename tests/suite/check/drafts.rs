@@ -34,7 +34,7 @@ fn drafts_of_hangs_hold_and_have_the_states_of_the_model() {
         let sessions: Vec<&dyn Inspect> = vec![&session];
         let rules = Rules::default();
         let subject = Subject { name: "dump".to_owned(), sessions, dump: Arc::clone(&dump), rules };
-        let head = Head { dump: "hang.zip".to_owned(), settings: Vec::new() };
+        let head = Head { dump: "hang.zip".to_owned(), ..Head::default() };
         let (name, text) = (&case.name, draft(&head, &subject).unwrap());
         let file = parse(&text).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{text}"));
         assert_eq!(format(&file), text, "{name}");

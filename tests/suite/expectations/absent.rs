@@ -136,9 +136,9 @@ fn drafts_have_no_line_about_unknown_waves() {
         };
         let reasons = unknown_waves(&dump, &subject.sessions);
         assert!(matches!(&reasons[..], [one] if one.contains("no agent has the id 900")), "{reasons:?}");
-        let head = Head { dump: name.to_owned(), settings: Vec::new() };
+        let head = Head { dump: name.to_owned(), ..Head::default() };
         let text = draft(&head, &subject).unwrap();
-        assert!(text.contains("# Waves or stop reasons are absent from the dump"), "{text}");
+        assert!(text.contains("# Waves are absent from the dump"), "{text}");
         assert!(!text.contains("fault none") && !text.contains("hang none"), "{text}");
         let outcomes = evaluate(&dump, &text);
         assert!(signs(&outcomes).chars().all(|sign| sign == '+'), "{text}{outcomes:#?}");
