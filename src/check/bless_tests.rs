@@ -5,7 +5,7 @@ use super::{Blessing, bless};
 fn differs(line: usize, got: Option<&str>) -> Outcome {
     let difference =
         Difference { got: got.map(str::to_owned), found: "another".to_owned(), ..Difference::default() };
-    Outcome { line, columns: (0, 0), verdict: Verdict::Differs(Box::new(difference)) }
+    Outcome { line, columns: (0, 0), verdict: Verdict::Differs(Box::new(difference)), selected_by: None }
 }
 
 fn blessed(text: &str, outcomes: &[Outcome]) -> Blessing {
@@ -106,7 +106,7 @@ fn lines_without_a_right_side_are_listed() {
     let outcomes = [
         differs(1, Some("a; b")),
         differs(2, None),
-        Outcome { line: 3, columns: (0, 0), verdict: unchecked },
+        Outcome { line: 3, columns: (0, 0), verdict: unchecked, selected_by: None },
         differs(4, Some("== 3 # d")),
     ];
     let found = blessed(text, &outcomes);
@@ -124,7 +124,7 @@ fn lines_without_a_right_side_are_listed() {
 fn several_dumps_need_one_value() {
     let text = "dump *.zip\nfault none\nat f\n";
     let file = parse(text).unwrap();
-    let holds = |line| Outcome { line, columns: (0, 0), verdict: Verdict::Holds };
+    let holds = |line| Outcome { line, columns: (0, 0), verdict: Verdict::Holds, selected_by: None };
     let [first, second] =
         [[differs(2, Some("trap")), differs(3, Some("g"))], [differs(2, Some("trap")), holds(3)]];
     let found = bless(text, &file, &[&first, &second]);

@@ -14,6 +14,9 @@ pub struct Outcome {
     pub columns: (usize, usize),
     /// The result.
     pub verdict: Verdict,
+    /// The line of the `wave` statement that selects no wave, from 1: its result is the reason of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected_by: Option<usize>,
 }
 
 /// The result of an expectation, in order of weight.

@@ -128,10 +128,11 @@ struct Numbered<'a> {
 }
 
 impl Numbered<'_> {
-    /// The text behind the keyword.
+    /// The text behind the keyword, or the keyword alone.
     fn expected(&self) -> String {
         let text = self.line.text.get(self.line.span.clone()).unwrap_or_default();
-        text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim().to_owned()
+        // `hang` has no text behind it.
+        text.split_once(char::is_whitespace).map_or(text, |(_, rest)| rest).trim().to_owned()
     }
 
     fn outcome(&self, verdict: Verdict) -> Outcome {
@@ -140,7 +141,7 @@ impl Numbered<'_> {
             (Content::Value(value), Verdict::NotChecked(_)) => &value.path_span,
             _ => &self.line.span,
         };
-        Outcome { line: self.number, columns: (columns.start, columns.end), verdict }
+        Outcome { line: self.number, columns: (columns.start, columns.end), verdict, selected_by: None }
     }
 
     /// The difference of an expectation about the dump as a whole.

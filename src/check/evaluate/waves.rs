@@ -27,11 +27,15 @@ pub(super) fn block(
     let mut outcomes: Vec<Outcome> =
         head.map(|head| head.outcome(chosen(facts, head, &selected))).into_iter().collect();
     if selected.waves.is_empty() {
-        let verdict = |line: &Numbered<'_>| match head {
-            Some(_) => obstacle(format!("no wave to check: {}", why_none(facts, &selected)), None),
-            None => chosen(facts, line, &selected),
-        };
-        outcomes.extend(lines.iter().map(|line| line.outcome(verdict(line))));
+        let why = || format!("no wave to check: {}", why_none(facts, &selected));
+        outcomes.extend(lines.iter().map(|line| {
+            let verdict = match (head, chosen(facts, line, &selected)) {
+                (Some(_), Verdict::Differs(_)) => line.differs(None, why()),
+                (Some(_), _) => obstacle(why(), None),
+                (None, verdict) => verdict,
+            };
+            Outcome { selected_by: head.map(|head| head.number), ..line.outcome(verdict) }
+        }));
         return outcomes;
     }
     outcomes.extend(match selector {

@@ -53,6 +53,40 @@ fn a_run_that_does_not_begin_has_status_2() {
     }
 }
 
+/// An empty choice of waves is one error for people, and a difference for programs, as are the lines of its block.
+#[test]
+fn a_choice_without_waves_is_one_difference() {
+    let folder = Folder::new("check-choice");
+    let text =
+        "dump demo.zip\nwave kernel nowhere\n  exec 0x1\n  lane 3 n == 3\nwave every\n  lane 0 n == 1024\n";
+    let file = folder.write("a.scope", text);
+    let output = check(&[&file]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let printed = self::text(&output.stdout);
+    assert_eq!(printed.matches("error: ").count(), 1, "{printed}");
+    assert!(printed.contains("note: 2 lines of the block have no wave to check"), "{printed}");
+    assert!(printed.contains("1 dump, 5 lines: 2 hold, 3 differ\n"), "{printed}");
+    let json = json(&check(&[&file, "--json"]));
+    let lines = json["files"][0]["dumps"][0]["lines"].as_array().unwrap().clone();
+    let found: Vec<(u64, Option<u64>)> =
+        lines.iter().map(|line| (line["line"].as_u64().unwrap(), line["selected_by"].as_u64())).collect();
+    assert_eq!(found, [(2, None), (3, Some(2)), (4, Some(2)), (5, None), (6, None)]);
+}
+
+/// tests/fixtures/models/saxpy.py: the demo faulted, and nothing hangs.
+#[test]
+fn each_difference_has_an_expected_text() {
+    let folder = Folder::new("check-expected");
+    let statements = ["fault none", "at nowhere", "waves 9", "hang", "hang deadlock", "wave id 99"];
+    for statement in statements {
+        let file = folder.write("a.scope", &format!("dump demo.zip\n{statement}\n"));
+        let json = json(&check(&[&file, "--json"]));
+        let verdict = &json["files"][0]["dumps"][0]["lines"][0]["verdict"];
+        assert_eq!(verdict["result"], "differs", "{statement}: {json:#}");
+        assert!(!verdict["expected"].as_str().unwrap().is_empty(), "{statement}: {json:#}");
+    }
+}
+
 /// Each line with an expectation has a result in each dump, also after a `wave` line without waves.
 #[test]
 fn no_line_is_skipped() {

@@ -373,14 +373,14 @@ fn choices_of_waves() {
         + lane 0 first == 128
         - lane 0 first == 0            => == 128
         - wave id 99
-        ? lane 0 first == 128          => no wave to check: no wave has the id 99
+        - lane 0 first == 128          => none
         + wave (1,0,0)/0
         + lane 0 first == 128
         + wave (1,0,0)
         + lane 0 first in {128, 192}
         - lane 0 first == 128          => none
         - wave (9,0,0)/1
-        ? lane 0 first == 128
+        - lane 0 first == 128
         + wave kernel saxpy
         + lane 0 n == 1024
         - wave kernel saxpi

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::super::results::{CheckedDump, CheckedFile, CheckedLine, FileError, Report};
 use crate::check::{Difference, Obstacle, Snippet, Verdict};
-use crate::notation::list;
+use crate::notation::{counted, list, plural};
 use crate::report::Style;
 use crate::session::Inferred;
 
@@ -48,13 +48,23 @@ fn print_dump(file: &CheckedFile, dump: &CheckedDump, out: &mut dyn Write) -> st
         writeln!(out, "{}\n", of_file(file, &of_dump).render(true))?;
     }
     for line in &dump.lines {
-        let (title, notes) = match &line.outcome.verdict {
+        // The error of its `wave` line counts it.
+        if line.outcome.selected_by.is_some() {
+            continue;
+        }
+        let (title, mut notes) = match &line.outcome.verdict {
             Verdict::Holds => continue,
             Verdict::Differs(difference) => (format!("{} differs", dump.dump), differing(difference)),
             Verdict::NotChecked(Obstacle { problem, hint }) => {
                 (format!("{}: cannot be checked: {problem}", dump.dump), self::hint(hint.as_ref()))
             }
         };
+        let number = line.outcome.line;
+        let block = dump.lines.iter().filter(|of| of.outcome.selected_by == Some(number)).count();
+        if block > 0 {
+            let verb = plural(block, "has", "have");
+            notes.push(("note", format!("{} of the block {verb} no wave to check", counted(block, "line"))));
+        }
         writeln!(out, "{}\n", of_line(file, line, &title, notes).render(true))?;
     }
     if let Some(sentence) = &dump.sentence {

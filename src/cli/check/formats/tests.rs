@@ -12,7 +12,7 @@ use crate::check::{Difference, Obstacle, Outcome, Verdict};
 fn report() -> Report {
     let line = |number: usize, text: &str, verdict: Verdict| CheckedLine {
         text: text.to_owned(),
-        outcome: Outcome { line: number, columns: (9, 14), verdict },
+        outcome: Outcome { line: number, columns: (9, 14), verdict, selected_by: None },
     };
     let difference = Difference {
         expected: "== 3".to_owned(),
