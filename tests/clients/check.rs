@@ -116,6 +116,27 @@ fn another_value_of_a_debugger_is_a_fault_of_lanescope() {
     assert_eq!(problem, "gdb-other shows 1018 in lane 17 of wave 1, lanescope 1017");
 }
 
+/// tests/fixtures/logs/README.md: the code object of agent-plain.log is not available, and the log's text has the
+/// function and the line. The protocol cannot carry them.
+#[test]
+fn lines_that_only_a_log_answers_are_not_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("log.scope");
+    let dump = fixtures_folder().join("logs/agent-plain.log");
+    fs::write(&file, format!("dump {}\nat axpy axpy.hip:12\nstack axpy < ...\n", dump.display())).unwrap();
+    for debugger in ["gdb", &lldb_name()] {
+        let (output, json) = check(&file, debugger);
+        assert_eq!(output.status.code(), Some(0), "{debugger}: {json:#}");
+        let opinion = &json["files"][0]["dumps"][0]["opinion"];
+        assert_eq!((&opinion["same"], &opinion["differing"]), (&0.into(), &Value::from([0; 0])), "{json:#}");
+        let not_asked = opinion["not_asked"].as_array().unwrap();
+        assert_eq!(not_asked.len(), 2, "{json:#}");
+        for line in not_asked {
+            assert!(line["reason"].as_str().unwrap().contains("only the text of the log"), "{json:#}");
+        }
+    }
+}
+
 #[test]
 fn a_debugger_without_answers_is_an_error_of_the_dump() {
     let folder = tempfile::tempdir().unwrap();

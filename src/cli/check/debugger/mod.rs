@@ -18,13 +18,16 @@ use crate::cli::Failure;
 use crate::cli::value::ValueError;
 use crate::notation::counted;
 use crate::session::print::TypedQuery;
-use crate::session::{Inspect, LaneState};
+use crate::session::{Inspect, LaneState, SourceError};
 use crate::units::{LaneId, LaneSet};
 use compare::{Agreement, Tree, compare};
 use process::Question;
 
 /// Maximum number of questions of a line: lanes of all of its waves.
 const MAX_QUESTIONS: usize = 4096;
+
+/// The reason that a debugger has no function and no line of a frame.
+const BY_TEXT: &str = "only the text of the log has the function and the line, and no code object";
 
 /// A stock debugger.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -302,14 +305,18 @@ fn ask_session(
 
 /// Whether a debugger's frames fit a line as the dump's do.
 fn frames_agree(content: &Content, seen: Vec<Frame>, wave: AskedWave, inspect: &dyn Inspect) -> Agreement {
-    let own = match inspect.backtrace(wave.wave, wave.lanes.first()) {
-        Ok(stack) => stack
-            .frames
-            .into_iter()
-            .map(|frame| SeenFrame { function: frame.function, source: frame.file.zip(frame.line) }),
+    let stack = match inspect.backtrace(wave.wave, wave.lanes.first()) {
+        Ok(stack) => stack,
         Err(why) => return Agreement::Unknown(why.to_string()),
     };
-    let own: Vec<SeenFrame> = own.collect();
+    // The server has no code object for such a frame, and the protocol no place for its function.
+    let mut needed = stack.frames.iter().take(if matches!(content, Content::At(_)) { 1 } else { usize::MAX });
+    if needed.any(|frame| matches!(frame.problem, Some(SourceError::ByText(_)))) {
+        return Agreement::Unknown(BY_TEXT.to_owned());
+    }
+    let own = stack.frames.into_iter();
+    let own: Vec<SeenFrame> =
+        own.map(|frame| SeenFrame { function: frame.function, source: frame.file.zip(frame.line) }).collect();
     let seen: Vec<SeenFrame> = seen
         .into_iter()
         .map(|frame| SeenFrame { function: frame.function, source: frame.file.zip(frame.line) })
