@@ -1,6 +1,6 @@
 //! `lanescope bucket DIR|FILE...`: dumps by signature (docs/signatures.md).
 //!
-//! Exit status: 0; 2 if a dump cannot be read; else 3 if `--known` lacks a signature.
+//! Exit status: 0; 2 if a dump cannot be read or there is none; else 3 if `--known` lacks a signature.
 
 use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use super::folder::is_dump_folder;
 use super::signature::{Options, status, unknown, waves};
 use super::{Failure, folder, print_json, printed, standard_input};
 use crate::arch::Targets;
+use crate::clean::clean;
 use crate::report::Style;
 use crate::signature::{Bucket, Buckets, Order, Record, Seen};
 
@@ -47,6 +48,17 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// There is nothing to group: a job before this one failed, or a path is wrong. The exit status is 2.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoDumpsError {
+    /// A folder.
+    #[error("{0}: no *.zip, *.core, gpucore* or folder with a manifest in this folder; name other files")]
+    Folder(String),
+    /// All inputs of `--from`.
+    #[error("--from {0}: no line, expected one of `lanescope signature --jsonl` for each dump")]
+    Lines(String),
+}
+
 /// Prints the signatures with their dumps; returns the exit status.
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
     let known = args.options.known()?;
@@ -63,6 +75,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
                 .and_then(|file| read(BufReader::new(file), &mut records)),
         }
         .map_err(of_file)?;
+    }
+    if !args.from.is_empty() && records.is_empty() {
+        let names: Vec<_> = args.from.iter().map(|path| clean(path.to_string_lossy()).into_owned()).collect();
+        return Err(NoDumpsError::Lines(names.join(", ")).into());
     }
     if args.from.is_empty() {
         records = args.options.records(&dumps(&args.paths)?, targets)?;
@@ -102,11 +118,7 @@ fn dumps(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         if path.is_dir() && !is_dump_folder(path) {
             let below = folder::below(path, &is_named_dump)?;
             if below.is_empty() {
-                return Err(format!(
-                    "{}: no *.zip, *.core, gpucore* or folder with a manifest in this folder; name other files",
-                    path.display()
-                )
-                .into());
+                return Err(NoDumpsError::Folder(clean(path.to_string_lossy()).into_owned()).into());
             }
             found.extend(below);
         } else {

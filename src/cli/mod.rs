@@ -194,7 +194,8 @@ pub fn main() -> ExitCode {
             let is_input = error.is::<eval::EvalError>()
                 || error.is::<dialect::DraftError>()
                 || error.is::<diff::InputError>()
-                || error.is::<check::CheckError>();
+                || error.is::<check::CheckError>()
+                || error.is::<bucket::NoDumpsError>();
             ExitCode::from(if is_input { 2 } else { 1 })
         }
     }

@@ -100,6 +100,35 @@ fn an_unreadable_dump_and_a_new_signature_have_an_exit_status() {
     assert!(text(&output.stderr).contains("/nowhere: "), "{}", text(&output.stderr));
 }
 
+/// An empty input is that of a job that failed before this one: it must not pass.
+#[test]
+fn buckets_without_dumps_are_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = written(folder.path(), "");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (empty, blank) = (file("empty.jsonl", ""), file("blank.jsonl", "\n \n"));
+    let none = folder.path().join("none");
+    fs::create_dir(&none).unwrap();
+    for (words, part) in [
+        (vec!["--from", "-", "--known", &known], "--from -: no line"),
+        (vec!["--from", &empty, "--from", &blank], "blank.jsonl: no line"),
+        (vec!["--from", &empty, "--json"], "empty.jsonl: no line"),
+        (vec![none.to_str().unwrap()], "in this folder"),
+    ] {
+        let output = lanescope(&[&["bucket"], &words[..]].concat(), b"");
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{words:?}: {output:?}");
+        assert!(text(&output.stderr).contains(part), "{words:?}: {output:?}");
+    }
+    // A part of a fleet without dumps is no error beside others.
+    let lines = lanescope(&["signature", "--jsonl", &dump("saxpy-gfx90a-O2")], b"").stdout;
+    let output = lanescope(&["bucket", "--from", &empty, "--from", "-"], &lines);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
 #[test]
 fn rules_of_a_file_change_the_functions() {
     let folder = tempfile::tempdir().unwrap();
