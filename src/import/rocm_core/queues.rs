@@ -143,7 +143,7 @@ impl<'a> WaveReader<'a> {
         capture: &mut Capture,
         problems: &mut Problems,
     ) {
-        let (mut saved, mut idle) = (Vec::new(), Idle::new());
+        let (mut saved, mut unsaved, mut idle) = (Vec::new(), Vec::new(), Idle::new());
         let (mut areas, before) = (0u32, problems.count());
         // All blocks must be known before the first wave is built: `ReadAhead` reads their words in advance.
         for entry in &state.queues {
@@ -163,7 +163,8 @@ impl<'a> WaveReader<'a> {
             let queue = capture.queues.len();
             capture.queues.push(Queue { id: entry.id, agent: known.index, name: None, ring: Some(ring) });
             if entry.save_area == 0 {
-                idle.push((key, "no save area".to_owned()));
+                // Its waves cannot have been saved: the driver gives each AQL queue an area.
+                unsaved.push(key);
                 continue;
             }
             let place = XccPlace { address: entry.save_area, xcc: 0, queue, entry, key: &key };
@@ -178,7 +179,13 @@ impl<'a> WaveReader<'a> {
                 "AQL queues with ctx_save_restore_address",
             );
             problems.explains_no_waves();
-        } else if capture.waves.is_empty() {
+            return;
+        }
+        for key in unsaved {
+            problems.report(key, "no save area", "a save area with waves, unless none ran");
+            problems.hides_waves();
+        }
+        if capture.waves.is_empty() {
             problems.explain_no_waves_from(before);
             // Queues without work are no error.
             for (key, what) in idle {

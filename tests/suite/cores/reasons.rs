@@ -193,6 +193,15 @@ fn that_there_are_no_waves_has_a_reason() {
     assert_eq!(reported(&ours, "queue 1: no save area").len(), 1, "{}", ours["problems"]);
     // If other queues have waves, a queue without waves is no problem.
     assert!(reported(&opened(&bytes), "save area").is_empty());
+    // A queue without an area cannot have saved its waves: they are absent.
+    let mut other = bytes.clone();
+    put(&mut other, entry + 32, 0);
+    put(&mut other, entry + 36, 0);
+    let ours = opened(&other);
+    assert!(!ours["waves"].as_array().unwrap().is_empty());
+    assert_eq!(reported(&ours, "queue 1: no save area").len(), 1, "{}", ours["problems"]);
+    let (_, text, _) = run(&other, "signature", &[]);
+    assert!(text.contains("incomplete, waves are unknown: ") && text.contains("no save area"), "{text}");
 }
 
 /// Work-groups outside of their grids are reported with their number, the first of them and its grid.
