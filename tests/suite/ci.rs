@@ -208,6 +208,67 @@ fn the_action_checks_and_reports() {
     assert!(fs::read_to_string(summary).unwrap().contains("1018"));
 }
 
+/// A branch's name stays the same for other sources: the key of the cached program is a hash of them.
+#[test]
+fn the_action_caches_the_program_of_its_sources() {
+    let action = yaml(&fs::read_to_string(root().join("action.yml")).unwrap());
+    let steps = &action["runs"]["steps"];
+    let of = |action: &str| {
+        let steps = steps.as_array().unwrap().iter();
+        let found: Vec<&Value> = steps.filter(|step| step["uses"].as_str() == Some(action)).collect();
+        let [step] = found.as_slice() else { panic!("{action}: {found:?}") };
+        step["with"].clone()
+    };
+    let (restore, save) = (of("actions/cache/restore@v4"), of("actions/cache/save@v4"));
+    assert!(restore["key"].as_str().unwrap().ends_with("-${{ steps.sources.outputs.hash }}"), "{restore}");
+    assert_eq!(
+        (&save["path"], &save["key"]),
+        (&restore["path"], &json!("${{ steps.cache.outputs.cache-primary-key }}"))
+    );
+    let project = Project::new("ci-cache");
+    let files = [
+        "Cargo.toml",
+        "Cargo.lock",
+        "rust-toolchain.toml",
+        "src/a b.rs",
+        "evaluator/src/lib.rs",
+        "targets/gfx.toml",
+        "templates/report.html",
+    ];
+    let sources = project.path("sources");
+    for file in files.iter().chain(&["README.md"]) {
+        fs::create_dir_all(sources.join(file).parent().unwrap()).unwrap();
+        fs::write(sources.join(file), file).unwrap();
+    }
+    let hash = || {
+        let outputs = project.path("outputs");
+        let _ = fs::remove_file(&outputs);
+        let variables = [("GITHUB_ACTION_PATH", sources.as_path()), ("GITHUB_OUTPUT", outputs.as_path())];
+        let output = project.step(&step(steps, "Hash the sources"), &variables);
+        assert!(output.status.success(), "{}", text(&output));
+        let found = fs::read_to_string(outputs).unwrap();
+        let hash = found.strip_prefix("hash=").unwrap().trim_end().to_owned();
+        assert!(hash.len() == 64 && hash.chars().all(|c| c.is_ascii_hexdigit()), "{found}");
+        hash
+    };
+    let first = hash();
+    assert_eq!(hash(), first);
+    fs::write(sources.join("README.md"), "other").unwrap();
+    assert_eq!(hash(), first);
+    for file in files {
+        fs::write(sources.join(file), "other").unwrap();
+        assert_ne!(hash(), first, "{file}");
+        fs::write(sources.join(file), file).unwrap();
+        assert_eq!(hash(), first, "{file}");
+    }
+    // The files of the build are here, too.
+    for file in
+        ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "src", "evaluator", "targets", "templates"]
+    {
+        assert!(root().join(file).exists(), "{file}");
+    }
+}
+
 /// The step installs LLVM's tools if the PATH has none, with `sudo` for a user other than root.
 #[test]
 fn the_action_installs_a_missing_disassembler() {
