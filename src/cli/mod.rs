@@ -195,7 +195,8 @@ pub fn main() -> ExitCode {
                 || error.is::<dialect::DraftError>()
                 || error.is::<diff::InputError>()
                 || error.is::<check::CheckError>()
-                || error.is::<bucket::NoDumpsError>();
+                || error.is::<bucket::NoDumpsError>()
+                || error.is::<report::ExtensionError>();
             ExitCode::from(if is_input { 2 } else { 1 })
         }
     }
@@ -316,7 +317,8 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Report(mut args) => {
-            args.typed = matches.subcommand().map_or_else(String::new, |(_, matches)| steps::typed(matches));
+            let typed = if args.with_paths { steps::typed } else { steps::names };
+            args.typed = matches.subcommand().map_or_else(String::new, |(_, matches)| typed(matches));
             report::run(&args, &targets, out)?;
         }
         Command::Check(args) => return Ok(ExitCode::from(check::run(&args, &targets, out)?)),

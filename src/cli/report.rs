@@ -1,7 +1,6 @@
 //! `lanescope report DUMP`: the cause of a crash or hang with its wave, memory, stacks and launches, as one HTML file,
 //! as Markdown for an issue, or as text for a log (docs/report.md).
 
-use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +26,7 @@ pub(super) struct Args {
     format: Option<Form>,
     /// Keep paths, and the host and the command of the capture
     #[arg(long)]
-    with_paths: bool,
+    pub(super) with_paths: bool,
     /// Leave out the values of variables, arguments and memory; the sentence keeps the index and the address
     #[arg(long)]
     no_values: bool,
@@ -37,7 +36,7 @@ pub(super) struct Args {
     /// Rules of the signatures about functions: TOML with irrelevant, prefix, in_app and built_in
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// The words of the dump and its options.
+    /// The words of the dump and its options; without `with_paths` the names of files.
     #[arg(skip)]
     pub(super) typed: String,
 }
@@ -55,21 +54,32 @@ enum Form {
 const FORMS: [(&str, Form); 4] =
     [("html", Form::Html), ("markdown", Form::Markdown), ("text", Form::Text), ("json", Form::Json)];
 
+/// The extension of the output names no form. The exit status is 2.
+#[derive(Debug, thiserror::Error)]
+#[error("-o {0}: the extension names no form; write .html, .md, .txt or .json, or add --format")]
+pub(super) struct ExtensionError(String);
+
 impl Form {
-    fn of(path: &Path) -> Option<Self> {
-        Some(match path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase().as_str() {
-            "html" | "htm" => Self::Html,
-            "md" | "markdown" => Self::Markdown,
-            "txt" | "log" => Self::Text,
-            "json" => Self::Json,
-            _ => return None,
+    /// The form of a file by its extension; a file without one is text.
+    fn of(path: &Path) -> Result<Self, ExtensionError> {
+        let Some(extension) = path.extension() else { return Ok(Self::Text) };
+        Ok(match extension.to_ascii_lowercase().to_str() {
+            Some("html" | "htm") => Self::Html,
+            Some("md" | "markdown") => Self::Markdown,
+            Some("txt" | "log") => Self::Text,
+            Some("json") => Self::Json,
+            _ => return Err(ExtensionError(clean(path.to_string_lossy()).into_owned())),
         })
     }
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let output = args.output.as_deref().filter(|path| !output_file::is_standard_output(path));
-    let form = args.format.or_else(|| Form::of(output?)).unwrap_or(Form::Text);
+    let form = match (args.format, output) {
+        (Some(form), _) => form,
+        (None, Some(path)) => Form::of(path)?,
+        (None, None) => Form::Text,
+    };
     let rules = super::signature::rules(args.rules.as_deref())?;
     let dump = dump::open(&args.from, targets)?;
     let waves = Waves { dump: &dump, kind: args.from.kind.as_deref(), ids: None, at: &PlaceArgs::default() };

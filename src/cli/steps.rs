@@ -11,6 +11,21 @@ use crate::triage::Step;
 
 /// The words of the dump and its options, each after a space, as the user typed them: ` core.1 --host-core core`.
 pub(super) fn typed(matches: &ArgMatches) -> String {
+    words(matches, &|value| value)
+}
+
+/// The same with the names of files alone, for texts that leave the machine.
+pub(super) fn names(matches: &ArgMatches) -> String {
+    words(matches, &without_folders)
+}
+
+/// The last part of a path.
+pub(super) fn without_folders(path: String) -> String {
+    let name = path.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty());
+    name.map_or_else(|| path.clone(), str::to_owned)
+}
+
+fn words(matches: &ArgMatches, shown: &dyn Fn(String) -> String) -> String {
     let options = Globals::augment_args(DumpArgs::augment_args(Options::new("")));
     let mut words = String::new();
     for argument in options.get_arguments() {
@@ -29,7 +44,7 @@ pub(super) fn typed(matches: &ArgMatches) -> String {
                 let _ = write!(words, "{option} FILE");
                 continue;
             }
-            let value = clean(value.to_string_lossy());
+            let value = shown(clean(value.to_string_lossy()).into_owned());
             let _ = write!(words, "{option} {}", shell::word(&value));
         }
     }
@@ -60,7 +75,7 @@ pub(super) fn command(step: &Step, typed: &str) -> Option<String> {
 mod tests {
     use clap::Args as _;
 
-    use super::{DumpArgs, Globals, Options, typed};
+    use super::{DumpArgs, Globals, Options, names, typed};
 
     /// Standard input was read: a next command cannot read it again.
     #[test]
@@ -69,5 +84,15 @@ mod tests {
         let words = ["lanescope", "core.1", "--log", "-", "--log", "a b.log"];
         let matches = options.try_get_matches_from(words).unwrap();
         assert_eq!(typed(&matches), " core.1 --log FILE --log 'a b.log'");
+    }
+
+    #[test]
+    fn names_of_files_have_no_folders() {
+        let options = Globals::augment_args(DumpArgs::augment_args(Options::new("lanescope")));
+        let words =
+            ["lanescope", "o/oob.zip", "--symbols", "build/a b/", "--code-object", "../k.hsaco@0x1000"];
+        let matches = options.try_get_matches_from(words).unwrap();
+        assert_eq!(typed(&matches), " o/oob.zip --code-object ../k.hsaco@0x1000 --symbols 'build/a b/'");
+        assert_eq!(names(&matches), " oob.zip --code-object k.hsaco@0x1000 --symbols 'a b'");
     }
 }

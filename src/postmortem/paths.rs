@@ -1,7 +1,7 @@
 //! Paths and host names of machines, reduced in the texts of a report.
 //!
 //! A report leaves the machine that made it. A file keeps its name and loses its folders; the host of the capture loses
-//! its name. Relative paths stay: they come from the program's build.
+//! its name. Relative paths of source files stay: they come from the program's build.
 
 use std::borrow::Cow;
 
@@ -20,15 +20,25 @@ const MAX_KNOWN: usize = 64;
 pub(super) struct Paths {
     /// Whether all texts stay as they are.
     is_off: bool,
-    /// Known paths, which may have blanks: the longest first.
+    /// Known paths that a text does not show by themselves: with blanks, or relative. The longest first.
     known: Vec<String>,
     host: Option<String>,
 }
 
 impl Paths {
-    /// `known`: paths that texts may have. Only those with blanks are needed.
-    pub(super) fn new(is_off: bool, mut known: Vec<String>, host: Option<&str>) -> Self {
-        known.retain(|path| is_absolute(path) && path.contains(char::is_whitespace));
+    /// Paths that texts may have: `files` of the machine, and `sources` of the program's build.
+    pub(super) fn new(
+        is_off: bool,
+        files: Vec<String>,
+        mut sources: Vec<String>,
+        host: Option<&str>,
+    ) -> Self {
+        let has_blank = |path: &String| is_absolute(path) && path.contains(char::is_whitespace);
+        let has_folder = |path: &String| !path.contains("://") && name(path) != path;
+        sources.retain(has_blank);
+        let relative =
+            files.into_iter().filter(|path| has_blank(path) || !is_absolute(path) && has_folder(path));
+        let mut known: Vec<String> = relative.chain(sources).collect();
         known.sort_by_key(|path| std::cmp::Reverse(path.len()));
         known.dedup();
         known.truncate(MAX_KNOWN);
@@ -36,8 +46,14 @@ impl Paths {
         Self { is_off, known, host }
     }
 
-    /// A path: its name if it is absolute or leaves its folder.
-    pub(super) fn file(&self, path: &str) -> String {
+    /// A path of the machine: its name.
+    pub(super) fn name(&self, path: &str) -> String {
+        let path = self.source(path);
+        if self.is_off || path.contains("://") || path == HIDDEN { path } else { name(&path).to_owned() }
+    }
+
+    /// A path of a source file: its name if it is absolute or leaves its folder.
+    pub(super) fn source(&self, path: &str) -> String {
         let path = clean(path).into_owned();
         let leaves = || path.split(['/', '\\']).any(|part| part == "..");
         let is_url = path.contains("://") && !path.starts_with("memory://");
@@ -54,8 +70,8 @@ impl Paths {
         }
         let mut text = Cow::Borrowed(text);
         for path in &self.known {
-            if text.contains(path.as_str()) {
-                text = Cow::Owned(text.replace(path.as_str(), name(path)));
+            if let Some(reduced) = replaced(&text, path) {
+                text = Cow::Owned(reduced);
             }
         }
         if let Some(host) = self.host.as_deref().filter(|host| text.contains(*host)) {
@@ -63,6 +79,23 @@ impl Paths {
         }
         without_folders(&text)
     }
+}
+
+/// A text with the name of a path in its place; `None`: the path is not there, or only as a part of others.
+fn replaced(text: &str, path: &str) -> Option<String> {
+    let (mut reduced, mut end) = (String::new(), 0);
+    for (at, _) in text.match_indices(path) {
+        let before = text.get(..at)?.chars().next_back();
+        let rest = text.get(at + path.len()..)?;
+        let is_part_of = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        if before.is_some_and(|c| is_part(c) || matches!(c, '/' | '\\')) || rest.starts_with(is_part_of) {
+            continue;
+        }
+        reduced.push_str(text.get(end..at)?);
+        reduced.push_str(name(path));
+        end = at + path.len();
+    }
+    (end > 0).then(|| reduced + text.get(end..).unwrap_or_default())
 }
 
 /// `/a/b`, `C:\a`, `\\host\a`

@@ -6,7 +6,8 @@ fn at_home(text: &str) -> String {
 }
 
 fn paths() -> Paths {
-    Paths::new(false, vec![at_home("HOME/jo doe/runs/core 1"), "core.7".to_owned()], Some("node17"))
+    let files = ["HOME/jo doe/runs/core 1", "core.7", "runs/a b.zip", "../x/c.zip", "o/oob.zip", "a::b"];
+    Paths::new(false, files.map(at_home).to_vec(), vec!["kernels/saxpy.hip".to_owned()], Some("node17"))
 }
 
 #[test]
@@ -23,7 +24,25 @@ fn files_lose_their_folders() {
         ("C:\\Users\\jo", "..."),
         ("/", "..."),
     ] {
-        assert_eq!(paths().file(&at_home(path)), expected, "{path}");
+        assert_eq!(paths().source(&at_home(path)), expected, "{path}");
+    }
+}
+
+/// Relative paths of the machine lose their folders, too; those of sources come from the program's build.
+#[test]
+fn names_have_no_folder() {
+    for (path, expected) in [
+        ("o/oob.zip", "oob.zip"),
+        ("./oob.zip", "oob.zip"),
+        ("../o/oob.zip", "oob.zip"),
+        ("dumps/crash/", "crash"),
+        ("oob.zip", "oob.zip"),
+        ("HOME/jo/oob.zip", "oob.zip"),
+        ("file://HOME/jo/app.so#offset=4096&size=8", "app.so"),
+        ("memory://1234#offset=0x10", "memory://1234#offset=0x10"),
+        ("HOME/jo", "..."),
+    ] {
+        assert_eq!(paths().name(&at_home(path)), expected, "{path}");
     }
 }
 
@@ -38,6 +57,14 @@ fn texts_lose_folders_and_hosts() {
         ("ran on node17", "ran on ..."),
         ("--log=/tmp/x/run.log", "--log=run.log"),
         ("core.7: offset 0x40", "core.7: offset 0x40"),
+        // Known relative paths, alone and not as parts of others.
+        ("lanescope locals o/oob.zip --wave 1", "lanescope locals oob.zip --wave 1"),
+        (
+            "o/oob.zip: two/o/oob.zip, to/oob.zip, o/oob.zip2 and o/oob.zip.",
+            "oob.zip: two/o/oob.zip, to/oob.zip, o/oob.zip2 and oob.zip.",
+        ),
+        ("'runs/a b.zip' beside ../x/c.zip", "'a b.zip' beside c.zip"),
+        ("kernels/saxpy.hip:54", "kernels/saxpy.hip:54"),
         // No paths.
         ("a / b, x/y, 3 /4, //comment here", "a / b, x/y, 3 /4, //comment here"),
         ("AMDGPU Wave 1:1:1:1 (0,0,0)/0", "AMDGPU Wave 1:1:1:1 (0,0,0)/0"),
@@ -52,7 +79,8 @@ fn texts_lose_folders_and_hosts() {
 
 #[test]
 fn paths_stay_on_request() {
-    let paths = Paths::new(true, Vec::new(), Some("node17"));
+    let paths = Paths::new(true, vec!["o/oob.zip".to_owned()], Vec::new(), Some("node17"));
     assert_eq!(paths.text("node17 /srv/jo/x"), "node17 /srv/jo/x");
-    assert_eq!(paths.file("/srv/jo/x"), "/srv/jo/x");
+    assert_eq!(paths.source("/srv/jo/x"), "/srv/jo/x");
+    assert_eq!((paths.text("o/oob.zip"), paths.name("o/oob.zip")), ("o/oob.zip".into(), "o/oob.zip".into()));
 }

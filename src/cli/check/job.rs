@@ -1,6 +1,6 @@
 //! The evaluation of a file over one dump.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,7 +40,12 @@ pub(super) fn run(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> 
     }
     match evaluate(file, dump, setup) {
         Ok(found) => CheckedDump { dump: checked.dump, ..found },
-        Err(error) => CheckedDump { error: Some(clean_lines(error.to_string()).to_string()), ..checked },
+        Err(error) => {
+            let error = clean_lines(error.to_string()).to_string();
+            // Each form of the results has the dump's name before its error.
+            let own = format!("{}: ", clean(dump.path.to_string_lossy()));
+            CheckedDump { error: Some(error.strip_prefix(&own).unwrap_or(&error).to_owned()), ..checked }
+        }
     }
 }
 
@@ -75,7 +80,8 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
     let mut error = sessions.first().and_then(|session| session.changed_file());
     let mut report = None;
     if let Some(path) = dump.report.as_deref().filter(|_| !holds) {
-        match write_report(path, (file, dump), &opened, &subject) {
+        let typed = [words, global_words(globals)].concat();
+        match write_report(path, (file, dump), &typed, &opened, &subject) {
             Ok(()) => report = Some(clean(path.to_string_lossy()).to_string()),
             Err(failure) => error = error.or(Some(failure.to_string())),
         }
@@ -87,10 +93,17 @@ fn evaluate(file: &PlannedFile, dump: &PlannedDump, setup: &Setup<'_>) -> Result
 fn write_report(
     path: &Path,
     (file, dump): (&PlannedFile, &PlannedDump),
+    options: &[OsString],
     opened: &Arc<Dump>,
     subject: &Subject<'_>,
 ) -> Result<(), Failure> {
-    let typed = format!(" {}", shell::word(&clean(dump.path.to_string_lossy())));
+    // The report leaves the machine: files have their names alone.
+    let word = |word: &OsStr| {
+        let name = steps::without_folders(clean(word.to_string_lossy()).into_owned());
+        format!(" {}", shell::word(&name))
+    };
+    let words = std::iter::once(dump.path.as_os_str()).chain(options.iter().map(OsString::as_os_str));
+    let typed: String = words.map(word).collect();
     let command = |step: &Step| steps::command(step, &typed);
     let options = postmortem::Options::default();
     let model = postmortem::model(opened, &subject.sessions, options, &subject.rules, &command);

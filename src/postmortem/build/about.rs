@@ -15,14 +15,14 @@ const MAX_PROBLEMS: usize = 200;
 /// The reduction of the paths of a dump.
 pub(super) fn paths(dump: &Dump, options: Options) -> Paths {
     let capture = dump.capture();
-    let mut known = vec![capture.name.clone()];
-    known.extend(dump.problems().iter().map(|problem| problem.place.file.clone()));
-    known.extend(capture.sources.iter().map(|source| source.path.clone()));
+    let mut files = vec![capture.name.clone()];
+    files.extend(dump.problems().iter().map(|problem| problem.place.file.clone()));
+    let sources = capture.sources.iter().map(|source| source.path.clone()).collect();
     for object in dump.code_objects() {
-        known.push(object.name);
-        known.extend(object.origin);
+        files.push(object.name);
+        files.extend(object.origin);
     }
-    Paths::new(options.with_paths, known, capture.provenance.host.as_deref())
+    Paths::new(options.with_paths, files, sources, capture.provenance.host.as_deref())
 }
 
 impl Source<'_> {
@@ -43,7 +43,7 @@ impl Source<'_> {
         let kinds =
             self.dump.kinds().map(|(of, count)| format!("{} of {}", counted(count, "wave"), kind(of)));
         About {
-            name: self.paths.file(&capture.name),
+            name: self.paths.name(&capture.name),
             format: from.format.clone(),
             producer: text(&from.producer),
             created: from.created.clone(),
@@ -60,7 +60,7 @@ impl Source<'_> {
     pub(super) fn code_objects(&self) -> (Vec<ObjectRow>, usize) {
         let (objects, left_out) = bounded(self.dump.code_objects(), MAX_OBJECTS);
         let row = |(index, object): (usize, crate::session::CodeObjectInfo)| ObjectRow {
-            name: self.paths.file(&object.name),
+            name: self.paths.name(&object.name),
             address: Hex(object.address.0),
             size: object.size,
             build_id: self.dump.code_object(index).ok().and_then(|object| Some(hex(&object.build_id()?))),

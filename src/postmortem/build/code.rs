@@ -16,7 +16,7 @@ const MAX_AROUND: usize = 40;
 impl Source<'_> {
     /// The captured lines around a line; `None`: not captured.
     pub(super) fn source_view(&self, file: &str, line: u64, stacks: &[StackGroup]) -> Option<SourceView> {
-        let name = self.paths.file(file);
+        let name = self.paths.source(file);
         let waves = |number: u64| {
             let innermost = |group: &&StackGroup| {
                 let frame = group.frames.first();
@@ -54,7 +54,7 @@ impl Source<'_> {
             address: Hex(one.address.0),
             offset: one.symbol.as_ref().map(|symbol| symbol.offset),
             text: cut(&instruction(one)),
-            file: one.file.as_deref().map(|file| self.paths.file(file)),
+            file: one.file.as_deref().map(|file| self.paths.source(file)),
             line: one.line,
             is_pc: one.is_pc,
             is_access: suspect.is_some_and(|suspect| suspect.instruction == one.address.0),
@@ -63,7 +63,7 @@ impl Source<'_> {
         shown.code = Some(CodeView {
             function: found.function.as_ref().map(|function| cut(&function.name)),
             processor: found.processor.clone(),
-            tool: found.tool.as_deref().map(|tool| self.paths.file(tool)),
+            tool: found.tool.as_deref().map(|tool| self.paths.name(tool)),
             instructions: found.instructions.iter().map(row).collect(),
             problems: found.problems.iter().map(|problem| self.paths.text(problem)).collect(),
         });

@@ -107,7 +107,7 @@ impl Source<'_> {
 
     /// The name of a source file without its folders.
     pub(super) fn base(&self, file: &str) -> String {
-        self.paths.file(file.rsplit('/').next().unwrap_or(file))
+        self.paths.source(file.rsplit('/').next().unwrap_or(file))
     }
 }
 

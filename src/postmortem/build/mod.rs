@@ -59,11 +59,11 @@ pub fn model(
     command: &dyn Fn(&Step) -> Option<String>,
 ) -> Model {
     let mut triage = triage::triage(sessions, &triage::Question::default());
-    let signatures = signatures(dump, sessions, &triage, rules);
+    let paths = about::paths(dump, options);
+    let signatures = signatures(dump, sessions, &triage, rules, &paths);
     if sessions.is_empty() {
         triage.faults.clone_from(&dump.capture().faults);
     }
-    let paths = about::paths(dump, options);
     let scene = Scene::new(sessions);
     let source = Source { dump, sessions, scene, triage, options, paths };
     let analysis = source.analysis();
@@ -110,10 +110,19 @@ pub fn model(
 }
 
 /// The signatures, without explanations.
-fn signatures(dump: &Dump, sessions: &[&dyn Inspect], triage: &Triage, rules: &Rules) -> Vec<Signature> {
+fn signatures(
+    dump: &Dump,
+    sessions: &[&dyn Inspect],
+    triage: &Triage,
+    rules: &Rules,
+    paths: &Paths,
+) -> Vec<Signature> {
     let crashes = Crashes::of_analysis(dump, sessions, triage, rules);
     let mut found = crashes.signatures(SignatureLevel::Default);
-    found.iter_mut().for_each(|signature| signature.steps.clear());
+    for signature in &mut found {
+        signature.steps.clear();
+        signature.weak_because = signature.weak_because.take().map(|why| paths.text(&why));
+    }
     found
 }
 

@@ -72,11 +72,11 @@ impl Source<'_> {
         let frame = |frame: &StackFrame| FrameRow {
             level: frame.level,
             function: frame.function.as_deref().map(cut),
-            file: frame.file.as_deref().map(|file| self.paths.file(file)),
+            file: frame.file.as_deref().map(|file| self.paths.source(file)),
             line: frame.line,
             pc: frame.pc.map(|pc| Hex(pc.0)),
             inlined: frame.inlined,
-            code_object: frame.code_object.as_deref().map(|name| self.paths.file(name)),
+            code_object: frame.code_object.as_deref().map(|name| self.paths.name(name)),
             inferred: Some(frame.inferred.to_string()).filter(|_| !frame.inferred.is_none()),
         };
         stack.frames.iter().take(MAX_FRAMES).map(frame).collect()

@@ -87,7 +87,7 @@ fn a_report_never_replaces_an_input() {
     fs::hard_link(&dump, folder.path("dump.html")).unwrap();
     let report = |to: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
-        command.args(["report", words(&dump), "--log", &log, "-o", words(&folder.path(to))]);
+        command.args(["report", words(&dump), "--log", &log, "--format=html", "-o", words(&folder.path(to))]);
         command.output().unwrap()
     };
     for name in ["log.txt", "hard.html", "demo.zip", "dump.html"] {
@@ -99,6 +99,68 @@ fn a_report_never_replaces_an_input() {
     assert_eq!(report("new.html").status.code(), Some(0));
     let output = report("missing/new.html");
     assert!(text(&output.stderr).contains("there is no folder"), "{}", text(&output.stderr));
+}
+
+/// Editors of Windows write a byte order mark.
+#[test]
+fn a_byte_order_mark_is_left_out() {
+    let folder = Folder::new("check-mark");
+    let text = "\u{feff}dump    demo.zip\nfault   memory violation\n";
+    let file = folder.write("a.scope", text);
+    assert_eq!(check(&[&file]).status.code(), Some(0));
+    assert_eq!(check(&["--fmt", "--check", &file]).status.code(), Some(1), "the columns differ");
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert_eq!(check(&["--fmt", &file]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "dump   demo.zip\nfault  memory violation\n");
+    let wrong = folder.write("b.scope", "\u{feff}dump demo.zip\nfault none\n");
+    assert_eq!(check(&["--bless", &wrong]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(&wrong).unwrap(), "dump demo.zip\nfault memory violation\n");
+}
+
+#[test]
+fn an_error_has_the_name_of_its_dump_once() {
+    let folder = Folder::new("check-name");
+    folder.write("no.zip", "no dump");
+    for name in ["nowhere.zip", "no.zip"] {
+        let file = folder.write("a.scope", &format!("dump {name}\nfault none\n"));
+        let output = check(&[&file]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let first = text(&output.stdout).lines().next().unwrap().to_owned();
+        assert_eq!(first.matches(name).count(), 1, "{first}");
+    }
+}
+
+/// docs/report.md, "Private data": the folder of a relative path is left out as that of an absolute one.
+#[test]
+fn a_report_of_a_run_has_no_folders_and_follows_the_rules() {
+    let folder = Folder::new("check-report");
+    for name in ["secret-o", "secret-symbols"] {
+        fs::create_dir(folder.path(name)).unwrap();
+    }
+    fs::rename(folder.path("demo.zip"), folder.path("secret-o/oob.zip")).unwrap();
+    let lines = "dump secret-o/oob.zip\nsymbols secret-symbols\nfault none\n";
+    folder.write("a.scope", lines);
+    let rules = folder.write("rules.toml", "irrelevant = [\"saxpy\"]\n");
+    let id = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output =
+            command.arg("signature").arg(folder.path("secret-o/oob.zip")).args(options).output().unwrap();
+        text(&output.stdout).split_whitespace().next().unwrap().to_owned()
+    };
+    let (plain, ruled) = (id(&[]), id(&["--rules", &rules]));
+    assert_ne!(plain, ruled);
+    for (options, to, has, lacks) in
+        [(vec![], "one", &plain, &ruled), (vec!["--rules", &*rules], "two", &ruled, &plain)]
+    {
+        let arguments = [&["a.scope", "--report", to], &options[..]].concat();
+        let output = super::command(&arguments).current_dir(&folder.0.0).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let report = fs::read_to_string(folder.path(to).join("a-oob.html")).unwrap();
+        assert!(report.contains(has) && !report.contains(lacks), "{options:?}");
+        assert!(!report.contains("secret-o/") && !report.contains(words(&folder.0.0)));
+        // The command has the options of the file.
+        assert!(report.contains("lanescope serve oob.zip --symbols secret-symbols"));
+    }
 }
 
 /// A full disk: /dev/full takes no byte.

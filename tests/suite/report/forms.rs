@@ -236,6 +236,86 @@ fn paths_and_hosts_stay_at_home() {
     assert!(SECRETS.iter().all(|secret| kept["html"].contains(secret)));
 }
 
+/// A relative path names folders, too.
+#[test]
+fn relative_paths_lose_their_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("secret-o")).unwrap();
+    fs::create_dir_all(folder.path().join("secret-s/symbols")).unwrap();
+    fs::copy(crate::fixtures::fixtures().join("demo.zip"), folder.path().join("secret-o/oob.zip")).unwrap();
+    let report = |form: &str, options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.current_dir(folder.path()).args([
+            "report",
+            "secret-o/oob.zip",
+            "--symbols",
+            "secret-s/symbols",
+        ]);
+        let output = command.args(["--format", form]).args(options).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for form in ["text", "markdown", "html", "json"] {
+        let text = report(form, &[]);
+        assert!(!text.contains("secret-"), "{form}");
+        assert!(text.contains("oob.zip"), "{form}");
+        assert!(report(form, &["--with-paths"]).contains("secret-o/oob.zip"), "{form}");
+    }
+}
+
+/// docs/report.md: the extension decides, and no extension is text.
+#[test]
+fn an_unknown_extension_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = crate::fixtures::fixtures().join("demo.zip");
+    let report = |name: &str, options: &[&str]| {
+        let path = folder.path().join(name);
+        let words = [&["report", demo.to_str().unwrap(), "-o", path.to_str().unwrap()], options].concat();
+        (lanescope(&words), path)
+    };
+    let (output, path) = report("r2.xyz", &[]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("r2.xyz: the extension names no form"),
+        "{output:?}"
+    );
+    assert!(!path.exists());
+    for (name, options, start) in
+        [("r2.xyz", &["--format", "json"][..], "{"), ("r2", &[], "saxpy reads"), ("r2.HTML", &[], "<!")]
+    {
+        let (output, path) = report(name, options);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(fs::read_to_string(path).unwrap().starts_with(start), "{name}");
+    }
+}
+
+/// Names of C++ and messages are long; a row of a log is not.
+#[test]
+fn text_folds_long_names_and_messages() {
+    let mut model = of_demo();
+    let long = "void space::kernel<float, 4, space::Layout<2, 3>>(float const *, ".repeat(4);
+    let message = "no variables: the code object of the PC is not available, ".repeat(3);
+    model.dispatches[0].kernel = Some(long.clone());
+    model.dispatches[0].problem = Some(message.clone());
+    model.code_objects[0].name = long.clone();
+    model.memory[0].spans[0].name = Some(long.clone());
+    model.stacks[0].causes[0].0 = message.clone();
+    model.stacks[0].frames[0].function = Some(long.clone());
+    let wave = model.wave.as_mut().unwrap();
+    wave.variables_problem = Some(message.clone());
+    (wave.state, wave.stack[0].function) = (message.clone(), Some(long));
+    wave.code.as_mut().unwrap().problems = vec![message.clone()];
+    let mut without_code = model.clone();
+    let wave = without_code.wave.as_mut().unwrap();
+    (wave.code, wave.code_problem) = (None, Some(message));
+    for model in [model, without_code] {
+        let all = text(&model, Style::Plain);
+        let wide: Vec<&str> = all.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+        assert!(all.matches("space::Layout<2,").count() >= 4, "{all}");
+    }
+}
+
 #[test]
 fn equal_dumps_give_equal_bytes() {
     assert_eq!(forms(&of_demo()), forms(&of_demo()));
