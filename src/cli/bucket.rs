@@ -172,7 +172,7 @@ fn print(found: &Buckets, out: &mut dyn Write) -> Result<(), Failure> {
 /// Facts about a bucket.
 fn lines(bucket: &Bucket, style: Style) -> Vec<String> {
     let mut facts = vec![count(bucket.dumps, "dump"), waves(bucket.waves)];
-    facts.extend(bucket.is_weak.then(|| "weak: no debug information".to_owned()));
+    facts.extend(bucket.is_weak.then(|| "weak: without functions".to_owned()));
     facts.extend(bucket.known.as_ref().map(|known| match known {
         Some(known) => format!("known: {known}"),
         None => style.alarm("new"),

@@ -211,7 +211,10 @@ fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
         let signature = &named.signature;
         writeln!(out, "{}", style.folded(&format!("{}  {}", style.heading(&signature.id), signature.text)))?;
         let mut facts = vec![waves(signature.waves), dump.clone()];
-        facts.extend(signature.is_weak.then(|| "weak: no debug information".to_owned()));
+        facts.extend(signature.is_weak.then(|| {
+            let why = signature.weak_because.as_deref().unwrap_or("without functions");
+            format!("weak: {why}")
+        }));
         facts.extend(named.known.as_ref().map(|known| match known {
             Some(known) => format!("known: {known}"),
             None => style.alarm("new"),

@@ -223,6 +223,7 @@ impl Bucket {
             text: self.text.clone(),
             kernel: self.kernel.clone(),
             is_weak: self.is_weak,
+            weak_because: None,
             waves: self.waves,
             steps: Vec::new(),
         }

@@ -92,6 +92,9 @@ pub struct Signature {
     pub kernel: String,
     /// Whether it is made without debug information: kernel, offset, and build id or hash of the code.
     pub is_weak: bool,
+    /// The reason that it is weak, of the first of its waves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weak_because: Option<String>,
     /// Number of waves with it; 0: a report without a wave.
     pub waves: usize,
     /// The effect of each rule.
@@ -155,6 +158,7 @@ impl Parts {
             text,
             kernel: self.kernel.clone(),
             is_weak,
+            weak_because: self.without_functions.clone().filter(|_| is_weak),
             waves,
             steps: self.steps.clone(),
         }

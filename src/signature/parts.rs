@@ -42,6 +42,8 @@ pub(super) struct Parts {
     pub(super) offset: Option<u64>,
     /// The effect of each rule.
     pub(super) steps: Vec<String>,
+    /// The reason that there are no functions; `None`: there are some, or the reason is unknown.
+    pub(super) without_functions: Option<String>,
 }
 
 /// The facts of all waves that faulted, else of a hang or of a report, with the number of waves.
@@ -146,7 +148,7 @@ impl Scene<'_> {
             .and_then(|wave| Some((sessions.iter().copied().find(|session| session.has_wave(wave))?, wave)));
         let mut parts = match session.and_then(|(session, wave)| Some((session, session.wave(wave).ok()?))) {
             Some((session, info)) => self.of_wave(session, &info, found.suspects.first()),
-            None => Parts::default(),
+            None => Parts { without_functions: Some("no wave is known".to_owned()), ..Parts::default() },
         };
         if let (Cause::Queue(error), true) = (cause, parts.kernel.is_empty()) {
             parts.kernel = error.kernel.as_deref().map(folded).unwrap_or_default();
@@ -203,6 +205,9 @@ impl Scene<'_> {
         }
         if let Some(stack) = &stack {
             self.functions(stack, suspect, &mut parts);
+        }
+        if parts.functions.is_empty() {
+            parts.without_functions = Some(without_functions(stack.as_ref(), &parts.steps));
         }
         parts
     }
@@ -266,6 +271,19 @@ impl Scene<'_> {
         }
         steps.truncate(MAX_STEPS);
         parts.steps = steps;
+    }
+}
+
+/// The reason that a stack gives no function to a signature. `steps`: the effect of each rule.
+fn without_functions(stack: Option<&Stack>, steps: &[String]) -> String {
+    let Some(stack) = stack else { return "the stack cannot be read".to_owned() };
+    match stack.frames.first() {
+        _ if !steps.is_empty() => "the rules leave out all functions".to_owned(),
+        Some(frame) => match &frame.problem {
+            Some(why) => why.to_string(),
+            None => "no frame has debug information".to_owned(),
+        },
+        None => stack.end.to_string(),
     }
 }
 

@@ -139,6 +139,12 @@ fn rules_of_a_file_change_the_functions() {
     let printed = text(&output.stdout);
     assert!(printed.contains("saxpy: left out by `saxpy`"), "{printed}");
     assert!(!printed.contains("@ saxpy.hip"), "{printed}");
+    // The dump has debug information.
+    let unfolded = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unfolded.contains("weak: the rules leave out all functions"), "{printed}");
+    let log = fixtures().join("logs/umr-hardware.txt");
+    let weak = text(&lanescope(&["signature", log.to_str().unwrap()], b"").stdout);
+    assert!(weak.contains("weak: ") && !weak.contains("the rules"), "{weak}");
     // A report has the signature by the same rules.
     let report = lanescope(&["report", &dump, "--format", "json", "--rules", rules.to_str().unwrap()], b"");
     let report: Value = serde_json::from_slice(&report.stdout).unwrap();
