@@ -44,6 +44,31 @@ const BARRIER_COMPLETE: u32 = 1 << 2;
 /// A wave: the label of its PC, and further lines of its table and of its registers.
 struct At<'a>(&'a str, &'a str, &'a str);
 
+/// Writes a dump of a manifest and of code, and opens it with its folder.
+fn opened(manifest: String, code: &[u8]) -> (TempDir, Arc<Dump>) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("manifest.toml"), manifest).unwrap();
+    std::fs::write(folder.path().join("code.hsaco"), code).unwrap();
+    let opened = import::open(folder.path(), &Targets::builtin(), &Options::default()).unwrap();
+    assert!(opened.problems.is_empty(), "{:?}", opened.problems);
+    (folder, Arc::new(Dump::new(opened.capture, opened.problems)))
+}
+
+/// The loaded address of each label of assembled code.
+fn labels(code: &[u8]) -> impl Fn(&str) -> u64 {
+    let object = CodeObject::parse(code.to_vec()).unwrap();
+    move |label| LOADED + object.symbols().iter().find(|known| known.name == label).unwrap().value
+}
+
+/// The analysis of a dump, and its page.
+fn asked(dump: Arc<Dump>) -> (Triage, String) {
+    let session = Session::new(dump, None).unwrap();
+    let sessions: [&dyn Inspect; 1] = [&session];
+    let found = triage(&sessions, &Question { wave: None, wants_hang: true });
+    let page = page::text(&found, &Scene::new(&sessions), &|_| None, Style::Plain);
+    (found, page)
+}
+
 /// A work-group of four waves, of which these are captured, in order.
 struct Group<'a> {
     gpu: &'a str,
@@ -58,9 +83,7 @@ impl Group<'_> {
         let Self { gpu, waves, .. } = self;
         let size = if gpu.starts_with("gfx9") { 64 } else { 32 };
         let code = assembled_for(gpu, self.code);
-        let object = CodeObject::parse(code.clone()).unwrap();
-        let address =
-            |label: &str| LOADED + object.symbols().iter().find(|known| known.name == label).unwrap().value;
+        let address = labels(&code);
         let mut text = format!(
             "format = 1\nagent = [{{ id = 1, target = \"{gpu}\" }}]\nqueue = [{{ id = 1, agent = 1 }}]\n\
              dispatch = [{{ id = 1, queue = 1, kernel = \"kernel\", grid = [{0}], workgroup = [{0}] }}]\n\
@@ -80,22 +103,13 @@ impl Group<'_> {
                 address(label)
             );
         }
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("manifest.toml"), text).unwrap();
-        std::fs::write(folder.path().join("code.hsaco"), code).unwrap();
-        let opened = import::open(folder.path(), &Targets::builtin(), &Options::default()).unwrap();
-        assert!(opened.problems.is_empty(), "{:?}", opened.problems);
-        (folder, Arc::new(Dump::new(opened.capture, opened.problems)))
+        opened(text, &code)
     }
 
     /// The analysis, and its page.
     fn asked(&self) -> (Triage, String) {
         let (_folder, dump) = self.open();
-        let session = Session::new(dump, None).unwrap();
-        let sessions: [&dyn Inspect; 1] = [&session];
-        let found = triage(&sessions, &Question { wave: None, wants_hang: true });
-        let page = page::text(&found, &Scene::new(&sessions), &|_| None, Style::Plain);
-        (found, page)
+        asked(dump)
     }
 
     fn hang(&self) -> Hang {
@@ -275,12 +289,9 @@ fn unknown_states_have_missing_data() {
                 { id = 2, workgroup = 1, stop = [], registers = { exec = 1 } }]\n";
     std::fs::write(folder.path().join("manifest.toml"), text).unwrap();
     let opened = import::open(folder.path(), &Targets::builtin(), &Options::default()).unwrap();
-    let session = Session::new(Arc::new(Dump::new(opened.capture, opened.problems)), None).unwrap();
-    let sessions: [&dyn Inspect; 1] = [&session];
-    let found = triage(&sessions, &Question { wave: None, wants_hang: true });
+    let (found, page) = asked(Arc::new(Dump::new(opened.capture, opened.problems)));
     assert_eq!(found.missing, [MissingData::WavePcs { waves: 1 }, MissingData::WaveCode { waves: 1 }]);
     assert_eq!(states(found.hang.as_ref().unwrap()), [WaveState::Unknown; 2]);
-    let page = page::text(&found, &Scene::new(&sessions), &|_| None, Style::Plain);
     assert!(page.contains("2 waves are at unknown code"), "{page}");
 }
 
@@ -307,11 +318,9 @@ end:
 /// The values of a bounded number of waves are read. Loops that poll nothing have none, and do not count.
 #[test]
 fn only_waves_that_poll_reach_the_limit_of_polled_values() {
-    let asked = |polling: usize, endless: usize| {
+    let of_waves = |polling: usize, endless: usize| {
         let code = assembled_for("gfx90a", POLLING);
-        let object = CodeObject::parse(code.clone()).unwrap();
-        let address =
-            |label: &str| LOADED + object.symbols().iter().find(|known| known.name == label).unwrap().value;
+        let address = self::labels(&code);
         let mut text = format!(
             "format = 1\nagent = [{{ id = 1, target = \"gfx90a\" }}]\n\
              [[code_object]]\nfile = \"code.hsaco\"\naddress = {LOADED}\n"
@@ -326,16 +335,11 @@ fn only_waves_that_poll_reach_the_limit_of_polled_values() {
                  registers = {{ pc = {pc}, exec = 1, s2 = 4096, s3 = 0 }}\n"
             );
         }
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("manifest.toml"), text).unwrap();
-        std::fs::write(folder.path().join("code.hsaco"), code).unwrap();
-        let opened = import::open(folder.path(), &Targets::builtin(), &Options::default()).unwrap();
-        let session = Session::new(Arc::new(Dump::new(opened.capture, opened.problems)), None).unwrap();
-        let sessions: [&dyn Inspect; 1] = [&session];
-        triage(&sessions, &Question { wave: None, wants_hang: true })
+        let (_folder, dump) = opened(text, &code);
+        asked(dump).0
     };
     for (polling, endless, is_cut) in [(1, 2000, false), (1024, 0, false), (1025, 1, true)] {
-        let found = asked(polling, endless);
+        let found = of_waves(polling, endless);
         let hang = found.hang.unwrap();
         assert!(hang.waves.iter().all(|wave| wave.state == Spinning), "{polling} {endless}");
         let with_values = hang.waves.iter().filter(|wave| !wave.polls.is_empty()).count();
