@@ -109,7 +109,10 @@ impl Summary {
             (RightPlan::Near { tolerance, is_percent, .. }, _) => {
                 let value = self.constant()?;
                 let tolerance = tolerance.map_or_else(String::new, |tolerance| {
-                    format!(" +- {tolerance:?}{}", if *is_percent { "%" } else { "" })
+                    // `1%` stays `1%`.
+                    let number = format!("{tolerance:?}");
+                    let number = number.strip_suffix(".0").unwrap_or(&number);
+                    format!(" +- {number}{}", if *is_percent { "%" } else { "" })
                 });
                 Some(format!("~= {value}{tolerance}"))
             }

@@ -3,8 +3,9 @@
 use super::causes::{cause_names, is_named};
 use super::error::FactError;
 use super::facts::Facts;
+use super::parts::{self, AccessPart};
 use super::{Numbered, obstacle};
-use crate::check::file::{AccessLine, Lanes};
+use crate::check::file::{AccessLine, Lanes, Span};
 use crate::check::outcome::Verdict;
 use crate::isa::Direction;
 use crate::notation::lanes::ranges;
@@ -12,8 +13,13 @@ use crate::session::{Inspect, MemoryAddress};
 use crate::triage::{AddressOf, Cause, Evidence, IndexRule, Pattern, Suspect, Triage};
 use crate::units::{Address, LaneSet};
 
-/// `access lane 24 x[i] not captured`
-pub(super) fn access(facts: &Facts<'_>, expected: &AccessLine, line: &Numbered<'_>) -> Verdict {
+/// `access lane 24 x[i] not captured`. `part`: receives the columns of the only part that differs.
+pub(super) fn access(
+    facts: &Facts<'_>,
+    expected: &AccessLine,
+    line: &Numbered<'_>,
+    part: &mut Option<Span>,
+) -> Verdict {
     let triage = facts.triage();
     let Some(suspect) = triage.suspects.first() else { return no_access(triage, line) };
     let Some(session) = facts.subject.sessions.iter().copied().find(|session| session.has_wave(suspect.wave))
@@ -22,12 +28,14 @@ pub(super) fn access(facts: &Facts<'_>, expected: &AccessLine, line: &Numbered<'
     };
     let mut wrong = Vec::new();
     match lanes(session, suspect, expected.lanes.as_ref()) {
-        Ok(Some(wanted)) if wanted.0 != suspect.lanes.0 => wrong.push(lanes_text(suspect)),
+        Ok(Some(wanted)) if wanted.0 != suspect.lanes.0 => {
+            wrong.push((AccessPart::Lanes, lanes_text(suspect)));
+        }
         Ok(_) => {}
         Err(why) => return obstacle(why.to_string(), None),
     }
-    if expected.kind.as_ref().is_some_and(|kind| !is_named(kind, [kind_name(suspect)])) {
-        wrong.push(format!("a {}", kind_name(suspect)));
+    if let Some(kind) = expected.kind.as_ref().filter(|kind| !is_named(kind, [kind_name(suspect)])) {
+        wrong.push((AccessPart::Kind(kind), format!("a {}", kind_name(suspect))));
     }
     if let Some(expression) = &expected.expression {
         let Some(term) = &suspect.term else {
@@ -36,15 +44,20 @@ pub(super) fn access(facts: &Facts<'_>, expected: &AccessLine, line: &Numbered<'
         let plain = |text: &str| text.replace(' ', "");
         let terms = expressions(suspect);
         if !terms.iter().any(|known| plain(known) == plain(expression)) {
-            wrong.push(format!("`{}`", term.expression));
+            wrong.push((AccessPart::Expression(expression), format!("`{}`", term.expression)));
         }
     }
     if let Some(state) = &expected.state {
         let states = states(session, suspect);
         if !is_named(state, states.iter().copied()) {
-            wrong.push(states.first().map_or("of no known state".to_owned(), |state| (*state).to_owned()));
+            let found = states.first().map_or("of no known state".to_owned(), |state| (*state).to_owned());
+            wrong.push((AccessPart::State(state), found));
         }
     }
+    if let [(only, _)] = wrong.as_slice() {
+        *part = parts::of_access(line, only);
+    }
+    let wrong: Vec<String> = wrong.into_iter().map(|(_, found)| found).collect();
     match wrong.is_empty() {
         true => Verdict::Holds,
         false => line.differs(access_text(session, suspect, expected), wrong.join(", ")),

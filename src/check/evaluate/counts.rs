@@ -39,6 +39,18 @@ pub(super) fn waves(facts: &Facts<'_>, expected: &[Count], line: &Numbered<'_>) 
     unknown.map_or(Verdict::Holds, |why| obstacle(why, None))
 }
 
+/// The index of the only count that differs.
+pub(super) fn wrong(facts: &Facts<'_>, expected: &[Count]) -> Option<usize> {
+    let differs = |count: &Count| {
+        let found = number(facts, count.of).ok();
+        found.and_then(|found| bounds_fit(count.comparator, (found.low, found.high), count.number))
+            == Some(false)
+    };
+    let mut wrong = expected.iter().enumerate().filter(|(_, count)| differs(count));
+    let first = wrong.next().filter(|_| expected.len() > 1);
+    first.filter(|_| wrong.next().is_none()).map(|(index, _)| index)
+}
+
 /// A number, as far as it is known.
 struct Number {
     low: u64,

@@ -41,10 +41,8 @@ pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>
             (false, _) => differs(facts, &groups, &mut Analysis::default(), line),
         };
     };
-    let known: Vec<&str> = facts.waves.first().map(|wave| reason_names(&wave.info, "")).unwrap_or_default();
-    let is_known = |name: &str| is_named(name, CAUSES.concat().into_iter().chain(known.iter().copied()));
-    if let Some(name) = names.iter().find(|name| !is_known(name)) {
-        let all = known.iter().copied().chain(CAUSES.concat()).map(str::to_owned);
+    if let Some(name) = unknown(facts, names).and_then(|index| names.get(index)) {
+        let all = stop_reasons(facts).into_iter().chain(CAUSES.concat()).map(str::to_owned);
         let hint = similar_names(name, all);
         let hint = hint
             .or_else(|| is_named(name, PAGE_FAULTS).then(|| "did you mean `memory violation`?".to_owned()));
@@ -82,6 +80,18 @@ pub(super) fn fault(facts: &Facts<'_>, expected: &FaultLine, line: &Numbered<'_>
         }
     }
     Verdict::Holds
+}
+
+/// The names of the stop reasons of the first wave's target.
+fn stop_reasons<'f>(facts: &'f Facts<'_>) -> Vec<&'f str> {
+    facts.waves.first().map(|wave| reason_names(&wave.info, "")).unwrap_or_default()
+}
+
+/// The index of the first name that is no cause.
+pub(super) fn unknown(facts: &Facts<'_>, names: &[String]) -> Option<usize> {
+    let known = stop_reasons(facts);
+    let is_known = |name: &str| is_named(name, CAUSES.concat().into_iter().chain(known.iter().copied()));
+    names.iter().position(|name| !is_known(name))
 }
 
 /// The waves that faulted, by session, PC and stop reasons, in the dump's order.

@@ -12,6 +12,7 @@ mod facts;
 mod faults;
 mod lanes;
 mod names;
+mod parts;
 mod places;
 mod select;
 mod tally;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 
 use facts::Facts;
 
-use super::file::{Content, Line, ScopeFile, Selector};
+use super::file::{Content, Line, ScopeFile, Selector, Span};
 use super::outcome::{Difference, Obstacle, Outcome, Verdict};
 use crate::session::{Dump, Inspect};
 use crate::signature::Rules;
@@ -72,15 +73,17 @@ pub fn evaluate(file: &ScopeFile, subject: &Subject<'_>) -> Vec<Outcome> {
                 )
         };
         for line in rest.iter().filter(|line| !of_waves(line)) {
+            let mut part = None;
             let verdict = match &line.line.content {
                 Content::Fault(expected) => faults::fault(&facts, expected, line),
-                Content::Access(expected) => access::access(&facts, expected, line),
+                Content::Access(expected) => access::access(&facts, expected, line, &mut part),
                 Content::Hang(expected) => causes::hang(&facts, expected, line),
                 Content::Waves(expected) => counts::waves(&facts, expected, line),
                 Content::Signature(expected) => causes::signature(&facts, expected, line),
                 _ => continue,
             };
-            outcomes.push(line.outcome(verdict));
+            let part = part.or_else(|| parts::of_dump(&facts, line, &verdict));
+            outcomes.push(line.outcome_at(verdict, part));
         }
         let lines: Vec<&Numbered<'_>> = rest.iter().filter(of_waves).collect();
         outcomes.extend(waves::block(&facts, head, selector, &lines));
@@ -128,19 +131,28 @@ struct Numbered<'a> {
 }
 
 impl Numbered<'_> {
-    /// The text behind the keyword, or the keyword alone.
+    /// The text behind the keyword, if there is one.
     fn expected(&self) -> String {
         let text = self.line.text.get(self.line.span.clone()).unwrap_or_default();
-        // `hang` has no text behind it.
-        text.split_once(char::is_whitespace).map_or(text, |(_, rest)| rest).trim().to_owned()
+        match (&self.line.content, text.split_once(char::is_whitespace)) {
+            // `hang` has no text behind it.
+            (Content::Value(_), _) | (_, None) => text.to_owned(),
+            (_, Some((_, rest))) => rest.trim().to_owned(),
+        }
     }
 
     fn outcome(&self, verdict: Verdict) -> Outcome {
+        self.outcome_at(verdict, None)
+    }
+
+    /// The outcome about a part of the line; `None`: about the line, or the left or right side of a value.
+    fn outcome_at(&self, verdict: Verdict, part: Option<Span>) -> Outcome {
         let columns = match (&self.line.content, &verdict) {
             (Content::Value(value), Verdict::Differs(_)) => &value.right_span,
             (Content::Value(value), Verdict::NotChecked(_)) => &value.path_span,
             _ => &self.line.span,
         };
+        let columns = part.as_ref().unwrap_or(columns);
         Outcome { line: self.number, columns: (columns.start, columns.end), verdict, selected_by: None }
     }
 

@@ -4,7 +4,7 @@ use super::facts::{Facts, Wave};
 use super::places::{Fit, at, at_text, similar_places, stack, stack_text};
 use super::select::{Selected, select};
 use super::values::{self, ValueBlock};
-use super::{Numbered, causes, counts, obstacle};
+use super::{Numbered, causes, counts, obstacle, parts};
 use crate::check::file::{Content, Selector};
 use crate::check::outcome::{Difference, Outcome, Verdict};
 use crate::notation::counted;
@@ -123,7 +123,11 @@ fn all(facts: &Facts<'_>, waves: &[usize], lines: &[&Numbered<'_>]) -> Vec<Outco
             Content::At(expected) => {
                 let hint = || similar_places(facts, expected);
                 let got = |wave: &Wave<'_>| at_text(facts.stack(wave.id())?.frames.first()?);
-                each(line, &waves, |wave| at(facts, wave, expected), got, none, hint)
+                let verdict = each(line, &waves, |wave| at(facts, wave, expected), got, none, hint);
+                let part = || parts::of_place(facts, line, expected, &waves);
+                let part = if matches!(verdict, Verdict::Differs(_)) { part() } else { None };
+                outcomes.push(line.outcome_at(verdict, part));
+                continue;
             }
             Content::Stack(expected) => {
                 let got = |wave: &Wave<'_>| stack_text(&*facts.stack(wave.id())?);

@@ -183,6 +183,8 @@ fn operators_and_values() {
         ("product ~= 27.5 +- 0.1%", "product", near("27.5", Some(0.1), true)),
         ("product ~= a + 1", "product", near("a + 1", None, false)),
         ("i in 0..1023", "i", Right::Between("0".to_owned(), "1023".to_owned())),
+        ("i in 5..5", "i", Right::Between("5".to_owned(), "5".to_owned())),
+        ("i in n..0", "i", Right::Between("n".to_owned(), "0".to_owned())),
         ("f in -0.5 .. 0.5", "f", Right::Between("-0.5".to_owned(), "0.5".to_owned())),
         ("i in {1, n}", "i", Right::OneOf(vec![path("1"), path("n")])),
         ("i in{1}", "i", Right::OneOf(vec![path("1")])),
@@ -261,6 +263,21 @@ fn error(text: &str) -> SyntaxError {
     let mut errors = parse(text).expect_err(text);
     assert_eq!(errors.len(), 1, "{errors:?}");
     errors.remove(0)
+}
+
+/// No value is in such a range: the line would differ on every dump.
+#[test]
+fn a_range_has_its_least_number_first() {
+    for (range, hint) in [
+        ("1024..0", "write `in 0..1024`"),
+        ("0x10..0xf", "write `in 0xf..0x10`"),
+        ("-1 .. -2.5", "write `in -2.5..-1`"),
+    ] {
+        let text = format!("wave every\n  n in {range}");
+        let error = error(&text);
+        assert_eq!((error.line, error.hint.as_deref()), (2, Some(hint)), "{range}: {error:?}");
+        assert_eq!(&text.lines().nth(1).unwrap()[error.columns.0..error.columns.1], range);
+    }
 }
 
 #[test]

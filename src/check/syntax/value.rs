@@ -253,10 +253,30 @@ fn range(part: Part<'_>) -> Result<Right, Wrong> {
         Some(at) => {
             let (first, last) = (part.split(at).0.trim(), part.after(at + 2).trim());
             let end = |part| scalar(part).map_err(|wrong| wrong.or_hint(FORM));
-            Ok(Right::Between(end(first)?, end(last)?))
+            let ends = (end(first)?, end(last)?);
+            if let (Some(one), Some(other)) = (number(&ends.0), number(&ends.1))
+                && other < one
+            {
+                let wrong =
+                    Wrong::new(part.span(), "no value is in this range: its last one is before the first");
+                return Err(wrong.hint(format!("write `in {}..{}`", ends.1, ends.0)));
+            }
+            Ok(Right::Between(ends.0, ends.1))
         }
         None => Err(Wrong::new(part.span(), "expected a range").hint(FORM)),
     }
+}
+
+/// A decimal or hexadecimal number; `None`: the text is another path. Wide integers are rounded.
+fn number(text: &str) -> Option<f64> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
+    let value = match digits.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok()? as f64,
+        None => {
+            digits.parse().ok().filter(|_| digits.starts_with(|c: char| c.is_ascii_digit() || c == '.'))?
+        }
+    };
+    Some(sign * value)
 }
 
 /// States by name.

@@ -55,7 +55,8 @@ impl Edited {
         // A link stays a link.
         let path = self.io(std::fs::canonicalize(&self.path))?;
         let written = self.written(&path, text)?;
-        if self.io(std::fs::read(&path))? != self.bytes {
+        let now = read(&path).map_err(|error| EditError::Read { name: self.name.clone(), error })?;
+        if now != self.bytes {
             return Err(EditError::Changed(self.name.clone()));
         }
         self.io(written.persist(&path).map_err(|error| error.error)).map(drop)

@@ -59,7 +59,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fmt", "new"])]
     rules: Option<PathBuf>,
     /// Maximum seconds for a dump
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
     timeout: u64,
     /// Number of dumps that are checked at the same time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -115,6 +115,12 @@ struct Shard {
     part: usize,
     /// Number of parts.
     parts: usize,
+}
+
+/// `60`: a number of seconds.
+fn seconds(text: &str) -> Result<u64, ValueError> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
+    seconds.ok_or(ValueError::Form("a whole number of seconds, at least 1"))
 }
 
 /// `1/3`: the first of three parts.

@@ -192,12 +192,22 @@ pub(super) enum FileReadError {
     TooLarge,
 }
 
-/// Reads a file of expectations.
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads a file of expectations, without a byte order mark at its start.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, FileReadError> {
     // A pipe or a device has no size.
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > MAX_FILE { Err(FileReadError::TooLarge) } else { Ok(bytes) }
+    if bytes.len() > MAX_FILE {
+        return Err(FileReadError::TooLarge);
+    }
+    // Editors of Windows write one.
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    Ok(bytes)
 }
 
 /// Reads and parses a file.

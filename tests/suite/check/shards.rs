@@ -50,3 +50,15 @@ fn the_parts_are_the_whole_without_repeats() {
         assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{count} parts: {sizes:?}");
     }
 }
+
+#[test]
+fn a_part_without_a_dump_has_a_text() {
+    let folder = Folder::new("check-part");
+    let file = folder.write("a.scope", "dump demo.zip\nwaves 8\n");
+    let output = check(&[&file, "--shard", "2/2"]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(
+        (output.status.code(), &*printed),
+        (Some(0), "no dump is in this part (--shard): nothing to check\n")
+    );
+}

@@ -194,12 +194,14 @@ fn that_there_are_no_waves_has_a_reason() {
     // If other queues have waves, a queue without waves is no problem.
     assert!(reported(&opened(&bytes), "save area").is_empty());
     // A queue without an area cannot have saved its waves: they are absent.
+    let next = entry + 64;
+    assert_eq!((word(next + 40) & 0x3fff_ffff, word(next + 52)), (3, 2), "the entry of queue 3");
     let mut other = bytes.clone();
-    put(&mut other, entry + 32, 0);
-    put(&mut other, entry + 36, 0);
+    put(&mut other, next + 32, 0);
+    put(&mut other, next + 36, 0);
     let ours = opened(&other);
     assert!(!ours["waves"].as_array().unwrap().is_empty());
-    assert_eq!(reported(&ours, "queue 1: no save area").len(), 1, "{}", ours["problems"]);
+    assert_eq!(reported(&ours, "queue 3: no save area").len(), 1, "{}", ours["problems"]);
     let (_, text, _) = run(&other, "signature", &[]);
     assert!(text.contains("incomplete, waves are unknown: ") && text.contains("no save area"), "{text}");
 }

@@ -40,7 +40,7 @@ fn comparators_of_numbers() {
         + lane 17 x[i] ~= 14.2 +- 0.06
         - lane 17 x[i] ~= 14.2 +- 0.04 => ~= 14.25 +- 0.04
         + lane 17 x[i] ~= 14 +- 2%
-        - lane 17 x[i] ~= 14 +- 1%     => ~= 14.25 +- 1.0%
+        - lane 17 x[i] ~= 14 +- 1%     => ~= 14.25 +- 1%
         ? lane 17 x[1024] ~= 14
         + lane 17 i ~= 1017.0005
         ",
@@ -384,11 +384,11 @@ fn choices_of_waves() {
         + wave kernel saxpy
         + lane 0 n == 1024
         - wave kernel saxpi
-        ? lane 0 n == 1024
+        - lane 0 n == 1024
         + wave at saxpy saxpy.hip:57
         + lane 0 first == 128
         - wave at saxpy.hip:900
-        ? lane 0 n == 1
+        - lane 0 n == 1
         ",
     );
     table(
@@ -418,6 +418,32 @@ fn a_difference_names_waves_lanes_and_names() {
     assert_eq!(names(3).count(), 0, "the sides are the names");
     // The columns are those of the right side.
     assert_eq!(found[2].columns, (13, 17));
+}
+
+/// tests/fixtures/models/saxpy.py: wave 1 of 8 faulted at saxpy.hip:54, where lane 24 loads x[i].
+#[test]
+fn the_wrong_one_of_several_parts_is_marked() {
+    for (line, marked) in [
+        ("waves 8, faulted 2, stacks >= 1  # c", "faulted 2"),
+        ("waves 9,faulted 1", "waves 9"),
+        ("waves 9, faulted 2", "waves 9, faulted 2"),
+        ("at saxpy saxpy.hip:55", "saxpy.hip:55"),
+        ("at  nowhere  saxpy.hip:54", "nowhere"),
+        ("at nowhere saxpy.hip:55", "at nowhere saxpy.hip:55"),
+        ("at saxpy \"saxpy.hip\":55", "\"saxpy.hip\":55"),
+        ("fault memory violation, nothing", "nothing"),
+        ("fault  nothing, memory violation", "nothing"),
+        ("access lane 25 load x[i] past end", "lane 25"),
+        ("access lane 24 store x[i] past end", "store"),
+        ("access lane 24 load y[i] past end", "y[i]"),
+        ("access lane 24 load x[i] freed", "freed"),
+        ("access lane 25 store x[i] freed", "access lane 25 store x[i] freed"),
+    ] {
+        let found = outcomes(&path("demo"), &format!("{line}\n"));
+        let (start, end) = found[0].columns;
+        assert_eq!(&line[start..end], marked, "{line}: {:?}", found[0].verdict);
+        assert_ne!(found[0].verdict, Verdict::Holds, "{line}");
+    }
 }
 
 #[test]

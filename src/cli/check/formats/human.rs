@@ -18,7 +18,11 @@ pub(super) fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()>
             print_dump(file, dump, out)?;
         }
     }
-    writeln!(out, "{}", report.totals().in_words())
+    match report.files.is_empty() {
+        // Only a part of the dumps can be empty.
+        true => writeln!(out, "no dump is in this part (--shard): nothing to check"),
+        false => writeln!(out, "{}", report.totals().in_words()),
+    }
 }
 
 /// A text in the columns of a log.
