@@ -395,7 +395,7 @@ fn choices_of_waves() {
         "chain-gfx90a-O0",
         "
         - wave faulted
-        ? lane 0 $lane == 0            => no wave faulted
+        - lane 0 $lane == 0            => none
         ",
     );
 }
