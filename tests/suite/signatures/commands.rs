@@ -142,7 +142,7 @@ fn rules_of_a_file_change_the_functions() {
     // The dump has debug information.
     let unfolded = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unfolded.contains("weak: the rules leave out all functions"), "{printed}");
-    let log = fixtures().join("logs/umr-hardware.txt");
+    let log = fixtures().join("logs/agent-2018.log");
     let weak = text(&lanescope(&["signature", log.to_str().unwrap()], b"").stdout);
     assert!(weak.contains("weak: ") && !weak.contains("the rules"), "{weak}");
     // A report has the signature by the same rules.
