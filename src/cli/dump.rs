@@ -152,8 +152,8 @@ fn fault_address(text: &str) -> Result<FaultAddress, ValueError> {
     let hex = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
     let (start, bytes) = match text.split_once('+') {
         Some((address, bytes)) => {
-            let bytes = hex(bytes).or_else(|| bytes.parse().ok()).filter(|bytes| *bytes > 0);
-            (hex(address).ok_or_else(wrong)?, bytes.ok_or_else(wrong)?)
+            let bytes = hex(bytes).or_else(|| bytes.parse().ok()).ok_or_else(wrong)?;
+            (hex(address).ok_or_else(wrong)?, bytes)
         }
         None => {
             let page = text.strip_suffix("xxx").map(|digits| format!("{digits}000"));
@@ -161,7 +161,10 @@ fn fault_address(text: &str) -> Result<FaultAddress, ValueError> {
             (start, if start.is_multiple_of(PAGE) { PAGE } else { 1 })
         }
     };
-    start.checked_add(bytes - 1).ok_or_else(wrong)?;
+    let Some(rest) = bytes.checked_sub(1) else { return Err(ValueError::NoBytes(text.to_owned())) };
+    let left = u128::from(u64::MAX - start) + 1;
+    let past = || ValueError::PastMemory { text: text.to_owned(), first: start, left };
+    start.checked_add(rest).ok_or_else(past)?;
     Ok(FaultAddress { start, bytes, is_inexact: false })
 }
 

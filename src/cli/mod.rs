@@ -278,7 +278,13 @@ fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
     match (subcommand, of_triage) {
         (_, Ok(matches)) if has_path && is_dump(&matches) => Ok(matches),
         (Some(_), Err(error)) if has_path => Err(error),
-        (Some(_), _) => Err(error),
+        (Some(_), _) => {
+            if error.get(ContextKind::SuggestedSubcommand).is_none() {
+                let tip = "no file has this name either: lanescope DUMP takes a dump that exists".into();
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+            }
+            Err(error)
+        }
         (None, _) => {
             let tip = "options of a command follow its name: lanescope triage --json DUMP".into();
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
@@ -290,7 +296,10 @@ fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
 /// Prints clap's own text for --help, --version and mistakes.
 fn refuse(error: &clap::Error) -> ExitCode {
     // A closed pipe is not an error.
-    let _ = error.print();
+    let _ = match error.use_stderr() {
+        true => write!(anstream::stderr(), "{}", Style::Plain.folded(&error.render().ansi().to_string())),
+        false => error.print(),
+    };
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
 

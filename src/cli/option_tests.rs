@@ -109,6 +109,8 @@ fn a_dump_alone_is_a_question_for_its_cause() {
         "{error}"
     );
     assert!(error.contains("Usage: lanescope [OPTIONS] DUMP\n"), "{error}");
+    let error = parsed(&["nonexist"]).unwrap_err();
+    assert!(error.contains("tip: no file has this name either"), "{error}");
 }
 
 /// A shell's unset variable in quotes is an empty word.

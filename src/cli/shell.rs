@@ -1,6 +1,10 @@
 //! Commands for the user to type: words in the syntax of a POSIX shell and of the debuggers' command lines.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+
+use crate::clean::clean;
 
 fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || "/._-+=:@%,".contains(character)
@@ -14,6 +18,25 @@ pub(super) fn word(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A word of a shell for any name: with control characters or bytes that are no UTF-8 in the notation `$'\n'` of bash
+/// and POSIX 2024.
+pub(super) fn word_of(name: &OsStr) -> Cow<'_, str> {
+    if let Some(text) = name.to_str().filter(|text| clean(*text) == *text) {
+        return word(text);
+    }
+    let mut quoted = String::from("$'");
+    for byte in name.as_encoded_bytes() {
+        match byte {
+            b'\'' | b'\\' | 0..0x20 | 0x7f.. => {
+                let _ = write!(quoted, "\\x{byte:02x}");
+            }
+            _ => quoted.push(char::from(*byte)),
+        }
+    }
+    quoted.push('\'');
+    Cow::Owned(quoted)
+}
+
 /// An argument of a gdb or lldb command: both escape a special character by a backslash.
 pub(super) fn argument(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_plain) {
@@ -22,3 +45,7 @@ pub(super) fn argument(text: &str) -> Cow<'_, str> {
     let escaped = |character| (!is_plain(character)).then_some('\\').into_iter().chain([character]);
     Cow::Owned(text.chars().flat_map(escaped).collect())
 }
+
+#[cfg(test)]
+#[path = "shell_tests.rs"]
+mod tests;

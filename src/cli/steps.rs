@@ -1,5 +1,6 @@
 //! Commands for the steps of an analysis, over the same dump with the same options.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 
 use clap::parser::ValueSource;
@@ -11,12 +12,15 @@ use crate::triage::Step;
 
 /// The words of the dump and its options, each after a space, as the user typed them: ` core.1 --host-core core`.
 pub(super) fn typed(matches: &ArgMatches) -> String {
-    words(matches, &|value| value)
+    words(matches, &|value| shell::word_of(value).into_owned())
 }
 
 /// The same with the names of files alone, for texts that leave the machine.
 pub(super) fn names(matches: &ArgMatches) -> String {
-    words(matches, &without_folders)
+    words(matches, &|value| {
+        let name = without_folders(clean(value.to_string_lossy()).into_owned());
+        shell::word(&name).into_owned()
+    })
 }
 
 /// The last part of a path.
@@ -25,7 +29,8 @@ pub(super) fn without_folders(path: String) -> String {
     name.map_or_else(|| path.clone(), str::to_owned)
 }
 
-fn words(matches: &ArgMatches, shown: &dyn Fn(String) -> String) -> String {
+/// `word`: the shell's word of a value.
+fn words(matches: &ArgMatches, word: &dyn Fn(&OsStr) -> String) -> String {
     let options = Globals::augment_args(DumpArgs::augment_args(Options::new("")));
     let mut words = String::new();
     for argument in options.get_arguments() {
@@ -44,8 +49,7 @@ fn words(matches: &ArgMatches, shown: &dyn Fn(String) -> String) -> String {
                 let _ = write!(words, "{option} FILE");
                 continue;
             }
-            let value = shown(clean(value.to_string_lossy()).into_owned());
-            let _ = write!(words, "{option} {}", shell::word(&value));
+            let _ = write!(words, "{option} {}", word(value));
         }
     }
     words

@@ -15,6 +15,8 @@ pub(crate) enum ValueError {
     Backwards { first: u32, last: u32 },
     #[error("`{0}` is empty: SIZE is 0")]
     NoSize(String),
+    #[error("`{0}` has no bytes: N is 0")]
+    NoBytes(String),
     #[error("`{text}` is empty: {end:#x} is not above {first:#x}")]
     Empty { text: String, first: u64, end: u64 },
     /// `left`: bytes from `first` to the end of memory.

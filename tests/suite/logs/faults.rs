@@ -118,14 +118,24 @@ fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
         let shown = keys(&found, &["kind", "address", "bytes", "source"]);
         assert_eq!(shown[own], json!(["memory", start, bytes, "user"]), "{words}");
     }
-    for words in
-        ["7f00", "0xzz", "0x1000+0", "0x1000+", "0xffffffffffffffff+2", "0x1xxx+4", "0x10000000000000000", ""]
-    {
+    let form = "expected 0xADDRESS, 0xPAGExxx or 0xADDRESS+BYTES";
+    for (words, reason) in [
+        ("7f00", form),
+        ("0", form),
+        ("0xzz", form),
+        ("0x1000+", form),
+        ("0x1xxx+4", form),
+        ("0x10000000000000000", form),
+        ("", form),
+        ("0x1000+0", "`0x1000+0` has no bytes: N is 0"),
+        ("0xffffffffffffffff+2", "passes the end of memory, 2^64; expected at most 0x1 bytes"),
+    ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
         let output = command.args(["info", "--fault-address", words]).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
-        assert!(said.contains("0xADDRESS, 0xPAGExxx or 0xADDRESS+BYTES"), "{words}: {said}");
+        assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(reason), "{words}: {said}");
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{words}: {said}");
     }
     // The page of a log and the user's byte in it are one fault; the embedded demo has the options too.
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
