@@ -98,6 +98,8 @@ pub enum FaultKind {
     Launch,
     /// Any other error of a queue.
     Queue,
+    /// A GPU that did not respond, and that the driver reset.
+    Hang,
 }
 
 /// A reported address: its low bits are unknown, if the report names a page.
@@ -218,6 +220,7 @@ names! {
         Assertion "assertion",
         Launch "launch",
         Queue "queue",
+        Hang "hang",
     }
     FaultAccess {
         Read "read",

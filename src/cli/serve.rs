@@ -175,7 +175,11 @@ fn announce(
     };
     let (name, target) = (session.name(), &kind.target.name);
     writeln!(out, "Serving {name}: {waves} {word} of {target}:{}{lanes}", kind.wave_size)?;
-    writeln!(out, "{}\n{TRIAGE}", triage::summary(session.faulted(), waves, &session.faults()))?;
+    writeln!(
+        out,
+        "{}\n{TRIAGE}",
+        triage::summary(session.faulted(), waves, session.faulted_outside(), &session.faults())
+    )?;
     let note = client.and_then(|client| client.note(&kind.target));
     // The warnings have the problems.
     let problems = problem_notice(&session.problems());

@@ -61,7 +61,7 @@ fn subject(fault: &Fault) -> String {
             match at.bytes {
                 PAGE => format!("page {:#x}{inexact}", at.start),
                 1 => format!("{:#x}{inexact}", at.start),
-                bytes => format!("{bytes:#x} bytes at {:#x}{inexact}", at.start),
+                bytes => format!("{bytes} bytes at {:#x}{inexact}", at.start),
             }
         }
     };
@@ -77,6 +77,7 @@ fn subject(fault: &Fault) -> String {
         },
         FaultKind::Launch => "failed kernel launch".to_owned(),
         FaultKind::Queue => "queue error".to_owned(),
+        FaultKind::Hang => "GPU hang".to_owned(),
     }
 }
 
@@ -132,8 +133,8 @@ impl Schema for Faults {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReportedFault {
-    /// `page`, `memory`, `aperture`, `illegal_instruction`, `exception`, `ecc`, `assertion`, `launch` or
-    /// `queue`.
+    /// `page`, `memory`, `aperture`, `illegal_instruction`, `exception`, `ecc`, `assertion`, `launch`,
+    /// `queue` or `hang`.
     pub kind: &'static str,
     /// The first address.
     pub address: Option<Hex>,

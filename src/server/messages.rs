@@ -33,7 +33,11 @@ pub(super) fn greeting(state: &State) -> String {
         let does = state_of(&info, item, lane_mark(state, first, &info).as_deref());
         let _ = writeln!(text, "Thread {} ({name}): {does}.", state.shown(first));
     }
-    let _ = writeln!(text, "{}\n{TRIAGE}", triage::summary(session.faulted(), waves, &session.faults()));
+    let _ = writeln!(
+        text,
+        "{}\n{TRIAGE}",
+        triage::summary(session.faulted(), waves, session.faulted_outside(), &session.faults())
+    );
     for notice in session.notices().into_iter().chain(state.facade().note(&kind.target)) {
         let _ = writeln!(text, "Note: {notice}");
     }

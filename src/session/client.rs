@@ -347,6 +347,10 @@ impl Waves for Session {
         dump::faulted(self.reader.dump().capture(), self.waves().iter().copied())
     }
 
+    fn faulted_outside(&self) -> usize {
+        self.reader.dump().faulted().saturating_sub(self.faulted())
+    }
+
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError> {
         self.serves(wave)?;
         waves::info(&self.reader, wave)

@@ -76,6 +76,9 @@ pub trait Waves {
     /// Number of served waves that stopped for a fault.
     fn faulted(&self) -> usize;
 
+    /// Number of the dump's other waves that stopped for a fault: of another kind, or not chosen.
+    fn faulted_outside(&self) -> usize;
+
     /// Returns a wave's name, state and position.
     ///
     /// # Errors

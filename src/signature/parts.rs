@@ -358,7 +358,7 @@ fn name(cause: &Cause) -> &'static str {
         Cause::Ecc => "ecc",
         Cause::Bystander { .. } => "bystander",
         Cause::Queue(_) => "queue error",
-        Cause::Breakpoint => "breakpoint",
+        Cause::Breakpoint { .. } => "breakpoint",
         Cause::Hang => "hang",
     }
 }

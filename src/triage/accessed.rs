@@ -4,7 +4,7 @@ use super::map::Map;
 use super::registers::{WaveRegisters, apertures};
 use super::{AddressOf, Suspect};
 use crate::arch::WaveArch;
-use crate::capture::{Fault, FaultKind, FaultReason};
+use crate::capture::{Fault, FaultReason};
 use crate::isa::{Form, LaneAddress, ReadRegister, RegisterRange, WaveContext};
 use crate::session::Inspect;
 use crate::units::{Address, AddressSpace, LaneId, LaneSet};
@@ -113,8 +113,8 @@ impl<'a> Accessed<'a> {
     pub(super) fn is_on_page(&self, lane: &LaneAt, wanted: impl Fn(&Fault) -> bool) -> bool {
         let Some(first) = lane.global else { return false };
         let last = first.saturating_add(lane.bytes - 1);
-        self.faults.iter().filter(|fault| fault.kind == FaultKind::Page && wanted(fault)).any(|fault| {
-            fault.address.is_some_and(|page| {
+        self.faults.iter().filter(|fault| wanted(fault)).any(|fault| {
+            fault.page().is_some_and(|page| {
                 page.start <= last && first <= page.start.saturating_add(page.bytes.saturating_sub(1))
             })
         })

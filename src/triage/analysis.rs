@@ -48,6 +48,12 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     let faults = sessions.first().map(|session| session.faults()).unwrap_or_default();
     let survey = Survey::of(sessions, question.wave);
     let mut found = Triage { waves: survey.stops(), ..Triage::default() };
+    if question.wave.is_none() {
+        // Each session counts those of the others.
+        let served = sessions.iter().skip(1).map(|session| session.faulted()).sum();
+        let outside = sessions.first().map_or(0, |session| session.faulted_outside());
+        found.waves.left_out = outside.saturating_sub(served);
+    }
     let mut code = Listings::default();
     let stopped = survey.stopped();
     let stop = stopped.first().map(|group| group.stop);
@@ -67,7 +73,8 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
     } else if found.cause.is_none() && faults.is_empty() && stop == Some(Stop::Halted) {
         add(&mut found.missing, MissingData::StopReason);
     }
-    if question.wants_hang || !has_faulted && faults.is_empty() {
+    let is_hang_reported = |fault: &Fault| fault.kind == FaultKind::Hang;
+    if question.wants_hang || !has_faulted && faults.iter().all(is_hang_reported) {
         let mut missing = Vec::new();
         let hang = hang(sessions, question.wave, &mut code, &mut missing);
         missing.into_iter().for_each(|new| add(&mut found.missing, new));
@@ -78,6 +85,9 @@ pub fn triage(sessions: &[&dyn Inspect], question: &Question) -> Triage {
             add(&mut found.missing, MissingData::Limit(Limit::Hang));
         }
         found.hang = Some(hang);
+    }
+    if found.cause.is_none() && !has_faulted {
+        found.cause = faults.iter().find(|fault| is_hang_reported(fault)).map(causes::of_queue);
     }
     if let Some(chosen) = found.waves.chosen {
         found.waves.others = survey.others(chosen);

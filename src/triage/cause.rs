@@ -53,8 +53,13 @@ pub enum Cause {
     },
     /// An error of a queue without a wave.
     Queue(QueueError),
-    /// A breakpoint or a debugger's stop of the wave, perhaps beside the fault of another one.
-    Breakpoint,
+    /// A stop of the wave for a debugger, perhaps beside the fault of another one: a breakpoint, a debug trap.
+    Breakpoint {
+        /// Names of the stop reasons.
+        reasons: Vec<String>,
+        /// The place.
+        at: SourceAt,
+    },
     /// A hang; [`super::Triage::hang`] has the states.
     Hang,
 }

@@ -214,6 +214,7 @@ fn stops(triage: &Triage, scene: &Scene<'_>) -> StopsJson {
         pcs: stops.pcs.iter().map(|(pc, waves)| PcCount { pc: Hex(pc.0), waves: *waves }).collect(),
         chosen: stops.chosen.map(|wave| scene.id(wave)),
         others: stops.others.iter().filter_map(|other| other_fault(other, scene)).collect(),
+        left_out: stops.left_out,
     }
 }
 
@@ -266,7 +267,7 @@ fn cause(of: &Cause, scene: &Scene<'_>) -> CauseJson {
         }
         Cause::Ecc => CauseJson::Ecc,
         Cause::Queue(of) => CauseJson::Queue { error: of.text.clone(), kernel: of.kernel.clone() },
-        Cause::Breakpoint => CauseJson::Breakpoint,
+        Cause::Breakpoint { reasons, at } => CauseJson::Breakpoint { stop: reasons.clone(), at: place(at) },
         Cause::Bystander { faulted } => CauseJson::Bystander { faulted: scene.id(*faulted) },
         Cause::Hang => CauseJson::Hang,
     }
@@ -304,6 +305,7 @@ fn poll(of: &PolledValue) -> PollJson {
         size: of.bytes,
         value: of.value.map(Hex),
         compared_with: of.compared.map(Hex),
+        comparison: of.comparison,
         lanes: Lanes(of.lanes),
         name: of.name.clone(),
         inferred: of.inferred.is_some(),

@@ -83,6 +83,8 @@ pub struct Stops {
     pub chosen: Option<WaveId>,
     /// Faults of waves beside that of the chosen one: another stop reason, GPU or dispatch.
     pub others: Vec<OtherFault>,
+    /// Number of waves of the dump that faulted and that no session of the question serves.
+    pub left_out: usize,
 }
 
 /// Waves that stopped for another fault than the described one.

@@ -137,8 +137,8 @@ impl<'a> Survey<'a> {
         let bystanders = if faulted > 0 { count(&[Stop::Running]) } else { 0 };
         let chosen = self.stopped().first().and_then(|group| group.waves.first().copied());
         let asked = self.groups.iter().map(|group| group.waves.len()).sum();
-        let others = Vec::new();
-        Stops { faulted, bystanders, unknown: count(&[Stop::Unknown]), asked, pcs, chosen, others }
+        let unknown = count(&[Stop::Unknown]);
+        Stops { faulted, bystanders, unknown, asked, pcs, chosen, ..Stops::default() }
     }
 }
 

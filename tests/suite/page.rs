@@ -27,10 +27,10 @@ fn run(words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A page fits a screen; commands to copy are whole.
+/// A page fits a screen.
 fn fits(page: &str, name: &str) {
     assert!(page.lines().count() <= LINES, "{name}:\n{page}");
-    for line in page.lines().filter(|line| !line.contains("  lanescope ")) {
+    for line in page.lines() {
         assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
     }
 }
@@ -178,7 +178,7 @@ fn the_counts_are_of_the_chosen_waves() {
         json_of(&[])["waves"],
         serde_json::json!({
             "count": 8, "faulted": 1, "bystanders": 7, "unknown": 0, "chosen": 1,
-            "pcs": [{ "pc": "0x7f0000101a2c", "waves": 1 }], "others": [],
+            "pcs": [{ "pc": "0x7f0000101a2c", "waves": 1 }], "others": [], "left_out": 0,
         })
     );
 }
@@ -200,6 +200,67 @@ fn a_halt_with_a_reported_page_has_an_access() {
     assert!(run(&["triage", dump]).contains("fatal halt"));
     let page = run(&["triage", dump, "--fault-address", PAGE]);
     assert!(page.starts_with("saxpy reads x[1024]"), "{page}");
+}
+
+/// A copy of a dump without faults, in which the waves with these ids have a stop reason.
+fn stopped(dump: &str, stops: &[(usize, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(root().join(dump)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let manifest = folder.path().join("manifest.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let mut table: toml::Table = text.parse().unwrap();
+    table.remove("fault");
+    for wave in table["wave"].as_array_mut().unwrap() {
+        let wave = wave.as_table_mut().unwrap();
+        let id = wave["id"].as_integer().unwrap();
+        let reason = stops.iter().find(|(of, _)| i64::try_from(*of) == Ok(id)).map(|(_, reason)| *reason);
+        wave.insert("stop".to_owned(), reason.into_iter().map(toml::Value::from).collect::<Vec<_>>().into());
+    }
+    fs::write(&manifest, toml::to_string(&table).unwrap()).unwrap();
+    folder
+}
+
+/// Faulted waves that `--kind` leaves out are named in the page, the banner and JSON.
+#[test]
+fn faults_of_other_kinds_are_named() {
+    let mixed = "tests/fixtures/dumps/mixed-kinds";
+    let text = run(&["waves", mixed, "--json"]);
+    let waves: Value = serde_json::from_str(&text).unwrap();
+    let other = waves["waves"].as_array().unwrap().iter().find(|wave| wave["architecture"] != "gfx90a");
+    let other = usize::try_from(other.unwrap()["id"].as_u64().unwrap()).unwrap();
+    let folder = stopped(mixed, &[(other, "memory_violation")]);
+    let dump = folder.path().to_str().unwrap();
+    let page = run(&["triage", dump, "--kind", "gfx90a"]);
+    assert!(page.starts_with("no chosen wave faulted, "), "{page}");
+    assert!(page.contains("Further   1 other wave that faulted is left out (--kind, --wave)\n"), "{page}");
+    let json: Value = serde_json::from_str(&run(&["triage", dump, "--kind", "gfx90a", "--json"])).unwrap();
+    assert_eq!(json["waves"]["left_out"], 1);
+    let whole: Value = serde_json::from_str(&run(&["triage", dump, "--json"])).unwrap();
+    assert_eq!((&whole["waves"]["left_out"], &whole["waves"]["faulted"]), (&0.into(), &1.into()));
+}
+
+/// A hang that the runtime reports: the states of the waves, and the report without another cause.
+#[test]
+fn a_reported_hang_has_the_states_of_the_waves() {
+    let folder = stopped(UNREPORTED, &[]);
+    let dump = folder.path().to_str().unwrap();
+    let log = folder.path().join("run.log");
+    fs::write(&log, "HW Exception by GPU node-1 (Agent handle: 0x1b0fc990) reason :GPU Hang\n").unwrap();
+    let page = run(&["triage", dump, "--log", log.to_str().unwrap()]);
+    let sentence = page.split("\n\n").next().unwrap().replace('\n', " ");
+    assert!(sentence.starts_with("GPU hang; GPU node 1; reported by ROCm's runtime ("), "{page}");
+    assert!(page.contains("\nStates    "), "{page}");
+}
+
+/// A debug trap is no breakpoint, and has its line.
+#[test]
+fn a_debug_trap_has_its_line() {
+    let folder = stopped(UNREPORTED, &[(1, "debug_trap")]);
+    let page = run(&["triage", folder.path().to_str().unwrap(), "--wave", "1"]);
+    assert!(page.starts_with("saxpy stopped for a debugger (debug trap): wave 1, saxpy.hip:54\n"), "{page}");
 }
 
 /// A position in the grid chooses a wave as its id does: the page names the wave that faulted beside it.

@@ -46,6 +46,7 @@ fn missing(dump: &str) -> Vec<Value> {
 
 /// The commands of the row `Next`.
 fn next(page: &str) -> Vec<Vec<String>> {
+    let page = page.replace(&format!(" \\\n{}", " ".repeat(12)), " ");
     let commands = page.lines().map(|line| line.trim_start_matches("Next").trim_start());
     let commands = commands.filter_map(|line| line.strip_prefix("lanescope "));
     commands.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
@@ -166,7 +167,7 @@ fn warnings_without_a_terminal_are_lines_of_80_columns() {
 fn logs_come_from_standard_input_and_pipes() {
     let report = fs::read(root().join(REPORT)).unwrap();
     let expected = page(&["triage", UNREPORTED, "--log", REPORT]);
-    let unfolded = |page: &str| page.replace("\n          ", " ");
+    let unfolded = |page: &str| page.replace(" \\\n            ", " ").replace("\n          ", " ");
     assert!(unfolded(&expected).contains("reported by ROCm's runtime"), "{expected}");
     let mut child = program(&["triage", UNREPORTED, "--log", "-"])
         .stdin(Stdio::piped())

@@ -42,7 +42,7 @@ pub(super) fn cause_names(cause: &Cause) -> &'static [&'static str] {
         Cause::Ecc => ECC,
         Cause::Bystander { .. } => BYSTANDER,
         Cause::Queue(_) => QUEUE,
-        Cause::Breakpoint => BREAKPOINT,
+        Cause::Breakpoint { .. } => BREAKPOINT,
         Cause::Hang => HANG,
     }
 }

@@ -38,8 +38,10 @@ pub(super) struct Address {
 type Rule = fn(&[u8], usize) -> Option<Row>;
 
 /// A mark in a line, and the rule for lines with it. The first rule that accepts a line counts.
-const RULES: [(&str, Rule); 20] = [
+const RULES: [(&str, Rule); 22] = [
     (MARK, access_fault),
+    ("HW Exception by GPU node-", hardware_exception),
+    ("GPU reset begin!", gpu_reset),
     ("[GPU Memory Error] ", gpu_memory_error),
     ("HSA_AMD_GPU_MEMORY_FAULT_EVENT", system_event),
     ("Faulting page: ", faulting_page),
@@ -200,6 +202,25 @@ fn masked_page(text: &[u8], end: usize) -> Option<Row> {
     Some(Row::Address(Address { at, reasons, by: FaultSource::Runtime }))
 }
 
+/// `1 (Agent handle: 0x5) reason :GPU Hang` of ROCm's runtime; the other reason is an ECC error.
+fn hardware_exception(text: &[u8], at: usize) -> Option<Row> {
+    let mut cursor = Cursor::new(from(text, at));
+    let node = u32::try_from(cursor.decimal()?).ok();
+    let reason = after(cursor.rest, "reason")?.to_ascii_lowercase();
+    let kind = match (find(&reason, "hang"), find(&reason, "ecc")) {
+        (Some(_), _) => FaultKind::Hang,
+        (None, Some(_)) => FaultKind::Ecc,
+        (None, None) => FaultKind::Queue,
+    };
+    Some(Row::Whole(Fault { kind, node, source: FaultSource::Runtime, ..Fault::default() }))
+}
+
+/// `amdgpu 0000:08:00.0: amdgpu: GPU reset begin!. Source:  3` of the kernel log.
+fn gpu_reset(text: &[u8], _: usize) -> Option<Row> {
+    let fault = || Fault { kind: FaultKind::Hang, source: FaultSource::KernelLog, ..Fault::default() };
+    find(text, "amdgpu").map(|_| Row::Whole(fault()))
+}
+
 /// The named reasons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reasons {
@@ -240,7 +261,7 @@ impl Reasons {
         if is_only(&[FaultReason::DramEcc, FaultReason::SramEcc]) {
             fault.kind = FaultKind::Ecc;
         } else if is_only(&[FaultReason::HangRecovery]) {
-            fault.kind = FaultKind::Queue;
+            fault.kind = FaultKind::Hang;
         }
         fault.access = access(&self.list);
         fault.reasons = self.list;

@@ -102,7 +102,7 @@ fn rocms_line_in_every_version() {
         ("DRAM ECC failure", FaultKind::Ecc, vec![DramEcc], None),
         ("ECC failure (if supported by HW)", FaultKind::Ecc, vec![DramEcc], None),
         ("SRAM ECC failure", FaultKind::Ecc, vec![SramEcc], None),
-        ("Generic hang recovery", FaultKind::Queue, vec![HangRecovery], None),
+        ("Generic hang recovery", FaultKind::Hang, vec![HangRecovery], None),
         ("Unknown", FaultKind::Page, vec![], None),
     ] {
         let wanted = Fault { kind, reasons, access, node: Some(3), address: page(0x2000), ..runtime() };
@@ -253,6 +253,13 @@ fn queue_errors_and_hips_errors() {
         assert_eq!(one(text), of(FaultKind::Memory, FaultSource::Hip));
     }
     assert_eq!(one("HIP error: unspecified launch failure\n"), of(FaultKind::Queue, FaultSource::Hip));
+    // Texts of ROCm/ROCm issue 6137 and of a kernel log of a reset.
+    let hang = "HW Exception by GPU node-1 (Agent handle: 0x1b0fc990) reason :GPU Hang\n";
+    assert_eq!(one(hang), Fault { node: Some(1), ..of(FaultKind::Hang, FaultSource::Runtime) });
+    let ecc = "HW Exception by GPU node-2 (Agent handle: 0x1b0fc990) reason :ECC\n";
+    assert_eq!(one(ecc), Fault { node: Some(2), ..of(FaultKind::Ecc, FaultSource::Runtime) });
+    let reset = "02:21:23 amdgpu 0000:08:00.0: GPU reset begin!. Source:  3\n";
+    assert_eq!(one(reset), of(FaultKind::Hang, FaultSource::KernelLog));
     // Answers of interfaces, and other output.
     for text in [
         "HIP error: no kernel image is available for execution on the device\n",

@@ -6,7 +6,7 @@
 use super::read;
 use crate::capture::{Capture, Fault, FaultAccess, FaultKind, FaultReason, FaultSource, PAGE};
 
-use FaultKind::{Aperture, Ecc, Exception, IllegalInstruction, Memory, Page, Queue};
+use FaultKind::{Aperture, Ecc, Exception, Hang, IllegalInstruction, Memory, Page, Queue};
 use FaultReason::{HostOnly, NotPresent, ReadOnly};
 use FaultSource::{DebugAgent, Hip, KernelLog, Offload, Runtime};
 
@@ -58,7 +58,7 @@ const WORDINGS: [(&[&str], Facts, &[FaultReason]); 40] = [
             "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7f0000201000. Reason: Generic hang recovery.",
             "GPU core dump failed",
         ],
-        (Runtime, Queue, AT, Some(4), None),
+        (Runtime, Hang, AT, Some(4), None),
         &[FaultReason::HangRecovery],
     ),
     // Its debug builds, and HSA_DEBUG_FAULT=analyze of old ones.

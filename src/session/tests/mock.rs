@@ -37,6 +37,7 @@ mockall::mock! {
         fn group_wave(&self, wave: WaveId) -> WaveId;
         fn first_wave(&self) -> WaveId;
         fn faulted(&self) -> usize;
+        fn faulted_outside(&self) -> usize;
         fn wave(&self, wave: WaveId) -> Result<WaveInfo, ReadError>;
         fn dispatches(&self) -> Vec<DispatchInfo>;
         fn work_groups(&self) -> Vec<WorkGroupInfo>;

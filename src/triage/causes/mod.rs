@@ -46,7 +46,8 @@ pub(super) fn cause(session: &dyn Inspect, wave: WaveId, code: &mut Listings) ->
 /// A wave without a fault of its own.
 fn unfaulted(session: &dyn Inspect, info: &WaveInfo, kinds: &[StopKind]) -> Option<Cause> {
     if !kinds.is_empty() {
-        return Some(Cause::Breakpoint);
+        let reasons = info.stop.clone().unwrap_or_default();
+        return Some(Cause::Breakpoint { reasons, at: innermost(session, info) });
     }
     // A wave whose reasons are unknown may have faulted, too.
     if info.stop.is_none() || session.faulted() == 0 {
@@ -76,11 +77,14 @@ pub(super) fn reported(faults: &[Fault]) -> Option<Cause> {
     if faults.iter().any(Fault::is_of_memory) {
         return None;
     }
-    let first = faults.first()?;
-    Some(match first.kind {
-        FaultKind::Ecc => Cause::Ecc,
-        _ => Cause::Queue(QueueError { text: fault::sentence(first), kernel: first.kernel.clone() }),
-    })
+    // The states of the waves show more of a hang than its report.
+    let first = faults.iter().find(|fault| fault.kind != FaultKind::Hang)?;
+    Some(if first.kind == FaultKind::Ecc { Cause::Ecc } else { of_queue(first) })
+}
+
+/// The cause by a report that names no wave.
+pub(super) fn of_queue(of: &Fault) -> Cause {
+    Cause::Queue(QueueError { text: fault::sentence(of), kernel: of.kernel.clone() })
 }
 
 /// The place of a stack frame.

@@ -157,6 +157,8 @@ pub struct PolledValue {
     pub value: Option<u64>,
     /// The number that the loop compares it with, if known.
     pub compared: Option<u64>,
+    /// The comparison of the value with that number: `==`, `!=`, `<`, `<=`, `>` or `>=`, if known.
+    pub comparison: Option<&'static str>,
     /// The lanes that poll it; empty for a scalar load.
     pub lanes: LaneSet,
     /// The variable or the expression that names it.

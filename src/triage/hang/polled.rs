@@ -79,6 +79,7 @@ impl Search {
                     bytes,
                     value: read(session, place, bytes),
                     compared: compared(session, info, poll, lanes, bytes),
+                    comparison: poll.comparison,
                     lanes,
                     inferred: name.as_ref().and_then(|(_, inferred)| *inferred),
                     name: name.map(|(name, _)| name),

@@ -51,6 +51,8 @@ pub(super) struct Poll {
     pub(super) load: usize,
     /// The other operand of the comparison; `None`: unknown, or of a value computed from the loaded one.
     pub(super) compared: Option<Compared>,
+    /// The comparison with that operand; `None`: unknown.
+    pub(super) comparison: Option<&'static str>,
 }
 
 /// An operand that the loop does not change.
@@ -134,8 +136,8 @@ fn find_polls(flow: &Flow<'_>, body: &[usize]) -> Option<Vec<Poll>> {
             let compares = steps.get(then).is_some_and(|step| step.is_comparison);
             let counts = uses.values_from(then).any(|from| counters.contains(&from));
             if compares && !counts && uses.after(BTreeSet::from([then]), false)?.into_iter().any(is_exit) {
-                let compared = uses.compared(&steps, at, then);
-                polls.push(Poll { load: step.index, compared });
+                let (compared, comparison) = uses.compared(&steps, at, then).unzip();
+                polls.push(Poll { load: step.index, compared, comparison: comparison.flatten() });
                 break;
             }
         }
@@ -224,6 +226,25 @@ pub(super) fn steady_exits(flow: &Flow<'_>, body: &[usize]) -> Vec<(usize, Regis
     files.into_iter().collect()
 }
 
+/// Comparisons by their part of the mnemonic, as they are and with swapped operands.
+const RELATIONS: [(&str, &str, &str); 8] = [
+    ("eq", "==", "=="),
+    ("ne", "!=", "!="),
+    ("lg", "!=", "!="),
+    ("neq", "!=", "!="),
+    ("lt", "<", ">"),
+    ("le", "<=", ">="),
+    ("gt", ">", "<"),
+    ("ge", ">=", "<="),
+];
+
+/// The comparison of an instruction: `v_cmp_ne_u32_e32 vcc, 0, v0`.
+fn relation(text: &str, is_swapped: bool) -> Option<&'static str> {
+    let mnemonic = text.split_whitespace().next()?;
+    let name = mnemonic.split('_').find_map(|part| RELATIONS.iter().find(|(name, ..)| *name == part))?;
+    Some(if is_swapped { name.2 } else { name.1 })
+}
+
 /// The steps whose results each step of a loop uses, from this turn or the one before. The order of the code stands for
 /// the order of execution.
 struct Uses<'f> {
@@ -272,8 +293,13 @@ impl<'f> Uses<'f> {
         Some(found)
     }
 
-    /// The other operand of a comparison, if the first one is the loaded value itself.
-    fn compared(&self, steps: &[Step], load: usize, comparison: usize) -> Option<Compared> {
+    /// The other operand of a comparison, if one is the loaded value itself, and the comparison of the value with it.
+    fn compared(
+        &self,
+        steps: &[Step],
+        load: usize,
+        comparison: usize,
+    ) -> Option<(Compared, Option<&'static str>)> {
         let mut copies = BTreeSet::from([load]);
         let mut open = vec![load];
         while let Some(from) = open.pop() {
@@ -297,23 +323,25 @@ impl<'f> Uses<'f> {
             })
         };
         let [second, first] = operands.as_slice() else { return None };
-        let other = match (is_loaded(first), is_loaded(second)) {
-            (true, false) => second,
-            (false, true) => first,
+        let (other, is_swapped) = match (is_loaded(first), is_loaded(second)) {
+            (true, false) => (second, false),
+            (false, true) => (first, true),
             _ => return None,
         };
+        let relation = relation(text, is_swapped);
         if let Some(value) = isa::number(other) {
-            return Some(Compared::Constant(value));
+            return Some((Compared::Constant(value), relation));
         }
         let range = RegisterRange::parse(other)?;
-        match writers(self.flow, steps, comparison, &Item::Registers(range))?.as_slice() {
+        let other = match writers(self.flow, steps, comparison, &Item::Registers(range))?.as_slice() {
             [] => Some(Compared::Register(range)),
             [from] if matches!(steps.get(*from)?.copies, Copy::Moves) => {
                 let text = &self.flow.at(steps.get(*from)?.index)?.text;
                 isa::number(text.rsplit(',').next()?.trim()).map(Compared::Constant)
             }
             _ => None,
-        }
+        };
+        Some((other?, relation))
     }
 
     /// Steps whose results change from turn to turn by themselves, and all that depends on them.

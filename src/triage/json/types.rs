@@ -122,8 +122,13 @@ pub enum CauseJson {
         /// The kernel.
         kernel: Option<String>,
     },
-    /// A breakpoint or a debugger's stop.
-    Breakpoint,
+    /// A stop for a debugger: a breakpoint, a debug trap.
+    Breakpoint {
+        /// Names of the stop reasons.
+        stop: Vec<String>,
+        /// The place.
+        at: SourceJson,
+    },
     /// The wave stopped because of another wave's fault.
     Bystander {
         /// Id of the first wave that faulted.
@@ -429,6 +434,8 @@ pub struct StopsJson {
     pub chosen: Option<u32>,
     /// Faults of waves beside that of the chosen one: another stop reason, GPU or dispatch.
     pub others: Vec<OtherFaultJson>,
+    /// Waves of the dump that faulted and that the question is not about: of another kind, or left out by `--wave`.
+    pub left_out: usize,
 }
 
 /// Waves that stopped for another fault than the described one.
@@ -541,6 +548,8 @@ pub struct PollJson {
     pub value: Option<Hex>,
     /// The number that the loop compares it with, if known.
     pub compared_with: Option<Hex>,
+    /// The comparison of the value with that number: `==`, `!=`, `<`, `<=`, `>` or `>=`. Null: unknown.
+    pub comparison: Option<&'static str>,
     /// The lanes that poll it; empty: a scalar load.
     pub lanes: Lanes,
     /// Its name.

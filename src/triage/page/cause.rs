@@ -11,9 +11,8 @@ const MAX_FOREIGN: usize = 3;
 /// Maximum number of lanes with operands.
 const MAX_OPERANDS: usize = 4;
 
-/// The number of the trap of `abort` and `assert`, and its words.
+/// The number of the trap of `abort` and `assert`.
 const ABORT: u8 = 2;
-const ABORT_WORDS: &str = "trap (abort or failed assertion)";
 /// AMD's names of arithmetic exceptions in words.
 const EXCEPTIONS: [(&str, &str); 7] = [
     ("FP_INPUT_DENORMAL", "floating-point input denormal"),
@@ -35,15 +34,12 @@ pub(super) fn place(cause: &Cause) -> Option<&SourceAt> {
     match cause {
         Cause::BadPc { caller, .. } => caller.as_ref(),
         Cause::Assertion(of) => Some(&of.at),
-        Cause::Trap { at, .. } | Cause::IllegalInstruction { at, .. } => Some(at),
+        Cause::Trap { at, .. } | Cause::IllegalInstruction { at, .. } | Cause::Breakpoint { at, .. } => {
+            Some(at)
+        }
         Cause::Arithmetic(of) => Some(&of.at),
         _ => None,
     }
-}
-
-/// The stop of the described wave in words, if those of the cause are more exact.
-pub(super) fn stop(cause: Option<&Cause>) -> Option<&'static str> {
-    matches!(cause, Some(Cause::Trap { id: Some(ABORT), .. })).then_some(ABORT_WORDS)
 }
 
 /// The first sentence.
@@ -70,7 +66,7 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
         }
         Cause::Trap { id, .. } => {
             let trap = match id {
-                Some(ABORT) => format!("a {ABORT_WORDS}"),
+                Some(ABORT) => "a trap (abort or failed assertion)".to_owned(),
                 Some(id) => format!("trap {id}"),
                 None => "a trap".to_owned(),
             };
@@ -93,7 +89,11 @@ pub(super) fn headline(cause: &Cause, triage: &Triage, scene: &Scene<'_>) -> Str
             let kernel = of.kernel.as_ref().map_or_else(String::new, |kernel| format!("{kernel}: "));
             format!("{kernel}{}", of.text)
         }
-        Cause::Breakpoint => format!("{kernel} stopped at a breakpoint{wave}"),
+        Cause::Breakpoint { .. } => {
+            let info = triage.waves.chosen.and_then(|wave| scene.info(wave));
+            let reason = info.map_or_else(String::new, |info| format!(" ({})", info.cause));
+            format!("{kernel} stopped for a debugger{reason}{wave}{at}")
+        }
         Cause::Bystander { faulted } => {
             let own = wave.trim_start_matches(": ");
             format!("{kernel}: {own} has no fault of its own; wave {} faulted", scene.id(*faulted))

@@ -203,7 +203,11 @@ fn poll(of: &PolledValue) -> String {
     let name = of.name.clone().unwrap_or_else(|| counted(of.bytes, "byte"));
     let value = of.value.map_or_else(|| ", not captured,".to_owned(), |value| format!(" = {value:#x}"));
     let lanes = if of.lanes.is_empty() { String::new() } else { format!(" ({})", words::lanes(of.lanes)) };
-    let compared = of.compared.map_or_else(String::new, |value| format!(", compared with {value:#x}"));
+    let compared = match (of.compared, of.comparison) {
+        (Some(value), Some(comparison)) => format!("; the loop tests {comparison} {value:#x}"),
+        (Some(value), None) => format!("; the loop compares it with {value:#x}"),
+        (None, _) => String::new(),
+    };
     let mark = of.inferred.map_or_else(String::new, |inferred| format!(" ({inferred})"));
     format!("{name}{mark}{value} at {space}{:#x}{lanes}{compared}", of.address)
 }

@@ -36,11 +36,12 @@ pub(crate) fn headline(triage: &Triage, scene: &Scene<'_>) -> String {
         (None, _) if triage.waves.faulted > 0 => of_fault(triage, scene),
         (Some(cause), _) => cause::headline(cause, triage, scene),
         (None, _) if scene.waves() == 0 => match triage.faults.first() {
-            Some(fault) => format!("the dump has no waves; reported: {}", fault::sentence(fault)),
-            None => "the dump has no waves, and no fault is reported".to_owned(),
+            Some(fault) => format!("no wave was read from the dump; reported: {}", fault::sentence(fault)),
+            None => "no wave was read from the dump, and no fault is reported".to_owned(),
         },
         (None, _) => {
-            format!("no wave faulted, no fault is reported: {}", hang::totals(triage.hang.as_ref(), scene))
+            let waves = if triage.waves.left_out > 0 { "no chosen wave" } else { "no wave" };
+            format!("{waves} faulted, no fault is reported: {}", hang::totals(triage.hang.as_ref(), scene))
         }
     }
 }

@@ -6,6 +6,8 @@ use crate::report::Style;
 const COLUMNS: usize = 80;
 /// A blank at which no line ends; printed as a plain one.
 const NO_BREAK: char = '\u{a0}';
+/// Begin of a shell's command.
+const SHELL: &str = "lanescope ";
 /// Columns of the labels.
 const LABEL: usize = 10;
 
@@ -29,8 +31,20 @@ pub struct Row {
     pub label: &'static str,
     /// The text.
     pub text: String,
-    /// Whether the text is never folded: columns, or a command to copy.
-    pub is_fixed: bool,
+    /// How a long text continues in the next line.
+    pub fold: Fold,
+}
+
+/// How a long text continues in the next line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fold {
+    /// Between words.
+    #[default]
+    Words,
+    /// It does not: columns.
+    Never,
+    /// A command to copy: a shell's command behind a backslash, any other does not.
+    Command,
 }
 
 impl Row {
@@ -49,7 +63,7 @@ pub(crate) fn plain(text: &str) -> String {
 impl Page {
     /// Adds a row: a label and its text.
     pub(super) fn row(&mut self, label: &'static str, text: &str) {
-        self.rows.push(Row { label, text: text.to_owned(), is_fixed: false });
+        self.rows.push(Row { label, text: text.to_owned(), fold: Fold::Words });
     }
 
     /// Adds items of a label, one below the other; nothing without items.
@@ -63,7 +77,12 @@ impl Page {
 
     /// Adds a row that is never folded.
     pub(super) fn fixed(&mut self, label: &'static str, text: &str) {
-        self.rows.push(Row { label, text: text.to_owned(), is_fixed: true });
+        self.rows.push(Row { label, text: text.to_owned(), fold: Fold::Never });
+    }
+
+    /// Adds a command to copy.
+    pub(super) fn command(&mut self, label: &'static str, text: &str) {
+        self.rows.push(Row { label, text: text.to_owned(), fold: Fold::Command });
     }
 
     /// The page in lines of at most 80 columns.
@@ -83,8 +102,11 @@ impl Page {
         line("");
         for row in &self.rows {
             let mut label = row.label;
-            let folded =
-                if row.is_fixed { vec![row.text.clone()] } else { wrapped(&row.text, COLUMNS - LABEL) };
+            let folded = match row.fold {
+                Fold::Words => wrapped(&row.text, COLUMNS - LABEL),
+                Fold::Command if row.text.starts_with(SHELL) => continued(&row.text, COLUMNS - LABEL),
+                Fold::Never | Fold::Command => vec![row.text.clone()],
+            };
             for part in folded {
                 let pad = LABEL.saturating_sub(label.chars().count());
                 line(&format!("{}{}{part}", style.heading(label), " ".repeat(pad)));
@@ -109,6 +131,34 @@ pub(super) fn whole(text: &str) -> String {
     text.replace(' ', &NO_BREAK.to_string())
 }
 
+/// A shell's command in lines of at most that width, if its words allow it: each but the last ends with a backslash.
+/// Quoted words are whole.
+fn continued(text: &str, width: usize) -> Vec<String> {
+    let (mut is_quoted, mut before) = (false, ' ');
+    let between = |letter: char| {
+        let is_escaped = before == '\\' && !is_quoted;
+        before = letter;
+        is_quoted ^= letter == '\'' && !is_escaped;
+        letter == ' ' && !is_quoted
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(between) {
+        match lines.last_mut() {
+            // A blank before the word, and the continuation after it.
+            Some(line) if line.chars().count() + 1 + word.chars().count() + 2 <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(line) => {
+                line.push_str(" \\");
+                lines.push(format!("  {word}"));
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// A text in lines of at most that width, if its words allow it. A paragraph is folded by itself.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -129,4 +179,23 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::continued;
+
+    #[test]
+    fn a_command_continues_behind_a_backslash() {
+        let command = "lanescope locals 'a folder with blanks/core.1' --log run.log --wave 3 --lane 17";
+        let expected = [
+            "lanescope locals \\",
+            "  'a folder with blanks/core.1' \\",
+            "  --log run.log --wave 3 \\",
+            "  --lane 17",
+        ];
+        assert_eq!(continued(command, 32), expected);
+        assert_eq!(continued("lanescope info it\\'s a b", 20), ["lanescope info \\", "  it\\'s a b"]);
+        assert_eq!(continued("lanescope info", 80), ["lanescope info"]);
+    }
 }

@@ -13,7 +13,7 @@ mod words;
 
 use super::scene::Scene;
 use super::steps::{Step, steps};
-use super::{Cause, Triage};
+use super::{Cause, Triage, summary};
 use crate::notation::{counted, plural};
 use crate::report::{self, Style, fault};
 use crate::session::WaveInfo;
@@ -73,7 +73,7 @@ pub fn page(triage: &Triage, scene: &Scene<'_>, command: &dyn Fn(&Step) -> Optio
     page.list("Missing", missing.chain(words::more(triage.missing.len(), MAX_MISSING)));
     let steps = steps(triage, scene);
     for (index, command) in steps.iter().filter_map(command).enumerate() {
-        page.fixed(if index == 0 { "Next" } else { "" }, &command);
+        page.command(if index == 0 { "Next" } else { "" }, &command);
     }
     page
 }
@@ -132,7 +132,9 @@ fn other_faults(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
         let place = words::place(&scene.place(info.wave)).map_or_else(String::new, |at| format!(", {at}"));
         Some(format!("{text}: {}{place}", info.cause))
     });
-    page.list("Further", each.chain(words::more(others.len(), MAX_OTHERS)));
+    let more =
+        words::more(others.len(), MAX_OTHERS).into_iter().chain(summary::left_out(triage.waves.left_out));
+    page.list("Further", each.chain(more));
 }
 
 /// The stack of the chosen wave, below its name.
@@ -141,8 +143,7 @@ fn stack(triage: &Triage, scene: &Scene<'_>, page: &mut Page) {
     for doubt in scene.doubts(info.wave).lines() {
         page.row("Doubt", doubt);
     }
-    let stop = cause::stop(triage.cause.as_ref()).unwrap_or(&info.cause);
-    page.row("Stack", &format!("{}: {stop}", info.name));
+    page.row("Stack", &format!("{}: {}", info.name, info.cause));
     let Some(stack) = scene.stack(info.wave) else { return };
     // The page folds the lines itself.
     let text = report::stack::brief(&stack, Style::Plain).replace("\n    ", " ");

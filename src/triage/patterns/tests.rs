@@ -1,7 +1,7 @@
 //! Each rule with an address that has the pattern and the nearest one that has not.
 
 use crate::arch::{Processor, Targets};
-use crate::capture::{Fault, FaultAddress, FaultReason};
+use crate::capture::{Fault, FaultAddress, FaultKind, FaultReason};
 use crate::isa;
 use crate::session::{MemoryAddress, MockInspect, Region};
 use crate::triage::accessed::{Accessed, AddressParts, LaneAt};
@@ -101,6 +101,14 @@ impl Case {
     fn reported(mut self, reasons: &[FaultReason]) -> Self {
         let address = FaultAddress { start: self.lane.address & !0xfff, bytes: 0x1000, is_inexact: false };
         self.faults.push(Fault { address: Some(address), reasons: reasons.to_vec(), ..Fault::default() });
+        self
+    }
+
+    /// The user's address, which has no kind but memory.
+    fn at_users_address(mut self) -> Self {
+        let address = FaultAddress { start: self.lane.address, bytes: 1, is_inexact: false };
+        let kind = FaultKind::Memory;
+        self.faults.push(Fault { kind, address: Some(address), ..Fault::default() });
         self
     }
 
@@ -217,6 +225,7 @@ fn flipped_bit() {
     assert!(at(meant ^ 1 << 44).whole().found().contains(&flipped));
     at(meant ^ 1 << 44).lacks("FlippedBit");
     at(meant ^ 1 << 44).reported(&[FaultReason::NotPresent]).has("FlippedBit");
+    at(meant ^ 1 << 44).at_users_address().has("FlippedBit");
     at(meant ^ 1 << 60).has("FlippedBit");
     at(meant ^ 0b11 << 60).lacks("FlippedBit");
     at(END).whole().lacks("FlippedBit");
@@ -244,6 +253,7 @@ fn wrapped_at_32_bits() {
     assert!(at(X + 0x20 - (1 << 32)).base(X).whole().found().contains(&wrapped));
     at(X + 0x20 - (1 << 32)).base(X).lacks("Wrapped32");
     at(X + 0x20 - (1 << 32)).base(X).reported(&[]).has("Wrapped32");
+    at(X + 0x20 - (1 << 32)).base(X).at_users_address().has("Wrapped32");
     at(X + 0x20 + (4 << 32)).base(X).whole().has("Wrapped32");
     at(X + 0x20 + (5 << 32)).base(X).whole().lacks("Wrapped32");
     at(END - (1 << 32)).base(X).whole().lacks("Wrapped32");
@@ -332,6 +342,7 @@ fn host_pointer() {
 fn freed() {
     at(0x7d00_0008_0000).whole().has("Freed");
     at(0x7d00_0008_0000).lacks("Freed");
+    at(0x7d00_0008_0000).at_users_address().has("Freed");
     at(0x7d00_0008_0000).base(X).whole().lacks("Freed");
     at(0x7d00_0000_f000).whole().lacks("Freed");
     at(0x7d00_0040_0000).whole().lacks("Freed");

@@ -90,7 +90,7 @@ fn the_agent_up_to_rocm_6_in_a_test_runners_output() {
     assert!(info.contains("private and global memory are not in it"), "{info}");
     let waves = run(&["waves", path.to_str().unwrap()]);
     assert!(
-        waves.contains("(5,6,7)/3") && waves.contains("assertion failed") && waves.contains("4/64"),
+        waves.contains("(5,6,7)/3") && waves.contains("abort or failed assertion") && waves.contains("4/64"),
         "{waves}"
     );
     let registers = run(&["registers", "-r", "vcc,s0", path.to_str().unwrap()]);

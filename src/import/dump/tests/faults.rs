@@ -79,7 +79,7 @@ fn errors_in_a_fault_have_their_keys() {
         &[
             "fault[0].kind: is missing; the entry is left out (expected a string)",
             "fault[1].kind: \"earthquake\"; the entry is left out (expected one of page, memory, aperture, \
-             illegal_instruction, exception, ecc, assertion, launch, queue)",
+             illegal_instruction, exception, ecc, assertion, launch, queue, hang)",
             "fault[2].colour: is not a key of format 1; it is ignored (expected keys of format 1, or x-...)",
             "fault[2].agent: no agent has the id 7 (expected the id of an entry of [[agent]])",
             "fault[2].agent_inferred: \"guess\"; ignored (expected one of only_gpu, same_node)",

@@ -223,7 +223,11 @@ fn memory_errors_bystanders_and_debugger_stops() {
     let wave = |stop| Wave { stop, pc, registers: "" };
     let alone = |stop| found(&code, &[wave(stop)], 0, &[]);
     assert_eq!(alone("stop = [\"ecc_error\"]"), Some(Cause::Ecc));
-    assert_eq!(alone("stop = [\"breakpoint\"]"), Some(Cause::Breakpoint));
+    let debugger = |found: Option<Cause>| match found {
+        Some(Cause::Breakpoint { reasons, .. }) => reasons,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(debugger(alone("stop = [\"breakpoint\"]")), ["breakpoint"]);
     assert_eq!(alone("stop = []"), None);
     assert_eq!(alone(""), None);
     assert_eq!(alone("stop = [\"fatal_halt\"]"), None);
@@ -231,8 +235,11 @@ fn memory_errors_bystanders_and_debugger_stops() {
     let bystander = Some(Cause::Bystander { faulted: WaveId(1) });
     assert_eq!(beside("stop = []"), bystander);
     // A debugger stopped it: the fault of another wave is no reason.
-    assert_eq!(beside("stop = [\"debug_trap\"]"), Some(Cause::Breakpoint));
-    assert_eq!(beside("stop = [\"breakpoint\"]"), Some(Cause::Breakpoint));
+    for (stop, reason) in
+        [("stop = [\"debug_trap\"]", "debug_trap"), ("stop = [\"breakpoint\"]", "breakpoint")]
+    {
+        assert_eq!(debugger(beside(stop)), [reason]);
+    }
     // A wave of unknown reasons may have faulted itself.
     assert_eq!(beside(""), None);
 }
@@ -250,6 +257,9 @@ fn reports_alone_name_errors_of_queues() {
         assert_eq!(reported(&[fault(FaultKind::Queue), fault(kind)]), None, "{kind:?}");
     }
     assert_eq!(reported(&[]), None);
+    // The states of the waves decide.
+    assert_eq!(reported(&[fault(FaultKind::Hang)]), None);
+    assert!(reported(&[fault(FaultKind::Hang), fault(FaultKind::Launch)]).is_some());
 }
 
 const ASSERT: &str = "#define DEVICE __attribute__((device))

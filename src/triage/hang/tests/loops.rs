@@ -248,17 +248,25 @@ fn polled_values_have_their_comparison() {
         let listing = listing(Generation::Gfx90a, &text);
         let position = place(&listing, at(&text, "top")).unwrap();
         let CodePosition::Polling(polls) = &position.place else { panic!("{:?}", position.place) };
-        polls.iter().map(|poll| poll.compared).collect::<Vec<_>>()
+        polls.iter().map(|poll| poll.compared.zip(Some(poll.comparison))).collect::<Vec<_>>()
     };
     let vector = |number| RegisterRange::new(RegisterFile::Vector, number, 1);
     let load = "global_load_dword v0, v1, s[0:1] glc\ns_waitcnt vmcnt(0)";
     let swap = "global_atomic_cmpswap v0, v1, v[2:3], s[0:1] glc\ns_waitcnt vmcnt(0)";
     for (text, expected) in [
-        (format!("{load}\nv_cmp_eq_u32_e32 vcc, 7, v0"), Some(Compared::Constant(7))),
-        (format!("{load}\nv_cmp_ne_u32_e64 vcc, v0, -1"), Some(Compared::Constant(-1))),
-        (format!("{load}\nv_mov_b32_e32 v4, v0\nv_cmp_eq_u32_e32 vcc, 0, v4"), Some(Compared::Constant(0))),
-        (format!("{load}\nv_mov_b32_e32 v4, 3\nv_cmp_lt_i32_e32 vcc, v0, v4"), Some(Compared::Constant(3))),
-        (format!("{swap}\nv_cmp_ne_u32_e32 vcc, v0, v3"), Some(Compared::Register(vector(3)))),
+        (format!("{load}\nv_cmp_eq_u32_e32 vcc, 7, v0"), Some((Compared::Constant(7), Some("==")))),
+        (format!("{load}\nv_cmp_ne_u32_e64 vcc, v0, -1"), Some((Compared::Constant(-1), Some("!=")))),
+        (
+            format!("{load}\nv_mov_b32_e32 v4, v0\nv_cmp_eq_u32_e32 vcc, 0, v4"),
+            Some((Compared::Constant(0), Some("=="))),
+        ),
+        (
+            format!("{load}\nv_mov_b32_e32 v4, 3\nv_cmp_lt_i32_e32 vcc, v0, v4"),
+            Some((Compared::Constant(3), Some("<"))),
+        ),
+        (format!("{load}\nv_cmp_lt_i32_e32 vcc, 5, v0"), Some((Compared::Constant(5), Some(">")))),
+        (format!("{load}\nv_cmp_nlt_f32_e32 vcc, 0, v0"), Some((Compared::Constant(0), None))),
+        (format!("{swap}\nv_cmp_ne_u32_e32 vcc, v0, v3"), Some((Compared::Register(vector(3)), Some("!=")))),
         (format!("{load}\nv_and_b32_e32 v4, 1, v0\nv_cmp_eq_u32_e32 vcc, 0, v4"), None),
         (format!("{load}\nv_mov_b32_e32 v4, v0\nv_cmp_eq_u32_e32 vcc, v0, v4"), None),
     ] {

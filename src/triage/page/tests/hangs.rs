@@ -29,6 +29,7 @@ pub(super) fn deadlock() -> Triage {
         bytes: 4,
         value: Some(0),
         compared: Some(0),
+        comparison: Some("=="),
         lanes: LaneSet(0xf),
         name: Some("*flag".to_owned()),
         inferred: None,
@@ -71,7 +72,7 @@ States    dispatch 1: 3 waves wait at a barrier, 2 spin in a loop
           dispatch 2: 3 waves run
 Barriers  work-group (0,0,0): waves 1-3 wait; missing: wave 4 at spin.hip:10-12
 Loops     waves 4-5 at spin.hip:10-12 poll *flag = 0x0 at 0x7f0000200000 (lanes
-          0-3), compared with 0x0
+          0-3); the loop tests == 0x0
 Because   wave 4 polls a value that no live wave writes
 Next      Groups
           Debugger
