@@ -161,7 +161,8 @@ fn status(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
         draft::run(dump, args.output.as_deref(), (&args.with, &globals), targets, out)?;
         return Ok(0);
     }
-    let any = |path: &Path| Ok(path.to_string_lossy().into_owned());
+    // The names of the settings alone are used.
+    let any = |_: &Path| Ok(String::new());
     if let Some(setting) = draft::settings(&args.with, &Globals::default(), &any)?.first() {
         let name = &setting.name;
         return Err(format!("--{name} goes with --new; write a line `{name}` into the file").into());
