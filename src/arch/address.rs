@@ -55,15 +55,16 @@ impl Target {
         (address.0 <= APERTURE_MASK).then_some(Address(base.0 | address.0))
     }
 
-    /// Returns the base of a space's aperture; `None` if it has none.
-    fn aperture<S: BuildHasher>(
+    /// Returns the base of a space's aperture; `None` if it has none, or if only a capture has it and does not say.
+    #[must_use]
+    pub fn aperture<S: BuildHasher>(
         &self,
         space: &Space,
         apertures: &HashMap<AddressSpace, Address, S>,
     ) -> Option<Address> {
         // Only the target decides which spaces have an aperture, not the capture.
-        let own = space.aperture?;
-        Some(apertures.get(&space.id).copied().unwrap_or(own))
+        let given = apertures.get(&space.id).copied();
+        given.filter(|_| space.has_aperture).or(space.aperture)
     }
 }
 

@@ -128,9 +128,11 @@ impl FrameCode {
         }
         let by_lane = matches!(
             function.processor.generation,
-            Generation::Gfx940 | Generation::Gfx11 | Generation::Gfx12
+            Generation::Gfx940 | Generation::Gfx11 | Generation::Gfx12 | Generation::Gfx125
         );
         let rounded = frame.filter(|frame| matches!(frame, Value::Rounded { .. }) && !function.is_kernel);
+        // Addresses of objects pass through vector registers, whose numbers MODE extends.
+        let rounded = rounded.filter(|_| !encoding.extends_vgprs());
         let objects = rounded.map(|frame| FrameObjects::read(encoding, &layout, &paths, frame, by_lane));
         let reserves_memory = function.is_kernel && paths.reserves_memory;
         Ok(Self { parts, spans, objects, reserves_memory })
@@ -236,10 +238,5 @@ fn of_kernel(paths: &Paths, register: u8, address: u64, state: Option<State>) ->
 /// Whether code ends with a call, so that the address past it may be a return address; `None` if unknown.
 #[must_use]
 pub fn ends_with_call(processor: Processor, code: &[u8]) -> Option<bool> {
-    let encoding = match processor.generation {
-        // gfx1250 encodes calls like gfx12.
-        Generation::Gfx125 => Processor::named("gfx1200").and_then(Encoding::of)?,
-        _ => Encoding::of(processor)?,
-    };
-    Some(encoding.ends_with_call(code))
+    Some(Encoding::of(processor)?.ends_with_call(code))
 }

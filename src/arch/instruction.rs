@@ -13,6 +13,8 @@ pub(super) const LITERAL: u32 = 255;
 /// Operand number of a dword for sub-dword addressing or data-parallel primitives.
 const SDWA: u32 = 249;
 const DPP: u32 = 250;
+/// A literal of 64 bits, on gfx12.5 only.
+const LITERAL64: u32 = 254;
 const DPP8: [u32; 2] = [233, 234];
 /// Operand numbers below this are scalar registers.
 const SGPRS: u32 = 106;
@@ -28,7 +30,11 @@ pub(super) enum Family {
 
 /// The instruction encoding of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Encoding(Family);
+pub(super) struct Encoding {
+    family: Family,
+    /// gfx12.5: literals of 64 bits, vector instructions of 12 and 16 bytes, and a branch by a register.
+    is_gfx125: bool,
+}
 
 /// A 32-bit operand of a scalar instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,17 +94,15 @@ pub(super) fn bits(dword: u32, high: u32, low: u32) -> u32 {
 impl Encoding {
     /// Returns the encoding of a processor; `None` if it is not supported here.
     pub(super) fn of(processor: Processor) -> Option<Self> {
-        Some(Self(match processor.generation {
+        let is_gfx125 = processor.generation == Generation::Gfx125;
+        let family = match processor.generation {
             Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx940 => Family::Gfx9,
             Generation::Gfx10 => Family::Gfx10,
             Generation::Gfx11 => Family::Gfx11,
-            Generation::Gfx12 => Family::Gfx12,
-            Generation::R600
-            | Generation::Gfx6
-            | Generation::Gfx7
-            | Generation::Gfx8
-            | Generation::Gfx125 => return None,
-        }))
+            Generation::Gfx12 | Generation::Gfx125 => Family::Gfx12,
+            Generation::R600 | Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 => return None,
+        };
+        Some(Self { family, is_gfx125 })
     }
 
     /// Decodes the first instruction; `None` if the code ends within it.
@@ -113,12 +117,17 @@ impl Encoding {
         (code.len() >= usize::from(size)).then_some(Instruction { size, effect })
     }
 
+    /// Whether MODE extends the numbers of vector registers: v44 of an instruction may be v300.
+    pub(super) fn extends_vgprs(self) -> bool {
+        self.is_gfx125
+    }
+
     pub(super) fn family(self) -> Family {
-        self.0
+        self.family
     }
 
     fn is_gfx11_up(self) -> bool {
-        matches!(self.0, Family::Gfx11 | Family::Gfx12)
+        matches!(self.family, Family::Gfx11 | Family::Gfx12)
     }
 
     /// SOP1, SOP2, SOPC, SOPK, SOPP. `None` if the literal is missing.
@@ -129,18 +138,24 @@ impl Encoding {
             LITERAL => next.map(Operand::Constant),
             _ => Some(inline(number)),
         };
-        let size = |literal: bool| if literal { 8 } else { 4 };
+        let has = |literal: u32| low == literal || high == literal;
+        let size = |literal: bool, wide: bool| match (wide, literal) {
+            (true, _) => 12,
+            (false, true) => 8,
+            (false, false) => 4,
+        };
+        let is_wide = |number: u32| self.is_gfx125 && number == LITERAL64;
         Some(match first >> 23 {
             0b1_0111_1111 => (4, self.program(to, bits(first, 15, 0))),
-            0b1_0111_1110 => (size(low == LITERAL || high == LITERAL), Effect::None),
-            0b1_0111_1101 => (size(low == LITERAL), self.sop1(high, to, operand(low)?)),
+            0b1_0111_1110 => (size(has(LITERAL), is_wide(low) || is_wide(high)), Effect::None),
+            0b1_0111_1101 => (size(low == LITERAL, is_wide(low)), self.sop1(high, to, operand(low)?)),
             _ if first >> 28 == 0b1011 => self.sopk(bits(first, 27, 23), to, bits(first, 15, 0)),
             _ => {
                 let code = bits(first, 29, 23);
                 // s_fmaak_f32, s_fmamk_f32.
                 let literal = self.is_gfx11_up() && matches!(code, 69 | 70);
                 let effect = self.sop2(code, to, operand(low)?, operand(high)?);
-                (size(low == LITERAL || high == LITERAL || literal), effect)
+                (size(has(LITERAL) || literal, is_wide(low) || is_wide(high)), effect)
             }
         })
     }
@@ -150,7 +165,7 @@ impl Encoding {
         let by = i32::from(operand as u16 as i16) * 4;
         let branch = |conditional| Effect::Branch { by, conditional };
         // s_endpgm; s_branch; the first and last of s_cbranch_*; other program ends.
-        let (end, always, conditional, ends): (u32, u32, _, &[u32]) = match self.0 {
+        let (end, always, conditional, ends): (u32, u32, _, &[u32]) = match self.family {
             Family::Gfx9 | Family::Gfx10 => (1, 2, [4..=9, 23..=26], &[27, 30]),
             Family::Gfx11 | Family::Gfx12 => (48, 32, [33..=38, 39..=42], &[49, 50]),
         };
@@ -163,7 +178,7 @@ impl Encoding {
     }
 
     fn sop1(self, code: u32, to: u32, from: Operand) -> Effect {
-        let (mov, set_pc, rfe, swap_pc) = match self.0 {
+        let (mov, set_pc, rfe, swap_pc) = match self.family {
             Family::Gfx9 => (0, 29, 31, 30),
             Family::Gfx10 => (3, 32, 34, 33),
             Family::Gfx11 | Family::Gfx12 => (0, 72, 74, 73),
@@ -173,14 +188,16 @@ impl Encoding {
             code if code == set_pc || code == rfe => Effect::End,
             // The callee preserves the stack registers; the return address is written.
             code if code == swap_pc => writes_pair(to),
+            // s_add_pc_i64.
+            75 if self.is_gfx125 => Effect::Unknown,
             // s_cbranch_join.
-            46 if self.0 == Family::Gfx9 => Effect::Unknown,
+            46 if self.family == Family::Gfx9 => Effect::Unknown,
             _ => writes_pair(to),
         }
     }
 
     fn sop2(self, code: u32, to: u32, left: Operand, right: Operand) -> Effect {
-        let and = match self.0 {
+        let and = match self.family {
             Family::Gfx9 => 12,
             Family::Gfx10 => 14,
             Family::Gfx11 | Family::Gfx12 => 22,
@@ -190,14 +207,14 @@ impl Encoding {
             1 | 3 => Arithmetic::Sub,
             code if code == and => Arithmetic::And,
             // s_cbranch_g_fork.
-            41 if self.0 == Family::Gfx9 => return Effect::Unknown,
+            41 if self.family == Family::Gfx9 => return Effect::Unknown,
             _ => return writes_pair(to),
         };
         if to < SGPRS { Effect::Compute { to: to as u8, how, left, right } } else { Effect::None }
     }
 
     fn sopk(self, code: u32, to: u32, immediate: u32) -> (u8, Effect) {
-        let (add, call, set_register_literal, unknown): (_, _, _, &[u32]) = match self.0 {
+        let (add, call, set_register_literal, unknown): (_, _, _, &[u32]) = match self.family {
             // s_cbranch_i_fork.
             Family::Gfx9 => (14, 21, 20, &[16]),
             // s_subvector_loop_begin and _end.
@@ -224,8 +241,13 @@ impl Encoding {
         let extra = source == LITERAL
             || source == DPP
             || source == SDWA && !self.is_gfx11_up()
-            || self.0 != Family::Gfx9 && DPP8.contains(&source);
-        let size = |extra: bool| if extra { 8 } else { 4 };
+            || self.family != Family::Gfx9 && DPP8.contains(&source);
+        let is_wide = self.is_gfx125 && source == LITERAL64;
+        let size = |extra: bool| match (is_wide, extra) {
+            (true, _) => 12,
+            (false, true) => 8,
+            (false, false) => 4,
+        };
         match first >> 25 {
             // v_readfirstlane_b32.
             0b011_1111 if bits(first, 16, 9) == 2 => (size(extra), writes(bits(first, 24, 17), 1)),
@@ -237,8 +259,12 @@ impl Encoding {
             }
             _ => {
                 let code = bits(first, 30, 25);
+                // v_fmamk_f64 and v_fmaak_f64.
+                if self.is_gfx125 && matches!(code, 35 | 36) {
+                    return (12, Effect::None);
+                }
                 // Multiply-adds with a literal.
-                let literal = match self.0 {
+                let literal = match self.family {
                     Family::Gfx9 => matches!(code, 23 | 24 | 36 | 37),
                     Family::Gfx10 => matches!(code, 32 | 33 | 44 | 45 | 55 | 56),
                     Family::Gfx11 | Family::Gfx12 => matches!(code, 44 | 45 | 55 | 56),
@@ -252,7 +278,13 @@ impl Encoding {
     fn long(self, first: u32, next: Option<u32>) -> Option<(u8, Effect)> {
         let format = first >> 26;
         let none = |size| Some((size, Effect::None));
-        match (self.0, format) {
+        match (self.family, format) {
+            // v_wmma_scale_* and v_wmma_scale16_*: two instructions in one.
+            (Family::Gfx12, 0b11_0011) if self.is_gfx125 && matches!(first >> 16, 0xcc35 | 0xcc3a) => {
+                none(16)
+            }
+            // VOPD3.
+            (Family::Gfx12, 0b11_0011) if self.is_gfx125 && bits(first, 25, 24) == 0b11 => none(12),
             // Parameter interpolation.
             (Family::Gfx9, 0b11_0101) | (Family::Gfx10, 0b11_0010) => none(4),
             // LDS direct loads.
@@ -279,7 +311,7 @@ impl Encoding {
     }
 
     fn vop3_size(self, next: u32) -> u8 {
-        if self.0 == Family::Gfx9 {
+        if self.family == Family::Gfx9 {
             return 8;
         }
         let first = bits(next, 8, 0);
@@ -291,7 +323,7 @@ impl Encoding {
     /// Returns the scalar register that a VOP3 instruction writes, if any.
     fn vop3(self, first: u32) -> Effect {
         let code = bits(first, 25, 16);
-        let is_scalar = match self.0 {
+        let is_scalar = match self.family {
             // v_readfirstlane_b32, v_readlane_b32.
             Family::Gfx9 => matches!(code, 0x142 | 0x289),
             Family::Gfx10 | Family::Gfx11 => matches!(code, 0x182 | 0x360),
@@ -305,7 +337,7 @@ impl Encoding {
         if code < 0x100 {
             return writes_pair(bits(first, 7, 0));
         }
-        let has_carry = match self.0 {
+        let has_carry = match self.family {
             Family::Gfx9 => matches!(code, 0x119..=0x11e | 0x1e0 | 0x1e1 | 0x1e8 | 0x1e9),
             Family::Gfx10 => {
                 matches!(code, 0x128..=0x12a | 0x16d | 0x16e | 0x176 | 0x177 | 0x30f | 0x310 | 0x319)
@@ -317,7 +349,7 @@ impl Encoding {
 
     fn scalar_memory(self, first: u32) -> Effect {
         let to = bits(first, 12, 6);
-        let (code, is_load, is_store) = match self.0 {
+        let (code, is_load, is_store) = match self.family {
             Family::Gfx12 => {
                 let code = bits(first, 18, 13);
                 (code, code < 32, false)
@@ -346,7 +378,7 @@ impl Encoding {
     /// Whether the last instruction is a call: `s_swappc_b64` or `s_call_b64`, both one dword.
     pub(super) fn ends_with_call(self, code: &[u8]) -> bool {
         let Some(last) = code.last_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)) else { return false };
-        let (swap_pc, call) = match self.0 {
+        let (swap_pc, call) = match self.family {
             Family::Gfx9 => (30, 21),
             Family::Gfx10 => (33, 22),
             Family::Gfx11 | Family::Gfx12 => (73, 20),

@@ -25,6 +25,7 @@ macro_rules! built_in {
 /// Name and text of every built-in file, in AMD's order.
 pub(super) const BUILT_IN: &[(&str, &str)] = built_in![
     "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1200",
+    "gfx1250",
 ];
 
 /// Built-in processors in [`Targets::names`], each with its file, in AMD's order.
@@ -45,6 +46,8 @@ pub(super) const LISTED: &[(&str, &str)] = &[
     ("gfx1151", "gfx1100"),
     ("gfx1200", "gfx1200"),
     ("gfx1201", "gfx1200"),
+    ("gfx1250", "gfx1250"),
+    ("gfx1251", "gfx1250"),
 ];
 
 /// Built-in steppings omitted from short lists, each with its file.

@@ -98,6 +98,10 @@ impl Count {
     }
 }
 
+fn sixteen() -> u32 {
+    16
+}
+
 /// Bits of a trap temporary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -147,7 +151,13 @@ pub struct SaveArea {
     pub state: State,
     /// The dword of a wave.
     pub wave: WaveWord,
-    /// Hardware registers by name, with their slot of 16.
+    /// Slots of hardware registers of every wave; default: 16.
+    #[serde(default = "sixteen")]
+    pub hwreg_slots: u32,
+    /// Whether the trap temporaries are the last 16 SGPR slots; otherwise they have slots above the hardware registers.
+    #[serde(default)]
+    pub ttmps_in_sgprs: bool,
+    /// Hardware registers by name, with their slot.
     pub hwregs: BTreeMap<String, u8>,
     /// SGPR slots near the end of the allocation with stale saved values: a hardware register has the current ones.
     pub stale_sgprs: Option<Stale>,

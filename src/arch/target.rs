@@ -76,8 +76,10 @@ pub struct Space {
     pub null: Address,
     /// Its owner.
     pub scope: SpaceScope,
-    /// Base of its aperture in the generic space, if it has one; a capture's agent may override it.
+    /// Base of its aperture in the generic space; a capture's agent may override it. `None`: only a capture has it.
     pub aperture: Option<Address>,
+    /// Whether it has an aperture of 2^32 bytes.
+    pub has_aperture: bool,
 }
 
 /// A reason for a wave's stop.
@@ -284,6 +286,7 @@ fn spaces(file: &File) -> Vec<Space> {
                 null: Address(block.null),
                 scope,
                 aperture: block.aperture.map(Address),
+                has_aperture: block.aperture.is_some() || block.aperture_of_agent,
             });
         }
     }

@@ -51,6 +51,22 @@ pub struct Machine {
     pub processor: String,
     /// Features in the form of `-mattr`: `+wavefrontsize64`, `-xnack`.
     pub features: Vec<&'static str>,
+    /// Whether the code begins within a function. Only processors that [`Self::extends_vgprs`] are concerned.
+    pub begins_inside: bool,
+}
+
+/// The remark in the text of an instruction whose vector registers are unknown: MODE extends their numbers, and the
+/// instructions that set MODE were not decoded.
+pub const UNKNOWN_MSB: &str = "256, 512 or 768 may be missing in the numbers of vector registers";
+
+impl Machine {
+    /// Whether MODE has further bits of the numbers of vector registers, which `s_set_vgpr_msb` sets (gfx12.5).
+    /// `llvm-objdump` follows it from the first instruction on, where the bits are 0 at the start of a function;
+    /// `llvm-mc` does not.
+    #[must_use]
+    pub fn extends_vgprs(&self) -> bool {
+        ["gfx125", "gfx12-5-"].iter().any(|name| self.processor.starts_with(name))
+    }
 }
 
 /// An instruction.
@@ -156,6 +172,12 @@ impl Disassembler {
         machine: &Machine,
         pieces: &[(u64, &[u8])],
     ) -> Result<Vec<Arc<Block>>, DisassembleError> {
+        // A tool would take the bits at the end of one piece for those at the start of the next.
+        if machine.extends_vgprs() && pieces.len() > 1 {
+            let each = pieces.iter().map(|piece| self.decode_all(machine, std::slice::from_ref(piece)));
+            let blocks: Result<Vec<_>, _> = each.collect();
+            return Ok(blocks?.into_iter().flatten().collect());
+        }
         // The name may be a user's. LLVM replaces an invalid one by its default, so it is rejected here.
         let is_name = machine.processor.starts_with("gfx");
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -235,9 +257,33 @@ impl Disassembler {
         let (address, code) = (batch.address(), batch.code());
         log::debug!("{}: {} bytes at {address:#x} for {}", tool.name(), code.len(), machine.processor);
         let limit = self.time_limit;
-        match tool.program {
-            Program::Objdump => objdump::decode(tool, machine, address, code, limit),
-            Program::Mc => mc::decode(tool, machine, address, code, limit),
+        let (mut found, is_following) = match tool.program {
+            Program::Objdump => (objdump::decode(tool, machine, address, code, limit)?, true),
+            Program::Mc => (mc::decode(tool, machine, address, code, limit)?, false),
+        };
+        if machine.extends_vgprs() {
+            mark_unknown(&mut found, machine.begins_inside, is_following);
+        }
+        Ok(found)
+    }
+}
+
+/// Adds [`UNKNOWN_MSB`] to the instructions with vector registers while MODE's bits for them are unknown, or, from a tool
+/// that does not follow them, not 0.
+fn mark_unknown(instructions: &mut [Instruction], mut is_unknown: bool, is_following: bool) {
+    let is_vector = |word: &str| {
+        word.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '['))
+    };
+    for one in instructions {
+        if let Some(bits) = one.text.strip_prefix("s_set_vgpr_msb ") {
+            let bits = bits.trim();
+            let value = match bits.strip_prefix("0x") {
+                Some(digits) => u32::from_str_radix(digits, 16).ok(),
+                None => bits.parse().ok(),
+            };
+            is_unknown = !is_following && value.is_none_or(|value| value & 0xff != 0);
+        } else if is_unknown && one.text.split([' ', ',', '-', '|', '(']).any(is_vector) {
+            one.text = format!("{} ; {UNKNOWN_MSB}", one.text);
         }
     }
 }

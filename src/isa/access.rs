@@ -130,6 +130,8 @@ pub enum Form {
         base: Option<RegisterRange>,
         /// The VGPR with the offset, zero-extended.
         index: Option<RegisterRange>,
+        /// Bytes that the offset counts: 1, or with `scale_offset` those of the access.
+        scale: u16,
         /// Bytes from one lane to the next.
         lane_stride: u8,
         /// Constant offset.
@@ -212,4 +214,7 @@ pub enum NotComputableCause {
     /// The bit of the encoding has a meaning on later GPUs only.
     #[error("the address depends on a scaled offset")]
     ScaledOffset,
+    /// The offset of a lane has its highest bit set, and compilers use such offsets with and without a sign (gfx12.5).
+    #[error("the sign of the lane's offset is unclear")]
+    IndexSign,
 }

@@ -140,11 +140,15 @@ impl<R: ReadRegister> Resolver<'_, R> {
         let one = |address| vec![(bytes, address)];
         match self.access.form {
             Form::Flat { address, offset } => self.flat(address, offset, lane).map(one),
-            Form::Global { base, index, lane_stride, offset } => {
+            Form::Global { base, index, scale, lane_stride, offset } => {
                 let base = base.map_or(Ok(0), |range| range.value64(self.registers, lane))?;
                 let index = index.map_or(Ok(0), |range| range.dword(0, self.registers, lane))?;
-                let lanes = u64::from(lane_stride) * u64::from(lane.0) + u64::from(index);
-                self.global(base.wrapping_add(lanes).wrapping_add_signed(offset.into())).map(one)
+                if self.access.facts.has_unclear_index && index.cast_signed() < 0 {
+                    return Err(NotComputableCause::IndexSign.into());
+                }
+                // At most 64 lanes, and 32 bits times the bytes of an access: no overflow.
+                let lanes = i64::from(lane_stride) * i64::from(lane.0) + i64::from(index) * i64::from(scale);
+                self.global(base.wrapping_add_signed(lanes).wrapping_add_signed(offset.into())).map(one)
             }
             Form::Scratch { vector, scalar, offset } => {
                 let part = |value: u32| match self.access.facts.has_signed_scratch {

@@ -18,7 +18,7 @@ pub struct CopyOf {
 /// The copy that an instruction makes of a dword, of vector files in that lane. `None`: no copy that this function knows.
 #[must_use]
 pub fn copy(text: &str, (file, index): (RegisterFile, u16), lane: LaneId) -> Option<CopyOf> {
-    text.split("::").find_map(|half| {
+    super::text::meant(text).split("::").find_map(|half| {
         let line = Line::parse(half)?;
         let (to, from) = (RegisterRange::parse(line.operand(0)?)?, RegisterRange::parse(line.operand(1)?)?);
         let dword = index.checked_sub(from.first).filter(|dword| from.file == file && *dword < from.count)?;

@@ -122,6 +122,8 @@ pub(super) fn waits(line: &Line<'_>, facts: &Facts) -> Option<Vec<Wait>> {
     let value = |text: &str| u16::try_from(number(text)?).ok();
     match line.mnemonic {
         "s_waitcnt_depctr" | "s_wait_alu" | "s_wait_event" => Some(Vec::new()),
+        // gfx12.5: translations of addresses, and copies between memory and LDS. No result of theirs is in a register.
+        "s_wait_xcnt" | "s_wait_asynccnt" | "s_wait_tensorcnt" => Some(Vec::new()),
         "s_wait_idle" => Some(everything(facts)),
         // GFX12 executes the old form as a wait for everything.
         "s_waitcnt" if facts.counters == CounterSet::Gfx12 => Some(everything(facts)),

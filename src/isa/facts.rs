@@ -34,6 +34,10 @@ pub(super) struct Facts {
     pub(super) has_signed_scratch: bool,
     /// The modifier `th` marks atomics that return the old value; otherwise `glc` or `sc0`.
     pub(super) has_policy: bool,
+    /// MODE extends the numbers of vector registers.
+    pub(super) extends_vgprs: bool,
+    /// Compilers use the vector offset beside a scalar base as a signed and as an unsigned number.
+    pub(super) has_unclear_index: bool,
     pub(super) buffer: BufferFacts,
 }
 
@@ -47,6 +51,8 @@ const GFX9: Facts = Facts {
     cmpx_has_destination: true,
     has_signed_scratch: false,
     has_policy: false,
+    extends_vgprs: false,
+    has_unclear_index: false,
     buffer: BUFFER_GFX9,
 };
 const GFX10: Facts = Facts {
@@ -59,6 +65,9 @@ const GFX11: Facts = Facts { buffer: BUFFER_GFX11, ..GFX10 };
 const GFX12: Facts =
     Facts { counters: CounterSet::Gfx12, has_signed_scratch: true, has_policy: true, ..GFX11 };
 
+/// Vector offsets: clang 22 writes `global_load_b32 v1, v1, s[2:3] scale_offset` for signed and unsigned indexes alike.
+const GFX125: Facts = Facts { extends_vgprs: true, has_unclear_index: true, ..GFX12 };
+
 /// The facts about a generation. `None`: no target of this generation exists.
 pub(super) fn of(generation: Generation) -> Option<&'static Facts> {
     match generation {
@@ -66,8 +75,7 @@ pub(super) fn of(generation: Generation) -> Option<&'static Facts> {
         Generation::Gfx10 => Some(&GFX10),
         Generation::Gfx11 => Some(&GFX11),
         Generation::Gfx12 => Some(&GFX12),
-        Generation::R600 | Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx125 => {
-            None
-        }
+        Generation::Gfx125 => Some(&GFX125),
+        Generation::R600 | Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 => None,
     }
 }

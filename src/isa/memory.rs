@@ -126,9 +126,14 @@ impl Parts<'_> {
     }
 
     fn access(&self, family: Family, direction: Direction, data: Vec<RegisterRange>, form: Form) -> Access {
-        let is_scaled = self.line.has("scale_offset");
-        let form = if is_scaled { Form::NotComputable(NotComputableCause::ScaledOffset) } else { form };
         let bytes = sizes::bytes(self.line, direction);
+        let scaled = |form| match (form, bytes) {
+            (Form::Global { base, index: Some(index), lane_stride, offset, .. }, Some(scale)) => {
+                Form::Global { base, index: Some(index), scale, lane_stride, offset }
+            }
+            _ => Form::NotComputable(NotComputableCause::ScaledOffset),
+        };
+        let form = if self.line.has("scale_offset") { scaled(form) } else { form };
         Access { family, direction, bytes, data, is_lds_copy: false, form, facts: self.facts }
     }
 
@@ -164,12 +169,12 @@ impl Parts<'_> {
             (Family::Flat, Some(address), _) => Form::Flat { address: sized(address, 2)?, offset },
             (Family::Global, _, base) if has_lane_stride => {
                 let base = base.map(|range| sized(range, 2)).transpose()?;
-                Form::Global { base, index: None, lane_stride: 4, offset }
+                Form::Global { base, index: None, scale: 1, lane_stride: 4, offset }
             }
             (Family::Global, Some(vector), scalar) => {
                 let base = Some(sized(scalar.unwrap_or(vector), 2)?);
                 let index = scalar.map(|_| sized(vector, 1)).transpose()?;
-                Form::Global { base, index, lane_stride: 0, offset }
+                Form::Global { base, index, scale: 1, lane_stride: 0, offset }
             }
             _ => return Err(DecodeError::Operands),
         };
@@ -351,6 +356,8 @@ impl Parts<'_> {
 
 fn direction(rest: &str, returns: Result<bool, DecodeError>) -> Result<Direction, DecodeError> {
     match rest.split('_').next() {
+        // Copies between memory and LDS, whose operands are addresses.
+        Some("load" | "store") if rest.contains("_async_") => Err(DecodeError::Mnemonic),
         // Blocks of registers under a mask in M0 exist on later GPUs.
         Some("load" | "store") if rest.ends_with("block") => Err(DecodeError::Mnemonic),
         Some("load") => Ok(Direction::Load),

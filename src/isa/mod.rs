@@ -58,10 +58,16 @@ pub enum DecodeError {
     /// The operands differ from those of the mnemonic.
     #[error("unexpected operands")]
     Operands,
+    /// The listing does not begin at the function's start, and the instructions before it choose the registers.
+    #[error("the instructions that choose the vector registers are unknown")]
+    VectorNumbers,
     /// LLVM 22 prints an atomic of GFX12 with a cascading policy in one form, whether it returns a value or not.
     #[error("the text does not show whether the atomic returns a value")]
     Return,
 }
+
+/// A remark in the text of an instruction whose vector registers may be others: MODE's bits (gfx12.5) are unknown there.
+pub use crate::disassembler::UNKNOWN_MSB;
 
 /// The effects of an instruction, by its text.
 ///
@@ -69,6 +75,10 @@ pub enum DecodeError {
 /// The effects are unknown: any are possible.
 pub fn decode(text: &str, generation: Generation) -> Result<Effects, DecodeError> {
     let facts = facts::of(generation).ok_or(DecodeError::Generation(generation))?;
+    if facts.extends_vgprs && text.contains(UNKNOWN_MSB) {
+        return Err(DecodeError::VectorNumbers);
+    }
+    let text = &*text::meant(text);
     let line = Line::parse(text).ok_or(DecodeError::Mnemonic)?;
     if let Some(effects) = memory::effects(&line, facts) {
         return effects;

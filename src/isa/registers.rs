@@ -107,6 +107,7 @@ impl RegisterFile {
 /// The registers that an instruction's text names, destinations included, in the order of the text.
 #[must_use]
 pub fn named_registers(text: &str) -> Vec<RegisterRange> {
+    let text = &*super::text::meant(text);
     let text = text.split(';').next().unwrap_or_default().split("//").next().unwrap_or_default();
     let operands = text.trim_start().split_once(char::is_whitespace).map_or("", |(_, operands)| operands);
     let words = operands.split([',', ' ', '\t', '|', '(', ')', '-']);

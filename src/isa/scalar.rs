@@ -20,7 +20,7 @@ const WITH_SCC: &[&str] = &[
 #[rustfmt::skip]
 const WITHOUT_SCC: &[&str] = &[
     "bfm", "bitreplicate", "bitset0", "bitset1", "brev", "ceil", "cls", "clz", "cmov", "cmovk", "cselect",
-    "ctz", "cvt", "ff0", "ff1", "flbit", "floor", "fmaak", "fmac", "fmamk", "getpc", "getreg", "maximum",
+    "ctz", "cvt", "ff0", "ff1", "flbit", "floor", "fmaak", "fmac", "fmamk", "get", "getpc", "getreg", "maximum",
     "minimum", "mov", "movk", "movrels", "mul", "mulk", "pack", "rndne", "sext", "trunc",
 ];
 /// First words whose instructions use the old value of the destination, or keep a part of it.
@@ -68,10 +68,16 @@ pub(super) fn effects(line: &Line<'_>, facts: &Facts) -> Result<Effects, DecodeE
         let issues = counters::issued(Operation::Scalar, facts);
         return Ok(Effects { writes: destination(line)?, issues, ..Effects::default() });
     }
+    // A jump by a register, relative to the next instruction.
+    if mnemonic == "s_add_pc_i64" {
+        return Err(DecodeError::Mnemonic);
+    }
     if let Some(control) = control(mnemonic) {
         let mut effects = Effects { control, ..Effects::default() };
         match mnemonic {
-            "s_call_b64" | "s_swappc_b64" => effects.writes = destination(line)?,
+            "s_call_b64" | "s_call_i64" | "s_swappc_b64" | "s_swap_pc_i64" => {
+                effects.writes = destination(line)?
+            }
             "s_subvector_loop_begin" | "s_subvector_loop_end" => {
                 effects.writes = destination(line)?;
                 effects.writes.push(EXEC);
@@ -91,7 +97,7 @@ pub(super) fn effects(line: &Line<'_>, facts: &Facts) -> Result<Effects, DecodeE
             return Ok(Effects { writes, issues, ..Effects::default() });
         }
         ("s_alloc_vgpr", _) | (_, "cmp" | "cmpk" | "bitcmp0" | "bitcmp1") => vec![SCC],
-        ("s_round_mode" | "s_denorm_mode", _) => vec![MODE],
+        ("s_round_mode" | "s_denorm_mode" | "s_set_vgpr_msb", _) => vec![MODE],
         ("s_setvskip", _) => vec![MODE, SCC],
         // Index mode changes the destinations of vector instructions up to its end.
         ("s_set_gpr_idx_on" | "s_set_gpr_idx_mode" | "s_set_gpr_idx_idx", _) => vec![M0, MODE, ANY_VGPR],
@@ -109,8 +115,8 @@ pub(super) fn effects(line: &Line<'_>, facts: &Facts) -> Result<Effects, DecodeE
 fn control(mnemonic: &str) -> Option<Control> {
     Some(match mnemonic {
         "s_branch" => Control::Branch,
-        "s_call_b64" | "s_swappc_b64" => Control::Call,
-        "s_setpc_b64" | "s_rfe_b64" | "s_rfe_restore_b64" => Control::Return,
+        "s_call_b64" | "s_call_i64" | "s_swappc_b64" | "s_swap_pc_i64" => Control::Call,
+        "s_setpc_b64" | "s_set_pc_i64" | "s_rfe_b64" | "s_rfe_restore_b64" | "s_rfe_i64" => Control::Return,
         "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" | "s_code_end" => Control::End,
         "s_trap" => Control::Trap,
         "s_sethalt" | "s_sendmsghalt" => Control::Halt,

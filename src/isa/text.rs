@@ -1,7 +1,31 @@
 //! The parts of an instruction's text: `mnemonic operand, operand modifier modifier:value`.
 
+use std::borrow::Cow;
+
 /// The most operands of an instruction; LLVM prints 11 at most.
 const MAX_OPERANDS: usize = 16;
+
+/// A text with the registers that it means: LLVM 22 prints `v44 /*v300*/` for the number 44 of eight bits with MODE's two
+/// bits (gfx12.5).
+pub(super) fn meant(text: &str) -> Cow<'_, str> {
+    if !text.contains("/*") {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split("/*");
+    let mut found = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // A comment without an end, or after something else, has no register.
+        let Some((register, rest)) = part.split_once("*/") else { continue };
+        let kept =
+            found.trim_end().trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '[' | ']' | ':'));
+        if let Some(kept) = kept.strip_suffix('v') {
+            found.truncate(kept.len());
+            found.push_str(register);
+        }
+        found.push_str(rest);
+    }
+    Cow::Owned(found)
+}
 
 /// An instruction's text in parts.
 #[derive(Debug)]

@@ -32,6 +32,7 @@ pub fn value(
     lane: LaneId,
     operands: &impl ReadOperand,
 ) -> Option<u32> {
+    let text = super::text::meant(text);
     let halves: Vec<&str> = text.split("::").collect();
     halves.into_iter().find_map(|half| {
         let source = Source::parse(half, lane, operands)?;
@@ -52,7 +53,7 @@ pub fn value(
 /// SCC. `None`: unknown.
 #[must_use]
 pub fn condition(text: &str, lane: LaneId, operands: &impl ReadOperand) -> Option<bool> {
-    Source::parse(text, lane, operands)?.condition()
+    Source::parse(&super::text::meant(text), lane, operands)?.condition()
 }
 
 const EXEC: RegisterRange = RegisterRange::new(RegisterFile::Exec, 0, 2);
@@ -175,7 +176,7 @@ impl<'a, R: ReadOperand> Source<'a, R> {
             "addk_i32" | "addk_co_i32" => short(self.dword(0)?.wrapping_add_signed(constant()?)),
             "mulk_i32" => short(self.dword(0)?.wrapping_mul(constant()?.cast_unsigned())),
             "pk_mov_b32" => Some(self.half(1, 0)? | self.half(2, 1)? << 32),
-            "getpc_b64" => self.operands.next(),
+            "getpc_b64" | "get_pc_i64" => self.operands.next(),
             "readlane_b32" | "readfirstlane_b32" => {
                 let range = self.register(1)?;
                 let lane = match self.stem {

@@ -166,10 +166,12 @@ fn parts(form: &Form, registers: &WaveRegisters<'_>, of: &AddressOf) -> AddressP
         Form::Flat { address, offset } => {
             AddressParts { sum: wide(address), offset: offset.into(), ..AddressParts::default() }
         }
-        Form::Global { base: Some(base), index: None, lane_stride: 0, offset } if base.file.is_vector() => {
+        Form::Global { base: Some(base), index: None, lane_stride: 0, offset, .. }
+            if base.file.is_vector() =>
+        {
             AddressParts { sum: wide(base), offset: offset.into(), ..AddressParts::default() }
         }
-        Form::Global { base: Some(base), index, lane_stride: 0, offset } => {
+        Form::Global { base: Some(base), index, scale: 1, lane_stride: 0, offset } => {
             let index = index.map(|index| dword(index, 0));
             match index {
                 Some(None) => AddressParts::default(),

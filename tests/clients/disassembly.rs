@@ -33,7 +33,7 @@ fn listing(name: &str) -> BTreeMap<u64, String> {
     let output = Command::new(objdump()).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let one = |line: &str| {
-        let (text, comment) = line.strip_prefix('\t')?.split_once("//")?;
+        let (text, comment) = line.strip_prefix('\t')?.rsplit_once("//")?;
         let address = u64::from_str_radix(comment.trim().split_once(':')?.0, 16).ok()?;
         Some((LOADED + address, text.trim().to_owned()))
     };
@@ -48,7 +48,7 @@ pub(crate) fn words(name: &str) -> BTreeMap<u64, Vec<u8>> {
     let output = Command::new(objdump()).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let one = |line: &str| {
-        let (address, words) = line.strip_prefix('\t')?.split_once("//")?.1.trim().split_once(':')?;
+        let (address, words) = line.strip_prefix('\t')?.rsplit_once("//")?.1.trim().split_once(':')?;
         // A branch target may follow: `BF820001 <saxpy+0x10>`.
         let words = words.split_whitespace().map_while(|word| u32::from_str_radix(word, 16).ok());
         let address = u64::from_str_radix(address, 16).ok()?;

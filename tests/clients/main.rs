@@ -41,4 +41,5 @@ mod triton;
 mod two_dumps;
 mod unions;
 mod view;
+mod wide;
 mod x86_facade;

@@ -1,7 +1,7 @@
 //! Save area of an XCC: header, control stack, and blocks of waves from its end downwards.
 
 use super::filler::{self, Filling};
-use super::gpu::{Counts, Slot};
+use super::gpu::{Counts, Family, Slot};
 use super::plan::Wave;
 use super::words::{self, Of};
 
@@ -21,22 +21,17 @@ pub(crate) struct BlockLayout {
 }
 
 /// `lds`: bytes of LDS in the block: the work-group's for its first wave, 0 for the others.
-pub(crate) fn block_layout(counts: Counts, lds: u32) -> BlockLayout {
+pub(crate) fn block_layout(family: Family, counts: Counts, lds: u32) -> BlockLayout {
     let vectors = u64::from(counts.vgprs) * u64::from(counts.lanes) * 4;
     // No generation has both.
     let shared = vectors;
     let accs = vectors + u64::from(counts.shared) * 128;
     let scalars = accs + u64::from(counts.accs) * 256;
     let hardware = scalars + u64::from(counts.sgprs) * 4;
-    BlockLayout {
-        shared,
-        accs,
-        scalars,
-        hardware,
-        traps: hardware + 64,
-        lds: hardware + 128,
-        size: hardware + 128 + u64::from(lds),
-    }
+    let above = hardware + u64::from(family.hardware_slots()) * 4;
+    let (traps, lds_at) =
+        if family.has_traps_in_scalars() { (hardware - 64, above) } else { (above, above + 64) };
+    BlockLayout { shared, accs, scalars, hardware, traps, lds: lds_at, size: lds_at + u64::from(lds) }
 }
 
 /// A wave in a control stack: the index of the work-group that it opens, and whether it closes one.
@@ -55,7 +50,8 @@ pub(crate) struct Block {
 pub(crate) fn block(of: Of<'_>, group: Option<u32>, with_vectors: bool) -> Block {
     let counts = of.wave.counts;
     let lds = group.map_or(0, |_| of.group.lds);
-    let layout = block_layout(counts, lds);
+    let family = of.agent.gpu.family;
+    let layout = block_layout(family, counts, lds);
     let seed = of.plan.seed;
     let mut vectors = Vec::new();
     if with_vectors {
@@ -72,9 +68,17 @@ pub(crate) fn block(of: Of<'_>, group: Option<u32>, with_vectors: bool) -> Block
         assert_eq!(vectors.len() as u64, layout.scalars);
     }
     let image = words::words(of);
-    let mut rest = filler::bytes(image.scalars.iter().copied());
+    let (mut scalars, traps) = (image.scalars.clone(), words::trap_words(of, &image.traps));
+    let in_scalars = family.has_traps_in_scalars();
+    if in_scalars {
+        let first = scalars.len() - traps.len();
+        scalars[first..].copy_from_slice(&traps);
+    }
+    let mut rest = filler::bytes(scalars);
     rest.extend(filler::bytes(words::hardware_words(of, &image.hardware)));
-    rest.extend(filler::bytes(words::trap_words(of, &image.traps)));
+    if !in_scalars {
+        rest.extend(filler::bytes(traps));
+    }
     rest.extend(filler::bytes(lds_words(seed, group.unwrap_or_default(), lds)));
     assert_eq!(rest.len() as u64, layout.size - layout.scalars);
     Block { layout, vectors, rest }

@@ -21,6 +21,8 @@ pub(crate) enum Family {
     Navi3,
     /// gfx12.0
     Navi4,
+    /// gfx12.5: up to 1024 VGPRs; trap temporaries in the last SGPR slots, 128 slots of hardware registers
+    Gfx125,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,8 @@ pub(crate) const ALL: &[Gpu] = &[
     gpu("gfx1151", 110_501, Family::Navi3),
     gpu("gfx1200", 120_000, Family::Navi4),
     gpu("gfx1201", 120_001, Family::Navi4),
+    gpu("gfx1250", 120_500, Family::Gfx125),
+    gpu("gfx1251", 120_501, Family::Gfx125),
 ];
 
 pub(crate) fn named(name: &str) -> Gpu {
@@ -117,21 +121,48 @@ impl Family {
         matches!(self, Self::Aqua | Self::Gfx950)
     }
 
+    /// gfx12.0 and gfx12.5: the words of exceptions and of the trap handler are in registers of their own.
+    pub(crate) fn is_gfx12(self) -> bool {
+        self >= Self::Navi4
+    }
+
+    /// Slots of hardware registers.
+    pub(crate) fn hardware_slots(self) -> u32 {
+        if self == Self::Gfx125 { 128 } else { 16 }
+    }
+
+    /// Whether ttmp0 to ttmp15 are the last SGPR slots.
+    pub(crate) fn has_traps_in_scalars(self) -> bool {
+        self == Self::Gfx125
+    }
+
     pub(crate) fn has_unified_accs(self) -> bool {
         matches!(self, Self::Aldebaran | Self::Aqua | Self::Gfx950)
     }
 
     pub(crate) fn wave_sizes(self) -> &'static [u32] {
-        if self.is_gfx9() { &[64] } else { &[32, 64] }
+        match self {
+            Self::Gfx125 => &[32],
+            _ if self.is_gfx9() => &[64],
+            _ => &[32, 64],
+        }
     }
 
     /// Allocation granule of VGPRs.
     pub(crate) fn vgpr_granule(self, lanes: u32) -> u32 {
-        if !self.is_gfx9() && lanes == 32 { 8 } else { 4 }
+        match self {
+            Self::Gfx125 => 16,
+            _ if !self.is_gfx9() && lanes == 32 => 8,
+            _ => 4,
+        }
     }
 
     pub(crate) fn lds_granule(self) -> u32 {
-        if self == Self::Gfx950 { 1280 } else { 512 }
+        match self {
+            Self::Gfx950 => 1280,
+            Self::Gfx125 => 1024,
+            _ => 512,
+        }
     }
 
     /// Bytes between the reference and the top of a wave's block.
@@ -172,6 +203,12 @@ impl Family {
                     bits.flag(6, takeover);
                 }
             }
+            Self::Gfx125 => {
+                assert_eq!((accs, sgprs, shared, lanes), (0, 128, 0, 32));
+                bits.set(5, 0, exactly(vgprs, 16) - 1);
+                bits.set(18, 10, lds);
+                bits.flag(24, true);
+            }
         }
         bits
     }
@@ -187,11 +224,15 @@ impl Family {
             Self::Aldebaran => (8, 11, 9),
             Self::Aqua | Self::Gfx950 => (8, 10, 9),
             Self::Navi1 | Self::Navi2 => (9, 25, 24),
-            Self::Navi3 | Self::Navi4 => (9, 26, 24),
+            Self::Navi3 | Self::Navi4 | Self::Gfx125 => (9, 26, 24),
         };
         bits.set(scoreboard_high, 0, scoreboard);
         bits.set(engine_high, engine_low, engine);
-        let (scratch_bit, first_bit, last_bit) = if self.is_gfx9() { (15, 17, 16) } else { (11, 12, 29) };
+        let (scratch_bit, first_bit, last_bit) = match self {
+            Self::Gfx125 => (11, 12, 13),
+            _ if self.is_gfx9() => (15, 17, 16),
+            _ => (11, 12, 29),
+        };
         bits.flag(scratch_bit, scratch_enabled);
         bits.flag(first_bit, first);
         bits.flag(last_bit, last);

@@ -128,7 +128,7 @@ pub(crate) fn xcc0_sizes(seeds: u32) -> Vec<Plan> {
 pub(crate) fn lightweight(seeds: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
     for (index, gpu) in (0..).zip(gpu::ALL.iter().copied()) {
-        if gpu.family.is_aqua() || matches!(gpu.family, Family::Navi3 | Family::Navi4) {
+        if gpu.family.is_aqua() || gpu.family >= Family::Navi3 {
             let lanes = gpu.family.wave_sizes();
             plans.extend(
                 (0..seeds)
@@ -174,7 +174,7 @@ fn agent(gpu: Gpu, id: u32, process: Process, chooser: &mut Chooser) -> Agent {
     let engines = match gpu.family {
         Family::Aldebaran => 8,
         Family::Arcturus => 8,
-        Family::Navi3 | Family::Navi4 => chooser.of(&[2, 6]),
+        Family::Navi3 | Family::Navi4 | Family::Gfx125 => chooser.of(&[2, 6]),
         Family::Navi1 => 2,
         _ => 4,
     };
@@ -235,7 +235,7 @@ fn scratch(family: Family, engines: u32, chooser: &mut Chooser) -> Option<Scratc
     }
     let slack = if chooser.one_in(2) { 0 } else { 0x1000 };
     Some(match family {
-        Family::Navi3 | Family::Navi4 => {
+        Family::Navi3 | Family::Navi4 | Family::Gfx125 => {
             Scratch { waves: 8, wave_bytes: 256 * chooser.of(&[1, 3, 10]), slack }
         }
         // They divide evenly among the engines; otherwise owners would be ambiguous.
@@ -365,7 +365,7 @@ fn group(
     // A group's shared values come from its first wave, so the first one has them if any wave has.
     let nameless = chooser.of(&[None, None, None, Some(0), Some(1)]);
     // On gfx12 the dispatcher always fills them.
-    let nameless = nameless.filter(|_| plan.process.r_version >= 10 && family != Family::Navi4);
+    let nameless = nameless.filter(|_| plan.process.r_version >= 10 && !family.is_gfx12());
     let waves = (0..items.div_ceil(lanes)).map(|in_group| {
         let counts = same.unwrap_or_else(|| counts(family, lanes, chooser));
         let mut wave = wave(plan, agent, counts, in_group, slots.next(chooser), chooser);
@@ -380,7 +380,9 @@ fn group(
 }
 
 fn counts(family: Family, lanes: u32, chooser: &mut Chooser) -> Counts {
-    let vgprs = family.vgpr_granule(lanes) * chooser.of(&[1, 2, 3, 6]);
+    // More than 256, if a processor has them.
+    let granules = if family == Family::Gfx125 { [1, 3, 17, 33] } else { [1, 2, 3, 6] };
+    let vgprs = family.vgpr_granule(lanes) * chooser.of(&granules);
     let accs = match family {
         Family::Arcturus => vgprs,
         _ if family.has_unified_accs() => {
@@ -391,19 +393,23 @@ fn counts(family: Family, lanes: u32, chooser: &mut Chooser) -> Counts {
         _ => 0,
     };
     let sgprs = if family.is_gfx9() { chooser.of(&[32, 48, 96, 112]) } else { 128 };
-    let shared = if !family.is_gfx9() && chooser.one_in(4) { 8 * (1 + chooser.below(2)) } else { 0 };
+    let shared = if !family.is_gfx9() && family != Family::Gfx125 && chooser.one_in(4) {
+        8 * (1 + chooser.below(2))
+    } else {
+        0
+    };
     Counts { lanes, vgprs, accs, sgprs, shared }
 }
 
 fn wave(plan: &Plan, agent: usize, counts: Counts, in_group: u32, slot: Slot, chooser: &mut Chooser) -> Wave {
     let Agent { gpu, .. } = plan.agents[agent];
     let (family, r_version) = (gpu.family, plan.process.r_version);
-    let marks = family.is_aqua() || family == Family::Navi4;
+    let marks = family.is_aqua() || family.is_gfx12();
     let pc = queue::code(agent) + 0x1c00 + 4 * u64::from(chooser.below(0x200));
     let mut exec = u64::from(chooser.below(u32::MAX)) << 32 | u64::from(chooser.below(u32::MAX));
     exec &= u64::MAX >> (64 - counts.lanes);
     let stop = (!chooser.one_in(3)).then(|| stop(family, r_version, chooser));
-    let late = matches!(family, Family::Navi3 | Family::Navi4);
+    let late = family >= Family::Navi3;
     let stopped = stop.is_some();
     let unmarked = marks && !stopped && chooser.one_in(3);
     Wave {
@@ -423,7 +429,7 @@ fn wave(plan: &Plan, agent: usize, counts: Counts, in_group: u32, slot: Slot, ch
 pub(crate) fn parks(family: Family, r_version: u32) -> bool {
     match family {
         Family::Aqua | Family::Gfx950 | Family::Navi2 => false,
-        Family::Navi3 | Family::Navi4 => r_version >= 9,
+        Family::Navi3 | Family::Navi4 | Family::Gfx125 => r_version >= 9,
         _ => true,
     }
 }
@@ -460,7 +466,7 @@ fn stop(family: Family, r_version: u32, chooser: &mut Chooser) -> Stop {
                 raise(Cause::Watch(chooser.below(4)), !chooser.one_in(3));
             }
         }
-        _ if family.is_aqua() || matches!(family, Family::Navi3 | Family::Navi4) => {
+        _ if family.is_aqua() || family >= Family::Navi3 => {
             // Raised with their enables: a reader may or may not check those.
             raise(chooser.of(&late), true);
         }

@@ -136,7 +136,7 @@ fn group(of: Of<'_>, index: u32) -> GroupModel {
 fn is_known_to_have_stopped(of: Of<'_>) -> bool {
     let marked = match of.agent.gpu.family {
         // The trap handlers of these generations mark the words that they set up.
-        Family::Aqua | Family::Gfx950 | Family::Navi4 => true,
+        Family::Aqua | Family::Gfx950 | Family::Navi4 | Family::Gfx125 => true,
         // Words of other generations count if the dispatcher filled them, or if STATUS has the handler's halt bit.
         _ => of.plan.has_dispatch_info(of.agent) || of.plan.process.r_version >= 10,
     };
@@ -275,7 +275,10 @@ fn registers(of: Of<'_>, pc: u64, stopped: bool) -> BTreeMap<String, Dwords> {
     one("mode", &[words::mode(of)]);
     let base = queue::scratch(of).map(|(address, _)| wide(address));
     match family {
-        Family::Navi4 => {
+        Family::Navi4 | Family::Gfx125 => {
+            if family == Family::Gfx125 {
+                one("xnack_mask", &[hardware(7)]);
+            }
             let halt = wave.stop.as_ref().filter(|_| stopped).map_or(wave.halted, |stop| stop.halted);
             one("status", &[words::status(of) & !(1 << 5)]);
             one("state_priv", &[words::state_priv(of) & !(1 << 14) | u32::from(halt) << 14]);

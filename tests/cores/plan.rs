@@ -231,8 +231,7 @@ pub(crate) enum NotePlace {
 impl Plan {
     /// Whether TTMPs that the dispatcher fills are valid on that agent.
     pub(crate) fn has_dispatch_info(&self, agent: &Agent) -> bool {
-        use super::gpu::Family;
-        self.process.ttmp_setup || agent.always_valid || agent.gpu.family == Family::Navi4
+        self.process.ttmp_setup || agent.always_valid || agent.gpu.family.is_gfx12()
     }
 
     /// Every wave with its queue, XCC and group, in the order of queue, XCC, control stack.

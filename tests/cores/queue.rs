@@ -56,7 +56,7 @@ pub(crate) fn scratch_backing(queue: usize) -> u64 {
 fn tmpring(family: Family, scratch: &Scratch) -> u32 {
     let (granule, limit) = match family {
         Family::Navi3 => (256, 1 << 15),
-        Family::Navi4 => (256, 1 << 18),
+        Family::Navi4 | Family::Gfx125 => (256, 1 << 18),
         _ => (1024, 1 << 13),
     };
     assert!(scratch.waves < 1 << 12 && scratch.wave_bytes.is_multiple_of(granule));
@@ -67,7 +67,7 @@ fn tmpring(family: Family, scratch: &Scratch) -> u32 {
 
 /// Bytes that the waves of one XCC need.
 fn needed(family: Family, engines: u32, scratch: &Scratch) -> u64 {
-    let per_engine = matches!(family, Family::Navi3 | Family::Navi4);
+    let per_engine = family >= Family::Navi3;
     let waves = u64::from(scratch.waves) * if per_engine { u64::from(engines) } else { 1 };
     waves * u64::from(scratch.wave_bytes)
 }
@@ -88,7 +88,7 @@ pub(crate) fn place(
     scoreboard: u32,
 ) -> Option<u64> {
     let size = u64::from(scratch.wave_bytes);
-    if matches!(family, Family::Navi3 | Family::Navi4) {
+    if family >= Family::Navi3 {
         return Some((u64::from(scratch.waves) * u64::from(engine) + u64::from(scoreboard)) * size);
     }
     if !scratch.waves.is_multiple_of(engines) {

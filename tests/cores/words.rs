@@ -63,7 +63,7 @@ pub(crate) fn status(of: Of<'_>) -> u32 {
     if wave.no_vgprs {
         status |= 1 << 24;
     }
-    if of.agent.gpu.family == Family::Navi4 {
+    if of.agent.gpu.family.is_gfx12() {
         return status | u32::from(wave.stop.is_some()) << 5;
     }
     if wave.stop.is_some() {
@@ -182,7 +182,7 @@ pub(crate) fn trap_ctrl(of: Of<'_>) -> u32 {
 
 pub(crate) fn mode(of: Of<'_>) -> u32 {
     let family = of.agent.gpu.family;
-    if family == Family::Navi4 {
+    if family.is_gfx12() {
         return of.wave.mode;
     }
     let enabled = causes(of.wave).iter().filter(|raised| raised.enabled);
@@ -219,9 +219,13 @@ fn hardware(of: Of<'_>, scratch: Option<u64>) -> [Bits; 16] {
         slots[10] = whole((base >> 32) as u32);
     };
     match family {
-        Family::Navi4 => {
+        Family::Navi4 | Family::Gfx125 => {
             slots[5] = whole(state_priv(of));
             slots[6] = whole(excp_flag_priv(of));
+            if family == Family::Gfx125 {
+                // xnack_mask
+                slots[7] = whole(noise(7));
+            }
             slots[8] = whole(mode(of));
             flat(&mut slots);
             slots[11] = whole(excp_flag_user(of));
@@ -249,7 +253,7 @@ fn hardware(of: Of<'_>, scratch: Option<u64>) -> [Bits; 16] {
 /// Whether the trap handler (on gfx94x and gfx12 its marks) or the dispatcher has written TTMP6.
 fn has_trap_word(of: Of<'_>) -> bool {
     let family = of.agent.gpu.family;
-    if family == Family::Navi4 || family.is_aqua() {
+    if family.is_gfx12() || family.is_aqua() {
         !of.wave.unmarked
     } else {
         of.plan.has_dispatch_info(of.agent) || (of.wave.stop.is_some() && of.plan.process.r_version >= 10)
@@ -259,7 +263,7 @@ fn has_trap_word(of: Of<'_>) -> bool {
 fn traps(of: Of<'_>) -> [Bits; 16] {
     let Of { plan, agent, queue, group, wave, .. } = of;
     let family = agent.gpu.family;
-    assert!(!(wave.no_dispatch_info && family == Family::Navi4), "{}: always filled", plan.name);
+    assert!(!(wave.no_dispatch_info && family.is_gfx12()), "{}: always filled", plan.name);
     let mut slots = [Bits::default(); 16];
     let info = plan.has_dispatch_info(agent) && !wave.no_dispatch_info;
     let packet = (group.dispatch % u64::from(queue.packets)) as u32;
@@ -268,22 +272,30 @@ fn traps(of: Of<'_>) -> [Bits; 16] {
         let word = &mut slots[6];
         match &wave.stop {
             Some(stop) => {
-                word.set(28, 25, stop.trap);
                 word.flag(29, stop.halted);
                 word.flag(30, true);
+                if family != Family::Gfx125 {
+                    word.set(28, 25, stop.trap);
+                }
             }
             None => word.flag(30, false),
         }
         // gfx12's dispatcher always fills them, and its handlers use the bit for another purpose.
-        if plan.process.r_version >= 10 && family != Family::Navi4 {
+        if plan.process.r_version >= 10 && !family.is_gfx12() {
             word.flag(31, wave.no_dispatch_info);
         }
-        if info && !family.is_aqua() && family != Family::Navi4 {
+        if info && !family.is_aqua() && !family.is_gfx12() {
             word.set(24, 0, packet);
+        }
+        if let (Some(stop), Family::Gfx125) = (&wave.stop, family) {
+            slots[11].set(31, 28, stop.trap);
         }
     } else if wave.unmarked {
         // A reader that ignores the marks reports a wave stopped by trap 1.
         slots[6].set(30, 25, 0b10_0001);
+        if family == Family::Gfx125 {
+            slots[11].set(31, 28, 1);
+        }
     }
     if family.is_aqua() {
         slots[11].flag(31, !wave.unmarked);
@@ -291,7 +303,7 @@ fn traps(of: Of<'_>) -> [Bits; 16] {
             slots[11].set(30, 6, packet);
         }
     }
-    if family == Family::Navi4 {
+    if family.is_gfx12() {
         let word = &mut slots[8];
         word.flag(31, !wave.unmarked);
         if info {
@@ -311,7 +323,7 @@ fn traps(of: Of<'_>) -> [Bits; 16] {
     if let Some(stop) = wave.stop.as_ref().filter(|stop| stop.parked_at.is_some()) {
         assert!(!family.is_aqua() && family != Family::Navi2, "{} does not park", agent.gpu.name);
         assert!(stop.parked_at != Some(wave.pc));
-        slots[if family == Family::Navi4 { 10 } else { 7 }] = whole(wave.pc as u32);
+        slots[if family.is_gfx12() { 10 } else { 7 }] = whole(wave.pc as u32);
         slots[11].set(22, 7, (wave.pc >> 32) as u32);
     }
     slots
@@ -330,5 +342,6 @@ pub(crate) fn trap_words(of: Of<'_>, traps: &[Bits; 16]) -> Vec<u32> {
 /// Hardware registers over the noise of their slots.
 pub(crate) fn hardware_words(of: Of<'_>, slots: &[Bits; 16]) -> Vec<u32> {
     let noise = |slot| filler::word(of.plan.seed, Filling::Hardware, of.index, slot, 0);
-    (0u32..).zip(slots).map(|(slot, bits)| bits.over(noise(slot))).collect()
+    let known = (0u32..).zip(slots).map(|(slot, bits)| bits.over(noise(slot)));
+    known.chain((16..of.agent.gpu.family.hardware_slots()).map(noise)).collect()
 }

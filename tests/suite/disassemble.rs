@@ -75,7 +75,7 @@ fn listed(file: &Path, wave_size: u64) -> Listing {
             let name = path.rsplit('/').next().unwrap().to_owned();
             place = number.parse().ok().map(|number| (name, number)).or(place);
         }
-        let Some((text, comment)) = line.strip_prefix('\t').and_then(|line| line.split_once("//")) else {
+        let Some((text, comment)) = line.strip_prefix('\t').and_then(|line| line.rsplit_once("//")) else {
             continue;
         };
         let (address, rest) = comment.trim().split_once(':').unwrap();

@@ -55,6 +55,7 @@ mod view;
 mod view_hostile;
 mod view_linked;
 mod view_types;
+mod wide;
 mod words;
 mod written_cores;
 

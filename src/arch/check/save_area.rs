@@ -6,7 +6,7 @@ use super::Report;
 use crate::arch::save_area::{BitRange, BySize, Count, RegisterBit, SaveArea, TtmpBits};
 use crate::arch::schema::File;
 
-/// Number of hardware register slots, and of trap temporaries.
+/// Number of hardware register slots that are read, and of trap temporaries.
 const SLOTS: u8 = 16;
 
 /// Maximum width of a count field in bits; no processor has a wider one.
@@ -40,6 +40,12 @@ pub(super) fn save_area_counts_are_possible(file: &File, report: &mut Report) {
     }
     if area.sgpr_slots.is_some_and(|slots| slots > 1024) || area.gap > 4096 {
         report.add(block, "gap", "or sgpr_slots is larger than a wave");
+    }
+    if !(u32::from(SLOTS)..=1024).contains(&area.hwreg_slots) {
+        report.add(block, "hwreg_slots", format!("{} is not within {SLOTS} and 1024", area.hwreg_slots));
+    }
+    if area.ttmps_in_sgprs && area.sgpr_slots.is_none_or(|slots| slots < SLOTS.into()) {
+        report.add(block, "ttmps_in_sgprs", format!("needs at least {SLOTS} sgpr_slots"));
     }
     if area.state.accum_as_vgprs && area.state.accum_offset.is_some() {
         report.add(block, "state", "has both accum_offset and accum_as_vgprs");

@@ -77,6 +77,9 @@ pub(super) fn addresses_fit_their_space(file: &File, report: &mut Report) {
         {
             report.add(block.block(), "aperture", format!("{base:#x} is not the base of 2^32 bytes"));
         }
+        if block.aperture_of_agent && (block.bits != 32 || block.aperture.is_some()) {
+            report.add(block.block(), "aperture_of_agent", "needs 32 bits and excludes aperture");
+        }
         if block.name.run.is_some_and(|(_, count)| count > 64 && block.scope == ScopeName::Lane) {
             report.add(block.block(), "name", "there are at most 64 lanes");
         }

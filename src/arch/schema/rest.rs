@@ -15,6 +15,9 @@ pub(in crate::arch) struct SpaceBlock {
     pub(in crate::arch) null: u64,
     pub(in crate::arch) scope: ScopeName,
     pub(in crate::arch) aperture: Option<u64>,
+    /// The base differs between drivers: only a capture's agent has it.
+    #[serde(default)]
+    pub(in crate::arch) aperture_of_agent: bool,
     #[serde(default)]
     pub(in crate::arch) source: String,
 }

@@ -25,6 +25,17 @@ fn generic_addresses_are_distinguished_by_apertures() {
         assert_eq!((space.name.as_str(), found), (name, Address(offset)), "{address:#x}");
         assert_eq!(kind.target.to_generic(space, found, apertures), Some(Address(address)));
     }
+    // gfx12.5: LDS by the capture's base alone, and no private memory in that form.
+    let large = super::kind("gfx1250", WaveSize::W32);
+    let both = HashMap::from([(AddressSpace(3), Address(1 << 48)), (AddressSpace(5), Address(2 << 48))]);
+    for (apertures, address, name) in [
+        (&defaults, 0x0001_0000_0000_0040, "global"),
+        (&both, 0x0001_0000_0000_0040, "local"),
+        (&both, 0x0002_0000_0000_0040, "global"),
+    ] {
+        let (space, _) = large.target.resolve_generic(Address(address), apertures).unwrap();
+        assert_eq!(space.name, name, "{address:#x}");
+    }
     let space = |number| kind.space(AddressSpace(number)).unwrap();
     let to_generic = |number, address| kind.target.to_generic(space(number), Address(address), &defaults);
     assert_eq!(to_generic(3, 0xffff_ffff), Some(Address(0)), "NULL becomes NULL");

@@ -32,20 +32,50 @@ fn instructions_are_as_long_as_llvm_objdump_prints_them() {
             let text = String::from_utf8(output.stdout).unwrap();
             let lines = text.lines().filter(|line| line.starts_with('\t') && !line.contains(".long"));
             for line in lines {
-                let (_, comment) = line.split_once("//").unwrap();
+                // A comment of the text may end right before: `/*v300*/// 1234:`.
+                let (_, comment) = line.rsplit_once("//").unwrap();
                 let (address, rest) = comment.trim().split_once(':').unwrap();
                 let words = rest.split('<').next().unwrap().split_whitespace().count();
                 let address = u64::from_str_radix(address, 16).unwrap();
                 let longest = object.bytes_at(ElfAddress(address), words as u64 * 4).unwrap();
                 let found = encoding.decode(&longest);
                 assert_eq!(found.map(|found| usize::from(found.size)), Some(words * 4), "{path:?} {line}");
-                let is_call = line.contains("s_swappc_b64") || line.contains("s_call_b64");
+                let is_call = ["s_swappc_b64", "s_swap_pc_i64", "s_call_b64", "s_call_i64"];
+                let is_call = is_call.iter().any(|call| line.contains(call));
                 assert_eq!(ends_with_call(processor, &longest), Some(is_call), "{path:?} {line}");
                 *counts.entry(processor.name).or_default() += 1;
             }
         }
     }
     assert!(counts.len() >= 6 && counts.values().all(|count| *count > 800), "{counts:?}");
+}
+
+/// Sizes of the forms that gfx12.5 added, against llvm-mc-22: literals of 64 bits, VOPD3, VOP3PX2.
+#[test]
+fn instructions_of_gfx125_are_as_long_as_llvm_mc_encodes_them() {
+    let cases: [(&[u32], u8); 14] = [
+        (&[0xbe80_01fe, 0x90ab_cdef, 0x1234_5678], 12), // s_mov_b64 s[0:1], 0x1234567890abcdef
+        (&[0xa980_fe02, 0x90ab_cdef, 0x1234_5678], 12), // s_add_nc_u64 s[0:1], s[2:3], the same
+        (&[0xbf10_fe02, 0x90ab_cdef, 0x1234_5678], 12), // s_cmp_eq_u64 s[2:3], the same
+        (&[0xbe80_4bfe, 0x3456_7890, 0x12], 12),        // s_add_pc_i64 0x1234567890
+        (&[0xbe80_4b02], 4),                            // s_add_pc_i64 s[2:3]
+        (&[0x7e00_3afe, 0x90ab_cdef, 0x1234_5678], 12), // v_mov_b64 v[0:1], 0x1234567890abcdef
+        (&[0x0400_04fe, 0x90ab_cdef, 0x1234_5678], 12), // v_add_f64 v[0:1], the same, v[2:3]
+        (&[0x7cb4_00fe, 0x90ab_cdef, 0x1234_5678], 12), // v_cmp_eq_u64 vcc_lo, the same, v[0:1]
+        (&[0x4600_0902, 0x90ab_cdef, 0x1234_5678], 12), // v_fmamk_f64
+        (&[0x4800_0902, 0x90ab_cdef, 0x1234_5678], 12), // v_fmaak_f64
+        (&[0xcf4c_3101, 0x0201_0108, 0x0700_0900], 12), // v_dual_fma_f32 :: v_dual_mul_f32
+        (&[0xcc35_0000, 0x0402_0501, 0xcc33_0000, 0], 16), // v_wmma_scale_f32_16x16x128_f8f6f4
+        (&[0xcc3a_0000, 0x0402_0902, 0xcc33_0000, 0], 16), // v_wmma_scale16_f32_16x16x128_f8f6f4
+        (&[0xd071_0001, 0x7c00_0000, 0x7c7c_0400], 12), // tensor_load_to_lds s[0:3], s[4:11]
+    ];
+    for (code, size) in cases {
+        let bytes: Vec<u8> = code.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+        let found = encoding("gfx1250").decode(&bytes).unwrap();
+        assert_eq!(found.size, size, "{code:x?}");
+    }
+    // A branch to an unknown place.
+    assert_eq!(encoding("gfx1250").decode(&0xbe80_4b02u32.to_le_bytes()).unwrap().effect, Effect::Unknown);
 }
 
 /// The effect of a frame setup instruction, from its text.
@@ -274,7 +304,7 @@ fn code_that_is_damaged_is_followed_as_far_as_it_goes() {
     // A branch to itself, and a branch out of the function.
     assert!(frame(&[0xbf82_ffff], false).iter().all(|found| matches!(found, FrameStart::Unknown(_))));
     assert!(frame(&[0xbf82_7fff, NOP], false).len() == 2);
-    let processor = Processor::named("gfx1250").unwrap();
+    let processor = Processor::named("gfx803").unwrap();
     let parts = [CodePart { start: 0, bytes: &[0; 8] }];
     let code = FunctionCode { processor, entry: 0, parts: &parts, frame_register: 33, is_kernel: false };
     assert!(FrameCode::read(code).is_err());
@@ -287,13 +317,14 @@ fn code_runs_on_its_own_processor_and_generic_code_on_its_family() {
         let target = Targets::builtin().target(gpu).unwrap();
         Processor::named(code).unwrap().runs_on_target(&target)
     };
-    let families: [(&str, &[&str]); 6] = [
+    let families: [(&str, &[&str]); 7] = [
         ("gfx9-generic", &["gfx900", "gfx906"]),
         ("gfx9-4-generic", &["gfx942", "gfx950"]),
         ("gfx10-1-generic", &["gfx1010"]),
         ("gfx10-3-generic", &["gfx1030"]),
         ("gfx11-generic", &["gfx1100", "gfx1101", "gfx1102", "gfx1151"]),
         ("gfx12-generic", &["gfx1200", "gfx1201"]),
+        ("gfx12-5-generic", &["gfx1250", "gfx1251"]),
     ];
     let targets = Targets::builtin();
     for gpu in targets.names() {

@@ -39,6 +39,13 @@ fn the_table_of_amdgpuusage() {
             assert_eq!(kind.dwarf_name(DwarfReg(number)).as_deref(), Some(spelling), "{number}");
         }
     }
+    // AMDGPUUsage of September 2025: 1792-2047 are VGPR256-511 of wave32, 3584-4095 VGPR512-1023.
+    let large = kind("gfx1250", WaveSize::W32);
+    let cases =
+        [(1536, "v0"), (1791, "v255"), (1792, "v256"), (1836, "v300"), (2047, "v511"), (3584, "v512")];
+    for (number, name) in cases.into_iter().chain([(4095, "v1023"), (1, "exec"), (512, "vcc")]) {
+        assert_eq!(large.dwarf(DwarfReg(number)).unwrap().name, name);
+    }
     let matrix = kind("gfx90a", WaveSize::W64);
     assert_eq!(matrix.dwarf(DwarfReg(3072)).unwrap().name, "a0");
     assert_eq!(matrix.dwarf(DwarfReg(3327)).unwrap().name, "a255");
@@ -94,6 +101,7 @@ fn wrong_numbers_are_named_with_their_meaning() {
             u64::MAX,
             "DWARF register 18446744073709551615 is not in the register mapping of gfx900",
         ),
+        ("gfx1251", WaveSize::W32, 2600, "DWARF register 2600 is VGPR40, of wave64; all waves have 32 lanes"),
         (
             "gfx1030",
             WaveSize::W32,

@@ -8,5 +8,5 @@ mod tools;
 use super::Machine;
 
 fn machine(processor: &str) -> Machine {
-    Machine { processor: processor.to_owned(), features: Vec::new() }
+    Machine { processor: processor.to_owned(), features: Vec::new(), begins_inside: false }
 }

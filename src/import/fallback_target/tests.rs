@@ -39,12 +39,13 @@ fn a_processor_without_a_target_is_read_as_one_alike() {
         ("gfx1103", Some("gfx1103")),
         ("gfx1150", Some("gfx1150")),
         ("gfx803", None),
-        ("gfx1250", None),
+        ("gfx1250", Some("gfx1250")),
         // AMDGPUUsage, "Generic Processors": the first processor with a target file among those that run the code.
         ("gfx9-generic", Some("gfx900")),
         ("gfx9-4-generic", Some("gfx942")),
         ("gfx10-3-generic", Some("gfx1030")),
         ("gfx12-generic", Some("gfx1200")),
+        ("gfx12-5-generic", Some("gfx1250")),
     ] {
         assert_eq!(alike(name).as_deref(), target, "{name}");
     }

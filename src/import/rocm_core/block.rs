@@ -18,7 +18,7 @@ const EVENT: u32 = 1 << 30;
 /// Bit of a dword that begins a state record, without [`EVENT`].
 const STATE: u32 = 1 << 31;
 
-/// Bytes of 16 hardware registers, and of 16 trap temporaries.
+/// Bytes of the hardware registers that are read (16), and of 16 trap temporaries.
 pub(super) const SLOTS: u64 = 64;
 
 /// A wave's block.
@@ -48,9 +48,18 @@ impl Block {
         self.top - u64::from(self.lds)
     }
 
-    /// First address of the hardware registers; the trap temporaries follow.
+    /// First address of the hardware registers; the SGPRs end there.
     pub(super) fn hwregs(&self) -> u64 {
-        self.lds_base() - 2 * SLOTS
+        self.lds_base() - self.counts.hwreg_bytes() - if self.counts.ttmps_in_sgprs { 0 } else { SLOTS }
+    }
+
+    /// First address of the trap temporaries.
+    pub(super) fn ttmps(&self) -> u64 {
+        if self.counts.ttmps_in_sgprs {
+            self.hwregs() - SLOTS
+        } else {
+            self.hwregs() + self.counts.hwreg_bytes()
+        }
     }
 }
 
@@ -67,6 +76,10 @@ pub(super) struct Counts {
     pub(super) accums: u32,
     /// SGPR slots.
     pub(super) sgprs: u32,
+    /// Slots of hardware registers.
+    pub(super) hwregs: u32,
+    /// Whether the trap temporaries are the last SGPR slots.
+    pub(super) ttmps_in_sgprs: bool,
 }
 
 impl Counts {
@@ -85,7 +98,13 @@ impl Counts {
         };
         let sgprs = row.state.sgprs.map(|count| count.of(state, size)).or(row.sgpr_slots).unwrap_or(0);
         let shared = row.state.shared_vgprs.map_or(0, |count| count.of(state, size));
-        Self { size, vgprs, shared, accums, sgprs }
+        let (hwregs, ttmps_in_sgprs) = (row.hwreg_slots, row.ttmps_in_sgprs);
+        Self { size, vgprs, shared, accums, sgprs, hwregs, ttmps_in_sgprs }
+    }
+
+    /// Bytes of hardware registers.
+    pub(super) fn hwreg_bytes(&self) -> u64 {
+        u64::from(self.hwregs) * 4
     }
 
     /// Bytes of VGPRs, shared VGPRs, accumulation VGPRs and SGPRs.
@@ -141,7 +160,8 @@ impl Record {
     }
 
     fn size(lds: u32, counts: &Counts) -> u64 {
-        u64::from(lds) + 2 * SLOTS + counts.bytes().iter().sum::<u64>()
+        let ttmps = if counts.ttmps_in_sgprs { 0 } else { SLOTS };
+        u64::from(lds) + counts.hwreg_bytes() + ttmps + counts.bytes().iter().sum::<u64>()
     }
 
     fn block(&self, top: u64, bottom: u64, counts: Counts, lds: u32) -> Block {

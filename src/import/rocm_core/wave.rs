@@ -74,7 +74,7 @@ impl Words {
     pub(super) fn read(memory: &CoreMemory, block: &Block) -> Self {
         let mut bytes = [0; WORDS * 4];
         match Self::start(block) {
-            Some(start) if memory.read(start, &mut bytes) == bytes.len() => Self::of(&bytes),
+            Some(start) if memory.read(start, &mut bytes) == bytes.len() => Self::of(&bytes, block),
             _ => Self::read_slots(memory, block),
         }
     }
@@ -85,7 +85,7 @@ impl Words {
         let starts: Vec<u64> = blocks.iter().map(|block| Self::start(block).unwrap_or(u64::MAX)).collect();
         let found = memory.read_each(&starts);
         let words = |(block, bytes): (&&Block, Option<[u8; WORDS * 4]>)| match bytes {
-            Some(bytes) => Self::of(&bytes),
+            Some(bytes) => Self::of(&bytes, block),
             None => Self::read(memory, block),
         };
         blocks.iter().zip(found).map(words).collect()
@@ -96,16 +96,18 @@ impl Words {
         block.hwregs().checked_sub((TAIL * 4) as u64)
     }
 
-    fn of(bytes: &[u8; WORDS * 4]) -> Self {
+    fn of(bytes: &[u8; WORDS * 4], block: &Block) -> Self {
         let of = |first| Slots::of(bytes, first);
-        Self { tail: of(0), hw: of(TAIL), ttmps: of(TAIL + 16) }
+        // The last SGPR slots, or the 16 slots above those of the hardware registers.
+        let ttmps = if block.counts.ttmps_in_sgprs { 0 } else { TAIL + 16 };
+        Self { tail: of(0), hw: of(TAIL), ttmps: of(ttmps) }
     }
 
     /// Reads the words around a gap.
     fn read_slots(memory: &CoreMemory, block: &Block) -> Self {
         let (at, read) = (block.hwregs(), |address| Slots::read(memory, address));
         let tail = Self::start(block).map(read).unwrap_or_default();
-        Self { tail, hw: read(at), ttmps: read(at + SLOTS) }
+        Self { tail, hw: read(at), ttmps: read(block.ttmps()) }
     }
 
     /// Bits of a trap temporary.
@@ -544,9 +546,11 @@ impl Row {
                 blocks.push(one(sgpr.id, 1, offset));
             }
         }
+        let ttmps =
+            if counts.ttmps_in_sgprs { slots.saturating_sub(SLOTS) } else { slots + counts.hwreg_bytes() };
         for number in 0..16u64 {
             let Some(register) = self.kind.named(&format!("ttmp{number}")) else { continue };
-            let offset = slots + SLOTS + number * 4;
+            let offset = ttmps + number * 4;
             blocks.push(one(register.id, 1, offset));
         }
         blocks

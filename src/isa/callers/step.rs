@@ -3,7 +3,7 @@
 use super::super::access::{Access, Direction, Family, Form, ScalarOperand};
 use super::super::effects::{Control, Write};
 use super::super::registers::{RegisterFile, RegisterRange};
-use super::super::text::{Line, number};
+use super::super::text::{Line, meant, number};
 use super::CodeTarget;
 use super::state::{VCC, Vector};
 
@@ -95,6 +95,7 @@ impl Effect {
         let Ok(effects) = super::super::decode(text, of.generation) else {
             return (Self::Unknown, Flow::Next);
         };
+        let text = &*meant(text);
         let line = Line::parse(text);
         let register = |index: usize| line.as_ref()?.operand(index).and_then(RegisterRange::parse);
         let flow = match effects.control {

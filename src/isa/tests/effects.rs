@@ -3,7 +3,10 @@
 
 use super::{access, decoded, effects, range};
 use crate::arch::Generation;
-use crate::isa::{Control, Counter, DecodeError, Direction, Family, Wait, decode};
+use crate::isa::{
+    Control, Counter, DecodeError, Direction, Effects, Family, RegisterFile, RegisterRange, UNKNOWN_MSB,
+    Wait, decode, named_registers,
+};
 
 /// Processor, text and the written registers; `~` marks those whose old value matters.
 #[rustfmt::skip]
@@ -361,6 +364,32 @@ fn unknown_texts_are_errors() {
     for (processor, text, expected) in cases {
         assert_eq!(decoded(processor, text), Err(expected), "{text}");
     }
-    let later = Generation::Gfx125;
-    assert_eq!(decode("s_nop 0", later), Err(DecodeError::Generation(later)));
+    let earlier = Generation::Gfx8;
+    assert_eq!(decode("s_nop 0", earlier), Err(DecodeError::Generation(earlier)));
+}
+
+/// LLVM 22, SOPInstructions.td and VOP1Instructions.td of gfx1250; registers as llvm-objdump prints them.
+#[test]
+fn gfx125_names_registers_by_comments_and_jumps_by_other_mnemonics() {
+    let vector = |first, count| vec![RegisterRange::new(RegisterFile::Vector, first, count)];
+    let written = |text: &str| -> Vec<RegisterRange> {
+        effects("gfx1250", text).writes.iter().map(|write| write.range).collect()
+    };
+    assert_eq!(written("v_add_f32_e32 v44 /*v300*/, v1 /*v257*/, v2"), vector(300, 1));
+    assert_eq!(written("global_load_b128 v[4:7] /*v[260:263]*/, v0, s[4:5] scale_offset"), vector(260, 4));
+    let dual = "v_dual_add_f32 v1 /*v257*/, v2, v3 /*v259*/ :: v_dual_mov_b32 v0 /*v256*/, v9";
+    assert_eq!(written(dual), [vector(257, 1), vector(256, 1)].concat());
+    let named = |text| named_registers(text).iter().map(|range| range.first).collect::<Vec<_>>();
+    assert_eq!(named("v_fma_f32 v44 /*v300*/, v1, v2 /*v770*/, -v3 /*v515*/"), [300, 1, 770, 515]);
+    assert_eq!(written("s_set_vgpr_msb 0x4004"), [RegisterRange::new(RegisterFile::Mode, 0, 1)]);
+    assert_eq!(written("s_swap_pc_i64 s[30:31], s[4:5]"), [RegisterRange::new(RegisterFile::Scalar, 30, 2)]);
+    assert_eq!(effects("gfx1250", "s_swap_pc_i64 s[30:31], s[4:5]").control, Control::Call);
+    assert_eq!(effects("gfx1250", "s_set_pc_i64 s[30:31]").control, Control::Return);
+    assert_eq!(written("s_get_pc_i64 s[2:3]"), [RegisterRange::new(RegisterFile::Scalar, 2, 2)]);
+    assert_eq!(effects("gfx1250", "s_wait_xcnt 0x0"), Effects::default());
+    for text in ["s_add_pc_i64 s[2:3]", "global_load_async_to_lds_b32 v1, v2, s[2:3]"] {
+        assert_eq!(decoded("gfx1250", text), Err(DecodeError::Mnemonic), "{text}");
+    }
+    let unknown = format!("v_mov_b32_e32 v1, v2 ; {UNKNOWN_MSB}");
+    assert_eq!(decoded("gfx1250", &unknown), Err(DecodeError::VectorNumbers));
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::DisassemblyError;
 use super::bounds;
+use super::{DisassemblyError, FunctionBounds};
 use crate::disassembler::{Block, Instruction, MAX_BLOCK, Machine};
 use crate::session::objects::Loaded;
 use crate::session::reading::address::GLOBAL;
@@ -57,30 +57,54 @@ impl Code<'_> {
 
     /// A block with the instruction at an address; `None` and a problem if that was not captured.
     fn block(&mut self, at: u64) -> Result<Option<Arc<Block>>, DisassemblyError> {
+        let capture = self.reader.dump().capture();
+        let function = self.loaded.and_then(|loaded| bounds::function(loaded, capture, at));
+        let machine = self.machine.clone();
+        if !machine.extends_vgprs() {
+            return self.block_from(&machine, at, at, function);
+        }
+        // The tool needs the instructions that set MODE's bits: it begins at the function's start.
+        let whole = function.clone().filter(|function| function.end - function.start <= MAX_BLOCK as u64);
+        if let Some(whole) = whole
+            && self.read(whole.start, &mut [0; 4]).is_ok()
+            && let Some(block) = self.block_from(&machine, whole.start, at, Some(whole))?
+            && block.from(at).is_some()
+        {
+            return Ok(Some(block));
+        }
+        self.block_from(&Machine { begins_inside: true, ..machine }, at, at, function)
+    }
+
+    /// A block from `start` on with an instruction at `asked`.
+    fn block_from(
+        &mut self,
+        machine: &Machine,
+        start: u64,
+        asked: u64,
+        function: Option<FunctionBounds>,
+    ) -> Result<Option<Arc<Block>>, DisassemblyError> {
         let disassembler = self.reader.dump().disassembler();
-        if let Some(kept) = disassembler.kept(&self.machine, at)
-            && self.is_unchanged(&kept, at)
+        if let Some(kept) = disassembler.kept(machine, asked)
+            && self.is_unchanged(&kept, if start < asked { kept.address } else { asked })
         {
             self.tool = Some(kept.tool.clone());
             return Ok(Some(kept));
         }
-        let capture = self.reader.dump().capture();
-        let function = self.loaded.and_then(|loaded| bounds::function(loaded, capture, at));
-        let want = function.map(|function| (function.end - at).saturating_add(BEYOND));
+        let want = function.map(|function| (function.end - start).saturating_add(BEYOND));
         let want = want.map_or(WITHOUT_FUNCTION, |want| usize::try_from(want).unwrap_or(MAX_BLOCK));
         let mut bytes = vec![0; want.min(MAX_BLOCK)];
-        let read = match self.read(at, &mut bytes) {
+        let read = match self.read(start, &mut bytes) {
             Ok(read) => read,
             Err(why) => {
-                self.problems.push(format!("there are no instructions from {at:#x} on: {why}"));
+                self.problems.push(format!("there are no instructions from {start:#x} on: {why}"));
                 return Ok(None);
             }
         };
         bytes.truncate(read);
-        let block = disassembler.decode(&self.machine, at, &bytes)?;
+        let block = disassembler.decode(machine, start, &bytes)?;
         if block.instructions.is_empty() {
             self.problems
-                .push(format!("the instruction at {at:#x} was captured in part: {read} bytes of it"));
+                .push(format!("the instruction at {start:#x} was captured in part: {read} bytes of it"));
             return Ok(None);
         }
         self.tool = Some(block.tool.clone());

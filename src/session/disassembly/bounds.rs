@@ -55,7 +55,7 @@ fn wave_size(processor: Processor, wave: &Wave) -> Option<&'static str> {
 /// A processor of the user's choice, with the wave's size.
 pub(super) fn machine_named(name: &str, wave: &Wave) -> Machine {
     let feature = Processor::named(name).and_then(|processor| wave_size(processor, wave));
-    Machine { processor: name.to_owned(), features: feature.into_iter().collect() }
+    Machine { processor: name.to_owned(), features: feature.into_iter().collect(), begins_inside: false }
 }
 
 /// The processor and wave size of code that a wave runs: by its code object, else by the wave's GPU.
@@ -75,5 +75,5 @@ pub(in crate::session) fn machine(object: Option<&CodeObject>, wave: &Wave) -> M
     choose(header.map(|header| header.xnack()), "+xnack", "-xnack");
     choose(header.map(|header| header.sramecc()), "+sramecc", "-sramecc");
     let processor = processor.map_or_else(|| wave.kind.target.name.clone(), |known| known.name.to_owned());
-    Machine { processor, features }
+    Machine { processor, features, begins_inside: false }
 }

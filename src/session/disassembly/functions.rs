@@ -113,7 +113,7 @@ impl<'a> Piece<'a> {
         let of = reader.wave(wave)?;
         let loaded = reader.dump().objects().at(capture, address, Some(of.agent));
         let object = loaded.and_then(|loaded| loaded.object(capture).ok());
-        let machine = bounds::machine(object.as_deref(), of);
+        let mut machine = bounds::machine(object.as_deref(), of);
         let function = loaded.and_then(|loaded| bounds::function(loaded, capture, address));
         let mut code =
             Code { reader, wave, loaded, machine: machine.clone(), tool: None, problems: Vec::new() };
@@ -150,6 +150,8 @@ impl<'a> Piece<'a> {
                 }
             }
         }
+        machine.begins_inside =
+            machine.extends_vgprs() && function.as_ref().is_none_or(|function| function.start != start);
         problems.append(&mut code.problems);
         let kept = reader.dump().disassembler().kept(&machine, start);
         let block = kept.filter(|kept| kept.address == start && kept.bytes == bytes);

@@ -312,8 +312,8 @@ impl Reader {
         let agent = capture.wave(wave).and_then(|wave| capture.agent_of(wave));
         let spaces = agent.iter().flat_map(|agent| &agent.target.spaces);
         let base = |space: &Space| {
-            let given = agent.and_then(|agent| agent.apertures.get(&space.id).copied());
-            Some((space.id, given.or(space.aperture)?.0))
+            let agent = agent?;
+            Some((space.id, agent.target.aperture(space, &agent.apertures)?.0))
         };
         spaces.filter_map(base).collect()
     }

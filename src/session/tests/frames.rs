@@ -52,7 +52,7 @@ fn lines(path: &Path) -> BTreeMap<u64, Line> {
         labels.map(|(address, name)| (name, u64::from_str_radix(address, 16).unwrap())).collect();
     let mut found = BTreeMap::new();
     for line in text.lines().filter(|line| line.starts_with('\t')) {
-        let (text, comment) = line.split_once("//").unwrap();
+        let (text, comment) = line.rsplit_once("//").unwrap();
         let (address, rest) = comment.trim().split_once(':').unwrap();
         let address = u64::from_str_radix(address, 16).unwrap();
         let words = rest.split('<').next().unwrap().split_whitespace().count() as u64;

@@ -10,7 +10,7 @@ use lanescope::arch::Targets;
 #[test]
 fn a_gfx90a_block_is_at_the_place_of_the_worked_example() {
     let counts = Counts { lanes: 64, vgprs: 16, accs: 16, sgprs: 96, shared: 0 };
-    let layout = block_layout(counts, 1024);
+    let layout = block_layout(Family::Aldebaran, counts, 1024);
     let top = 0x7f00_0010_0000 - Family::Aldebaran.gap();
     let bottom = top - layout.size;
     assert_eq!(top, 0x7f00_000f_ffc0);
@@ -35,13 +35,27 @@ fn a_gfx90a_state_has_the_fields_of_the_worked_example() {
 #[test]
 fn a_gfx1100_block_is_at_the_place_of_the_worked_example() {
     let counts = Counts { lanes: 32, vgprs: 24, accs: 0, sgprs: 128, shared: 0 };
-    let layout = block_layout(counts, 0);
+    let layout = block_layout(Family::Navi3, counts, 0);
     assert_eq!(Family::Navi3.gap(), 0);
     assert_eq!(layout.size, 0xe80);
     assert_eq!(layout.size - layout.traps, 0x40);
     assert_eq!(layout.size - layout.hardware, 0x80);
     assert_eq!(layout.size - layout.scalars, 0x280);
     assert_eq!(Family::Navi3.state(counts, 0, false).value, 1 << 31 | 1 << 24 | 2);
+}
+
+/// gfx1250, first wave, 528 VGPRs, 3 KiB of LDS: the trap temporaries are the last 16 of the 128 SGPR slots, and 128
+/// slots of hardware registers are above.
+#[test]
+fn a_gfx1250_block_is_at_the_place_of_the_worked_example() {
+    let counts = Counts { lanes: 32, vgprs: 528, accs: 0, sgprs: 128, shared: 0 };
+    let layout = block_layout(Family::Gfx125, counts, 3072);
+    assert_eq!(layout.scalars, 528 * 128);
+    assert_eq!((layout.traps, layout.hardware), (layout.scalars + 0x1c0, layout.scalars + 0x200));
+    assert_eq!((layout.lds, layout.size), (layout.scalars + 0x400, layout.scalars + 0x1000));
+    assert_eq!(Family::Gfx125.state(counts, 3072, false).value, 1 << 31 | 1 << 24 | 3 << 10 | 32);
+    let slot = Slot { engine: 3, scoreboard: 5, scratch_enabled: true };
+    assert_eq!(Family::Gfx125.wave(slot, true, true).value, 3 << 24 | 1 << 13 | 1 << 12 | 1 << 11 | 5);
 }
 
 /// gfx90a, 8 engines, 256 waves of 4096 bytes: engine 3, scoreboard 7.

@@ -108,10 +108,12 @@ impl Victim {
                 let mut here: Vec<(u64, Role)> = run(0, 40, Role::Header).collect();
                 here.extend(run(area.stack.0, area.stack.1, Role::Record));
                 for ((of, opens, _), (first, size)) in entries.iter().zip(&area.blocks) {
-                    let layout = block_layout(of.wave.counts, opens.map_or(0, |_| of.group.lds));
-                    here.extend(run(*first, layout.hardware, Role::Data(wave)));
-                    here.extend(run(first + layout.hardware, 128, Role::State(wave)));
-                    here.extend(run(first + layout.lds, size - layout.lds, Role::Data(wave)));
+                    let layout =
+                        block_layout(of.agent.gpu.family, of.wave.counts, opens.map_or(0, |_| of.group.lds));
+                    let state = layout.hardware.min(layout.traps);
+                    here.extend(run(*first, state, Role::Data(wave)));
+                    here.extend(run(first + state, 128, Role::State(wave)));
+                    here.extend(run(first + state + 128, size - state - 128, Role::Data(wave)));
                     wave += 1;
                 }
                 words.extend(here.into_iter().map(|(address, role)| Word { at: offset(address), role }));

@@ -123,7 +123,8 @@ fn blocks_of_the_samples_chain_as_the_writer_s() {
                         return;
                     }
                     let lds = opens.map_or(0, |_| of.group.lds);
-                    last -= of.agent.gpu.family.gap() + area::block_layout(of.wave.counts, lds).size;
+                    last -= of.agent.gpu.family.gap()
+                        + area::block_layout(of.agent.gpu.family, of.wave.counts, lds).size;
                     assert_eq!(
                         last,
                         number(&expected["writer"]["block"][0]),

@@ -7,6 +7,11 @@ use crate::arch::save_area::SaveArea;
 use crate::arch::{Target, Targets};
 use crate::units::WaveSize;
 
+/// Counts of processors with 16 slots of hardware registers, and 16 of trap temporaries above them.
+fn counts(size: WaveSize, [vgprs, shared, accums, sgprs]: [u32; 4]) -> Counts {
+    Counts { size, vgprs, shared, accums, sgprs, hwregs: 16, ttmps_in_sgprs: false }
+}
+
 fn target(name: &str) -> Arc<Target> {
     Targets::builtin().target(name).unwrap()
 }
@@ -29,7 +34,7 @@ fn walk(name: &str, records: &[u32], end: u64) -> Vec<Block> {
 fn a_wave_of_gfx90a() {
     let state = 1 << 31 | 3 | 6 << 6 | 2 << 9 | 3 << 24;
     let [block] = walk("gfx90a", &[state, 1 << 17], 0x7f00_0010_0000)[..] else { panic!("one wave") };
-    assert_eq!(block.counts, Counts { size: WaveSize::W64, vgprs: 16, shared: 0, accums: 16, sgprs: 96 });
+    assert_eq!(block.counts, counts(WaveSize::W64, [16, 0, 16, 96]));
     assert_eq!((block.top, block.lds), (0x7f00_000f_ffc0, 0x400));
     assert_eq!(block.lds_base(), 0x7f00_000f_fbc0);
     assert_eq!((block.hwregs(), block.hwregs() + SLOTS), (0x7f00_000f_fb40, 0x7f00_000f_fb80));
@@ -41,7 +46,7 @@ fn a_wave_of_gfx90a() {
 fn a_wave_of_gfx1100() {
     let state = 1 << 31 | 2 | 1 << 24;
     let [block] = walk("gfx1100", &[state, 0xffff_ffff, 0], 0x7f00_0010_0000)[..] else { panic!("one wave") };
-    assert_eq!(block.counts, Counts { size: WaveSize::W32, vgprs: 24, shared: 0, accums: 0, sgprs: 128 });
+    assert_eq!(block.counts, counts(WaveSize::W32, [24, 0, 0, 128]));
     assert_eq!((block.top, block.hwregs()), (0x7f00_0010_0000, 0x7f00_000f_ff80));
     assert_eq!(block.bottom, 0x7f00_0010_0000 - 0xe80);
 }
@@ -59,10 +64,32 @@ fn counts_of_a_state_by_gpu() {
         ("gfx1030", 1 << 31 | 5 | 1 << 24, [48, 0, 0, 128], w32),
         ("gfx1200", 1 << 31 | 5 | 1 << 26, [24, 8, 0, 128], w64),
     ];
-    for (name, state, [vgprs, shared, accums, sgprs], size) in cases {
-        let counts = Counts::of(row(&target(name)), state);
-        assert_eq!(counts, Counts { size, vgprs, shared, accums, sgprs }, "{name}");
+    for (name, state, expected, size) in cases {
+        assert_eq!(Counts::of(row(&target(name)), state), counts(size, expected), "{name}");
     }
+}
+
+/// Not first, 32 lanes, vgprs field 32: 528 VGPRs of 128 bytes, 128 SGPR slots that end with the trap temporaries, and
+/// 128 slots of hardware registers. A first and last wave has 3 * 1024 bytes of LDS besides.
+#[test]
+fn waves_of_gfx1250() {
+    let state = 1 << 31 | 32 | 3 << 10 | 1 << 24;
+    let blocks = walk("gfx1250", &[state, 0xffff_ffff, 1 << 12 | 1 << 13, 0], 0x7f00_0010_0000);
+    let expected = Counts {
+        size: WaveSize::W32,
+        vgprs: 528,
+        shared: 0,
+        accums: 0,
+        sgprs: 128,
+        hwregs: 128,
+        ttmps_in_sgprs: true,
+    };
+    assert_eq!([blocks[0].counts, blocks[1].counts], [expected, expected]);
+    assert_eq!((blocks[0].top, blocks[0].lds), (0x7f00_0010_0000, 0xc00));
+    assert_eq!((blocks[0].hwregs(), blocks[0].ttmps()), (0x7f00_000f_f200, 0x7f00_000f_f1c0));
+    assert_eq!(blocks[0].bottom, 0x7f00_000f_f000 - 528 * 128);
+    assert_eq!((blocks[1].lds, blocks[1].top - blocks[1].bottom), (0, 528 * 128 + 0x400));
+    assert_eq!(blocks[1].ttmps(), blocks[1].top - 0x240);
 }
 
 /// LDS granules: 512 bytes, on gfx950 1280, and all of it if a gfx12 work-group owns the whole WGP.
@@ -74,6 +101,7 @@ fn lds_belongs_to_the_first_wave() {
         ("gfx950", 3 << 9, 1 << 17, 3840),
         ("gfx1100", 3 << 10, 1 << 12, 1536),
         ("gfx1201", 1 << 6, 1 << 12, 131_072),
+        ("gfx1250", 1 << 24 | 1 << 18 | 3 << 10, 1 << 12, 265_216),
     ];
     for (name, state, first, bytes) in cases {
         let two = row(&target(name)).state_words == 2;

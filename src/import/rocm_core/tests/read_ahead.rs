@@ -27,7 +27,8 @@ fn memory(bytes: u64) -> CoreMemory {
 
 /// Blocks of waves from the top of those bytes down.
 fn blocks(count: u64) -> Vec<Block> {
-    let counts = Counts { size: WaveSize::W64, vgprs: 0, shared: 0, accums: 0, sgprs: 16 };
+    let (size, hwregs, ttmps_in_sgprs) = (WaveSize::W64, 16, false);
+    let counts = Counts { size, vgprs: 0, shared: 0, accums: 0, sgprs: 16, hwregs, ttmps_in_sgprs };
     let block = |index: u64| {
         let bottom = BASE + index * BYTES;
         Block {

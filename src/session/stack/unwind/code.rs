@@ -211,7 +211,8 @@ fn read(
         while at < part.end.0 {
             let length = (part.end.0 - at).min(MAX_BLOCK as u64);
             let bytes = object.bytes_at(ElfAddress(at), length).ok_or(CodeError::NotInFile)?;
-            let block = reader.dump().disassembler().decode(machine, at, &bytes)?;
+            let machine = Machine { begins_inside: at != part.start.0, ..machine.clone() };
+            let block = reader.dump().disassembler().decode(&machine, at, &bytes)?;
             let Some(last) = block.instructions.last() else { return Err(CodeError::NotInFile) };
             at = last.end();
             code.extend(block.instructions.iter().cloned());

@@ -49,7 +49,8 @@ fn object(bytes: Vec<u8>) -> Object {
         buffer_scratch: kind.target.buffer_scratch,
         lanes: size.lanes(),
     };
-    let machine = Machine { processor: processor.name.to_owned(), features: Vec::new() };
+    let machine =
+        Machine { processor: processor.name.to_owned(), features: Vec::new(), begins_inside: false };
     let kernels: BTreeSet<u64> = object.kernels().filter_map(|kernel| Some(kernel.entry?.0)).collect();
     let is_function = |symbol: &&Symbol| {
         symbol.kind == SymbolKind::Function && symbol.size > 0 && !kernels.contains(&symbol.value)
