@@ -8,6 +8,7 @@ mod docs;
 mod dwarf;
 mod families;
 mod library;
+mod llvm;
 mod load;
 mod names;
 mod save_area;
