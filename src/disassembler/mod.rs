@@ -268,8 +268,8 @@ impl Disassembler {
     }
 }
 
-/// Adds [`UNKNOWN_MSB`] to the instructions with vector registers while MODE's bits for them are unknown, or, from a tool
-/// that does not follow them, not 0.
+/// Adds [`UNKNOWN_MSB`] to the instructions with vector registers while MODE's bits for them are unknown, or, from a
+/// tool that does not follow them, not 0.
 fn mark_unknown(instructions: &mut [Instruction], mut is_unknown: bool, is_following: bool) {
     let is_vector = |word: &str| {
         word.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '['))

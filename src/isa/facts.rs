@@ -65,7 +65,8 @@ const GFX11: Facts = Facts { buffer: BUFFER_GFX11, ..GFX10 };
 const GFX12: Facts =
     Facts { counters: CounterSet::Gfx12, has_signed_scratch: true, has_policy: true, ..GFX11 };
 
-/// Vector offsets: clang 22 writes `global_load_b32 v1, v1, s[2:3] scale_offset` for signed and unsigned indexes alike.
+/// Vector offsets: clang 22 writes `global_load_b32 v1, v1, s[2:3] scale_offset` for signed and unsigned indexes
+/// alike.
 const GFX125: Facts = Facts { extends_vgprs: true, has_unclear_index: true, ..GFX12 };
 
 /// The facts about a generation. `None`: no target of this generation exists.

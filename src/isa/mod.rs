@@ -28,6 +28,7 @@ mod tests;
 mod text;
 mod value;
 mod vector;
+mod vgpr_msb;
 
 pub use access::{Access, Direction, Family, Form, LdsBase, NotComputableCause, ScalarOperand};
 pub use address::{AddressError, LaneAccess, LaneAddress, WaveContext};
@@ -41,6 +42,7 @@ pub use effects::{Control, Effects, Write};
 pub use exec::{ExecBefore, exec_before};
 pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause, named_registers};
 pub use value::{ReadOperand, condition, value};
+pub use vgpr_msb::{has_other_msb, set_vgpr_msb, vgpr_msb};
 
 use crate::arch::Generation;
 use text::Line;
@@ -66,7 +68,8 @@ pub enum DecodeError {
     Return,
 }
 
-/// A remark in the text of an instruction whose vector registers may be others: MODE's bits (gfx12.5) are unknown there.
+/// A remark in the text of an instruction whose vector registers may be others: MODE's bits (gfx12.5) are unknown
+/// there.
 pub use crate::disassembler::UNKNOWN_MSB;
 
 /// The effects of an instruction, by its text.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 /// The most operands of an instruction; LLVM prints 11 at most.
 const MAX_OPERANDS: usize = 16;
 
-/// A text with the registers that it means: LLVM 22 prints `v44 /*v300*/` for the number 44 of eight bits with MODE's two
-/// bits (gfx12.5).
+/// A text with the registers that it means: LLVM 22 prints `v44 /*v300*/` for the number 44 of eight bits with
+/// MODE's two bits (gfx12.5).
 pub(super) fn meant(text: &str) -> Cow<'_, str> {
     if !text.contains("/*") {
         return Cow::Borrowed(text);

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::registers::WaveRegisters;
 use crate::arch::{Generation, Processor};
-use crate::isa::{self, DecodeError, Effects};
+use crate::isa::{self, DecodeError, Effects, ReadRegister as _, RegisterFile};
 use crate::session::{Disassembly, DisassemblyError, FunctionBounds, Inspect};
-use crate::units::WaveId;
+use crate::units::{LaneId, WaveId};
 
 /// Maximum number of addresses whose code is decoded for one question.
 pub(super) const MAX_LISTED: usize = 64;
@@ -95,12 +96,20 @@ impl Listings {
         for Request { session, keys, addresses } in by_session {
             // Equal listings of the session are decoded once.
             let mut decoded: Vec<(Arc<Disassembly>, Arc<Listing>)> = Vec::new();
-            for (key, found) in keys.into_iter().zip(session.functions(&addresses)) {
+            let found = keys.into_iter().zip(session.functions(&addresses)).zip(&addresses);
+            for ((key, found), &(wave, address)) in found {
                 let listing = found.map(|found| {
-                    if let Some((_, listing)) = decoded.iter().find(|(of, _)| Arc::ptr_eq(of, &found)) {
+                    let mode = CodeAt { session, wave, address }.mode();
+                    let is_same = |of: &Arc<Disassembly>| Arc::ptr_eq(of, &found) && mode.is_none();
+                    if let Some((_, listing)) = decoded.iter().find(|(of, _)| is_same(of)) {
                         return Arc::clone(listing);
                     }
-                    let listing = Arc::new(Listing::of(&found, &session.kind().target.name));
+                    let mut listing = Listing::of(&found, &session.kind().target.name);
+                    if let Some(mode) = mode {
+                        listing.check_mode(address, mode);
+                        return Arc::new(listing);
+                    }
+                    let listing = Arc::new(listing);
                     decoded.push((found, Arc::clone(&listing)));
                     listing
                 });
@@ -122,11 +131,41 @@ impl Listings {
 impl CodeAt<'_> {
     fn key(&self) -> Option<Key> {
         let info = self.session.wave(self.wave).ok()?;
-        Some((format!("{}:{}", info.kind.target.name, info.kind.wave_size), info.agent, self.address))
+        let mut kind = format!("{}:{}", info.kind.target.name, info.kind.wave_size);
+        // Waves with other bits may use other registers at the same address.
+        if let Some(mode) = self.mode() {
+            kind = format!("{kind}:{:#x}", isa::vgpr_msb(mode));
+        }
+        Some((kind, info.agent, self.address))
+    }
+
+    /// MODE of the wave, if it extends the numbers of vector registers and the address is the wave's PC.
+    fn mode(&self) -> Option<u32> {
+        let info = self.session.wave(self.wave).ok()?;
+        let extends = Processor::named(&info.kind.target.name)?.generation == Generation::Gfx125;
+        let is_pc = info.pc.is_some_and(|pc| pc.0 == self.address);
+        let registers = WaveRegisters::new(self.session, self.wave);
+        registers.dword(RegisterFile::Mode, 0, LaneId::default()).filter(|_| extends && is_pc)
     }
 }
 
 impl Listing {
+    /// Leaves the effects of instructions on vector registers unknown if a wave's MODE at its PC is not that of the
+    /// code.
+    fn check_mode(&mut self, pc: u64, mode: u32) {
+        let start = self.instructions.first().map(|one| one.address);
+        let is_whole = self.function.as_ref().is_some_and(|function| Some(function.start) == start);
+        let texts = self.instructions.iter().map(|one| (one.address, one.text.as_str()));
+        if !isa::has_other_msb(texts, is_whole, pc, mode) {
+            return;
+        }
+        for one in &mut self.instructions {
+            if isa::named_registers(&one.text).iter().any(|range| range.file.is_vector()) {
+                one.effects = Err(DecodeError::VectorNumbers);
+            }
+        }
+    }
+
     /// Decodes the effects of a listing's instructions. `gpu`: the waves' GPU, for an unknown processor of the code.
     pub(super) fn of(found: &Disassembly, gpu: &str) -> Self {
         let processor = Processor::named(&found.processor).or_else(|| Processor::named(gpu));

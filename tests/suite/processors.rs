@@ -113,3 +113,41 @@ fn a_log_does_not_take_code_for_another_processor() {
         ask(&log, foreign, "7", &["--processor", "gfx908", "--code-object", &at]);
     }
 }
+
+/// Code of a generic processor on a GPU of its family (AMDGPUUsage, "Generic Processors"): the listing and the
+/// registers are those of the same code for the GPU.
+#[test]
+fn code_of_generic_processors_is_listed_with_the_registers_of_the_gpu() {
+    let cases = [
+        ("saxpy-gfx942-O0", 0x5f, "gfx9-4-generic"),
+        ("saxpy-gfx1030-O0", 0x53, "gfx10-3-generic"),
+        ("saxpy-gfx1100-O0", 0x54, "gfx11-generic"),
+        ("saxpy-gfx1200-O0", 0x59, "gfx12-generic"),
+        ("wide-gfx1250-O2", 0x5b, "gfx12-5-generic"),
+    ];
+    for (dump, mach, name) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        copy_dump(dump, folder.path());
+        let file = folder.path().join(format!("{dump}.hsaco"));
+        let mut bytes = with_processor(&fs::read(&file).unwrap(), mach);
+        // The version of a generic processor.
+        bytes[E_FLAGS + 3] = 1;
+        fs::write(&file, bytes).unwrap();
+        let ask = |capture: &Path, options: &[&str]| {
+            let output = lanescope(&[&[options[0], words(capture)], &options[1..]].concat());
+            assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let original = fixtures().join("dumps").join(dump);
+        let listing = ["disassemble", "--wave", "1", "--around", "4"];
+        // The heading names the processor that the tool was given.
+        let instructions = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        let found = ask(folder.path(), &listing);
+        assert_eq!(instructions(&found), instructions(&ask(&original, &listing)), "{name}");
+        assert!(found.lines().count() > 8, "{name}: {found}");
+        for options in [["registers", "--wave", "1"], ["locals", "--wave", "1"]] {
+            assert_eq!(ask(folder.path(), &options), ask(&original, &options), "{name} {options:?}");
+        }
+        assert!(ask(&file, &["code-object"]).contains(name), "{name}");
+    }
+}

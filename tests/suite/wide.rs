@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::fixtures::fixtures;
+use crate::fixtures::{copy_dump, fixtures};
 use crate::slim::{lanescope, words};
 
 fn ask(command: &str, options: &[&str]) -> String {
@@ -41,6 +41,20 @@ fn a_fault_in_a_load_beyond_v255_is_found() {
         "{text}"
     );
     assert!(text.contains("0x7f0000212000 in lane 0 to 0x7f000021207c in lane 31"), "{text}");
+}
+
+/// The registers of the text are not those of a wave whose MODE has other bits than the code sets.
+#[test]
+fn a_wave_with_other_bits_in_mode_has_no_known_accesses() {
+    let folder = tempfile::tempdir().unwrap();
+    copy_dump("wide-gfx1250-O2", folder.path());
+    let manifest = folder.path().join("manifest.toml");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    assert!(text.contains("mode = \"0x12f0\""));
+    std::fs::write(&manifest, text.replace("mode = \"0x12f0\"", "mode = \"0x22f0\"")).unwrap();
+    let output = lanescope(&["triage", words(folder.path()), "--fault-address", "0x7f0000212b50"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("memory violation") && !text.contains("18432"), "{text}");
 }
 
 /// A listing from the middle begins at the function's start for the tool.

@@ -107,7 +107,8 @@ fn scratch_offsets_are_signed_from_gfx12_on() {
     assert_eq!(unsigned[0].1, LaneAddress::Unknown(AddressError::BeyondSpace(0x1_0000_00f0)));
 }
 
-/// LLVM 22: `scale_offset` multiplies the vector offset by the bytes of the access, and MODE extends its register's number.
+/// LLVM 22: `scale_offset` multiplies the vector offset by the bytes of the access, and MODE extends its register's
+/// number.
 #[test]
 fn gfx125_scales_offsets_and_extends_numbers() {
     let wave = || Wave::new("gfx1250").set("s[2:3]", &[0x1000, 0x7f00]);

@@ -63,7 +63,9 @@ pub(super) fn machine_named(name: &str, wave: &Wave) -> Machine {
 /// AMDGPUUsage, "ELF Header": processor and features in `e_flags`. The wave's size is not among them.
 pub(in crate::session) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
     let header = object.map(CodeObject::header);
-    let by_header = object.and_then(CodeObject::processor);
+    // LLVM 22 does not have this generic processor, whose instructions those of the family execute.
+    let is_known_to_llvm = |processor: &Processor| processor.name != "gfx12-5-generic";
+    let by_header = object.and_then(CodeObject::processor).filter(is_known_to_llvm);
     let processor = by_header.or_else(|| Processor::named(&wave.kind.target.name));
     let mut features: Vec<_> =
         processor.and_then(|processor| wave_size(processor, wave)).into_iter().collect();

@@ -48,7 +48,7 @@ fn gdb_gets_a_processor_that_it_knows() {
         "gfx1013" => Some("gfx1010"),
         "gfx1033" | "gfx1034" | "gfx1035" | "gfx1036" => Some("gfx1030"),
         "gfx1103" | "gfx1150" | "gfx1151" | "gfx1152" | "gfx1153" => Some("gfx1100"),
-        "gfx1200" | "gfx1201" => None,
+        "gfx1200" | "gfx1201" | "gfx1250" | "gfx1251" => None,
         _ => panic!("{name}: not in this test"),
     };
     let targets = Targets::builtin();
