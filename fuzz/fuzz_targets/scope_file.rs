@@ -37,13 +37,12 @@ fuzz_target!(|data: &[u8]| {
 /// Every line wants that value.
 fn rewritten(text: &str, file: &ScopeFile, got: &str) {
     let difference = Difference { got: Some(got.to_owned()), ..Difference::default() };
-    let outcome =
-        |line| Outcome {
-            line,
-            columns: (0, 0),
-            verdict: Verdict::Differs(Box::new(difference.clone())),
-            selected_by: None,
-        };
+    let outcome = |line| Outcome {
+        line,
+        columns: (0, 0),
+        verdict: Verdict::Differs(Box::new(difference.clone())),
+        selected_by: None,
+    };
     let outcomes: Vec<Outcome> = (1..=file.lines.len()).map(outcome).collect();
     let blessed = bless(text, file, &[&outcomes]);
     let parsed = parse(&blessed.text).unwrap_or_else(|errors| panic!("{}: {errors:?}", blessed.text));
