@@ -17,16 +17,14 @@ pub(super) fn typed(matches: &ArgMatches) -> String {
 
 /// The same with the names of files alone, for texts that leave the machine.
 pub(super) fn names(matches: &ArgMatches) -> String {
-    words(matches, &|value| {
-        let name = without_folders(clean(value.to_string_lossy()).into_owned());
-        shell::word(&name).into_owned()
-    })
+    words(matches, &name_word)
 }
 
-/// The last part of a path.
-pub(super) fn without_folders(path: String) -> String {
+/// The shell's word of the last part of a path.
+pub(super) fn name_word(path: &OsStr) -> String {
+    let path = clean(path.to_string_lossy());
     let name = path.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty());
-    name.map_or_else(|| path.clone(), str::to_owned)
+    shell::word(name.unwrap_or(&path)).into_owned()
 }
 
 /// `word`: the shell's word of a value.

@@ -11,6 +11,7 @@ use std::process::{Command, Output};
 use saphyr_parser::{Event, Parser};
 use serde_json::{Map, Value, json};
 
+use crate::fixtures::one_line;
 use crate::slim::{Scratch, words};
 
 fn root() -> PathBuf {
@@ -175,7 +176,7 @@ fn a_crash_in_a_container_becomes_a_dump_and_a_report() {
     assert!(dump.with_extension("html").is_file());
     // The summary folds lines.
     let summary = fs::read_to_string(summary).unwrap();
-    assert!(summary.split_whitespace().collect::<Vec<_>>().join(" ").contains(&first), "{summary}");
+    assert!(one_line(&summary).contains(&first), "{summary}");
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use crate::fixtures::one_line;
+
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -285,7 +287,7 @@ fn a_work_item_chooses_wave_and_lane() {
     ] {
         let refused = run(&[&["locals", dump], wrong].concat());
         assert_eq!(refused.status.code(), Some(status), "{wrong:?}");
-        let unfolded = text(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let unfolded = one_line(&text(&refused.stderr));
         assert!(unfolded.contains(words), "{wrong:?}: {}", text(&refused.stderr));
     }
 }

@@ -13,7 +13,7 @@ use lanescope::session::{
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 
-use crate::fixtures::{each_wave, expected, fixtures, open, session};
+use crate::fixtures::{each_wave, expected, fixtures, one_line, open, session};
 
 /// The newest version of an LLVM tool on the PATH; a missing tool fails the test.
 fn newest_llvm(tool: &str) -> PathBuf {
@@ -412,8 +412,7 @@ fn dispatches_have_the_columns_of_amds_gdb() {
     let output = lanescope(&["dispatches", path.to_str().unwrap(), "--verbose"], None);
     let text = String::from_utf8(output.stdout).unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    let rows: Vec<String> =
-        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let rows: Vec<String> = text.lines().map(one_line).collect();
     // Bit 8: barrier; 10:9 = 2: acquire of the system; 12:11 = 2: release of the system.
     let expected = [
         "Id Target Id Grid Workgroup Fence Shared Private Waves Kernel Function",

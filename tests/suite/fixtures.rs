@@ -24,6 +24,11 @@ pub(crate) fn copy_dump(name: &str, to: &Path) {
     }
 }
 
+/// A text in one line, with single blanks: where it was folded does not matter.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Every expected file with its dump's path.
 pub(crate) fn expected() -> Vec<(String, PathBuf, Value)> {
     let mut all = Vec::new();

@@ -10,7 +10,7 @@ use lanescope::session::{
 };
 use serde_json::{Value, json};
 
-use crate::fixtures::{each_wave, expected, fixtures, open};
+use crate::fixtures::{each_wave, expected, fixtures, one_line, open};
 use crate::json_of;
 
 /// The lanes of a wave as JSON.
@@ -228,8 +228,7 @@ fn the_commands_print_it_as_text() {
     assert_eq!(*third, "wave 5: breakpoint");
     let dump = fixtures().join("dumps/regions-gfx1100");
     let text = run(&["lanes", &dump.to_string_lossy(), "--wave", "3", "--full"]);
-    let of =
-        |lane: usize| text.lines().nth(lane + 1).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let of = |lane: usize| one_line(text.lines().nth(lane + 1).unwrap());
     assert!(of(0).contains("active") && of(0).contains("0x7f0000101528 region at"), "{}", of(0));
     assert!(of(2).contains("inactive") && of(2).contains("0x7f0000101524 region at"), "{}", of(2));
     assert!(of(8).contains("not yet entered") && of(8).contains(" launch at"), "{}", of(8));

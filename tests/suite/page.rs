@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::dwarf::root;
-use crate::fixtures::fixtures;
+use crate::fixtures::{copy_dump, fixtures};
 
 /// Lines of a screen.
 const LINES: usize = 40;
@@ -187,11 +187,7 @@ fn the_counts_are_of_the_chosen_waves() {
 #[test]
 fn a_halt_with_a_reported_page_has_an_access() {
     let folder = tempfile::tempdir().unwrap();
-    let from = fixtures().join("dumps/saxpy-gfx90a-O0");
-    for entry in fs::read_dir(&from).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
-    }
+    copy_dump("saxpy-gfx90a-O0", folder.path());
     let manifest = folder.path().join("manifest.toml");
     let text = fs::read_to_string(&manifest).unwrap();
     assert!(text.contains("memory_violation"));
@@ -202,13 +198,10 @@ fn a_halt_with_a_reported_page_has_an_access() {
     assert!(page.starts_with("saxpy reads x[1024]"), "{page}");
 }
 
-/// A copy of a dump without faults, in which the waves with these ids have a stop reason.
+/// A copy of a fixture's dump without faults, in which the waves with these ids have a stop reason.
 fn stopped(dump: &str, stops: &[(usize, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(root().join(dump)).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
-    }
+    copy_dump(dump, folder.path());
     let manifest = folder.path().join("manifest.toml");
     let text = fs::read_to_string(&manifest).unwrap();
     let mut table: toml::Table = text.parse().unwrap();
@@ -226,12 +219,11 @@ fn stopped(dump: &str, stops: &[(usize, &str)]) -> tempfile::TempDir {
 /// Faulted waves that `--kind` leaves out are named in the page, the banner and JSON.
 #[test]
 fn faults_of_other_kinds_are_named() {
-    let mixed = "tests/fixtures/dumps/mixed-kinds";
-    let text = run(&["waves", mixed, "--json"]);
+    let text = run(&["waves", "tests/fixtures/dumps/mixed-kinds", "--json"]);
     let waves: Value = serde_json::from_str(&text).unwrap();
     let other = waves["waves"].as_array().unwrap().iter().find(|wave| wave["architecture"] != "gfx90a");
     let other = usize::try_from(other.unwrap()["id"].as_u64().unwrap()).unwrap();
-    let folder = stopped(mixed, &[(other, "memory_violation")]);
+    let folder = stopped("mixed-kinds", &[(other, "memory_violation")]);
     let dump = folder.path().to_str().unwrap();
     let page = run(&["triage", dump, "--kind", "gfx90a"]);
     assert!(page.starts_with("no chosen wave faulted, "), "{page}");
@@ -245,7 +237,7 @@ fn faults_of_other_kinds_are_named() {
 /// A hang that the runtime reports: the states of the waves, and the report without another cause.
 #[test]
 fn a_reported_hang_has_the_states_of_the_waves() {
-    let folder = stopped(UNREPORTED, &[]);
+    let folder = stopped("saxpy-gfx90a-O0", &[]);
     let dump = folder.path().to_str().unwrap();
     let log = folder.path().join("run.log");
     fs::write(&log, "HW Exception by GPU node-1 (Agent handle: 0x1b0fc990) reason :GPU Hang\n").unwrap();
@@ -258,7 +250,7 @@ fn a_reported_hang_has_the_states_of_the_waves() {
 /// A debug trap is no breakpoint, and has its line.
 #[test]
 fn a_debug_trap_has_its_line() {
-    let folder = stopped(UNREPORTED, &[(1, "debug_trap")]);
+    let folder = stopped("saxpy-gfx90a-O0", &[(1, "debug_trap")]);
     let page = run(&["triage", folder.path().to_str().unwrap(), "--wave", "1"]);
     assert!(page.starts_with("saxpy stopped for a debugger (debug trap): wave 1, saxpy.hip:54\n"), "{page}");
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::text;
 use crate::dwarf::root;
+use crate::fixtures::one_line;
 
 const COLUMNS: usize = 80;
 /// A wave of a core whose values are in doubt; the dump has a warning of more than a line.
@@ -248,8 +249,7 @@ sys.exit(child.wait())
     let piped = page(&["info", UNREPORTED, "--log", REPORT]);
     let fault = piped.lines().find(|line| line.starts_with("fault: ")).unwrap();
     assert!(fault.chars().count() > COLUMNS, "{fault}");
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words(&shown).contains(&words(fault)), "{shown}");
+    assert!(one_line(&shown).contains(&one_line(fault)), "{shown}");
 }
 
 /// docs/triage.md lists all names of missing data.

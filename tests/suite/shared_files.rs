@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::fixtures::{copy_dump, fixtures};
+use crate::fixtures::{copy_dump, fixtures, one_line};
 use crate::slim::{Scratch, answer, said, slim, words};
 
 const DUMP: &str = "saxpy-gfx90a-O0";
@@ -146,7 +146,7 @@ fn a_missing_entry_names_the_damage() {
     file[24] = 0xff;
     dump(&scratch, 1, &file, &["entry = \"0\"".to_owned()]);
     let info = answer(&["info", words(&scratch.0)]);
-    let info: String = info.split_whitespace().collect::<Vec<_>>().join(" ");
+    let info = one_line(&info);
     assert!(info.contains("no entry 0; it has no entries; compressed offload bundle"), "{info}");
 }
 

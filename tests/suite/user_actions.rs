@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::fixtures::one_line;
+
 /// Items of an action: results and tests, in the order of the page.
 const ITEMS: [&str; 3] = ["gdb: ", "lldb: ", "tests: "];
 
@@ -20,7 +22,7 @@ fn every_user_action_has_tests() {
         let [.., tests] = std::array::from_fn::<_, 3, _>(|index| {
             let text = items[index].strip_prefix(ITEMS[index]).unwrap_or_else(|| panic!("{action}")).trim();
             assert!(!text.is_empty(), "{action}");
-            text.split_whitespace().collect::<Vec<_>>().join(" ")
+            one_line(text)
         });
         for name in tests.split(", ") {
             let (file, test) = name.trim_matches('`').split_once("::").unwrap_or_else(|| panic!("{action}"));

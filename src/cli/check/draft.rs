@@ -1,7 +1,7 @@
 //! `lanescope check --new DUMP`: the first version of a file.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::job::subject;
 use super::relative::Folder;
@@ -43,9 +43,8 @@ pub(super) fn run(
     if let Some(output) = output.filter(|path| path.is_file()) {
         return Err(DraftError::Exists(shown(output)).into());
     }
-    let is_once = |log: &&std::path::PathBuf| {
-        log.as_os_str() == "-" || std::fs::metadata(log).is_ok_and(|found| !found.is_file())
-    };
+    let is_once =
+        |log: &&PathBuf| log.as_os_str() == "-" || std::fs::metadata(log).is_ok_and(|found| !found.is_file());
     if let Some(log) = with.logs.iter().find(is_once) {
         return Err(DraftError::Pipe(shown(log)).into());
     }

@@ -1,6 +1,6 @@
 //! The evaluation of a file over one dump.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::arch::Targets;
 use crate::check::{self, Content, ScopeFile, Setting, Subject, Verdict};
 use crate::clean::{clean, clean_lines};
 use crate::cli::dump::{self, DumpArgs};
-use crate::cli::{Failure, Globals, output_file, shell, steps};
+use crate::cli::{Failure, Globals, output_file, steps};
 use crate::disassembler::Disassembler;
 use crate::postmortem;
 use crate::session::{Dump, DumpFacts as _, Inspect, Session, Waves as _};
@@ -98,12 +98,8 @@ fn write_report(
     subject: &Subject<'_>,
 ) -> Result<(), Failure> {
     // The report leaves the machine: files have their names alone.
-    let word = |word: &OsStr| {
-        let name = steps::without_folders(clean(word.to_string_lossy()).into_owned());
-        format!(" {}", shell::word(&name))
-    };
     let words = std::iter::once(dump.path.as_os_str()).chain(options.iter().map(OsString::as_os_str));
-    let typed: String = words.map(word).collect();
+    let typed: String = words.map(|word| format!(" {}", steps::name_word(word))).collect();
     let command = |step: &Step| steps::command(step, &typed);
     let options = postmortem::Options::default();
     let model = postmortem::model(opened, &subject.sessions, options, &subject.rules, &command);

@@ -6,7 +6,6 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::check::NameError;
 use crate::clean::clean;
-use crate::cli::output_file;
 use crate::mapping;
 
 /// The folder of a draft.
@@ -18,12 +17,11 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The folder of that file; without one that of the file behind the standard output.
+    /// The folder of that file, which is not the standard output; without one that of the file behind the latter.
     ///
     /// # Errors
     /// The folder is unreadable.
     pub(super) fn of(output: Option<&Path>) -> std::io::Result<Self> {
-        let output = output.filter(|path| !output_file::is_standard_output(path));
         let file = output.map_or_else(behind_standard_output, |path| Some(path.to_owned()));
         let folder = file.as_deref().map(|file| file.parent().unwrap_or(Path::new("")));
         let whole =

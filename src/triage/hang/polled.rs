@@ -79,7 +79,7 @@ impl Search {
                     bytes,
                     value: read(session, place, bytes),
                     compared: compared(session, info, poll, lanes, bytes),
-                    comparison: poll.comparison,
+                    comparison: poll.compared.and_then(|(_, comparison)| comparison),
                     lanes,
                     inferred: name.as_ref().and_then(|(_, inferred)| *inferred),
                     name: name.map(|(name, _)| name),
@@ -249,7 +249,7 @@ fn without_location(session: &dyn Inspect, info: &WaveInfo, line: &str, of: &Add
 /// The number that the loop compares the loaded value with.
 fn compared(session: &dyn Inspect, info: &WaveInfo, poll: &Poll, lanes: LaneSet, bytes: u16) -> Option<u64> {
     let mask = u64::MAX.checked_shr(64u32.checked_sub(8 * u32::from(bytes))?)?;
-    let value = match poll.compared? {
+    let value = match poll.compared?.0 {
         Compared::Constant(value) => value.cast_unsigned(),
         Compared::Register(range) => {
             let registers = WaveRegisters::new(session, info.wave);

@@ -49,10 +49,9 @@ const MAX_DWORDS: u16 = 32;
 pub(super) struct Poll {
     /// The index of the load.
     pub(super) load: usize,
-    /// The other operand of the comparison; `None`: unknown, or of a value computed from the loaded one.
-    pub(super) compared: Option<Compared>,
-    /// The comparison with that operand; `None`: unknown.
-    pub(super) comparison: Option<&'static str>,
+    /// The other operand of the comparison; `None`: unknown, or of a value computed from the loaded one. With it the
+    /// comparison of the value with that operand; `None`: unknown.
+    pub(super) compared: Option<(Compared, Option<&'static str>)>,
 }
 
 /// An operand that the loop does not change.
@@ -136,8 +135,7 @@ fn find_polls(flow: &Flow<'_>, body: &[usize]) -> Option<Vec<Poll>> {
             let compares = steps.get(then).is_some_and(|step| step.is_comparison);
             let counts = uses.values_from(then).any(|from| counters.contains(&from));
             if compares && !counts && uses.after(BTreeSet::from([then]), false)?.into_iter().any(is_exit) {
-                let (compared, comparison) = uses.compared(&steps, at, then).unzip();
-                polls.push(Poll { load: step.index, compared, comparison: comparison.flatten() });
+                polls.push(Poll { load: step.index, compared: uses.compared(&steps, at, then) });
                 break;
             }
         }

@@ -1,6 +1,7 @@
 //! Exit statuses: 0 if all holds, 1 if something differs, 2 if something cannot be checked.
 
 use super::{FILES, FORMS, Folder, check, command, json, text};
+use crate::fixtures::one_line;
 use crate::slim::words;
 
 /// The worst result of a run decides, in each combination of files and in each form.
@@ -49,7 +50,7 @@ fn a_run_that_does_not_begin_has_status_2() {
     ] {
         let output = check(&arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
-        let unfolded = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let unfolded = one_line(&text(&output.stderr));
         assert!(unfolded.contains(part), "{arguments:?}: {output:?}");
         assert_eq!(text(&output.stdout), "", "{arguments:?}");
     }

@@ -15,7 +15,7 @@ use lanescope::units::WaveId;
 use serde_json::Value;
 
 use crate::dwarf::{newest, ran};
-use crate::fixtures::{fixtures, open};
+use crate::fixtures::{fixtures, one_line, open};
 use crate::slim::{Scratch, answer, words};
 
 const LOAD: u64 = 0x7f00_0010_0000;
@@ -87,7 +87,7 @@ fn kernels(object: &Path) -> Vec<Kernel> {
         let code = section.lines().take_while(|line| !line.ends_with(">:")).filter_map(|line| {
             let (text, comment) = line.rsplit_once("// ")?;
             let address = u64::from_str_radix(comment.split(':').next()?, 16).ok()?;
-            Some((address, text.split_whitespace().collect::<Vec<_>>().join(" ")))
+            Some((address, one_line(text)))
         });
         Kernel {
             name: (*name).clone(),
@@ -162,11 +162,8 @@ fn wave(session: &Session, ordinal: usize, kernel: &Kernel, pc: u64, gpu: &str) 
     let listing = session.disassemble(wave, &Instructions::default()).unwrap();
     let bounds = listing.function.as_ref().unwrap();
     assert_eq!((&*bounds.name, bounds.start), (&*kernel.demangled, LOAD + kernel.entry), "{about}");
-    let ours: BTreeMap<u64, String> = listing
-        .instructions
-        .iter()
-        .map(|one| (one.address.0 - LOAD, one.text.split_whitespace().collect::<Vec<_>>().join(" ")))
-        .collect();
+    let ours: BTreeMap<u64, String> =
+        listing.instructions.iter().map(|one| (one.address.0 - LOAD, one_line(&one.text))).collect();
     let marked: Vec<_> = listing.instructions.iter().filter(|one| one.is_pc).collect();
     assert_eq!(marked.len(), 1, "{about}");
     assert_eq!(marked[0].address.0, LOAD + pc, "{about}");

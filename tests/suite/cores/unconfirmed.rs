@@ -14,6 +14,7 @@ use lanescope::session::{Dump, Session};
 use super::changed::{opened, reported, sample};
 use super::reasons::{pcs, put, run};
 use super::{SAMPLES, core, expected, export};
+use crate::fixtures::one_line;
 use crate::slim::{Scratch, slim};
 
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
@@ -248,7 +249,7 @@ fn monitor(client: &mut Client, command: &str) -> String {
     let digits: String = packets.filter(|hex| *hex != "K").collect();
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
     let bytes: Vec<u8> = digits.as_bytes().chunks(2).map(byte).collect();
-    String::from_utf8(bytes).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&String::from_utf8(bytes).unwrap())
 }
 
 /// Asks each question of the table about wave 1, as text, as JSON and in `monitor`; all answers contain `words`.
@@ -268,7 +269,7 @@ pub(super) fn is_wherever_the_wave_is(bytes: &[u8], words: &str) {
             let arguments = [&["--wave", "1"], arguments, form].concat();
             let (_, out, err) = run(bytes, name, &arguments);
             // Text is folded.
-            let line = out.split_whitespace().collect::<Vec<_>>().join(" ");
+            let line = one_line(&out);
             assert!(line.contains(words), "{name} {arguments:?}: {out}\n{err}");
         }
         let answer = monitor(&mut served, line);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::model::{GFX90A, Gpu, Wave};
 use super::writer::{self, Form};
 use super::{export, export_text, file, folder, problems};
-use crate::fixtures::fixtures;
+use crate::fixtures::{fixtures, one_line};
 
 /// A file of the fixtures.
 fn report(name: &str) -> String {
@@ -134,7 +134,7 @@ fn the_users_address_is_a_byte_a_page_or_a_number_of_bytes() {
         let output = command.args(["info", "--fault-address", words]).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
-        assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(reason), "{words}: {said}");
+        assert!(one_line(&said).contains(reason), "{words}: {said}");
         assert!(said.lines().all(|line| line.chars().count() <= 80), "{words}: {said}");
     }
     // The page of a log and the user's byte in it are one fault; the embedded demo has the options too.

@@ -14,6 +14,7 @@ use super::umr::{
 };
 use super::writer::{self, Form};
 use super::{export, export_text, file, folder, model, problems, run, same_waves};
+use crate::fixtures::one_line;
 
 /// The output of `info` for a file that does not open.
 fn refused(path: &Path) -> String {
@@ -319,7 +320,7 @@ fn text_without_waves_is_reported() {
         "Running\nMemory access fault by GPU node-1 on address 0x7f00.\nAborted\n",
     ));
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
-    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&said);
     assert!(said.contains(" line 2, ROCm's runtime: Memory access fault by GPU node-1 on"), "{said}");
     assert!(
         said.contains("text without a report on waves") && said.contains("node-1 on address 0x7f00"),

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::fixtures::fixtures;
+use crate::fixtures::{fixtures, one_line};
 
 /// Runs lanescope with an input.
 pub(super) fn lanescope(words: &[&str], input: &[u8]) -> Output {
@@ -140,7 +140,7 @@ fn rules_of_a_file_change_the_functions() {
     assert!(printed.contains("saxpy: left out by `saxpy`"), "{printed}");
     assert!(!printed.contains("@ saxpy.hip"), "{printed}");
     // The dump has debug information.
-    let unfolded = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    let unfolded = one_line(&printed);
     assert!(unfolded.contains("weak: the rules leave out all functions"), "{printed}");
     let log = fixtures().join("logs/agent-2018.log");
     let weak = text(&lanescope(&["signature", log.to_str().unwrap()], b"").stdout);

@@ -248,7 +248,7 @@ fn polled_values_have_their_comparison() {
         let listing = listing(Generation::Gfx90a, &text);
         let position = place(&listing, at(&text, "top")).unwrap();
         let CodePosition::Polling(polls) = &position.place else { panic!("{:?}", position.place) };
-        polls.iter().map(|poll| poll.compared.zip(Some(poll.comparison))).collect::<Vec<_>>()
+        polls.iter().map(|poll| poll.compared).collect::<Vec<_>>()
     };
     let vector = |number| RegisterRange::new(RegisterFile::Vector, number, 1);
     let load = "global_load_dword v0, v1, s[0:1] glc\ns_waitcnt vmcnt(0)";
