@@ -93,6 +93,19 @@ pub struct StopReason {
     pub signal: u8,
 }
 
+/// The signal of a trap in gdb's numbering.
+const SIGTRAP: u8 = 5;
+/// A trap of the program, which the trap handler has no other reason for. It has the signal of a debugger's stops.
+const TRAP: &str = "trap";
+
+impl StopReason {
+    /// Whether the program caused the stop by an error: every reason but a debugger's.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        self.signal != SIGTRAP || self.name == TRAP
+    }
+}
+
 /// The meaning of address classes in units of one augmentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressClasses {

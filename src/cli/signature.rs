@@ -16,7 +16,7 @@ use crate::report::Style;
 use crate::report::schema::Document;
 use crate::session::{DumpFacts as _, Inspect};
 use crate::signature::{
-    Crashes, KnownSignatures, Named, Record, Rules, SignatureLevel, VERSION, unknown_waves,
+    Crashes, KnownSignatures, Named, Record, Rules, SignatureLevel, VERSION, has_place, unknown_waves,
 };
 
 /// Maximum number of bytes of a file of rules or of known signatures.
@@ -126,7 +126,7 @@ impl Options {
             record.error = Some(clean_lines(error.to_string()).into_owned());
         }
         for named in &mut record.signatures {
-            named.known = known.map(|known| known.find(&named.signature.id));
+            named.known = known.map(|known| known.find(&named.signature.id, &named.signature.text));
         }
         record
     }
@@ -149,8 +149,13 @@ impl Options {
         record.captured.clone_from(&dump.capture().provenance.created);
         let sessions = dump::sessions(&dump, None)?;
         let asked: Vec<&dyn Inspect> = sessions.iter().map(|session| -> &dyn Inspect { session }).collect();
-        let found = Crashes::of(&dump, &asked, rules).signatures(self.level);
+        let crashes = Crashes::of(&dump, &asked, rules);
         record.unknown_waves = unknown_waves(&dump, &asked);
+        // Cause and kernel are known without the instructions, but not whether the waves hang.
+        let found = crashes.signatures(self.level);
+        if self.level != SignatureLevel::Coarse || found.is_empty() {
+            record.unknown_waves.extend(crashes.undecoded());
+        }
         record.signatures = found.into_iter().map(|signature| Named { signature, known: None }).collect();
         match sessions.first().and_then(|session| session.changed_file()) {
             Some(changed) => Err(changed.into()),
@@ -217,6 +222,9 @@ fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
         }));
         facts.extend(named.known.as_ref().map(|known| match known {
             Some(known) => format!("known: {known}"),
+            None if !has_place(&signature.text) => {
+                style.alarm("new (a cause without a place is never known)")
+            }
             None => style.alarm("new"),
         }));
         writeln!(out, "{}", style.folded(&format!("    {}", facts.join(", "))))?;
@@ -230,14 +238,14 @@ fn print(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `incomplete: REASON`: the faults of some waves are unknown.
+/// `incomplete: REASON`: facts of some waves are unknown.
 pub(super) fn unknown(reasons: &[String]) -> Option<String> {
     let first = reasons.first()?;
     let more = match reasons.len() {
         1 => String::new(),
         count => format!("; {} more", count - 1),
     };
-    Some(format!("incomplete, waves are unknown: {first}{more}"))
+    Some(format!("incomplete: {first}{more}"))
 }
 
 /// `1 wave`; a report can be without one.

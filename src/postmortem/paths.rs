@@ -149,8 +149,13 @@ fn url(text: &str) -> Option<(usize, &str)> {
     Some((scheme.len() + 3 + length, name(path)))
 }
 
-/// Length and name of the absolute path at the start of a text. Paths of one part are none: `/` divides, too.
+/// Length and name of the path at the start of a text, which is absolute or begins with a folder's sign (`~user/`,
+/// `../`, `$HOME/`). Absolute paths of one part are none: `/` divides, too.
 fn path(text: &str) -> Option<(usize, &str)> {
+    if is_of_folder(text) {
+        let length = text.find(is_end).unwrap_or(text.len());
+        return text.get(..length).map(|path| (length, name(path)));
+    }
     let is_posix = text.strip_prefix('/').is_some_and(|rest| rest.starts_with(is_part));
     if !is_posix && !is_absolute(text) || text.starts_with("//") {
         return None;
@@ -160,6 +165,20 @@ fn path(text: &str) -> Option<(usize, &str)> {
     let path = text.get(..length)?;
     let is_long = skipped > 0 || path.matches(['/', '\\']).count() > 1;
     is_long.then(|| (length, name(path)))
+}
+
+/// `~/a`, `~user/a`, `./a`, `../a`, `$HOME/a`, `${HOME}/a`
+fn is_of_folder(text: &str) -> bool {
+    let (first, rest) = text.split_once('/').unwrap_or_default();
+    let is_variable = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let of_variable = |word: &str| {
+        is_variable(word)
+            || word.strip_prefix('{').and_then(|word| word.strip_suffix('}')).is_some_and(is_variable)
+    };
+    let is_sign = matches!(first, "." | "..")
+        || first.strip_prefix('~').is_some_and(|user| user.chars().all(is_part))
+        || first.strip_prefix('$').is_some_and(of_variable);
+    is_sign && rest.starts_with(is_part)
 }
 
 /// Whether a character ends a path within a text.

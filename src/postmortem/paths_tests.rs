@@ -65,7 +65,11 @@ fn texts_lose_folders_and_hosts() {
         ),
         ("'runs/a b.zip' beside ../x/c.zip", "'a b.zip' beside c.zip"),
         ("kernels/saxpy.hip:54", "kernels/saxpy.hip:54"),
+        // Folders of a user, of a variable, and beside.
+        ("~jo/k, ~/a/b and `$DATA/jo/x` or ${TMP}/y/z", "k, b and `x` or z"),
+        ("../jo/x: ./y", "x: y"),
         // No paths.
+        ("~5 / 6, $5/6 .. /", "~5 / 6, 6 .. /"),
         ("a / b, x/y, 3 /4, //comment here", "a / b, x/y, 3 /4, //comment here"),
         ("AMDGPU Wave 1:1:1:1 (0,0,0)/0", "AMDGPU Wave 1:1:1:1 (0,0,0)/0"),
         ("/tmp is full", "/tmp is full"),

@@ -257,7 +257,7 @@ fn severity(wave: &Wave) -> u8 {
     let reasons = wave.stop.iter().flatten();
     reasons
         .filter_map(|index| wave.kind.target.stop_reasons.get(*index))
-        .map(|reason| if reason.signal == super::waves::SIGTRAP { 1 } else { FAULT })
+        .map(|reason| if reason.is_fault() { FAULT } else { 1 })
         .max()
         .unwrap_or(0)
 }

@@ -64,7 +64,7 @@ pub use variables::pointers::PointerAt;
 pub use waves::groups::{Group, GroupBy, Grouping, Groups, Member};
 pub use waves::work_groups::WorkGroupInfo;
 pub use waves::work_item;
-pub(crate) use waves::{NO_REASON, UNCONFIRMED, info as wave_info, problem_notice, signal_of as wave_signal};
+pub(crate) use waves::{NO_REASON, UNCONFIRMED, has_faulted, info as wave_info, problem_notice};
 
 #[cfg(test)]
 pub(crate) mod tests;

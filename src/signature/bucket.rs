@@ -180,7 +180,7 @@ impl Buckets {
     fn compare(&mut self, known: &KnownSignatures) {
         let all: Vec<Signature> = self.buckets.iter().map(Bucket::signature).collect();
         for (bucket, signature) in self.buckets.iter_mut().zip(&all) {
-            let entry = known.find(&bucket.id);
+            let entry = known.find(&bucket.id, &bucket.text);
             if entry.is_none() {
                 let nearest = known.nearest(signature, &all);
                 bucket.nearest =

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Signature, VERSION, is_signature};
+use super::{SEPARATOR, Signature, VERSION, has_place, is_signature};
 use crate::clean::clean;
 
 /// The known signatures of a file.
@@ -131,10 +131,11 @@ impl KnownSignatures {
         Ok(found)
     }
 
-    /// The issue and the note of a signature; `None`: it is new.
+    /// The issue and the note of a signature; `None`: it is new, or it has a cause alone, which different crashes share.
     #[must_use]
-    pub fn find(&self, id: &str) -> Option<Known> {
-        self.known.iter().find(|entry| entry.signature == id).map(Entry::known)
+    pub fn find(&self, id: &str, text: &str) -> Option<Known> {
+        let entry = self.known.iter().find(|entry| entry.signature == id);
+        entry.filter(|_| has_place(text)).map(Entry::known)
     }
 
     /// The most similar known signature of a new one, by the texts of `seen`, else of the file.
@@ -185,7 +186,7 @@ struct Words<'t> {
 
 impl<'t> Words<'t> {
     fn of(text: &'t str, kernel: &'t str) -> Option<Self> {
-        let mut parts = text.split(" | ");
+        let mut parts = text.split(SEPARATOR);
         let cause = parts.next().filter(|cause| !cause.is_empty())?;
         let place = parts.next().unwrap_or_default();
         let action = parts.last().unwrap_or_default();

@@ -33,6 +33,9 @@ use parts::Parts;
 /// The version of the rules, the prefix of every signature.
 pub const VERSION: &str = "ls1";
 
+/// The separator of the parts of a text.
+const SEPARATOR: &str = " | ";
+
 /// Number of hexadecimal digits of a signature's hash.
 const DIGITS: usize = 12;
 
@@ -104,7 +107,12 @@ pub struct Signature {
 
 /// The facts of the signatures of a dump.
 #[derive(Clone, Debug, Default)]
-pub struct Crashes(Vec<(Parts, usize)>);
+pub struct Crashes {
+    /// The facts of groups of waves, with the number of waves.
+    groups: Vec<(Parts, usize)>,
+    /// The reason that accesses and states are unknown: no tool decodes the code.
+    undecoded: Option<String>,
+}
 
 impl Crashes {
     /// Finds the facts: of the waves that faulted, else of a hang or of a report. `sessions`: one for each kind of waves
@@ -118,14 +126,22 @@ impl Crashes {
     /// The same with the analysis of all waves of these sessions.
     #[must_use]
     pub fn of_analysis(dump: &Dump, sessions: &[&dyn Inspect], found: &Triage, rules: &Rules) -> Self {
-        Self(parts::of(dump, sessions, found, rules))
+        let (groups, undecoded) = parts::of(dump, sessions, found, rules);
+        Self { groups, undecoded }
+    }
+
+    /// The reason that the signatures differ from those of the same dump with all tools: no tool decodes the code, so
+    /// accesses of faults and states of hangs are unknown. `None`: they do not.
+    #[must_use]
+    pub fn undecoded(&self) -> Option<String> {
+        self.undecoded.as_ref().map(|why| format!("accesses and states of hangs are unknown: {why}"))
     }
 
     /// The signatures of a level, the one of most waves first; empty if no wave faulted and nothing hangs.
     #[must_use]
     pub fn signatures(&self, level: SignatureLevel) -> Vec<Signature> {
         let mut found: Vec<Signature> = Vec::new();
-        for (parts, waves) in &self.0 {
+        for (parts, waves) in &self.groups {
             let signature = parts.signature(level, *waves);
             match found.iter_mut().find(|known| known.id == signature.id) {
                 Some(known) => known.waves += waves,
@@ -136,6 +152,12 @@ impl Crashes {
         found.sort_by(|a, b| b.waves.cmp(&a.waves).then_with(|| a.text.cmp(&b.text)));
         found
     }
+}
+
+/// Whether the text of a signature has more than a cause: a function, a kernel, an offset or a build.
+#[must_use]
+pub fn has_place(text: &str) -> bool {
+    text.contains(SEPARATOR)
 }
 
 impl Parts {
@@ -188,5 +210,5 @@ impl Parts {
 
 /// The parts that are not empty, with separators.
 fn join<const N: usize>(parts: [String; N]) -> String {
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(SEPARATOR)
 }

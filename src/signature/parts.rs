@@ -9,7 +9,9 @@ use super::rules::{Rules, Sort};
 use crate::codeobject::{CodeObject, ElfAddress, Segment, hex};
 use crate::isa::Direction;
 use crate::session::{Dump, Inspect, Stack, WaveInfo};
-use crate::triage::{self, Cause, Confidence, Hang, Question, Suspect, Triage, WaveState, has_faulted};
+use crate::triage::{
+    self, Cause, Confidence, Hang, MissingData, Question, Suspect, Triage, WaveState, has_faulted,
+};
 use crate::units::{Pc, WaveId};
 
 /// Maximum number of groups of waves whose cause is analysed.
@@ -47,17 +49,18 @@ pub(super) struct Parts {
 }
 
 /// The facts of all waves that faulted, else of a hang or of a report, with the number of waves.
-/// `found`: the analysis of all waves.
+/// `found`: the analysis of all waves. With them the reason that the code is not decoded.
 pub(super) fn of(
     dump: &Dump,
     sessions: &[&dyn Inspect],
     found: &Triage,
     rules: &Rules,
-) -> Vec<(Parts, usize)> {
-    let mut scene = Scene { dump, rules, access: None, builds: RefCell::default() };
+) -> (Vec<(Parts, usize)>, Option<String>) {
+    let undecoded = RefCell::new(undecoded(found));
+    let mut scene = Scene { dump, rules, access: None, builds: RefCell::default(), undecoded };
     sessions.iter().for_each(|session| session.next_question());
     let faulted = faulted(sessions);
-    match (&faulted[..], &found.cause, &found.hang) {
+    let groups = match (&faulted[..], &found.cause, &found.hang) {
         ([], Some(Cause::Hang), Some(hang)) => scene.of_hang(sessions, hang),
         ([], Some(cause), _) => vec![(scene.of_report(cause, found, sessions), 0)],
         ([], None, _) => Vec::new(),
@@ -68,7 +71,16 @@ pub(super) fn of(
             scene.access = best.map(|suspect| suspect.instruction);
             groups.iter().map(|group| (scene.of_group(group), group.waves)).collect()
         }
-    }
+    };
+    (groups, scene.undecoded.into_inner())
+}
+
+/// The reason that the code of an analysis is not decoded.
+fn undecoded(found: &Triage) -> Option<String> {
+    found.missing.iter().find_map(|missing| match missing {
+        MissingData::Instructions(why) => Some(why.clone()),
+        _ => None,
+    })
 }
 
 /// Session, PC and stop reasons of a wave.
@@ -113,6 +125,8 @@ struct Scene<'a> {
     access: Option<u64>,
     /// The builds of code objects by their indexes.
     builds: RefCell<HashMap<usize, Option<String>>>,
+    /// The reason that code is not decoded.
+    undecoded: RefCell<Option<String>>,
 }
 
 impl Scene<'_> {
@@ -120,7 +134,11 @@ impl Scene<'_> {
     fn of_group(&self, group: &Group<'_>) -> Parts {
         group.session.next_question();
         let question = Question { wave: Some(group.info.wave), wants_hang: false };
-        self.of_fault(group, &triage::triage(&[group.session], &question))
+        let found = triage::triage(&[group.session], &question);
+        if self.undecoded.borrow().is_none() {
+            self.undecoded.replace(undecoded(&found));
+        }
+        self.of_fault(group, &found)
     }
 
     /// The facts of waves that faulted, by their analysis.

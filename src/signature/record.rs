@@ -24,7 +24,8 @@ pub struct Record {
     pub error: Option<String>,
     /// The signatures, the one of most waves first; empty if no wave faulted and nothing hangs.
     pub signatures: Vec<Named>,
-    /// Reasons for waves whose faults are unknown: absent from the dump, or without a stop reason. Empty: none.
+    /// Reasons for waves whose faults are unknown: absent from the dump, or without a stop reason; and for code that no
+    /// tool decodes. Empty: none.
     #[serde(default)]
     pub unknown_waves: Vec<String>,
 }

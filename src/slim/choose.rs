@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Options, Progress, SlimError};
 use crate::notation;
-use crate::session::{Dump, Grouping, Session, SessionError, is_kind, wave_signal};
+use crate::session::{Dump, Grouping, Session, SessionError, has_faulted, is_kind};
 use crate::units::WaveId;
 
 /// The default maximum of faulting waves of one stack: a page fault may stop thousands of equal waves.
@@ -87,8 +87,7 @@ fn representative(
         before += count;
         progress(Progress::Grouping(before, all));
         for group in groups {
-            let faulted =
-                |wave: &WaveId| dump.capture().wave(*wave).is_some_and(|wave| wave_signal(wave).is_fault());
+            let faulted = |wave: &WaveId| dump.capture().wave(*wave).is_some_and(has_faulted);
             let waves = group.members.iter().map(|member| member.wave);
             let worst: Vec<WaveId> = waves.filter(faulted).take(MAX_FAULTED).collect();
             if let (true, Some(first)) = (worst.is_empty(), group.members.first()) {

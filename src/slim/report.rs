@@ -10,7 +10,7 @@ use super::choose::{Choice, MAX_FAULTED, Why};
 use crate::capture::MemoryMap;
 use crate::import::write::{CONTAINS, Plan, Written};
 use crate::notation::{counted, plural, range, ranges};
-use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
+use crate::session::{Dump, Limit, PAGE, Reach, has_faulted};
 use crate::units::WaveId;
 
 /// Maximum runs of wave IDs in a line; JSON has all.
@@ -77,9 +77,9 @@ impl Report {
     ) -> Self {
         let capture = dump.capture();
         let id = |wave: WaveId| capture.wave(wave).map(|wave| wave.id);
-        let is_fault = |wave: &crate::capture::Wave| wave_signal(wave).is_fault();
-        let all_faulted = capture.waves.iter().filter(|wave| is_fault(wave)).count();
-        let in_faulted = chosen.iter().filter(|(wave, _)| capture.wave(*wave).is_some_and(is_fault)).count();
+        let all_faulted = capture.waves.iter().filter(|wave| has_faulted(wave)).count();
+        let in_faulted =
+            chosen.iter().filter(|(wave, _)| capture.wave(*wave).is_some_and(has_faulted)).count();
         let code_objects = plan.code_objects.iter().filter(|object| object.file.is_some()).count();
         let without = plan.code_objects.iter().filter(|object| object.file.is_none());
         let absent = without.filter(|object| dump.code_object(object.index).is_err()).count();
@@ -97,7 +97,7 @@ impl Report {
         };
         let kept: HashSet<WaveId> = chosen.iter().map(|(wave, _)| *wave).collect();
         let hides = |(id, wave): &(WaveId, &crate::capture::Wave)| {
-            !kept.contains(id) && (wave.stop.is_none() || is_fault(wave))
+            !kept.contains(id) && (wave.stop.is_none() || has_faulted(wave))
         };
         let hidden = (0..).map(WaveId).zip(&capture.waves).filter(hides).count();
         let mut absent_waves = dump.absent_waves();

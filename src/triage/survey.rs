@@ -13,7 +13,7 @@ use crate::isa::{ReadRegister as _, RegisterFile};
 use crate::session::{Inspect, WaveInfo};
 use crate::units::{LaneId, Pc, WaveId};
 
-/// Signals in gdb's numbering that are no fault: none, and a trap's.
+/// Signals in gdb's numbering that alone are no fault: none, and a trap's.
 const NO_FAULT: [u8; 2] = [0, 5];
 
 /// Waves of one session, GPU, dispatch, PC and kind of stop.
@@ -148,6 +148,8 @@ impl Stop {
         match StopKind::of(reasons).as_slice() {
             kinds if kinds.contains(&StopKind::Memory) => Self::Memory,
             [StopKind::Fatal] => Self::Halted,
+            kinds if kinds.iter().any(|kind| kind.is_fault()) => Self::OtherFault,
+            // A reason of a user's target.
             _ if !NO_FAULT.contains(&signal) => Self::OtherFault,
             _ => Self::Running,
         }

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::dwarf::root;
-use crate::fixtures::{copy_dump, fixtures};
+use crate::fixtures::{copy_dump, fixtures, one_line};
 
 /// Lines of a screen.
 const LINES: usize = 40;
@@ -253,6 +253,30 @@ fn a_debug_trap_has_its_line() {
     let folder = stopped("saxpy-gfx90a-O0", &[(1, "debug_trap")]);
     let page = run(&["triage", folder.path().to_str().unwrap(), "--wave", "1"]);
     assert!(page.starts_with("saxpy stopped for a debugger (debug trap): wave 1, saxpy.hip:54\n"), "{page}");
+}
+
+/// A trap of the program is a fault everywhere, although it has the signal of a debugger's stops (docs/triage.md, "Other
+/// causes").
+#[test]
+fn a_trap_is_a_fault_in_every_command() {
+    let folder = stopped("saxpy-gfx90a-O0", &[(1, "trap")]);
+    let dump = folder.path().to_str().unwrap();
+    let page = run(&["triage", dump]);
+    assert!(page.starts_with("saxpy executes a trap: wave 1, "), "{page}");
+    let signature = run(&["signature", dump]);
+    assert!(signature.contains("  trap | saxpy @ saxpy.hip | trap\n"), "{signature}");
+    let report: Value = serde_json::from_str(&run(&["report", dump, "--format", "json"])).unwrap();
+    let faulted = |wave: &&Value| wave["faulted"] == true;
+    assert_eq!(report["waves"].as_array().unwrap().iter().filter(faulted).count(), 1);
+    let draft = run(&["check", "--new", dump]);
+    assert!(draft.lines().any(|line| one_line(line) == "fault trap"), "{draft}");
+    for (line, status) in [("fault trap", 0), ("faulted 1", 0), ("fault none", 1), ("faulted 0", 1)] {
+        let file = folder.path().join("trap.scope");
+        fs::write(&file, format!("dump {dump}\n{line}\n")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.arg("check").arg(&file).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{line}");
+    }
 }
 
 /// A position in the grid chooses a wave as its id does: the page names the wave that faulted beside it.

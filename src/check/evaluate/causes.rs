@@ -224,8 +224,8 @@ pub(super) fn signature(facts: &Facts<'_>, expected: &str, line: &Numbered<'_>) 
     if SignatureLevel::ALL.iter().any(|level| has(&crashes.signatures(*level))) {
         return Verdict::Holds;
     }
-    // A wave that is unknown may have the signature.
-    if let Some(why) = facts.unknown_faults() {
+    // A wave that is unknown may have the signature, and one whose code is not decoded.
+    if let Some(why) = facts.unknown_faults().or_else(|| crashes.undecoded()) {
         return obstacle(why, None);
     }
     match crashes.signatures(SignatureLevel::default()).first() {

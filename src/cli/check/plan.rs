@@ -210,9 +210,17 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, FileReadError> {
     Ok(bytes)
 }
 
+/// Starts of dumps: a zip archive, and a core file.
+const DUMPS: [&[u8]; 2] = [b"PK\x03\x04", b"\x7fELF"];
+
 /// Reads and parses a file.
 fn parsed(path: &Path) -> Result<ScopeFile, Vec<FileError>> {
     let bytes = read(path).map_err(|error| vec![FileError::of_file(error.to_string(), None)])?;
+    if DUMPS.iter().any(|magic| bytes.starts_with(magic)) {
+        let problem = "this is a dump, no file of expectations about one".to_owned();
+        let hint = "`lanescope check --new DUMP` drafts a file for a dump".to_owned();
+        return Err(vec![FileError::of_file(problem, Some(hint))]);
+    }
     check::parse(&bytes).map_err(|errors| {
         // `FileError::of_syntax` cleans the lines: their columns move.
         let text = String::from_utf8_lossy(&bytes);

@@ -16,6 +16,8 @@ const MAX_PROBLEMS: usize = 200;
 pub(super) fn paths(dump: &Dump, options: Options) -> Paths {
     let capture = dump.capture();
     let mut files = vec![capture.name.clone()];
+    let faults = capture.faults.iter().filter_map(|fault| fault.place.as_ref());
+    files.extend(faults.map(|place| place.file.clone()));
     files.extend(dump.problems().iter().map(|problem| problem.place.file.clone()));
     let sources = capture.sources.iter().map(|source| source.path.clone()).collect();
     for object in dump.code_objects() {

@@ -7,7 +7,7 @@ use crate::debuginfo::demangle;
 use crate::notation::list;
 use crate::postmortem::{FrameRow, Hex, StackGroup, WaveRow};
 use crate::session::{Group, GroupBy, Grouping, Stack, StackFrame, WaveInfo};
-use crate::triage::{WaveState, short};
+use crate::triage::{WaveState, has_faulted, short};
 use crate::units::WaveId;
 
 /// Maximum number of waves.
@@ -18,8 +18,6 @@ const MAX_STACKS: usize = 100;
 const MAX_FRAMES: usize = 32;
 /// Maximum bytes of names in a row: 10,000 rows have them. Stacks and kernel launches have the whole names.
 const MAX_NAME: usize = 48;
-/// The signals of no fault in gdb's numbering: none, and a trap's.
-const NO_FAULT: [u8; 2] = [0, 5];
 
 /// The innermost frame of a wave.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +93,7 @@ impl Source<'_> {
             session.next_question();
             waves.extend(session.waves().iter().filter_map(|wave| session.wave(*wave).ok()));
         }
-        let is_fault = |info: &WaveInfo| !NO_FAULT.contains(&info.signal);
+        let is_fault = |info: &WaveInfo| has_faulted(info) == Some(true);
         if waves.len() > MAX_WAVES {
             waves.sort_by_key(|info| (!is_fault(info), info.wave));
         }

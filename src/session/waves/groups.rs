@@ -252,8 +252,9 @@ impl Building {
         group.count += member.lanes.map_or(1, |lanes| lanes.count() as usize);
         if ran && *blamed != Some(member.wave) {
             *blamed = Some(member.wave);
-            let (cause, signal) = waves::cause(reader.wave(member.wave)?);
-            group.faulted |= signal != 0 && signal != waves::SIGTRAP;
+            let of = reader.wave(member.wave)?;
+            let (cause, _) = waves::cause(of);
+            group.faulted |= waves::has_faulted(of);
             match causes.get_mut(&cause) {
                 Some(count) => *count += 1,
                 None => drop(causes.insert(cause, 1)),

@@ -24,9 +24,6 @@ pub(crate) const NO_REASON: &str = "stop reason not captured";
 /// The start of a region's name if its place was inferred, in the text of `import::rocm_core::private`.
 const INFERRED: &str = "inferred from ";
 
-/// The signal of a trap in gdb's numbering: the least severe signal of a stopped wave.
-pub(super) const SIGTRAP: u8 = 5;
-
 /// Returns a wave's name, state and position.
 ///
 /// # Errors
@@ -76,20 +73,9 @@ pub(super) fn cause(wave: &Wave) -> (String, u8) {
     (cause, reasons.as_deref().map_or(0, signal))
 }
 
-/// The signal of a wave's stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Signal(u8);
-
-impl Signal {
-    /// Whether it is more than a trap.
-    pub(crate) fn is_fault(self) -> bool {
-        self.0 != 0 && self.0 != SIGTRAP
-    }
-}
-
-/// The signal of a wave's stop.
-pub(crate) fn signal_of(wave: &Wave) -> Signal {
-    Signal(cause(wave).1)
+/// Whether a wave stopped for a fault of its own, as far as is known.
+pub(crate) fn has_faulted(wave: &Wave) -> bool {
+    reasons(wave).is_some_and(|reasons| reasons.iter().any(|reason| reason.is_fault()))
 }
 
 fn reasons(wave: &Wave) -> Option<Vec<&StopReason>> {
@@ -97,9 +83,9 @@ fn reasons(wave: &Wave) -> Option<Vec<&StopReason>> {
     Some(known.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index)).collect())
 }
 
-/// The signal of several reasons: the first one other than a trap's.
+/// The signal of several reasons: the first fault's.
 fn signal(reasons: &[&StopReason]) -> u8 {
-    let fault = reasons.iter().find(|reason| reason.signal != SIGTRAP);
+    let fault = reasons.iter().find(|reason| reason.is_fault());
     fault.or(reasons.first()).map_or(0, |reason| reason.signal)
 }
 

@@ -89,6 +89,13 @@ fn bystanders_need_a_fault() {
     assert_eq!(only.groups.iter().map(|group| group.waves.len()).sum::<usize>(), 1);
 }
 
+/// A trap of the program has the signal of a debugger's stop.
+#[test]
+fn a_trap_is_a_fault() {
+    let session = session(&[(0x10, STOPPED, 5), (0x18, Some(&["trap"]), 5)]);
+    assert_eq!(Survey::of(&[&session as &dyn Inspect], None).stops().faulted, 1);
+}
+
 /// Waves with another stop reason, GPU or dispatch stopped for another fault.
 #[test]
 fn faults_of_other_reasons_agents_and_dispatches_are_apart() {

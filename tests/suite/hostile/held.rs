@@ -34,7 +34,7 @@ fn functions(count: u64, calls: usize) -> Vec<u8> {
 #[test]
 fn inlined_calls_of_many_places() {
     for (count, calls) in [(WAVES, 1_100), (1, 1_200_000)] {
-        let hostile = Hostile::with_waves(&functions(count, calls), count);
+        let hostile = Hostile::with_waves(&functions(count, calls), count).without_tools();
         let said = hostile.each(&[
             "backtrace DUMP",
             "groups --lanes DUMP",
@@ -87,7 +87,7 @@ fn large_functions_that_waves_stop_in_by_turns() {
 #[test]
 fn large_functions_at_distinct_pcs() {
     let pcs = (0..200).map(|wave| 0x10 + 0x400 * (wave % 2) + 4 * (wave / 2));
-    let hostile = Hostile::with_pcs(&functions_of_blocks(2, 0x400, 300_000), pcs);
+    let hostile = Hostile::with_pcs(&functions_of_blocks(2, 0x400, 300_000), pcs).without_tools();
     let said = hostile.each(&[
         "backtrace DUMP",
         "waves DUMP",
@@ -125,7 +125,7 @@ fn frames_of_inlined_calls_of_many_waves() {
     }
     dies.close(492);
     let object = dies.object();
-    let hostile = Hostile::with_waves(&object, 200);
+    let hostile = Hostile::with_waves(&object, 200).without_tools();
     let said = hostile.each(&[
         "locals DUMP",
         "lanes DUMP",
@@ -135,7 +135,10 @@ fn frames_of_inlined_calls_of_many_waves() {
         "slim --all-waves DUMP -o OUT",
     ]);
     said.prints("locals", "v = 7").prints("groups", FRAME).prints("diff DUMP", "Left out: ");
-    Hostile::with_waves(&object, 900).each(&["export DUMP"]).prints("export", "\"frames_left_out\":");
+    Hostile::with_waves(&object, 900)
+        .without_tools()
+        .each(&["export DUMP"])
+        .prints("export", "\"frames_left_out\":");
 }
 
 /// Functions of these names, four bytes each, with so many calls of one function of a name inlined into one another. Two waves stop
@@ -157,7 +160,7 @@ fn deep_functions(names: &[String], inner: &str, calls: usize) -> Hostile {
     }
     dies.close(1);
     let count = names.len() as u64;
-    Hostile::with_waves_at(&dies.object(), 2 * count, count)
+    Hostile::with_waves_at(&dies.object(), 2 * count, count).without_tools()
 }
 
 /// Waves whose stacks differ in their outermost functions only, beyond the frames that the answer holds: each function has a group
@@ -198,7 +201,7 @@ fn large_functions_that_overlap() {
     }
     dies.close(1);
     let pcs = (0..120).map(|wave| 0x10 + 4 * (wave * 37 % 120));
-    let hostile = Hostile::with_pcs(&dies.object(), pcs);
+    let hostile = Hostile::with_pcs(&dies.object(), pcs).without_tools();
     hostile
         .each(&["groups DUMP", "waves DUMP", "groups --lanes DUMP", "export DUMP"])
         .prints("groups", FRAME);
@@ -220,7 +223,7 @@ fn names_of_inlined_calls_of_many_waves() {
     }
     dies.variable("v", int);
     dies.close(502);
-    let hostile = Hostile::with_waves(&dies.object(), WAVES);
+    let hostile = Hostile::with_waves(&dies.object(), WAVES).without_tools();
     let said = hostile.each(&[
         "backtrace DUMP",
         "backtrace --lane all DUMP",
@@ -239,7 +242,7 @@ fn names_of_inlined_calls_of_many_waves() {
 #[test]
 fn inlined_calls_of_many_code_objects() {
     let object = functions(40, 1_200);
-    let hostile = Hostile::with_objects(&object, 20, 40);
+    let hostile = Hostile::with_objects(&object, 20, 40).without_tools();
     let said =
         hostile.each(&["groups DUMP", "locals DUMP", "diff DUMP DUMP", "slim --all-waves DUMP -o OUT"]);
     said.prints("locals DUMP", "v = 7").prints("diff", "No differences");
@@ -292,7 +295,7 @@ fn names_that_dies_share() {
     }
     dies.variable("last", int);
     dies.close(2);
-    let said = Hostile::with_code(&with_long_name(dies)).each(&ALL);
+    let said = Hostile::with_code(&with_long_name(dies)).without_tools().each(&ALL);
     said.prints("locals DUMP", "last = 7").prints("locals DUMP", "nnn");
     // Types, each of a variable, and their members.
     let mut dies = Dies::new();
@@ -311,7 +314,7 @@ fn names_that_dies_share() {
     }
     dies.variable("last", int);
     dies.close(2);
-    Hostile::with_code(&with_long_name(dies)).each(&ALL).prints("locals DUMP", "last = 7");
+    Hostile::with_code(&with_long_name(dies)).without_tools().each(&ALL).prints("locals DUMP", "last = 7");
     // Functions with stopped waves.
     let mut dies = Dies::new();
     dies.declare(5, SUBPROGRAM, true, &[SHARED_NAME, SHARED_LINKAGE_NAME, LOW, HIGH]);
@@ -323,7 +326,7 @@ fn names_that_dies_share() {
         dies.close(1);
     }
     dies.close(1);
-    let said = Hostile::with_waves(&with_long_name(dies), WAVES).each(&ALL);
+    let said = Hostile::with_waves(&with_long_name(dies), WAVES).without_tools().each(&ALL);
     said.prints("locals DUMP", "v = 7").prints("backtrace DUMP", "nnn");
     // Nested inlined calls.
     let mut dies = Dies::new();
@@ -335,6 +338,6 @@ fn names_that_dies_share() {
     }
     dies.variable("v", int);
     dies.close(402);
-    let said = Hostile::with_waves(&with_long_name(dies), 20).each(&ALL);
+    let said = Hostile::with_waves(&with_long_name(dies), 20).without_tools().each(&ALL);
     said.prints("locals DUMP", "v = 7").prints("backtrace DUMP", "nnn");
 }

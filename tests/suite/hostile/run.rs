@@ -73,6 +73,8 @@ pub(super) struct Hostile {
     folder: tempfile::TempDir,
     /// Name of the dump in it; empty: the folder itself.
     dump: &'static str,
+    /// Whether commands find LLVM's tools.
+    has_tools: bool,
 }
 
 impl Hostile {
@@ -93,7 +95,7 @@ impl Hostile {
 
     /// Waves in the code of a code object, at the given offsets in the code.
     pub(super) fn with_pcs(object: &[u8], pcs: impl Iterator<Item = u64>) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "", has_tools: true };
         fs::write(hostile.path("code.hsaco"), object).unwrap();
         let mut manifest = format!(
             "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\
@@ -131,6 +133,13 @@ impl Hostile {
         hostile
     }
 
+    /// The same without LLVM's tools: a run takes 50 ms for each function without call frame information, and these
+    /// files have hundreds of them. `large_functions_that_waves_stop_in_by_turns` and [`super::faults`] have the tools.
+    pub(super) fn without_tools(mut self) -> Self {
+        self.has_tools = false;
+        self
+    }
+
     /// Removes all waves but the last.
     pub(super) fn keep_last_wave(&self) {
         let manifest = fs::read_to_string(self.path("manifest.toml")).unwrap();
@@ -140,7 +149,7 @@ impl Hostile {
     }
 
     fn with_objects_by(objects: u64, waves: u64, file: impl Fn(u64) -> String) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "", has_tools: true };
         let mut manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n".to_owned();
         for index in 0..objects {
             let loaded = LOADED + 0x10_0000 * index;
@@ -168,14 +177,14 @@ impl Hostile {
 
     /// A dump of only a manifest with that name.
     pub(super) fn with_manifest(name: &str, manifest: &[u8]) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "", has_tools: true };
         fs::write(hostile.path(name), manifest).unwrap();
         hostile
     }
 
     /// A dump of one file.
     pub(super) fn with_file(name: &'static str, bytes: &[u8]) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: name };
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: name, has_tools: true };
         fs::write(hostile.path(name), bytes).unwrap();
         hostile
     }
@@ -214,7 +223,11 @@ impl Hostile {
             word => PathBuf::from(word),
         });
         let words: Vec<PathBuf> = words.collect();
-        let output = bounded(&words).output().unwrap();
+        let mut program = bounded(&words);
+        if !self.has_tools {
+            program.env("PATH", out.path()).env("ROCM_PATH", out.path());
+        }
+        let output = program.output().unwrap();
         let (stdout, stderr) = (utf8(output.stdout), utf8(output.stderr));
         assert!(
             matches!(output.status.code(), Some(0..=2)),
@@ -275,7 +288,7 @@ fn utf8(bytes: Vec<u8>) -> String {
 /// The program with these arguments; the shell sets the limits and becomes the program.
 pub(super) fn bounded(words: &[PathBuf]) -> Command {
     let script = format!("ulimit -d {MEMORY} && ulimit -t {TIME} && ulimit -c 0 && exec \"$0\" \"$@\"");
-    let mut command = Command::new("sh");
+    let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(script).arg(Path::new(env!("CARGO_BIN_EXE_lanescope"))).args(words);
     command.env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
     command

@@ -132,9 +132,9 @@ fn units_that_share_a_line_table() {
 #[test]
 fn tables_of_many_code_objects() {
     let commands = ["info DUMP", "groups DUMP", "backtrace DUMP", "locals DUMP", "export DUMP"];
-    let said = Hostile::with_objects(&rows(1, 4_000_000, 18), 20, 1).each(&commands);
+    let said = Hostile::with_objects(&rows(1, 4_000_000, 18), 20, 1).without_tools().each(&commands);
     said.prints("info", "more than 16777216 rows").prints("groups", FRAME).prints("backtrace", FRAME);
-    let said = Hostile::with_objects(&sharing(1, 50_000, false), 300, 1).each(&commands);
+    let said = Hostile::with_objects(&sharing(1, 50_000, false), 300, 1).without_tools().each(&commands);
     said.prints("info", "the tables of all code objects take more than 256 MiB").prints("groups", FRAME);
 }
 
