@@ -50,6 +50,7 @@ pub(crate) use scope::own_calls::HELPER;
 pub use scope::query::{FunctionAt, FunctionKey, InlineFrame};
 pub use scope::simd::{Lanes, SimdFacts};
 pub use scope::subprogram::{Subprogram, demangle};
+pub use scope::target_region::region_parent;
 pub use scope::variable::{Variable, VariableAt, VariableKind};
 pub use types::dynamic::{DynamicAttribute, DynamicError, DynamicSource, NumberError, Object, OwnedContents};
 pub use types::{

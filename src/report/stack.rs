@@ -173,6 +173,9 @@ pub struct Frame {
     pub inlined: bool,
     /// The function.
     pub function: Option<String>,
+    /// The symbol of code of a target region of OpenMP, which `function` names by the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
     /// Source file; in an outer frame, of the call.
     pub file: Option<String>,
     /// Source line.
@@ -233,6 +236,7 @@ impl CallStack {
             physical: frame.physical,
             inlined: frame.inlined,
             function: frame.function.clone(),
+            symbol: frame.symbol.clone(),
             file: frame.file.clone(),
             line: frame.line,
             column: frame.column,

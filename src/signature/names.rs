@@ -1,13 +1,11 @@
 //! Names of functions without the parts that differ between builds: template arguments, numbers of lambdas, suffixes
 //! of copies.
 
-use crate::debuginfo::demangle;
+use crate::debuginfo::{demangle, region_parent};
 use crate::triage::short;
 
 /// Suffixes of copies that compilers make; a number follows.
 const COPIES: [&str; 6] = [".llvm.", ".cloned.", ".constprop.", ".isra.", ".part.", ".cold."];
-/// The beginning of a kernel's name of OpenMP: device and file in hexadecimal follow.
-const OMP: &str = "__omp_offloading_";
 
 /// A function's name for signatures: `scale<>` for `_Z5scaleIfEvPfi.kd`.
 pub(super) fn folded(function: &str) -> String {
@@ -16,9 +14,18 @@ pub(super) fn folded(function: &str) -> String {
         name = cut;
     }
     let name = demangle(name).unwrap_or_else(|| name.to_owned());
+    // The line of a target region differs between builds, and its parts are those of the compiler.
+    if let Some(parent) = region_parent(&name) {
+        return format!("omp {}", folded_name(parent));
+    }
+    folded_name(&name)
+}
+
+/// A demangled name without its varying parts.
+fn folded_name(name: &str) -> String {
     let name = name.replace("[abi:cxx11]", "");
     let name = templates(&without_parameters(&short(&lambdas(&name))));
-    specialised(&offloaded(&name)).to_owned()
+    specialised(&name).to_owned()
 }
 
 /// A name of an operator without its parameters, which [`short`] keeps.
@@ -118,22 +125,6 @@ fn after_pair(text: &str, open: char, close: char) -> &str {
         }
     }
     ""
-}
-
-/// `omp main` for `__omp_offloading_10303_2c6_main_l12`: device, file and line differ between builds.
-fn offloaded(name: &str) -> String {
-    let Some(rest) = name.strip_prefix(OMP) else { return name.to_owned() };
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let mut parts = rest.splitn(3, '_');
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(device), Some(file), Some(function)) if is_number(device) && is_number(file) => {
-            let line =
-                function.rsplit_once("_l").filter(|(_, line)| line.bytes().all(|b| b.is_ascii_digit()));
-            let function = line.map_or(function, |(function, _)| function);
-            format!("omp {}", demangle(function).map_or_else(|| function.to_owned(), |name| short(&name)))
-        }
-        _ => name.to_owned(),
-    }
 }
 
 /// A kernel of Triton without the code of its arguments' specialisation: `softmax` for `softmax_0d1d2de`.

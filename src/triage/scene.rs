@@ -1,7 +1,7 @@
 //! The dump beside its analysis: names, stacks and lanes that a page prints.
 
 use super::SourceAt;
-use crate::debuginfo::demangle;
+use crate::debuginfo::{demangle, region_parent};
 use crate::report::Style;
 use crate::report::text::mark;
 use crate::session::{Inspect, LaneState, Stack, WaveInfo};
@@ -126,6 +126,10 @@ impl<'a> Scene<'a> {
 
 /// A demangled function without its return type and its parameters: `scale<float>` for `void scale<float>(int)`.
 pub(crate) fn short(function: &str) -> String {
+    // The name of a target region has no parameters.
+    if region_parent(function).is_some() {
+        return function.to_owned();
+    }
     // Parentheses of a name: `(anonymous namespace)::run`, `Functor::operator()`.
     const IN_NAMES: [&str; 2] = ["(anonymous namespace)", "operator()"];
     let (mut depth, mut start, mut end) = (0u32, 0, function.len());

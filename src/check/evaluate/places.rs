@@ -3,6 +3,7 @@
 use super::facts::{Facts, Wave, unknown_end};
 use super::names::similar_names;
 use crate::check::file::{At, SourceRange};
+use crate::debuginfo::{demangle, region_parent};
 use crate::session::{Stack, StackFrame};
 use crate::triage::short;
 
@@ -101,6 +102,10 @@ pub(super) fn function_matches(expected: &str, function: &str) -> bool {
     let plain = |text: &str| text.replace(' ', "");
     if plain(expected) == plain(function) {
         return true;
+    }
+    // A target region has the name of the function around it, and a symbol of its own.
+    if let Some(parent) = region_parent(function) {
+        return demangle(expected).is_some_and(|name| name == function) || function_matches(expected, parent);
     }
     let has_parameters = short(expected) != expected && expected.contains('(');
     if has_parameters {

@@ -15,5 +15,6 @@ pub(super) mod query;
 pub(super) mod read;
 pub(super) mod simd;
 pub(super) mod subprogram;
+pub(super) mod target_region;
 pub(super) mod tree;
 pub(super) mod variable;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::bounds::MAX_SYMBOL_DEPTH;
 use crate::debuginfo::diagnostics::Diagnostics;
+use crate::debuginfo::scope::target_region::{fortran_name, target_region};
 use crate::debuginfo::types::TypeId;
 use crate::debuginfo::types::base::given_space;
 use crate::debuginfo::unit::die::{Origins, Reading};
@@ -18,7 +19,7 @@ pub struct Subprogram {
     pub die: DieOffset,
     /// `DW_AT_name`: `saxpy`, `get<int>`.
     pub name: Option<Arc<str>>,
-    /// The name with namespaces and classes: `ns::Vec::get<int>`.
+    /// The name with namespaces and classes: `ns::Vec::get<int>`; of code of a target region the name for users.
     pub qualified_name: Option<Arc<str>>,
     /// `DW_AT_linkage_name`: the symbol, mangled for HIP.
     pub linkage_name: Option<Arc<str>>,
@@ -62,7 +63,10 @@ impl Subprogram {
     ) -> Self {
         let named = origins.having(gimli::DW_AT_name);
         let name = named.and_then(|named| damage.absent(reading.template_name(named)));
+        let region = name.as_deref().and_then(target_region);
         let qualified_name = match (&name, origins.last()) {
+            // Its parent has the namespaces and modules.
+            _ if region.is_some() => region.as_deref().map(Arc::from),
             (Some(name), Some(declaration)) => damage.or_none(reading.qualified(declaration, name)),
             _ => None,
         };
@@ -70,6 +74,8 @@ impl Subprogram {
             Some(name) => Some(name),
             None => damage.absent(origins.string(gimli::DW_AT_MIPS_linkage_name)),
         };
+        // clang gives these functions a name only.
+        let linkage_name = linkage_name.or_else(|| name.clone().filter(|_| region.is_some()));
         let convention = origins.having(gimli::DW_AT_calling_convention);
         let convention =
             convention.and_then(|die| match die.entry.attr_value(gimli::DW_AT_calling_convention) {
@@ -115,9 +121,14 @@ impl fmt::Write for Bounded {
     }
 }
 
-/// An Itanium C++ symbol as source text; `None` for other names, and beyond the demangler's bounds.
+/// A symbol as source text: an Itanium C++ symbol, one of flang's procedures and variables, or code of a target region
+/// of OpenMP. `None` for other names, and beyond the demangler's bounds.
 #[must_use]
 pub fn demangle(symbol: &str) -> Option<String> {
+    target_region(symbol).or_else(|| fortran_name(symbol)).or_else(|| demangle_cpp(symbol))
+}
+
+fn demangle_cpp(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") || symbol.len() > MAX_SYMBOL {
         return None;
     }

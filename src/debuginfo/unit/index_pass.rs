@@ -150,6 +150,7 @@ fn is_container(tag: DwTag) -> bool {
     matches!(
         tag,
         gimli::DW_TAG_namespace
+            | gimli::DW_TAG_module
             | gimli::DW_TAG_structure_type
             | gimli::DW_TAG_class_type
             | gimli::DW_TAG_union_type

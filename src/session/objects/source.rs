@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
-    DebugInfo, DebugInfoError, FunctionAt, FunctionKey, Rereads, SourceLocation, demangle,
+    DebugInfo, DebugInfoError, FunctionAt, FunctionKey, Rereads, SourceLocation, demangle, region_parent,
 };
 use crate::session::error::{CodePlace, SourceError};
 use crate::session::objects::Loaded;
@@ -40,6 +40,8 @@ pub(in crate::session) struct Source {
 #[derive(Clone, Debug, Default)]
 pub(in crate::session) struct Call {
     pub(in crate::session) function: Option<Arc<str>>,
+    /// The symbol of a target region of OpenMP, from which `function` was made.
+    pub(in crate::session) symbol: Option<Arc<str>>,
     pub(in crate::session) file: Option<Arc<str>>,
     pub(in crate::session) line: Option<u64>,
     pub(in crate::session) column: Option<u64>,
@@ -83,7 +85,8 @@ impl Source {
     /// Bytes of memory that it takes.
     fn bytes(&self) -> usize {
         let text = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());
-        self.calls.iter().map(|call| CALL_BYTES + text(&call.function) + text(&call.file)).sum()
+        let each = |call: &Call| CALL_BYTES + text(&call.function) + text(&call.symbol) + text(&call.file);
+        self.calls.iter().map(each).sum()
     }
 
     /// Looks up an address of a code object, within the rereads of a question.
@@ -101,7 +104,9 @@ impl Source {
         let symbol = || {
             let object = loaded.object(capture).ok()?;
             let (symbol, offset) = object.symbol_at(at)?;
-            Some((demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()).into(), offset))
+            let name: Arc<str> = demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()).into();
+            let region = region_parent(&name).map(|_| Arc::from(symbol.name.as_str()));
+            Some((name, region, offset))
         };
         match found {
             // Without lines the function is still known.
@@ -128,16 +133,17 @@ impl Source {
 }
 
 impl Call {
-    /// A call that only an ELF symbol names: its name, and the offset from its start.
-    fn in_symbol(symbol: Option<(Arc<str>, u64)>, place: Option<&SourceLocation>) -> Self {
-        let (function, offset) = symbol.unzip();
-        Self { offset, ..Self::at(function, place) }
+    /// A call that only an ELF symbol names: its name, the symbol of a target region, and the offset from its start.
+    fn in_symbol(symbol: Option<(Arc<str>, Option<Arc<str>>, u64)>, place: Option<&SourceLocation>) -> Self {
+        let Some((function, symbol, offset)) = symbol else { return Self::at(None, place) };
+        Self { symbol, offset: Some(offset), ..Self::at(Some(function), place) }
     }
 
     fn at(function: Option<Arc<str>>, place: Option<&SourceLocation>) -> Self {
         let number = |number: u64| Some(number).filter(|number| *number != 0);
         Self {
             function,
+            symbol: None,
             offset: None,
             file: place.and_then(|place| place.file.as_ref().map(shared_tidy)),
             line: place.and_then(|place| number(place.line)),
@@ -152,7 +158,8 @@ fn calls(at: &FunctionAt, row: Option<&SourceLocation>) -> Vec<Call> {
     let frames = at.frames.iter().map(|frame| {
         let of = &frame.subprogram;
         let name = of.qualified_name.as_ref().or(of.name.as_ref()).cloned();
-        let call = Call::at(name, place);
+        let symbol = name.as_deref().and_then(region_parent).and(of.linkage_name.clone());
+        let call = Call { symbol, ..Call::at(name, place) };
         place = frame.call_site.as_ref();
         call
     });

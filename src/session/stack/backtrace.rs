@@ -301,6 +301,7 @@ impl<'a> Frames<'a> {
             physical: level,
             inlined: false,
             function: self.walk.reader.stack_text(call.function.as_deref()),
+            symbol: self.walk.reader.stack_text(call.symbol.as_deref()),
             file: self.walk.reader.stack_text(call.file.as_deref()),
             line: call.line,
             column: call.column,
@@ -356,7 +357,8 @@ impl<'a> Frames<'a> {
                 // The lane's inlined call is unknown, too.
                 let call = self.source(level).and_then(|source| source.calls.last());
                 let function = call.and_then(|call| call.function.clone());
-                let call = Call { function, ..Call::default() };
+                let symbol = call.and_then(|call| call.symbol.clone());
+                let call = Call { function, symbol, ..Call::default() };
                 let frame = StackFrame { problem: Some(why.into()), ..self.blank(level, Some(&call)) };
                 Box::new(std::iter::once(frame))
             }

@@ -254,7 +254,7 @@ impl FrameContext<'_> {
         }
         let refused = |why: String| Err(ContextError::not_captured(why).into());
         match &known.code {
-            Ok(code) if code.reserves_memory() => {
+            Ok(code) if known.has_dynamic_vgprs && code.reserves_memory() => {
                 return refused(
                     "the kernel computes s33, as in dynamic VGPR mode: where its frame begins is not known"
                         .to_owned(),

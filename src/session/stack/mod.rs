@@ -77,6 +77,8 @@ pub struct StackFrame {
     pub inlined: bool,
     /// The function, qualified; the ELF symbol without debug information.
     pub function: Option<String>,
+    /// The symbol of a target region of OpenMP, which `function` names by the source.
+    pub symbol: Option<String>,
     /// Source file: for an outer frame the call's.
     pub file: Option<String>,
     /// Source line.

@@ -1,0 +1,103 @@
+//! Target regions of OpenMP by clang 22 and flang 22: stacks with the source's names, and the symbols beside them.
+
+use serde_json::{Value, json};
+
+use super::offload::{asked, cases};
+use crate::slim::{Scratch, answer, words};
+
+/// The source's names of a stack's functions, by their symbols.
+const NAMES: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "fields",
+        &[
+            ("_QMfieldsPtotal", "fields::total"),
+            ("_QMfieldsPsmooth", "fields::smooth"),
+            ("", "fields::update, target region at line 56"),
+        ],
+    ),
+    (
+        "loops",
+        &[
+            ("..omp_par", "scale, target region at line 7 [outlined body]"),
+            ("..omp_par.1", "scale, target region at line 7 [outlined body 1]"),
+            ("..omp_par.2", "scale, target region at line 7 [outlined body 2]"),
+            ("..omp_par.3", "scale, target region at line 7 [outlined body 3]"),
+            ("", "scale, target region at line 7"),
+        ],
+    ),
+    (
+        "regions",
+        &[
+            ("_ZL5twicei", "twice"),
+            (
+                "_debug___omp_outlined_debug___omp_outlined_debug__",
+                "grid::Mesh::smooth, target region at line 15 [outlined body, depth 2]",
+            ),
+            (
+                "_debug___omp_outlined_debug___omp_outlined",
+                "grid::Mesh::smooth, target region at line 15 [call of outlined body, depth 2]",
+            ),
+            ("_debug___omp_outlined_debug__", "grid::Mesh::smooth, target region at line 15 [outlined body]"),
+            ("_debug___omp_outlined", "grid::Mesh::smooth, target region at line 15 [call of outlined body]"),
+            ("_debug__", "grid::Mesh::smooth, target region at line 15 [body]"),
+            ("", "grid::Mesh::smooth, target region at line 15"),
+        ],
+    ),
+];
+
+/// The calls by the model's run, with the source's names; the symbol stands beside a name of a region.
+#[test]
+fn stacks_have_the_names_and_lines_of_the_source() {
+    for (source, names) in NAMES {
+        let (_scratch, cases) = cases(source);
+        for case in &cases {
+            let kernel = case.expected["kernel"].as_str().unwrap();
+            for wave in case.expected["waves"].as_array().unwrap() {
+                let named = |frame: &Value| {
+                    let symbol = frame[0].as_str().unwrap();
+                    let suffix = symbol.strip_prefix(kernel);
+                    let found = names.iter().find(|(end, _)| *end == suffix.unwrap_or(symbol));
+                    let name = found.map_or(symbol, |(_, name)| name);
+                    json!([name, suffix.map(|_| symbol), frame[1]])
+                };
+                let expected: Vec<Value> = wave["frames"].as_array().unwrap().iter().map(named).collect();
+                let id = wave["id"].to_string();
+                let stack = asked(&["backtrace", &case.dump, "--wave", &id, "--json"]);
+                let frames = stack["frames"].as_array().unwrap().iter();
+                let found: Vec<Value> =
+                    frames.map(|frame| json!([frame["function"], frame["symbol"], frame["line"]])).collect();
+                assert_eq!(found, expected, "{} wave {id}", case.dump);
+                assert_eq!(stack["end"]["reason"], "outermost", "{}: {stack}", case.dump);
+            }
+        }
+    }
+}
+
+/// Commands that name a function have the source's name, and no device or inode.
+#[test]
+fn a_target_region_has_its_name_in_every_command() {
+    let (_scratch, cases) = cases("regions");
+    let case = &cases[0];
+    let name = "grid::Mesh::smooth, target region at line 15";
+    for arguments in [
+        &["info", &case.dump][..],
+        &["backtrace", &case.dump],
+        &["arguments", &case.dump],
+        &["triage", &case.dump],
+        &["locals", &case.dump, "--frame", "7"],
+        &["report", &case.dump, "--format", "text"],
+    ] {
+        let text = answer(arguments);
+        let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(name), "{arguments:?}: {text}");
+        assert!(!joined.contains("__omp_offloading_"), "{arguments:?}: {text}");
+    }
+    let scope = Scratch::new("offload-check");
+    let file = scope.path("regions.scope");
+    let kernel = case.expected["kernel"].as_str().unwrap();
+    for kernel in [kernel, "grid::Mesh::smooth", name] {
+        std::fs::write(&file, format!("dump {}\nwave kernel {kernel}\n  at regions.cpp:4\n", case.dump))
+            .unwrap();
+        answer(&["check", words(&file)]);
+    }
+}
