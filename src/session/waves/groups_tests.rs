@@ -16,6 +16,7 @@ fn stack(pc: u64, inferred: Inferred) -> Stack {
         physical: level,
         inlined: false,
         function: Some(function.to_owned()),
+        symbol: None,
         file: None,
         line: None,
         column: None,
