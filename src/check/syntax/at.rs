@@ -19,7 +19,10 @@ pub(super) fn at(part: Part<'_>) -> Result<At, Wrong> {
     Ok(At { function, source })
 }
 
-/// A function: spaces count only within its brackets, and after `operator`.
+/// The words after a function's name and a comma in the name of a target region of OpenMP; the line's number follows.
+const REGION: [&str; 4] = ["target", "region", "at", "line"];
+
+/// A function: spaces count only within its brackets, after `operator`, and in the name of a target region.
 pub(super) fn name(part: Part<'_>) -> Result<String, Wrong> {
     let mut words: Vec<&str> = Vec::new();
     let mut depth = 0usize;
@@ -27,7 +30,8 @@ pub(super) fn name(part: Part<'_>) -> Result<String, Wrong> {
     while !rest.is_empty() {
         let (word, after) = rest.word();
         let continues = |word: &str| word.starts_with(['(', '[', '<', '*', '&']) || word == "const";
-        let is_one = words.last().is_none_or(|last| last.ends_with("operator") || continues(word.text));
+        let is_one = words.last().is_none_or(|last| last.ends_with("operator") || continues(word.text))
+            || is_region(&words, word.text);
         if depth == 0 && !is_one {
             let problem = format!("expected a file, found `{}`", word.text);
             return Err(Wrong::new(word.span(), problem).hint(FORM));
@@ -43,6 +47,14 @@ pub(super) fn name(part: Part<'_>) -> Result<String, Wrong> {
         rest = after;
     }
     Ok(words.join(" "))
+}
+
+/// Whether the words end with a part of the name of a target region that the word continues.
+fn is_region(words: &[&str], word: &str) -> bool {
+    let Some(comma) = words.iter().rposition(|word| word.ends_with(',')) else { return false };
+    let region = words.get(comma + 1..).unwrap_or_default();
+    let expected = REGION.get(region.len());
+    REGION.starts_with(region) && expected.map_or_else(|| word.parse::<u64>().is_ok(), |next| *next == word)
 }
 
 /// The last word, also one that begins with a name in quotes.

@@ -130,6 +130,10 @@ fn statements_about_the_dump() {
         ("wave (1,0,0)/1", Content::Wave(Selector::Position([1, 0, 0], Some(1)))),
         ("wave ( 1, 2, 3 )", Content::Wave(Selector::Position([1, 2, 3], None))),
         ("wave kernel saxpy", Content::Wave(Selector::Kernel("saxpy".to_owned()))),
+        (
+            "wave kernel grid::smooth,  target region at line 15",
+            Content::Wave(Selector::Kernel("grid::smooth, target region at line 15".to_owned())),
+        ),
         ("wave at saxpy.hip:57", Content::Wave(Selector::At(at(None, Some("saxpy.hip"), Some((57, 57)))))),
     ];
     for (line, expected) in cases {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::offload::{asked, cases};
+use crate::fixtures::one_line;
 use crate::slim::{Scratch, answer, words};
 
 /// The source's names of a stack's functions, by their symbols.
@@ -80,15 +81,14 @@ fn a_target_region_has_its_name_in_every_command() {
     let case = &cases[0];
     let name = "grid::Mesh::smooth, target region at line 15";
     for arguments in [
-        &["info", &case.dump][..],
-        &["backtrace", &case.dump],
+        &["backtrace", &case.dump][..],
         &["arguments", &case.dump],
         &["triage", &case.dump],
         &["locals", &case.dump, "--frame", "7"],
         &["report", &case.dump, "--format", "text"],
     ] {
         let text = answer(arguments);
-        let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let joined = one_line(&text);
         assert!(joined.contains(name), "{arguments:?}: {text}");
         assert!(!joined.contains("__omp_offloading_"), "{arguments:?}: {text}");
     }
@@ -100,4 +100,7 @@ fn a_target_region_has_its_name_in_every_command() {
             .unwrap();
         answer(&["check", words(&file)]);
     }
+    let stack = format!("stack twice < ... < {name} [body] < {name}");
+    std::fs::write(&file, format!("dump {}\nwave every\n  {stack}\n", case.dump)).unwrap();
+    answer(&["check", words(&file)]);
 }
