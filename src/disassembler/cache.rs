@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Instruction, Machine};
 
-/// Maximum number of kept blocks. A block has at most 64 KiB of code, and its text takes about twenty times that.
-pub const MAX_KEPT: usize = 16;
+/// Maximum number of kept blocks.
+pub const MAX_KEPT: usize = 256;
+/// Maximum bytes of code of all kept blocks; their text takes about twenty times that.
+const MAX_KEPT_CODE: usize = 1 << 20;
 
 /// A run of decoded code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +65,11 @@ impl Kept {
         kept.retain(|other| other.machine != block.machine || other.from(block.address).is_none());
         kept.push_front(Arc::clone(&block));
         kept.truncate(MAX_KEPT);
+        let mut code = 0usize;
+        kept.retain(|block| {
+            code = code.saturating_add(block.bytes.len());
+            code <= MAX_KEPT_CODE
+        });
         block
     }
 }

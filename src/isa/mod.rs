@@ -42,7 +42,7 @@ pub use effects::{Control, Effects, Write};
 pub use exec::{ExecBefore, exec_before};
 pub use registers::{ReadRegister, RegisterFile, RegisterRange, UnknownRegisterCause, named_registers};
 pub use value::{ReadOperand, condition, value};
-pub use vgpr_msb::{has_other_msb, set_vgpr_msb, vgpr_msb};
+pub use vgpr_msb::{has_other_msb, vgpr_msb};
 
 use crate::arch::Generation;
 use text::Line;

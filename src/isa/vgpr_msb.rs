@@ -12,8 +12,7 @@ pub fn vgpr_msb(mode: u32) -> u8 {
 ///
 /// LLVM 22, AMDGPULowerVGPREncoding: the instruction has src0, src1, src2 and the destination from bit 0 on, MODE
 /// has the destination first. Bits 15:8 of the constant are the value before.
-#[must_use]
-pub fn set_vgpr_msb(text: &str) -> Option<u8> {
+fn set_vgpr_msb(text: &str) -> Option<u8> {
     let constant = text.strip_prefix("s_set_vgpr_msb")?.split([';', '/']).next()?;
     let bits = (number(constant.trim())? & 0xff) as u8;
     Some(bits.rotate_left(2))

@@ -31,6 +31,8 @@ struct Request<'a> {
     session: &'a dyn Inspect,
     keys: Vec<Key>,
     addresses: Vec<(WaveId, u64)>,
+    /// [`CodeAt::mode`] of each.
+    modes: Vec<Option<u32>>,
 }
 
 /// Decoded functions of a dump's waves.
@@ -75,7 +77,8 @@ impl Listings {
     pub(super) fn prepare(&mut self, asked: &[CodeAt<'_>]) {
         let mut by_session: Vec<Request<'_>> = Vec::new();
         for at in asked {
-            let Some(key) = at.key() else { continue };
+            let mode = at.mode();
+            let Some(key) = at.key(mode) else { continue };
             let is_asked = by_session.iter().any(|request| request.keys.contains(&key));
             if is_asked || self.known.contains_key(&key) || self.known.len() >= MAX_LISTED {
                 continue;
@@ -85,28 +88,29 @@ impl Listings {
                 Some(request) => {
                     request.keys.push(key);
                     request.addresses.push((at.wave, at.address));
+                    request.modes.push(mode);
                 }
                 None => by_session.push(Request {
                     session: at.session,
                     keys: vec![key],
                     addresses: vec![(at.wave, at.address)],
+                    modes: vec![mode],
                 }),
             }
         }
-        for Request { session, keys, addresses } in by_session {
+        for Request { session, keys, addresses, modes } in by_session {
             // Equal listings of the session are decoded once.
             let mut decoded: Vec<(Arc<Disassembly>, Arc<Listing>)> = Vec::new();
-            let found = keys.into_iter().zip(session.functions(&addresses)).zip(&addresses);
-            for ((key, found), &(wave, address)) in found {
+            let found = keys.into_iter().zip(session.functions(&addresses)).zip(addresses.iter().zip(modes));
+            for ((key, found), ((_, address), mode)) in found {
                 let listing = found.map(|found| {
-                    let mode = CodeAt { session, wave, address }.mode();
                     let is_same = |of: &Arc<Disassembly>| Arc::ptr_eq(of, &found) && mode.is_none();
                     if let Some((_, listing)) = decoded.iter().find(|(of, _)| is_same(of)) {
                         return Arc::clone(listing);
                     }
                     let mut listing = Listing::of(&found, &session.kind().target.name);
                     if let Some(mode) = mode {
-                        listing.check_mode(address, mode);
+                        listing.check_mode(*address, mode);
                         return Arc::new(listing);
                     }
                     let listing = Arc::new(listing);
@@ -124,16 +128,16 @@ impl Listings {
     /// The wave is unknown, or no tool can disassemble.
     pub(super) fn around(&mut self, at: CodeAt<'_>) -> Option<Result<Arc<Listing>, DisassemblyError>> {
         self.prepare(&[at]);
-        self.known.get(&at.key()?).cloned()
+        self.known.get(&at.key(at.mode())?).cloned()
     }
 }
 
 impl CodeAt<'_> {
-    fn key(&self) -> Option<Key> {
+    fn key(&self, mode: Option<u32>) -> Option<Key> {
         let info = self.session.wave(self.wave).ok()?;
         let mut kind = format!("{}:{}", info.kind.target.name, info.kind.wave_size);
         // Waves with other bits may use other registers at the same address.
-        if let Some(mode) = self.mode() {
+        if let Some(mode) = mode {
             kind = format!("{kind}:{:#x}", isa::vgpr_msb(mode));
         }
         Some((kind, info.agent, self.address))

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Read as _;
+use std::path::Path;
 
 use lanescope::debuginfo::format::Letter;
 use lanescope::session::print::Query;
@@ -14,6 +14,7 @@ use lanescope::units::{LaneSet, WaveId};
 use serde_json::Value;
 
 use crate::fixtures::{fixtures, open};
+use crate::slim::{answer, words};
 
 /// A register of a frame in a lane.
 fn register(session: &Session, wave: WaveId, frame: usize, path: &str, lane: u8) -> Option<u64> {
@@ -44,21 +45,45 @@ struct Counts {
     vectors: [usize; 2],
 }
 
+/// The dumps of the models, in a folder of their own.
+fn dumps(folder: &Path) -> BTreeSet<String> {
+    let mut archive = zip::ZipArchive::new(File::open(fixtures().join("stacks.zip")).unwrap()).unwrap();
+    archive.extract(folder).unwrap();
+    archive.file_names().map(|name| name.unwrap().split_once('/').unwrap().0.to_owned()).collect()
+}
+
+/// A run of LLVM's tool takes 50 ms for one function as for fifty. The first run is for the first wave alone.
+#[test]
+fn functions_of_other_waves_are_decoded_in_one_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tool, log, written) =
+        (folder.path().join("objdump"), folder.path().join("log"), folder.path().join("script"));
+    let llvm = crate::ci::lanescope_tools("llvm-objdump");
+    std::fs::write(
+        &written,
+        format!("#!/bin/sh\necho run >> '{}'\nexec {} \"$@\"\n", log.display(), llvm.display()),
+    )
+    .unwrap();
+    crate::install(&written, &tool);
+    for name in dumps(folder.path()) {
+        let dump = folder.path().join(&name);
+        let groups = answer(&["groups", words(&dump), "--json", "--disassembler", words(&tool)]);
+        let runs = std::fs::read_to_string(&log).unwrap().lines().count();
+        std::fs::remove_file(&log).unwrap();
+        let groups: Value = serde_json::from_str(&groups).unwrap();
+        let groups =
+            groups["kinds"].as_array().unwrap().iter().flat_map(|kind| kind["groups"].as_array().unwrap());
+        let innermost: BTreeSet<String> =
+            groups.map(|group| group["frames"][0]["function"].to_string()).collect();
+        assert!(innermost.len() >= 5, "{name}: {innermost:?}");
+        assert!(runs < innermost.len(), "{name}: {runs} runs for {innermost:?}");
+    }
+}
+
 #[test]
 fn callers_are_those_of_the_models_calls() {
     let folder = tempfile::tempdir().unwrap();
-    let mut archive = zip::ZipArchive::new(File::open(fixtures().join("stacks.zip")).unwrap()).unwrap();
-    let mut names = BTreeSet::new();
-    for index in 0..archive.len() {
-        let mut entry = archive.by_index(index).unwrap();
-        let name = entry.name().unwrap().into_owned();
-        let (dump, file) = name.split_once('/').unwrap();
-        std::fs::create_dir_all(folder.path().join(dump)).unwrap();
-        let mut content = Vec::new();
-        entry.read_to_end(&mut content).unwrap();
-        std::fs::write(folder.path().join(dump).join(file), content).unwrap();
-        names.insert(dump.to_owned());
-    }
+    let names = dumps(folder.path());
     let all: BTreeMap<&String, Counts> =
         names.iter().map(|name| (name, compared(&folder.path().join(name)))).collect();
     assert_eq!(all.len(), 4);
@@ -72,7 +97,7 @@ fn callers_are_those_of_the_models_calls() {
     }
 }
 
-fn compared(folder: &std::path::Path) -> Counts {
+fn compared(folder: &Path) -> Counts {
     let truth: Vec<Value> =
         serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
     let session = Session::new(open(folder), None).unwrap();

@@ -2,7 +2,6 @@
 //! the sources, without lanescope.
 
 use std::fs::{self, File};
-use std::io::Read as _;
 
 use serde_json::Value;
 
@@ -20,18 +19,7 @@ pub(super) fn cases(source: &str) -> (Scratch, Vec<Case>) {
     let folder = fixtures().join("compilers/offload");
     let scratch = Scratch::new(&format!("offload-{source}"));
     let mut archive = zip::ZipArchive::new(File::open(folder.join("dumps.zip")).unwrap()).unwrap();
-    for index in 0..archive.len() {
-        let mut entry = archive.by_index(index).unwrap();
-        let name = entry.name().unwrap().into_owned();
-        if !name.starts_with(&format!("{source}-")) {
-            continue;
-        }
-        let path = scratch.path(&name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut content = Vec::new();
-        entry.read_to_end(&mut content).unwrap();
-        fs::write(path, content).unwrap();
-    }
+    archive.extract(scratch.path("")).unwrap();
     let all: Vec<Value> = serde_json::from_slice(&fs::read(folder.join("expected.json")).unwrap()).unwrap();
     let of_source = all.into_iter().filter(|expected| expected["source"] == source);
     let cases: Vec<Case> = of_source

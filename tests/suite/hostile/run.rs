@@ -78,6 +78,10 @@ pub(super) struct Hostile {
 }
 
 impl Hostile {
+    fn new(dump: &'static str) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), dump, has_tools: true }
+    }
+
     /// A wave in the code of a code object.
     pub(super) fn with_code(object: &[u8]) -> Self {
         Self::with_waves(object, 1)
@@ -95,7 +99,7 @@ impl Hostile {
 
     /// Waves in the code of a code object, at the given offsets in the code.
     pub(super) fn with_pcs(object: &[u8], pcs: impl Iterator<Item = u64>) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "", has_tools: true };
+        let hostile = Self::new("");
         fs::write(hostile.path("code.hsaco"), object).unwrap();
         let mut manifest = format!(
             "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\
@@ -149,7 +153,7 @@ impl Hostile {
     }
 
     fn with_objects_by(objects: u64, waves: u64, file: impl Fn(u64) -> String) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "", has_tools: true };
+        let hostile = Self::new("");
         let mut manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n".to_owned();
         for index in 0..objects {
             let loaded = LOADED + 0x10_0000 * index;
@@ -177,14 +181,14 @@ impl Hostile {
 
     /// A dump of only a manifest with that name.
     pub(super) fn with_manifest(name: &str, manifest: &[u8]) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "", has_tools: true };
+        let hostile = Self::new("");
         fs::write(hostile.path(name), manifest).unwrap();
         hostile
     }
 
     /// A dump of one file.
     pub(super) fn with_file(name: &'static str, bytes: &[u8]) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: name, has_tools: true };
+        let hostile = Self::new(name);
         fs::write(hostile.path(name), bytes).unwrap();
         hostile
     }

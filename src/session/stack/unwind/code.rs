@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::code_row;
+use super::prefetch::{Prefetch, decode};
 use super::rules::{Found, Rules, RulesError, RulesOrigin};
 use crate::arch::{Generation, Processor};
 use crate::codeobject::{CodeObject, ElfAddress, SymbolKind};
@@ -67,6 +68,8 @@ struct Cached {
     functions: HashMap<Key, Arc<Result<CallerCode, CodeError>>>,
     size: usize,
     rows: HashMap<(Key, ElfAddress), Found>,
+    /// The wave whose function was decoded last.
+    last: Option<WaveId>,
 }
 
 /// Ranges of a function's code, and its entry.
@@ -80,13 +83,13 @@ impl CallerCodes {
     pub(in crate::session) fn rules(
         &self,
         reader: &Reader,
-        wave: WaveId,
+        id: WaveId,
         loaded: &Loaded,
         at: ElfAddress,
         table: &RulesError,
     ) -> Found {
         let failed = |why: CodeError| Arc::new(Err(RulesError::Code(Box::new(table.clone()), Box::new(why))));
-        let (Ok(wave), Ok(object)) = (reader.wave(wave), loaded.object(reader.dump().capture())) else {
+        let (Ok(wave), Ok(object)) = (reader.wave(id), loaded.object(reader.dump().capture())) else {
             return failed(CodeError::NotInFile);
         };
         let bounds = match bounds(reader, loaded, &object, at) {
@@ -119,7 +122,12 @@ impl CallerCodes {
                     buffer_scratch: wave.kind.target.buffer_scratch,
                     lanes: wave.kind.wave_size.lanes(),
                 };
-                let read = read(reader, &machine(Some(&object), wave), &object, &bounds);
+                // A second wave: the question, or the client, goes over the waves.
+                let is_next = lock().last.replace(id).is_some_and(|last| last != id);
+                let is_analysed = |entry| lock().functions.contains_key(&(key.0, entry, key.2));
+                let prefetch =
+                    Prefetch { reader, loaded, object: &object, is_used: is_next, is_analysed: &is_analysed };
+                let read = read(&prefetch, &machine(Some(&object), wave), &bounds);
                 let read = read.and_then(|code| Ok(CallerCode::read(&code, bounds.entry.0, target)?));
                 let code = Arc::new(read);
                 // A tool may be installed later.
@@ -193,12 +201,7 @@ fn bounds(
 }
 
 /// Decodes a function's instructions, by address.
-fn read(
-    reader: &Reader,
-    machine: &Machine,
-    object: &CodeObject,
-    bounds: &Bounds,
-) -> Result<Vec<Instruction>, CodeError> {
+fn read(prefetch: &Prefetch<'_>, machine: &Machine, bounds: &Bounds) -> Result<Vec<Instruction>, CodeError> {
     let size = |range: &Range<ElfAddress>| range.end.0.saturating_sub(range.start.0);
     if bounds.parts.iter().map(size).fold(0, u64::saturating_add) > MAX_BYTES {
         return Err(CodeError::TooLong);
@@ -210,9 +213,9 @@ fn read(
         let mut at = part.start.0.max(code.last().map_or(0, Instruction::end));
         while at < part.end.0 {
             let length = (part.end.0 - at).min(MAX_BLOCK as u64);
-            let bytes = object.bytes_at(ElfAddress(at), length).ok_or(CodeError::NotInFile)?;
+            let bytes = prefetch.object.bytes_at(ElfAddress(at), length).ok_or(CodeError::NotInFile)?;
             let machine = Machine { begins_inside: at != part.start.0, ..machine.clone() };
-            let block = reader.dump().disassembler().decode(&machine, at, &bytes)?;
+            let block = decode(prefetch, &machine, at, &bytes)?;
             let Some(last) = block.instructions.last() else { return Err(CodeError::NotInFile) };
             at = last.end();
             code.extend(block.instructions.iter().cloned());

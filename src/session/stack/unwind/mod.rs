@@ -9,6 +9,7 @@
 mod code;
 mod code_row;
 mod frame;
+mod prefetch;
 mod rules;
 #[cfg(test)]
 pub(in crate::session) mod tests;
