@@ -31,7 +31,6 @@ mod tests;
 pub(crate) use tests::{assembled, assembled_for, newest_llvm};
 mod uri;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -85,6 +84,8 @@ pub struct CodeObject {
     sections: Vec<Section>,
     problems: Vec<CodeObjectError>,
     symbols: OnceLock<Symbols>,
+    /// The symbols of `.dynsym`.
+    exported: OnceLock<Symbols>,
     /// Descriptors of kernels by their first instruction.
     kernel_entries: OnceLock<HashMap<ElfAddress, ElfAddress>>,
     metadata: OnceLock<Result<Option<Metadata>>>,
@@ -116,7 +117,8 @@ impl CodeObject {
             Err(problem) => (Vec::new(), vec![problem]),
         };
         let sections = if sections.is_empty() { dynamic::sections(&file, &segments) } else { sections };
-        let (symbols, kernel_entries, metadata) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (symbols, exported) = (OnceLock::new(), OnceLock::new());
+        let (kernel_entries, metadata) = (OnceLock::new(), OnceLock::new());
         Ok(Self {
             file,
             header,
@@ -124,6 +126,7 @@ impl CodeObject {
             sections,
             problems,
             symbols,
+            exported,
             kernel_entries,
             metadata,
             unpack_limit,
@@ -150,7 +153,8 @@ impl CodeObject {
             segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
         }
         let sections = dynamic::sections(&file, &segments);
-        let (symbols, kernel_entries, metadata) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (symbols, exported) = (OnceLock::new(), OnceLock::new());
+        let (kernel_entries, metadata) = (OnceLock::new(), OnceLock::new());
         let unpack_limit = UnpackLimit::of(&file, &UnpackMemory::default());
         Ok(Self {
             file,
@@ -159,6 +163,7 @@ impl CodeObject {
             sections,
             problems: Vec::new(),
             symbols,
+            exported,
             kernel_entries,
             metadata,
             unpack_limit,
@@ -330,14 +335,17 @@ impl CodeObject {
     /// Returns all symbols, or the exported ones (`.dynsym`) of a file with more than `most`. A linked library has
     /// millions of labels; reading them takes half a second and much memory.
     #[must_use]
-    pub fn symbols_up_to(&self, most: usize) -> Cow<'_, [Symbol]> {
-        let count = |section: &&Section| section.size / symbol::SYMBOL_SIZE;
+    pub fn symbols_up_to(&self, most: usize) -> &[Symbol] {
+        self.table_up_to(most).all()
+    }
+
+    fn table_up_to(&self, most: usize) -> &Symbols {
+        let count = |section: &Section| section.size / symbol::SYMBOL_SIZE;
         let table = self.sections.iter().find(|section| section.section_type == SHT_SYMTAB.0);
-        if table.is_none_or(|table| count(&table) <= most as u64) {
-            return Cow::Borrowed(self.symbols());
+        if table.is_none_or(|table| count(table) <= most as u64) {
+            return self.symbol_table();
         }
-        let exported = self.read_symbols(SHT_DYNSYM).unwrap_or_default();
-        Cow::Owned(exported.into_all())
+        self.exported.get_or_init(|| self.read_symbols(SHT_DYNSYM).unwrap_or_default())
     }
 
     fn read_symbols(&self, kind: SectionType) -> Option<Symbols> {
@@ -377,6 +385,13 @@ impl CodeObject {
     #[must_use]
     pub fn is_kernel_entry(&self, entry: ElfAddress) -> bool {
         self.kernel_entries().contains_key(&entry)
+    }
+
+    /// Whether a kernel's code holds that ELF address; [`Self::is_kernel_entry`] has the rule.
+    #[must_use]
+    pub fn is_in_kernel(&self, address: ElfAddress) -> bool {
+        let function = self.table_up_to(MANY_SYMBOLS).at(address.0);
+        function.is_some_and(|function| self.is_kernel_entry(ElfAddress(function.value)))
     }
 
     /// Returns the descriptor of the kernel that begins at that ELF address; [`Self::is_kernel_entry`] has the rule.

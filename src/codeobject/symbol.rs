@@ -74,10 +74,6 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    pub(super) fn into_all(self) -> Vec<Symbol> {
-        self.all
-    }
-
     pub(super) fn read(table: &[u8], names: &[u8]) -> Self {
         let mut names = Names::of(names);
         let all: Vec<Symbol> =

@@ -43,6 +43,7 @@ fn a_kernel_is_known_without_reading_all_symbols_of_a_large_library() {
         };
         assert!(object.is_kernel_entry(address("kernel")));
         assert!(!object.is_kernel_entry(address("called")));
+        assert!(object.is_in_kernel(address("kernel")) && !object.is_in_kernel(address("called")));
         assert_eq!(object.symbols.get().is_some(), reads_all, "{labels}");
     }
 }

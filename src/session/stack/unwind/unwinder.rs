@@ -306,12 +306,10 @@ impl<'a> Unwinder<'a> {
 
     /// Whether a frame is in a kernel, by the symbol of its code.
     fn is_in_kernel(&self, frame: &Physical<'_>) -> bool {
-        let object = frame
+        let capture = self.reader.dump().capture();
+        frame
             .code
-            .and_then(|code| Some((code.elf, code.loaded.object(self.reader.dump().capture()).ok()?)));
-        object.is_some_and(|(elf, object)| {
-            object.symbol_at(elf).is_some_and(|(symbol, _)| object.is_kernel_entry(ElfAddress(symbol.value)))
-        })
+            .is_some_and(|code| code.loaded.object(capture).is_ok_and(|object| object.is_in_kernel(code.elf)))
     }
 
     /// The reason that an address in some code is no return address of a call. LLVM's call frame information is wrong
