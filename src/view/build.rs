@@ -311,7 +311,7 @@ fn view(
         let code = rewritten.code.iter().filter(|(of, _)| *of == die);
         code.map(|(_, range)| range.start).min()
     });
-    let mut code = code(object, &symbols, index, &rewritten, on_stacks);
+    let mut code = code(object, symbols, index, &rewritten, on_stacks);
     code.extend(extras.iter().map(|extra| Code { range: extra.range.clone(), is_outermost: true }));
     let mut sections = rewritten.sections;
     sections.push(Debug { name: FRAMES, bytes: frames::debug_frame(&code, None) });
@@ -319,7 +319,7 @@ fn view(
     // A symbol takes 24 bytes beside its name (gABI chapter 4, "Symbol Table").
     let names = symbols.iter().map(|symbol| symbol.name.len() + 1 + 24);
     let debug_bytes = sections.iter().map(|section| section.bytes.len()).chain(names).sum::<usize>() as u64;
-    let added = Added { symbols: &symbols, extras: &extras, debug: sections, entry, load: address };
+    let added = Added { symbols, extras: &extras, debug: sections, entry, load: address };
     let (file, offset) = elf::build(object, added, FRAMES);
     let program = file.with_part(offset, Bytes::from(frames::debug_frame(&code, entry)));
     let view = ViewObject {
