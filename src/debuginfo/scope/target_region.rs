@@ -16,6 +16,8 @@ const DEBUG: &str = "_debug__";
 const OUTLINED: &str = "_omp_outlined";
 /// Maximum bytes of a symbol; compilers write shorter ones.
 const MAX_SYMBOL: usize = 4096;
+/// Maximum bytes of the name of a target region behind its function.
+const MAX_REGION: usize = 256;
 
 /// The name of a target region or of a part of it by its symbol: `saxpy, target region at line 16`; `None`: another
 /// symbol.
@@ -34,8 +36,10 @@ pub(super) fn target_region(symbol: &str) -> Option<String> {
 /// The function around a target region, by the region's name for users; `None`: another name.
 #[must_use]
 pub fn region_parent(name: &str) -> Option<&str> {
-    let (parent, line) = name.rsplit_once(REGION)?;
-    line.contains("at line ").then_some(parent)
+    // Names may have 64 KiB, and every frame needs this.
+    let tail = name.get(name.floor_char_boundary(name.len().saturating_sub(MAX_REGION))..)?;
+    let (_, line) = tail.rsplit_once(REGION).filter(|(_, line)| line.contains("at line "))?;
+    name.get(..name.len() - line.len() - REGION.len())
 }
 
 /// Parent, line and suffix of a kernel's name behind device and file.

@@ -42,11 +42,13 @@ pub(super) fn decode(
         // The requested part is the last one: its block is used first.
         let pieces = others.iter().map(|(start, bytes)| (*start, bytes.as_ref()));
         let pieces: Vec<(u64, &[u8])> = pieces.chain([(at, bytes)]).collect();
-        // The code of another function may be the cause of an error.
-        if let Ok(blocks) = disassembler.decode_all(machine, &pieces)
-            && let Some(block) = blocks.into_iter().last()
-        {
-            return Ok(block);
+        match disassembler.decode_all(machine, &pieces) {
+            Ok(blocks) if !blocks.is_empty() => {
+                return blocks.into_iter().last().ok_or(DisassembleError::NoTool);
+            }
+            Err(why @ DisassembleError::NoTool) => return Err(why),
+            // The code of another function may be the cause.
+            _ => {}
         }
     }
     disassembler.decode(machine, at, bytes)
