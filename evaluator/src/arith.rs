@@ -14,7 +14,7 @@ use crate::units::LaneSet;
 
 impl Binary {
     /// Whether the result is 0 or 1 of the generic type.
-    fn compares(self) -> bool {
+    pub(super) fn compares(self) -> bool {
         matches!(self, Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge)
     }
 

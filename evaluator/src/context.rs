@@ -326,6 +326,11 @@ pub trait CallFrame {
     /// Returns the program location.
     fn pc(&self) -> Option<Pc>;
 
+    /// Returns the frame's number for messages, 0 innermost; `None` if frames have no numbers.
+    fn frame_number(&self) -> Option<u32> {
+        None
+    }
+
     /// Returns the object for `DW_OP_push_object_address`.
     ///
     /// # Errors
@@ -405,6 +410,12 @@ pub trait Unit {
     /// The entry at the offset is not a base type.
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
         Err(ContextError::absent(format!("no base type at {die}")))
+    }
+
+    /// Returns the width in bits in LLVM's name of a base type for `DW_OP_convert`, `DW_ATE_unsigned_1`. Its
+    /// `DW_AT_byte_size` is rounded up. `None`: another name.
+    fn converted_bits(&self, _die: DieOffset) -> Option<u32> {
+        None
     }
 
     /// Returns the address at an index of the unit's part of `.debug_addr`, not relocated.

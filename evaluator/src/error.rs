@@ -36,7 +36,7 @@ impl fmt::Display for Class {
 
 /// A failed decoding, evaluation or fetch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{op} at {at}: {cause}")]
+#[error("{}: {cause}", place(op, *at))]
 pub struct Error {
     /// Byte offset of the operation in the caller's expression; its length if the result is invalid.
     pub at: ExprOffset,
@@ -57,7 +57,15 @@ impl Error {
     /// Formats the error with names of registers and address spaces from `names`.
     #[must_use]
     pub fn named(&self, names: &dyn Names) -> String {
-        format!("{} at {}: {}", self.op, self.at, self.cause.named(names))
+        format!("{}: {}", place(self.op, self.at), self.cause.named(names))
+    }
+}
+
+/// An operation with its offset. Reads and rules of registers are no operations, and have none.
+pub(super) fn place(op: &str, at: ExprOffset) -> String {
+    match op.starts_with("DW_") || matches!(op, "result" | "expression") {
+        true => format!("{op} at {at}"),
+        false => op.to_owned(),
     }
 }
 
@@ -248,6 +256,17 @@ pub enum Cause {
         /// The first missing byte.
         address: Address,
     },
+    /// A register of a compiler's idiom that is narrower than the object.
+    #[error("{wanted} bits in a register of {size}; the compiler may mean the object's address")]
+    NarrowRegister {
+        /// Size of the object, or of its piece.
+        wanted: u64,
+        /// Size of the register, or of the lane's part.
+        size: u64,
+    },
+    /// A value that depends on the sign or the width of operands, which the compiler does not state.
+    #[error("the compiler does not state sign or width of the operands, and the value depends on it")]
+    OpenSign,
     /// A register too wide for an address.
     #[error("register {register} of {size} bits is wider than an address of {address} bits")]
     RegisterTooWide {
@@ -389,17 +408,30 @@ impl Cause {
                 (depth, error) => format!("in {what}, {depth} inside one another: {}", error.named(names)),
             },
             Self::Context(ContextError::Failed(error)) => error.named(names),
+            Self::ReadsUndefined(Some(origin)) => {
+                format!("reads bits that are undefined ({})", origin.named(names))
+            }
             cause => cause.to_string(),
         }
     }
 
-    /// Whether the cause is a caller's register that the callee did not save.
+    /// The innermost of nested causes.
     #[must_use]
-    pub fn is_lost(&self) -> bool {
+    pub fn root(&self) -> &Self {
         match self {
-            Self::ReadsUndefined(Some(origin)) => origin.why == WhyUndefined::CallFrame,
-            Self::Context(ContextError::Failed(error)) | Self::Inside { error, .. } => error.cause.is_lost(),
-            _ => false,
+            Self::Context(ContextError::Failed(error)) | Self::Inside { error, .. } => error.cause.root(),
+            cause => cause,
+        }
+    }
+
+    /// The origin, if the cause is a caller's register that a callee does not preserve.
+    #[must_use]
+    pub fn lost(&self) -> Option<&Origin> {
+        match self.root() {
+            Self::ReadsUndefined(Some(origin)) => {
+                Some(origin).filter(|origin| matches!(origin.why, WhyUndefined::Lost { .. }))
+            }
+            _ => None,
         }
     }
 
@@ -412,6 +444,7 @@ impl Cause {
             Self::NoLane | Self::RegisterNotCaptured(_) | Self::MemoryNotCaptured { .. } => {
                 Class::Unavailable
             }
+            Self::OpenSign => Class::Unavailable,
             Self::NotOnThisMachine(_) | Self::NoCallFrame(_) => Class::Unavailable,
             Self::Limit { .. } => Class::Limit,
             Self::Context(ContextError::NotCaptured(_)) => Class::Unavailable,

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::error::{Cause, Class, Error, innermost};
+use super::error::{Cause, Class, Error, innermost, place};
 use super::limits::{MAX_ENTRIES_SHOWN, MAX_EXPLAINED_FIRST, MAX_EXPLAINED_LAST, MAX_PARTS_SHOWN};
 use super::location::{Location, Storage};
 use super::machine::{Entry, Failure, Step, Tracer};
@@ -203,11 +203,19 @@ pub struct UndefinedBits {
 
 impl fmt::Display for Undefined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(UndefinedBits { first, last, is_all }) = self.bits {
-            write!(f, "{}bits {first} to {last} ", if is_all { "all of it: " } else { "" })?;
-        }
-        f.write_str("optimized out")?;
-        self.origin.map_or(Ok(()), |origin| write!(f, " since {origin}"))
+        f.write_str(&self.named(&print::NoNames))
+    }
+}
+
+impl Undefined {
+    /// Formats the bits and the operation with names of registers from `names`.
+    #[must_use]
+    pub fn named(&self, names: &dyn Names) -> String {
+        let bits = self.bits.map_or_else(String::new, |UndefinedBits { first, last, is_all }| {
+            format!("{}bits {first} to {last} ", if is_all { "all of it: " } else { "" })
+        });
+        let since = self.origin.map_or_else(String::new, |origin| format!(" since {}", origin.named(names)));
+        format!("{bits}optimized out{since}")
     }
 }
 
@@ -254,7 +262,7 @@ pub fn error(error: &Error, names: &dyn Names) -> Vec<String> {
         Class::Limit => "beyond a bound of this evaluator",
         Class::Unavailable => "sound, but not answered by the capture",
     };
-    let mut lines = vec![format!("{class}: {} at {}", error.op, error.at)];
+    let mut lines = vec![format!("{class}: {}", place(error.op, error.at))];
     let mut cause = &error.cause;
     loop {
         let indent = "  ".repeat(lines.len());
@@ -262,11 +270,11 @@ pub fn error(error: &Error, names: &dyn Names) -> Vec<String> {
             Cause::Inside { what, error } => {
                 let (depth, error) = innermost(what, error);
                 let depth = if depth > 1 { format!(", {depth} inside one another") } else { String::new() };
-                lines.push(format!("{indent}in {what}{depth}: {} at {}", error.op, error.at));
+                lines.push(format!("{indent}in {what}{depth}: {}", place(error.op, error.at)));
                 cause = &error.cause;
             }
             Cause::Context(super::error::ContextError::Failed(error)) => {
-                lines.push(format!("{indent}in what it needs: {} at {}", error.op, error.at));
+                lines.push(format!("{indent}in what it needs: {}", place(error.op, error.at)));
                 cause = &error.cause;
             }
             last => {

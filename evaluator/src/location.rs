@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::composite::{Composite, Part, merged};
 use super::lanes::Lanes;
-use super::origin::Origin;
+use super::origin::{Origin, WhyUndefined};
 use super::value::Number;
-use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet};
+use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, ExprOffset, LaneId, LaneSet};
 
 /// The frame of a register location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -166,6 +166,11 @@ pub struct Offset {
 }
 
 impl Offset {
+    /// Whether it is the start for all lanes.
+    fn is_start(&self) -> bool {
+        matches!((&self.bytes, &self.bits), (Lanes::Uniform(0), Lanes::Uniform(0)))
+    }
+
     /// The start of the storage.
     pub const ZERO: Self = Self { bytes: Lanes::Uniform(0), bits: Lanes::Uniform(0) };
 
@@ -230,6 +235,47 @@ impl Location {
     /// Creates the undefined location with the operation that caused it.
     pub(super) fn undefined_by(origin: Origin) -> Self {
         Self { storage: Storage::Undefined(Some(origin)), offset: Offset::ZERO }
+    }
+
+    /// This location, in which another origin replaces that of `DW_OP_LLVM_undefined`.
+    pub(super) fn lost(mut self, origin: Origin) -> Self {
+        let is_explicit =
+            |of: &Storage| matches!(of, Storage::Undefined(Some(Origin { why: WhyUndefined::Explicit, .. })));
+        if is_explicit(&self.storage) {
+            self.storage = Storage::Undefined(Some(origin));
+        } else if let Storage::Composite(composite) = &self.storage
+            && composite.parts().iter().any(|part| is_explicit(&part.location.storage))
+        {
+            // Parts are not composites.
+            let parts =
+                composite.parts().iter().cloned().map(|part| match is_explicit(&part.location.storage) {
+                    true => Part { location: Self::undefined_by(origin), ..part },
+                    false => part,
+                });
+            if let Some(composite) = Composite::of(parts) {
+                self.storage = Storage::Composite(Arc::new(composite));
+            }
+        }
+        self
+    }
+
+    /// This location for an object of that size: bits behind the last piece of a composite are undefined. Compilers leave
+    /// out the pieces at the end that they keep nowhere; DWARF 5, 2.6.1.2, says nothing of them.
+    #[must_use]
+    pub fn filled(self, size: BitSize) -> Self {
+        let Storage::Composite(composite) = &self.storage else { return self };
+        let Some(missing @ 1..) = size.0.checked_sub(composite.size().0).filter(|_| self.offset.is_start())
+        else {
+            return self;
+        };
+        let origin =
+            Origin { at: ExprOffset(0), op: "DW_OP_piece", within: None, why: WhyUndefined::NoPiece };
+        let rest = Part { location: Self::undefined_by(origin), size: BitSize(missing) };
+        let parts = composite.parts().iter().cloned().chain([rest]);
+        match Composite::of(parts) {
+            Some(filled) => Self { storage: Storage::Composite(Arc::new(filled)), ..self },
+            None => self,
+        }
     }
 
     /// Creates a location in memory of a space that does not depend on the lane.

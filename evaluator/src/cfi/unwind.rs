@@ -153,12 +153,7 @@ impl<'c> Unwind<'c> {
     fn by_rule(&self, register: DwarfReg, placed: &Placement<RegisterRule>) -> Result<Location, Cause> {
         let size = self.size(register)?;
         match &placed.rule {
-            RegisterRule::Undefined => Ok(Location::undefined_by(Origin {
-                at: placed.at,
-                op: placed.name,
-                within: None,
-                why: WhyUndefined::CallFrame,
-            })),
+            RegisterRule::Undefined => Ok(Location::undefined_by(self.lost(register, placed))),
             RegisterRule::SameValue => self.own(register),
             RegisterRule::Offset(bytes) => self.within(&self.asking_for(register)?).near_cfa(*bytes),
             RegisterRule::ValOffset(bytes) => {
@@ -185,7 +180,10 @@ impl<'c> Unwind<'c> {
                 let asking = self.asking_for(register)?;
                 let inner = self.within(&asking);
                 let cfa = inner.cfa_entry()?;
-                inner.location(program, &[cfa]).map_err(|error| inside("its expression", error))
+                let found =
+                    inner.location(program, &[cfa]).map_err(|error| inside("its expression", error))?;
+                // A rule for some lanes leaves out the others.
+                Ok(found.lost(self.lost(register, placed)))
             }
             RegisterRule::ValExpression(program) => {
                 let program = decoded(program)?;
@@ -203,6 +201,12 @@ impl<'c> Unwind<'c> {
                 Ok(implicit(Number::from_limbs(Type::unsigned(size.0 as u32), &number.limbs(LaneId(0)))))
             }
         }
+    }
+
+    /// The function of this frame does not preserve the register.
+    fn lost(&self, register: DwarfReg, placed: &Placement<RegisterRule>) -> Origin {
+        let why = WhyUndefined::Lost { register, frame: self.context.call_frame().frame_number() };
+        Origin { at: placed.at, op: placed.name, within: None, why }
     }
 
     fn size(&self, register: DwarfReg) -> Result<BitSize, Cause> {

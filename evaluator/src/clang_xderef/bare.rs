@@ -12,53 +12,43 @@
 
 use super::super::context::{Context, FrameRegister};
 use super::super::error::{Cause, Error};
-use super::super::operation::{Binary, Operation, Placed, Program};
-use super::computed;
-use super::{Idiom, LANE_BITS, Scratch, by_register, in_frame, is_vector};
+use super::super::operation::{Operation, Placed, Program};
+use super::computed::{self, Open};
+use super::{Idiom, LANE_BITS, Scratch, by_register, in_frame, is_vector, lane_dword};
 use crate::units::{BitSize, DwarfReg};
 
 /// DWARF numbers of address spaces.
 const GENERIC: u64 = 1;
 const PRIVATE_LANE: u64 = 5;
-/// Bytes of a lane's part of a vector register.
-const LANE_BYTES: u64 = LANE_BITS / 8;
 /// Maximum size of a piece in bytes; no compiler writes a larger one.
 const MAX_PIECE: u64 = 1 << 29;
 
-/// Returns the rewritten expression and its idiom; `None` for any other expression.
+/// Returns the rewritten expression in each of its readings, and its idiom; `None` for any other expression.
 pub(super) fn rewritten(
     context: &dyn Context,
     program: &Program,
     scratch: Scratch,
     size: Option<BitSize>,
-) -> Option<(Idiom, Result<Program, Error>)> {
+) -> Option<(Idiom, Result<Vec<Program>, Error>)> {
     if !program.operations().iter().all(is_plain) {
         return None;
     }
-    let mut writer = Writer {
-        context,
-        scratch,
-        operations: Vec::new(),
-        frame: context.call_frame().frame_register(),
-        idiom: None,
-    };
-    let mut rest = program.operations();
-    while !rest.is_empty() {
-        let is_piece = |placed: &Placed| matches!(placed.operation, Operation::Piece(_));
-        let length = rest.iter().position(is_piece).unwrap_or(rest.len());
-        let (part, after) = rest.split_at_checked(length)?;
-        let (piece, after) = match after.split_first() {
-            Some((piece, after)) => (Some(piece), after),
-            None => (None, after),
-        };
-        if let Err((idiom, error)) = writer.part(part, piece, size)? {
+    let frame = context.call_frame().frame_register();
+    let (mut readings, mut idiom): (Vec<Program>, _) = (Vec::new(), None);
+    for open in Open::ways(program, size) {
+        let frame = frame.clone();
+        let mut writer = Writer { context, scratch, open, operations: Vec::new(), frame, idiom: None };
+        if let Err((idiom, error)) = writer.parts(program, size)? {
             return Some((idiom, Err(error)));
         }
-        rest = after;
+        let operations = writer.operations.into();
+        let meant = Program { operations, end: program.end(), encoding: program.encoding() };
+        idiom = Some(writer.idiom?);
+        if !readings.contains(&meant) {
+            readings.push(meant);
+        }
     }
-    let operations = writer.operations.into();
-    let meant = Program { operations, end: program.end(), encoding: program.encoding() };
-    Some((writer.idiom?, Ok(meant)))
+    Some((idiom?, Ok(readings)))
 }
 
 /// Whether these front ends write the operation: no reordering of entries, no branch, no address space.
@@ -78,18 +68,41 @@ fn is_plain(placed: &Placed) -> bool {
             | Operation::ImplicitValue(_)
             | Operation::Nop
             | Operation::Piece(_)
+            | Operation::BitPiece { .. }
     )
 }
 
 struct Writer<'c> {
     context: &'c dyn Context,
     scratch: Scratch,
+    open: Open,
     operations: Vec<Placed>,
     frame: Option<FrameRegister>,
     idiom: Option<Idiom>,
 }
 
 impl Writer<'_> {
+    /// Rewrites an expression; `None` for any other expression.
+    fn parts(&mut self, program: &Program, size: Option<BitSize>) -> Option<Result<(), (Idiom, Error)>> {
+        let mut rest = program.operations();
+        while !rest.is_empty() {
+            let is_piece = |placed: &Placed| {
+                matches!(placed.operation, Operation::Piece(_) | Operation::BitPiece { .. })
+            };
+            let length = rest.iter().position(is_piece).unwrap_or(rest.len());
+            let (part, after) = rest.split_at_checked(length)?;
+            let (piece, after) = match after.split_first() {
+                Some((piece, after)) => (Some(piece), after),
+                None => (None, after),
+            };
+            if let Err(failed) = self.part(part, piece, size)? {
+                return Some(Err(failed));
+            }
+            rest = after;
+        }
+        Some(Ok(()))
+    }
+
     /// Rewrites a whole expression, or the part before a piece; `None` for any other expression.
     fn part(
         &mut self,
@@ -97,13 +110,16 @@ impl Writer<'_> {
         piece: Option<&Placed>,
         size: Option<BitSize>,
     ) -> Option<Result<(), (Idiom, Error)>> {
-        let piece_bytes = match piece.map(|placed| &placed.operation) {
-            Some(Operation::Piece(bytes)) => Some(*bytes),
+        // First bit and size of the piece.
+        let bits = match piece.map(|placed| &placed.operation) {
+            Some(Operation::Piece(bytes)) => Some((0, bytes.checked_mul(8)?)),
+            Some(Operation::BitPiece { size, offset }) => Some((*offset, *size)),
             _ => None,
         };
-        let wanted = match piece_bytes {
-            Some(bytes) if bytes > MAX_PIECE => return None,
-            Some(bytes) => Some(BitSize(bytes * 8)),
+        let wanted = match bits {
+            Some((offset, size)) => {
+                Some(BitSize(offset.checked_add(size).filter(|end| *end <= MAX_PIECE * 8)?))
+            }
             None => size,
         };
         match part {
@@ -111,17 +127,16 @@ impl Writer<'_> {
                 if self.is_wider(*register, wanted) =>
             {
                 // Bits past the lane's dword belong to another lane.
-                let wanted = wanted.filter(|_| piece.is_some()).map_or(0, |bits| bits.0);
-                if wanted > LANE_BITS {
-                    let (wanted, size) = (u128::from(wanted), u128::from(LANE_BITS));
-                    let cause = Cause::BeyondStorage { offset: 0, wanted, size };
+                if let Some((offset, wanted)) = bits.filter(|(offset, size)| offset + size > LANE_BITS) {
+                    let (offset, wanted) = (u128::from(offset), u128::from(wanted));
+                    let cause = Cause::BeyondStorage { offset, wanted, size: u128::from(LANE_BITS) };
                     return Some(Err((Idiom::LaneDword, Error { at: placed.at, op: placed.name, cause })));
                 }
-                self.lane_dword(placed, *register);
+                lane_dword(*register).into_iter().for_each(|operation| self.push(placed, operation));
                 self.infer(Idiom::LaneDword);
             }
             [body @ .., Placed { operation: Operation::StackValue, .. }] if self.has_vector_base(body) => {
-                self.operations.extend(computed::body(self.context, body)?);
+                self.operations.extend(computed::body(self.context, body, self.open)?);
                 self.operations.extend(part.last().cloned());
                 self.infer(Idiom::LaneDword);
             }
@@ -158,14 +173,6 @@ impl Writer<'_> {
             Operation::BaseRegister { register, .. } => is_vector(self.context, register),
             _ => false,
         })
-    }
-
-    fn lane_dword(&mut self, placed: &Placed, register: DwarfReg) {
-        self.push(placed, Operation::Register(register));
-        self.push(placed, Operation::PushLane);
-        self.push(placed, Operation::Constant(LANE_BYTES));
-        self.push(placed, Operation::Binary(Binary::Mul));
-        self.push(placed, Operation::Offset);
     }
 
     /// Rewrites operations in which a frame register means private memory; others stay unchanged.

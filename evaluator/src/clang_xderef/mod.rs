@@ -9,16 +9,17 @@
 mod attribute;
 mod bare;
 mod computed;
+mod half;
 mod xderef;
 
 pub use attribute::of_object;
 
 use super::context::{Context, FrameRegister, FrameStart};
 use super::error::{Cause, Error};
-use super::fetch::{Reader, check_inside};
+use super::fetch::{Reader, check_inside, fetch};
 use super::location::{Location, Storage};
 use super::machine::{Evaluator, Focus, Group};
-use super::operation::{Operation, Program};
+use super::operation::{Binary, Operation, Placed, Program};
 use super::value::low_mask;
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
 
@@ -56,6 +57,8 @@ pub enum Idiom {
     LaneDword,
     /// An offset from a frame or stack register of 32 bits: private memory.
     PrivateFrame,
+    /// A register narrower than the object, or a slot that is dereferenced: the object's address in private memory.
+    PrivateAddress,
 }
 
 impl Idiom {
@@ -72,6 +75,10 @@ impl Idiom {
                 "inferred: the frame register has 32 bits, so it leads to private memory of the lane; by DWARF it is an \
                  address of global memory"
             }
+            Self::PrivateAddress => {
+                "inferred: the register or slot has the object's address in private memory of the lane, where functions \
+                 get objects that are passed or returned by reference"
+            }
         }
     }
 
@@ -82,6 +89,7 @@ impl Idiom {
             Self::Xderef => "clang xderef",
             Self::LaneDword => "inferred: lane's dword",
             Self::PrivateFrame => "inferred: private frame",
+            Self::PrivateAddress => "inferred: private address",
         }
     }
 }
@@ -97,7 +105,7 @@ pub struct Meaning {
 
 /// Returns the intended location for the lanes in focus; `None` if the expression is not made of idioms alone.
 ///
-/// `size`: size of the object. `None`: unknown, so no register counts as wider.
+/// `size`: size of the object. `None`: unknown, so no register counts as wider or narrower.
 #[must_use]
 pub fn recognise(
     context: &dyn Context,
@@ -106,16 +114,68 @@ pub fn recognise(
     size: Option<BitSize>,
     focus: Focus,
 ) -> Option<Meaning> {
-    let by_clang = || xderef::recognise(context, program, reading.scratch, focus);
-    if let Some(groups) = reading.clang.then(by_clang).flatten() {
-        return Some(Meaning { idiom: Idiom::Xderef, groups });
+    let by_clang = || xderef::recognise(context, program, reading.scratch, size, focus);
+    if let Some((idiom, groups)) = reading.clang.then(by_clang).flatten() {
+        return Some(Meaning { idiom, groups });
     }
     let (idiom, meant) = bare::rewritten(context, program, reading.scratch, size)?;
     let groups = match meant {
-        Ok(program) => Evaluator::new(context).location(&program, focus, &[]),
+        Ok(readings) => agreed(context, program, &readings, size, focus),
         Err(error) => vec![Group { lanes: lanes(focus), result: Err(error) }],
     };
     Some(Meaning { idiom, groups })
+}
+
+/// Evaluates the readings of an expression. A lane in which they give the object different bits has no value.
+fn agreed(
+    context: &dyn Context,
+    program: &Program,
+    readings: &[Program],
+    size: Option<BitSize>,
+    focus: Focus,
+) -> Vec<Group<Location>> {
+    let evaluated = |program| Evaluator::new(context).location(program, focus, &[]);
+    let Some((first, others)) = readings.split_first() else { return Vec::new() };
+    let mut groups = evaluated(first);
+    let bits = |at: &Location, lane| {
+        let size =
+            size.or_else(|| at.storage.size().and_then(|size| u64::try_from(size).ok()).map(BitSize))?;
+        fetch(context, &at.at(lane), Some(lane), size).ok()
+    };
+    // Readings differ in the operands of this operation.
+    let open = |placed: &&Placed| matches!(placed.operation, Operation::Binary(binary) if binary.compares());
+    let last =
+        || program.operations().iter().rfind(|placed| matches!(placed.operation, Operation::Binary(_)));
+    let Some(placed) = program.operations().iter().find(open).or_else(last) else { return groups };
+    for other in others {
+        let other = evaluated(other);
+        let is_same = |at: &Location, lane: LaneId| {
+            let found = other.iter().find(|group| group.lanes.contains(lane));
+            let found = found.and_then(|group| group.result.as_ref().ok());
+            found.is_some_and(|found| bits(at, lane) == bits(found, lane))
+        };
+        let parted = |group: Group<Location>| {
+            let Ok(location) = &group.result else { return vec![group] };
+            let same: LaneSet = group.lanes.iter().filter(|lane| is_same(location, *lane)).collect();
+            let differ = group.lanes.without(same);
+            let error = Error { at: placed.at, op: placed.name, cause: Cause::OpenSign };
+            let parts = [Group { lanes: same, ..group }, Group { lanes: differ, result: Err(error) }];
+            parts.into_iter().filter(|group| !group.lanes.is_empty()).collect()
+        };
+        groups = groups.into_iter().flat_map(parted).collect();
+    }
+    groups
+}
+
+/// The operations for the location of the lane's dword in a vector register.
+fn lane_dword(register: DwarfReg) -> [Operation; 5] {
+    [
+        Operation::Register(register),
+        Operation::PushLane,
+        Operation::Constant(LANE_BITS / 8),
+        Operation::Binary(Binary::Mul),
+        Operation::Offset,
+    ]
 }
 
 fn lanes(focus: Focus) -> LaneSet {
@@ -169,10 +229,10 @@ fn private_address(from: u64, by: i64) -> Result<u64, Cause> {
 /// Checks that an object lies within the idiom's storage ("All the bits must be within the size of the location
 /// storage", 2020 AMDGPU text). For a vector register that is the lane's dword; its neighbours are other lanes'.
 fn holds(location: &Location, lane: Option<LaneId>, size: BitSize) -> Result<(), Cause> {
+    let own = |register: BitSize| if register.0 >= VECTOR_BITS { LANE_BITS } else { register.0 };
     match location.storage {
-        Storage::Register { size: register, .. } if register.0 >= VECTOR_BITS && size.0 > LANE_BITS => {
-            let (wanted, size) = (u128::from(size.0), u128::from(LANE_BITS));
-            Err(Cause::BeyondStorage { offset: 0, wanted, size })
+        Storage::Register { size: register, .. } if size.0 > own(register) => {
+            Err(Cause::NarrowRegister { wanted: size.0, size: own(register) })
         }
         _ => check_inside(location, 0, size.0, lane).map(drop),
     }
@@ -181,7 +241,7 @@ fn holds(location: &Location, lane: Option<LaneId>, size: BitSize) -> Result<(),
 /// Checks that an object of one lane fits a location from [`recognise`].
 ///
 /// # Errors
-/// Ill-formed: bits beyond the lane's dword of a vector register.
+/// Ill-formed: bits beyond a scalar register, or the lane's dword of a vector register.
 pub fn check_size(location: &Location, lane: LaneId, size: BitSize) -> Result<(), Error> {
     holds(location, Some(lane), size).map_err(|cause| Error { at: ExprOffset(0), op: "read", cause })
 }

@@ -9,6 +9,13 @@
 //! Consequence: [`recognise`] accepts expressions of exactly these shapes: alone, each followed by `DW_OP_piece`, or
 //! with arithmetic on registers before the constant's ending (see `computed`).
 //!
+//! A register's half has shift and mask before the ending (see `half`).
+//!
+//! An argument that is passed by reference, or a returned object, has `DW_OP_deref` after the ending at -O0: the slot
+//! holds its address. That is one in private memory, of 32 bits, because the caller made the object there. An argument's
+//! slot has 8 bytes of which clang writes 4 (`store ptr addrspace(5)`); in a generic address they would be the same.
+//! Without a slot the address is in a vector register, described like one that holds the object: the object is wider.
+//!
 //! Scaling: for scratch accessed through buffers the frame register counts bytes of the whole wave; divided by the
 //! number of lanes it is the address in a lane. For flat scratch it is the address itself.
 
@@ -21,7 +28,11 @@ use super::super::location::{CapturedLane, Implicit, Location, Offset, Storage};
 use super::super::machine::{Evaluator, Focus, Group};
 use super::super::operation::{Operation, Placed, Program};
 use super::super::value::{Number, low_mask};
-use super::{Scratch, VECTOR_BITS, by_register, computed, holds, in_frame, is_vector, lanes, register_size};
+use super::half::{HALF_BITS, Half};
+use super::{
+    Scratch, VECTOR_BITS, agreed, by_register, computed, holds, in_frame, is_vector, lane_dword, lanes,
+    register_size,
+};
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg};
 
 const GLOBAL: AddressSpace = AddressSpace(0);
@@ -41,6 +52,9 @@ enum Idiom {
     /// An offset from the frame register or the stack pointer: `DW_OP_bregx`.
     Based(DwarfReg, i64),
     Register(DwarfReg),
+    Half(Half),
+    /// The slot of the object's address.
+    Indirect(i64),
     Constant(u64),
     Address {
         address: u64,
@@ -54,12 +68,38 @@ pub(super) fn recognise(
     context: &dyn Context,
     program: &Program,
     scratch: Scratch,
+    size: Option<BitSize>,
     focus: Focus,
-) -> Option<Vec<Group<Location>>> {
+) -> Option<(super::Idiom, Vec<Group<Location>>)> {
+    use super::Idiom::{PrivateAddress, Xderef};
     let Some(parts) = idioms(context, program.operations()) else {
-        let computed = computed::rewritten(context, program)?;
-        return Some(Evaluator::new(context).location(&computed, focus, &[]));
+        let readings = computed::readings(context, program, size);
+        return (!readings.is_empty()).then(|| (Xderef, agreed(context, program, &readings, size, focus)));
     };
+    let through = |address: Vec<Operation>, placed: &Placed| {
+        let operations =
+            address.into_iter().map(|operation| Placed { operation, ..placed.clone() }).collect();
+        let program = Program { operations, end: program.end(), encoding: program.encoding() };
+        Evaluator::new(context).location(&program, focus, &[])
+    };
+    match &parts[..] {
+        [(placed, Idiom::Register(register), None)]
+            if is_vector(context, *register) && size.is_some_and(|size| size.0 > MAX_SCALAR) =>
+        {
+            return Some((PrivateAddress, through(addressed(*register), placed)));
+        }
+        [(placed, Idiom::Indirect(slot), None)] => {
+            let groups = match meant(context, &Idiom::Slot(*slot), scratch, focus) {
+                Ok(at) => through(behind(&at), placed),
+                Err(cause) => {
+                    let result = Err(Error { at: placed.at, op: placed.name, cause });
+                    vec![Group { lanes: lanes(focus), result }]
+                }
+            };
+            return Some((PrivateAddress, groups));
+        }
+        _ => {}
+    }
     let mut composite = Composite::default();
     let mut locations = parts.iter().map(|(placed, idiom, size)| {
         let location = meant(context, idiom, scratch, focus);
@@ -82,7 +122,38 @@ pub(super) fn recognise(
             }
         }
     };
-    Some(vec![Group { lanes: lanes(focus), result }])
+    Some((Xderef, vec![Group { lanes: lanes(focus), result }]))
+}
+
+/// From the location of an address in private memory to the object there.
+const POINTED: [Operation; 3] =
+    [Operation::Deref { bytes: 4 }, Operation::Constant(IDIOM_PRIVATE), Operation::FormAspaceAddress];
+
+/// The object at an address in private memory, which is in the lane's dword of a register.
+fn addressed(register: DwarfReg) -> Vec<Operation> {
+    lane_dword(register).into_iter().chain(POINTED).collect()
+}
+
+/// The object at an address in private memory, which is in a slot of all lanes.
+fn behind(slot: &Location) -> Vec<Operation> {
+    let Lanes::Uniform(address) = slot.offset.bytes else { return Vec::new() };
+    let slot =
+        [Operation::Constant(address), Operation::Constant(IDIOM_PRIVATE), Operation::FormAspaceAddress];
+    slot.into_iter().chain(POINTED).collect()
+}
+
+/// Bits of the widest common scalar; only a wider object counts as one that a register cannot hold by its kind.
+const MAX_SCALAR: u64 = 64;
+
+/// Operations of the ending.
+const ENDING: usize = 3;
+
+/// Whether operations are clang's ending for an object: `lit1; swap; xderef`.
+pub(super) fn is_ending(operations: &[Placed]) -> bool {
+    let [space, swap, xderef] = operations else { return false };
+    matches!(space.operation, Operation::Constant(IDIOM_GENERIC | IDIOM_PRIVATE))
+        && swap.operation == Operation::Swap
+        && xderef.operation == (Operation::Xderef { bytes: 8 })
 }
 
 /// Splits an expression into idioms, each with its first operation and its piece size.
@@ -101,11 +172,20 @@ fn idioms<'p>(
         match rest.first().map(|placed| &placed.operation) {
             Some(Operation::Piece(bytes)) => {
                 let bits = bytes.checked_mul(8).filter(|bits| (1..=1 << 32).contains(bits))?;
-                parts.push((first, idiom, Some(BitSize(bits))));
+                let most = if matches!(idiom, Idiom::Half(_)) { u64::from(HALF_BITS) } else { bits };
+                parts.push((first, idiom, Some(BitSize(bits).min(BitSize(most)))));
+                rest = rest.get(1..)?;
+            }
+            Some(Operation::BitPiece { size, offset }) if matches!(idiom, Idiom::Half(half) if half.is_piece(*size, *offset)) =>
+            {
+                parts.push((first, idiom, Some(BitSize(*size))));
                 rest = rest.get(1..)?;
             }
             // Without a piece, an idiom is the whole expression.
-            None if parts.is_empty() && idiom != Idiom::Nowhere => parts.push((first, idiom, None)),
+            None if parts.is_empty() && idiom != Idiom::Nowhere => {
+                let size = matches!(idiom, Idiom::Half(_)).then_some(BitSize(u64::from(HALF_BITS)));
+                parts.push((first, idiom, size));
+            }
             _ => return None,
         }
     }
@@ -118,6 +198,12 @@ fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)>
     let operation = |index: usize| operations.get(index).map(|placed| &placed.operation);
     if let Some(Operation::Piece(_)) = operation(0) {
         return Some((Idiom::Nowhere, 0));
+    }
+    if let Some(half) = Half::at(operations) {
+        let length = half.length() + ENDING;
+        let is_alone = is_ending(operations.get(half.length()..length)?)
+            && !matches!(operation(length), Some(Operation::StackValue));
+        return is_alone.then_some((Idiom::Half(half), length));
     }
     let (Some(Operation::Constant(space)), Some(Operation::Swap), Some(Operation::Xderef { bytes: 8 })) =
         (operation(1), operation(2), operation(3))
@@ -133,7 +219,10 @@ fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)>
         frame.is_some_and(|frame| [frame.register, frame.stack].contains(&Some(register)))
     };
     Some(match (operation(0)?, *space, with_value) {
-        (Operation::FrameBase(offset), IDIOM_GENERIC | IDIOM_PRIVATE, false) => (Idiom::Slot(*offset), 4),
+        (Operation::FrameBase(offset), IDIOM_GENERIC | IDIOM_PRIVATE, false) => match operation(4) {
+            Some(Operation::Deref { bytes: 8 }) => (Idiom::Indirect(*offset), 5),
+            _ => (Idiom::Slot(*offset), 4),
+        },
         (Operation::BaseRegister { register, displacement }, IDIOM_GENERIC | IDIOM_PRIVATE, false)
             if is_stack(*register) =>
         {
@@ -175,17 +264,10 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
             let address = address & low_mask(u32::from(info.address_bits));
             Ok(Location::memory(*space, info.address_bits, Address(address)))
         }
-        Idiom::Register(register) => {
-            let size = register_size(context, *register)?;
-            let mut location = Location::register(*register, size);
-            if size.0 >= VECTOR_BITS {
-                if !focused {
-                    return Err(Cause::NoLane);
-                }
-                location.offset = Offset::bytes(Lanes::from_fn(|lane| u64::from(lane) * 4));
-            }
-            Ok(location)
-        }
+        Idiom::Register(register) => lane_register(context, *register, 0, focused),
+        Idiom::Half(half) => lane_register(context, half.register, half.offset() / 8, focused),
+        // Handled before; beside pieces it has no meaning.
+        Idiom::Indirect(_) => Err(Cause::Incomplete),
         Idiom::Slot(offset) => private(context, focus, || {
             let Some(frame) = context.call_frame().frame_register() else {
                 context.call_frame().frame_base()?;
@@ -199,6 +281,25 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
             found.unwrap_or(Err(Cause::FrameBase("not that register")))
         }),
     }
+}
+
+/// Returns an object in a register at a byte of the lane's dword.
+fn lane_register(
+    context: &dyn Context,
+    register: DwarfReg,
+    byte: u64,
+    focused: bool,
+) -> Result<Location, Cause> {
+    let size = register_size(context, register)?;
+    let mut location = Location::register(register, size);
+    location.offset = Offset::bytes(byte);
+    if size.0 >= VECTOR_BITS {
+        if !focused {
+            return Err(Cause::NoLane);
+        }
+        location.offset = Offset::bytes(Lanes::from_fn(|lane| u64::from(lane) * 4 + byte));
+    }
+    Ok(location)
 }
 
 /// Returns an object in a lane's private memory.

@@ -92,7 +92,7 @@ fn an_object_lies_within_what_its_idiom_describes() {
         check_size(&found, LaneId(5), BitSize(bits)).map_err(|error| error.cause)
     };
     assert_eq!(fits("92 14 00 35 16 18", 32), Ok(()));
-    let beyond = Err(Cause::BeyondStorage { offset: 0, wanted: 64, size: 32 });
+    let beyond = Err(Cause::NarrowRegister { wanted: 64, size: 32 });
     assert_eq!(fits("92 14 00 35 16 18", 64), beyond);
     // A scalar register of 32 bits, one of 64, a slot.
     assert_eq!(fits("92 04 00 35 16 18", 64), beyond);
@@ -124,11 +124,23 @@ fn a_vector_register_that_is_wider_than_the_object_means_the_lanes_dword() {
     );
     // A value computed from one: the lane's dword and 63.
     assert_eq!(bits("92 14 00 10 3f 1a 9f", 4).number(), Some(dword(20) & 63));
+    // 16 bits from bit 16 on: the upper half (`bit_piece 16 16`).
+    let half = bare(&context, "90 14 9d 10 10", Some(2)).unwrap();
+    assert_eq!(half, (Idiom::LaneDword, "[register 20 lane 5 bit 16 16 bits]".to_owned()));
+    assert_eq!(bits("90 14 9d 10 10", 2).number(), Some(dword(20) >> 16));
+    assert_eq!(
+        bits("90 14 9d 10 00 90 15 9d 10 00", 4).number(),
+        Some(dword(20) & 0xffff | (dword(21) & 0xffff) << 16)
+    );
+    // The upper half of a dword has 16 bits.
+    let wide = bare(&context, "90 14 9d 18 10", Some(3)).unwrap();
+    assert!(wide.1.contains("24 bits at bit 16 exceed the storage of 32 bits"), "{wide:?}");
     // The next lane's dword is not part of an object of 8 bytes.
     let wide = bare(&context, "90 14 93 08", Some(8)).unwrap();
     assert!(wide.1.contains("64 bits at bit 0 exceed the storage of 32 bits"), "{wide:?}");
     for (hex, clang) in [("90 14", false), ("92 14 00 35 16 18", true)] {
-        let meaning = read(&context, hex, Some(8), LANES, clang).unwrap();
+        // clang's register of an object of 8 bytes would hold its address.
+        let meaning = read(&context, hex, Some(if clang { 4 } else { 8 }), LANES, clang).unwrap();
         let location = meaning.groups[0].result.as_ref().unwrap().at(LaneId(6));
         assert!(check_size(&location, LaneId(6), BitSize(32)).is_ok(), "{hex}");
         assert_eq!(

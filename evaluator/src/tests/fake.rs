@@ -132,7 +132,18 @@ impl Unit for Fake {
             9 => scalar(TypeEncoding(1), 64),
             10 => scalar(TypeEncoding::UNSIGNED, 4096),
             11 => scalar(TypeEncoding::UNSIGNED, 0),
+            12 => scalar(TypeEncoding::UNSIGNED, 8),
+            13 => scalar(TypeEncoding::SIGNED, 8),
             _ => Err(ContextError::absent("no such type")),
+        }
+    }
+
+    /// LLVM's types of one bit, and one whose name claims more than its size.
+    fn converted_bits(&self, die: DieOffset) -> Option<u32> {
+        match die.0 {
+            12 | 13 => Some(1),
+            7 => Some(64),
+            _ => None,
         }
     }
 

@@ -130,6 +130,33 @@ fn objects_one_after_another_are_each_their_own() {
     }
 }
 
+/// clang describes the lower half of a pointer alone if it keeps the upper one nowhere.
+#[test]
+fn bits_behind_the_last_piece_are_undefined_in_a_larger_object() {
+    let context = Fake::default();
+    // DW_OP_lit5, DW_OP_stack_value, DW_OP_piece 4.
+    let half = located(&context, "35 9f 93 04", LaneId(3));
+    assert!(fetch(&context, &half, Some(LaneId(3)), BitSize(64)).is_err());
+    let whole = half.clone().filled(BitSize(64));
+    let bits = fetch(&context, &whole, Some(LaneId(3)), BitSize(64)).unwrap();
+    assert_eq!(bits.bit(0), Known::Value);
+    assert_eq!(
+        (bits.bit(31), bits.bit(32), bits.bit(63)),
+        (Known::Value, Known::Undefined, Known::Undefined)
+    );
+    let named = explain::undefined(&whole, LaneId(3));
+    assert!(
+        named.iter().any(|part| part.to_string().contains("the pieces end before the object")),
+        "{named:?}"
+    );
+    // Smaller objects, and places without pieces, are as they were.
+    for (hex, size) in [("35 9f 93 04", 32), ("35 9f", 32), ("51", 32)] {
+        let place = located(&context, hex, LaneId(3));
+        let fetched = |at: &Location| format!("{:?}", fetch(&context, at, Some(LaneId(3)), BitSize(size)));
+        assert_eq!(fetched(&place), fetched(&place.clone().filled(BitSize(size))), "{hex}");
+    }
+}
+
 #[test]
 fn beyond_the_storage_is_ill_formed() {
     let context = Fake::default();

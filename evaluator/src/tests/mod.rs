@@ -1,6 +1,7 @@
 //! Unit tests; the case files of `tests/eval` in the repository test whole expressions.
 
 mod cfi;
+mod clang_computed;
 mod clang_xderef;
 mod drafts;
 mod explaining;

@@ -185,8 +185,10 @@ impl<'t> Parser<'t> {
     fn nearest(&self, name: &str) -> String {
         let near = self.codes.iter().map(|(_, known)| (distance(name, known), *known)).min();
         let dialect = self.encoding.dialect.name();
+        // Of a short name other letters alone would remain.
+        let length = name.trim_start_matches("DW_OP_").len();
         match near {
-            Some((distance, known)) if distance <= 3 => format!("`{known}`"),
+            Some((distance, known)) if distance <= 3 && 2 * distance < length => format!("`{known}`"),
             _ => format!("an operation of the {dialect} dialect"),
         }
     }
